@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { edgesOf, packageNames, sourcesOf } from './sources.ts'
+
+/** The map of the house. A room may import from itself and from the floors below. */
+const floors: readonly (readonly string[])[] = [
+  ['protocol'],
+  ['errors', 'runtime', 'sse'],
+  ['dialects', 'catalog'],
+  ['providers', 'access', 'routing', 'metering'],
+  ['execution'],
+  ['inference', 'management'],
+]
+
+/** Who may import whom among the packages, and who may use what only Node has. */
+const walls: Readonly<Record<string, { readonly packages: readonly string[] | 'all'; readonly node: boolean }>> = {
+  storage: { packages: [], node: false },
+  'storage-memory': { packages: ['storage'], node: false },
+  'storage-sql': { packages: ['storage'], node: true },
+  core: { packages: ['storage'], node: false },
+  catalog: { packages: ['core'], node: false },
+  api: { packages: ['core', 'storage'], node: false },
+  'fetch-handler': { packages: ['api', 'core'], node: false },
+  'node-http': { packages: ['api', 'core'], node: true },
+  testing: { packages: ['core', 'api', 'storage', 'storage-memory'], node: true },
+  cli: { packages: 'all', node: true },
+  bench: { packages: 'all', node: true },
+}
+
+const doors = /^(errors|providers|dialects|runtime|protocol)$/
+
+const core = sourcesOf('core')
+const edges = edgesOf(core)
+const roomOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '')
+const floorOf = (path: string): number => {
+  const floor = floors.findIndex(rooms => rooms.includes(roomOf(path)))
+  return floor === -1 ? floors.length : floor
+}
+const show = ({ from, to }: { from: string; to: string }): string => `${from} → ${to}`
+
+test('every room stands on a floor', () => {
+  expect(core.map(({ path }) => roomOf(path)).filter(room => room !== '' && !floors.flat().includes(room))).toEqual([])
+})
+
+test('imports point down', () => {
+  expect(edges.filter(({ from, to }) => roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from)).map(show)).toEqual([])
+})
+
+test('storage is known to core by its types only', () => {
+  const values = /import (?!type\b)[^']*'@signalbox\/storage'/
+  expect(core.filter(({ code }) => values.test(code)).map(({ path }) => path)).toEqual([])
+})
+
+test('dialects do not know each other', () => {
+  const language = (path: string): string | undefined => /^dialects\/([\w-]+)\//.exec(path)?.[1]
+  expect(edges.filter(({ from, to }) => language(from) && language(to) && language(from) !== language(to)).map(show)).toEqual([])
+})
+
+test('dialects and providers are written with what outsiders have too', () => {
+  const open = (path: string): boolean => roomOf(path) === 'dialects' || roomOf(path) === 'providers'
+  expect(edges.filter(({ from, to }) => open(from) && roomOf(to) !== roomOf(from) && !doors.test(roomOf(to))).map(show)).toEqual([])
+})
+
+test('every package has its walls', () => {
+  expect(packageNames.filter(name => !(name in walls))).toEqual([])
+})
+
+test.each(packageNames)('%s imports only what stands below it', name => {
+  const wall = walls[name]
+  const sources = sourcesOf(name)
+  const strangers = sources.flatMap(({ path, imports }) =>
+    imports.filter(specifier => !isAllowed(specifier)).map(to => show({ from: path, to })),
+  )
+  const outside = edgesOf(sources).filter(({ to }) => to.startsWith('..'))
+  expect([...strangers, ...outside.map(show)]).toEqual([])
+
+  function isAllowed(specifier: string): boolean {
+    if (specifier.startsWith('node:')) return wall?.node ?? false
+    const [, neighbour] = /^@signalbox\/([^/]+)/.exec(specifier) ?? []
+    if (neighbour === undefined || wall?.packages === 'all') return true
+    return wall?.packages.includes(neighbour) ?? false
+  }
+})

@@ -1,0 +1,17 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    'protocol/index': 'src/protocol/index.ts',
+    'dialects/index': 'src/dialects/index.ts',
+    'providers/index': 'src/providers/index.ts',
+    'errors/index': 'src/errors/index.ts',
+    'runtime/index': 'src/runtime/index.ts',
+  },
+  format: 'esm',
+  platform: 'neutral',
+  target: 'es2023',
+  dts: true,
+  clean: true,
+})

@@ -1,0 +1,21 @@
+import type { Reporter, TestModule } from 'vitest/node'
+
+/** Prints `tests: N passed, N failed` as the very last line of a run. */
+export default class CountReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+    const count = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }
+    for (const module of modules) {
+      // A file that breaks while loading has no tests to count, yet must not pass for a clean one.
+      let failedInside = 0
+      for (const test of module.children.allTests()) {
+        const { state } = test.result()
+        count[state] += 1
+        if (state === 'failed') failedInside += 1
+      }
+      if (module.state() === 'failed' && failedInside === 0) count.failed += 1
+    }
+    const skipped = count.skipped + count.pending
+    const line = `tests: ${count.passed} passed, ${count.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`
+    process.once('exit', () => process.stdout.write(line))
+  }
+}

@@ -1,0 +1,26 @@
+import { readdirSync } from 'node:fs'
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+// Workspace packages are read from their sources, so nothing needs building to be tested.
+const conditions = ['source', ...defaultServerConditions]
+
+const packages = readdirSync(new URL('packages', import.meta.url))
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    maxWorkers: 2,
+    reporters: ['default', './packages/testing/tools/count-reporter.ts'],
+    projects: [
+      ...packages.map(name => ({
+        extends: true as const,
+        test: { name, include: [`packages/${name}/src/**/*.test.ts`, `packages/${name}/test/**/*.test.ts`] },
+      })),
+      { extends: true as const, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
+    ],
+  },
+})
