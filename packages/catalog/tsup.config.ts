@@ -7,4 +7,6 @@ export default defineConfig({
   target: 'es2023',
   dts: true,
   clean: true,
+  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
+  removeNodeProtocol: false,
 })
