@@ -1,0 +1,33 @@
+/** One HTTP exchange in plain values: no Request, no Response, no server. */
+export interface ApiRequest {
+  readonly method: string
+  /** As it came, still escaped, without the query. */
+  readonly path: string
+  /** Without `?`; empty if there is none. */
+  readonly query: string
+  /** A header by lower-case name; several values are joined by `, `. */
+  readonly header: (name: string) => string | undefined
+  /** Reads the body as UTF-8 text, at most `limit` bytes, counted as they come; past them reading stops. */
+  readonly text: (limit: number) => Promise<BodyText>
+  /** Fires when the client has left before the reply was over. */
+  readonly signal: AbortSignal
+}
+
+export type BodyText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: 'too_large' | 'broken' }
+
+export interface ApiReply {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Each string of an iterator is one write: whole events, pulled at the client's pace. `return()` is called when the client leaves. */
+  readonly body: string | AsyncIterator<string, undefined>
+  /** The rest of the request body was not read: the connection cannot be used again. */
+  readonly close?: boolean
+}
+
+/** `waitUntil`: where a runtime may freeze after the reply, what still has to be settled is handed to it. */
+export interface ApiContext {
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
+export type Api = (request: ApiRequest, context?: ApiContext) => Promise<ApiReply>

@@ -1,0 +1,35 @@
+import type { Ids } from '../runtime/ports.ts'
+
+/**
+ * A key is `ak_`, 32 random bytes in base62 (43 characters), and a checksum of 6: 52 characters in all. A mistyped key is
+ * refused without asking the store, and scanners for leaked secrets can tell a real key.
+ */
+const pattern = /^ak_[0-9A-Za-z]{49}$/
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const bodyLength = 43
+const checksumLength = 6
+
+export function makeSecret(ids: Ids): string {
+  const body = base62(bytesToBigInt(ids.random(32)), bodyLength)
+  return `ak_${body}${checksum(body)}`
+}
+
+export const isSecret = (text: string): boolean => pattern.test(text) && checksum(text.slice(3, 3 + bodyLength)) === text.slice(3 + bodyLength)
+
+/** What may be shown of a secret. */
+export const prefixOf = (secret: string): string => secret.slice(0, 11)
+
+const bytesToBigInt = (bytes: Uint8Array): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+
+function base62(value: bigint, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest /= 62n) text = digits.charAt(Number(rest % 62n)) + text
+  return text
+}
+
+/** FNV-1a, 32 bits: it guards against slips, not against attackers. */
+function checksum(body: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < body.length; at += 1) hash = Math.imul(hash ^ body.charCodeAt(at), 0x01000193) >>> 0
+  return base62(BigInt(hash), checksumLength)
+}

@@ -1,0 +1,50 @@
+import type { ErrorBody } from '../protocol/error-body.ts'
+import { codes, type ErrorCode } from './codes.ts'
+
+export interface ErrorFacts {
+  readonly message: string
+  /** Path of the field at fault, as in `input[0].content`. */
+  readonly param?: string
+  /** What to try instead, in words. */
+  readonly suggestion?: string
+  readonly provider?: string
+  /** Sent as `Retry-After`, at least 1 second. */
+  readonly retryAfterMs?: number
+  /** Who limits: sent as `X-Rate-Limit-Source`. */
+  readonly limitedBy?: 'provider' | 'routing'
+  readonly cause?: unknown
+}
+
+/**
+ * Ends a request. Status and type follow from the code (errors/codes.ts).
+ *
+ * @example throw new GatewayError('model_not_found', { message: 'Model "gpt-5-mni" does not exist.', param: 'model' })
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly type: string
+  readonly facts: ErrorFacts
+
+  constructor(code: ErrorCode, facts: ErrorFacts) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.code = code
+    this.status = codes[code].status
+    this.type = codes[code].type
+    this.facts = facts
+  }
+}
+
+/** Also true for a GatewayError of another copy of this package. */
+export const isGatewayError = (value: unknown): value is GatewayError => value instanceof Error && value.name === 'GatewayError' && 'facts' in value
+
+export const errorBody = (error: GatewayError): ErrorBody => ({
+  status: error.status,
+  message: error.message,
+  type: error.type,
+  code: error.code,
+  param: error.facts.param ?? null,
+  ...(error.facts.suggestion !== undefined && { suggestion: error.facts.suggestion }),
+  ...(error.facts.provider !== undefined && { provider: error.facts.provider }),
+})

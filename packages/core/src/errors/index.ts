@@ -1,0 +1,2 @@
+export { codes, type ErrorCode } from './codes.ts'
+export { errorBody, GatewayError, isGatewayError, type ErrorFacts } from './gateway-error.ts'

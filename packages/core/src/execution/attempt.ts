@@ -1,0 +1,228 @@
+import pTimeout from 'p-timeout'
+import type { EventDecoder } from '../protocol/dialect.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Warning } from '../protocol/response.ts'
+import { unfold } from '../protocol/unfold.ts'
+import type { Candidate } from '../routing/plan.ts'
+import type { Clock } from '../runtime/ports.ts'
+import { type Batches, commit } from './commit.ts'
+import { type Frames, type SendPorts, send } from './send.ts'
+import { toldInStream } from './told.ts'
+import { type Watch, watch } from './watch.ts'
+
+export interface AttemptLimits {
+  /** Monotonic milliseconds at which the request is over. */
+  readonly deadlineAt: number
+  /** To first content of a stream, or to the end of a whole answer. */
+  readonly ceilingMs: number
+  readonly idleMs: number
+}
+
+export interface Trying {
+  readonly candidate: Candidate
+  readonly request: InferenceRequest
+  readonly signal: AbortSignal
+  readonly limits: AttemptLimits
+}
+
+export type Attempted =
+  | { readonly ok: true; readonly events: Batches; readonly warnings: readonly Warning[] }
+  | { readonly ok: false; readonly failure: Failure; readonly accepted: boolean }
+
+/** One call to one candidate: encode, send, decode, commit. What it ends in is a value. */
+export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempted> {
+  const { candidate, request, limits } = trying
+  const { provider, offer } = candidate
+  const blame = (failure: Failure): Failure => ({ ...failure, provider: provider.id })
+  const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
+  if (!dialect) {
+    return { ok: false, accepted: false, failure: blame({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` }) }
+  }
+  const { body, warnings } = dialect.encodeRequest(request, offer, { ...provider.quirks, ...offer.quirks })
+  const [warning] = warnings
+  if (request.routing.strict && warning) {
+    const param = warning.param === undefined ? {} : { param: warning.param }
+    return { ok: false, accepted: false, failure: blame({ kind: 'unsupported', message: warning.message, ...param }) }
+  }
+
+  const line = openLine(trying.signal)
+  let accepted = false
+  const stream = request.delivery === 'stream'
+  const run = async (): Promise<Attempted> => {
+    const sent = await send({ candidate, dialect, body, stream, signal: line.signal, onAccepted: () => (accepted = true) }, ports)
+    if (!sent.ok) return { ok: false, accepted, failure: blame(sent.failure) }
+    const events = 'body' in sent ? arrivedAtOnce(unfold(dialect.decodeResponse(sent.body))) : decoded(sent.frames, dialect.decodeEvents(), line)
+    const committed = await commit(events, !stream)
+    return committed.ok ? { ok: true, events: committed.events, warnings } : { ok: false, accepted, failure: blame(committed.failure) }
+  }
+
+  const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - ports.clock.monotonic())
+  const outcome = await within(run(), { ceilingMs, signal: trying.signal, clock: ports.clock })
+  if (typeof outcome !== 'string') {
+    if (outcome.ok) return { ...outcome, events: guarded(outcome.events, { line, limits, clock: ports.clock, provider: provider.id }) }
+    line.hangUp()
+    return outcome
+  }
+  line.hangUp()
+  return { ok: false, accepted, failure: blame({ kind: outcome, message: outcome === 'timed_out' ? `The limit of ${Math.ceil(ceilingMs)} ms passed.` : '' }) }
+}
+
+/** Why the request's own signal fired. */
+type Leaving = 'client_left' | 'shut_down'
+
+/** The reason with which a closing gateway ends what still runs. */
+export const shuttingDown: unique symbol = Symbol('shutting down')
+
+export const leaving = (signal: AbortSignal): Leaving => (signal.reason === shuttingDown ? 'shut_down' : 'client_left')
+
+/** Waits for `work` no longer than the ceiling, nor than the caller stays. What comes too late is nobody's. */
+async function within<T>(
+  work: Promise<T>,
+  { ceilingMs, signal, clock }: { readonly ceilingMs: number; readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<T | 'timed_out' | Leaving> {
+  // The loser of the race may still reject when it is hung up on.
+  work.catch(() => {})
+  try {
+    return await pTimeout(work, {
+      milliseconds: Math.max(1, ceilingMs),
+      fallback: () => 'timed_out' as const,
+      signal,
+      customTimers: { setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms), clearTimeout: (timer: unknown) => clock.clearTimeout(timer) } as never,
+    })
+  } catch (error) {
+    if (signal.aborted) return leaving(signal)
+    throw error
+  }
+}
+
+/** A signal of the attempt's own that also follows the request's; it lets go of the request's when it is over, so no listeners pile up. */
+interface Line {
+  readonly signal: AbortSignal
+  readonly parent: AbortSignal
+  /** Why we hung up ourselves, if we did. */
+  why: 'idle' | 'deadline' | undefined
+  hangUp(): void
+  letGo(): void
+}
+
+function openLine(parent: AbortSignal): Line {
+  const controller = new AbortController()
+  const follow = (): void => controller.abort(parent.reason)
+  if (parent.aborted) follow()
+  else parent.addEventListener('abort', follow, { once: true })
+  const letGo = (): void => parent.removeEventListener('abort', follow)
+  return {
+    signal: controller.signal,
+    parent,
+    why: undefined,
+    hangUp: () => {
+      letGo()
+      controller.abort(new Error('The attempt is over.'))
+    },
+    letGo,
+  }
+}
+
+function arrivedAtOnce(events: ReturnType<typeof unfold>): Batches {
+  let told = false
+  return {
+    next: () => {
+      if (told) return Promise.resolve({ done: true, value: undefined })
+      told = true
+      return Promise.resolve({ done: false, value: events })
+    },
+    return: () => Promise.resolve({ done: true, value: undefined }),
+  }
+}
+
+/** Frames → events. However the frames stop (an end, a break, a hang-up), the last event is `finished`. */
+function decoded(frames: Frames, decoder: EventDecoder, line: Line): Batches {
+  let over = false
+  const last = (): ReturnType<EventDecoder['end']> => {
+    over = true
+    return decoder.end()
+  }
+  return {
+    async next() {
+      while (!over) {
+        const step = await frames.next().catch(() => 'broken' as const)
+        if (step === 'broken') {
+          line.hangUp()
+          return { done: false, value: last() }
+        }
+        if (step.done) return { done: false, value: last() }
+        const events = decoder.read(step.value)
+        if (events.at(-1)?.type === 'finished') {
+          over = true
+          void drain(frames)
+        }
+        if (events.length > 0) return { done: false, value: events }
+      }
+      return { done: true, value: undefined }
+    },
+    async return() {
+      over = true
+      await frames.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+/** After its last word a provider closes the answer; only when that is read can the connection serve again. Trailing garbage ends it instead. */
+async function drain(frames: Frames): Promise<void> {
+  try {
+    for (let reads = 0; reads < 8; reads += 1) if ((await frames.next()).done) return
+    await frames.return?.()
+  } catch {
+    // A reset after the last word harms nobody.
+  }
+}
+
+interface Guarding {
+  readonly line: Line
+  readonly limits: AttemptLimits
+  readonly clock: Clock
+  readonly provider: string
+}
+
+const limitWords = { idle: 'The stream fell silent.', deadline: 'The deadline of the request passed.' } as const
+
+/** After commit: idle and deadline end the stream, and a failure is told in the caller's terms. */
+function guarded(events: Batches, { line, limits, clock, provider }: Guarding): Batches {
+  const guard: Watch = watch({ clock, idleMs: limits.idleMs, deadlineAt: limits.deadlineAt }, why => {
+    line.why = why
+    line.hangUp()
+  })
+  const close = (): void => {
+    guard.stop()
+    line.letGo()
+  }
+  return {
+    async next() {
+      const step = await events.next()
+      if (step.done) {
+        close()
+        return step
+      }
+      guard.heard()
+      const last = step.value.at(-1)
+      if (last?.type !== 'finished') return step
+      close()
+      if (last.outcome.status !== 'failed') return step
+      const failure: Failure = line.parent.aborted
+        ? { kind: leaving(line.parent), message: '' }
+        : line.why
+          ? { kind: 'timed_out', message: limitWords[line.why], ...(line.why === 'deadline' && { code: 'deadline_exceeded' }) }
+        : last.outcome.error
+      const outcome = { status: 'failed' as const, error: toldInStream({ ...failure, provider }) }
+      return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome }] }
+    },
+    async return() {
+      close()
+      line.hangUp()
+      await events.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+}

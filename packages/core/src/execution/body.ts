@@ -1,0 +1,69 @@
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+
+/** Largest whole answer that we take in, in bytes. */
+export const maxBodyBytes = 32 * 1024 * 1024
+/** What is read of an unhappy answer. */
+export const maxFailureBytes = 64 * 1024
+
+type Bytes = AsyncIterator<Uint8Array, undefined>
+
+/** Reads to the end, or to the limit: then the rest is left and the connection closed. */
+export async function readText(body: Bytes, limit: number): Promise<{ readonly text: string; readonly cut: boolean }> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for (let step = await body.next(); !step.done; step = await body.next()) {
+    size += step.value.byteLength
+    text += decoder.decode(step.value, { stream: true })
+    if (size > limit) {
+      await body.return?.()
+      return { text, cut: true }
+    }
+  }
+  return { text: text + decoder.decode(), cut: false }
+}
+
+/** The whole of a JSON answer, or in words why it is none. */
+export async function readJson(body: Bytes): Promise<JsonObject | string> {
+  const { text, cut } = await readText(body, maxBodyBytes)
+  if (cut) return `The answer is larger than ${maxBodyBytes} bytes.`
+  if (text.trim() === '') return 'The answer is empty.'
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : 'The answer is JSON, but no object.'
+  } catch {
+    return 'The answer is not valid JSON.'
+  }
+}
+
+export type Shape = 'json' | 'frames' | 'page' | 'empty'
+
+/**
+ * What the bytes are, told by the first that is no white space: labels lie (a stream called JSON, JSON called HTML), the
+ * first byte does not. Gives back an iterator that still holds what was looked at.
+ */
+export async function sniff(body: Bytes): Promise<{ readonly shape: Shape; readonly body: Bytes }> {
+  const seen: Uint8Array[] = []
+  for (;;) {
+    const step = await body.next()
+    if (step.done) return { shape: 'empty', body: replay(seen, body) }
+    seen.push(step.value)
+    const first = step.value.find(byte => !blank.has(byte))
+    if (first !== undefined) return { shape: shapes[String.fromCharCode(first)] ?? 'frames', body: replay(seen, body) }
+    if (seen.length > 1024) return { shape: 'empty', body: replay(seen, body) }
+  }
+}
+
+const shapes: Readonly<Record<string, Shape>> = { '{': 'json', '[': 'json', '"': 'json', '<': 'page' }
+/** White space, and the three bytes of a byte-order mark. */
+const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
+
+function replay(seen: Uint8Array[], rest: Bytes): Bytes {
+  return {
+    next: () => {
+      const value = seen.shift()
+      return value ? Promise.resolve({ done: false, value }) : rest.next()
+    },
+    return: () => rest.return?.() ?? Promise.resolve({ done: true, value: undefined }),
+  }
+}

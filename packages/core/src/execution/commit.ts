@@ -1,0 +1,47 @@
+import { isPreamble, type InferenceEvent } from '../protocol/event.ts'
+import type { Failure } from '../protocol/failure.ts'
+
+export type Batch = readonly InferenceEvent[]
+export type Batches = AsyncIterator<Batch, undefined>
+
+export type Committed = { readonly ok: true; readonly events: Batches } | { readonly ok: false; readonly failure: Failure }
+
+/** At most this much is held back: a preamble longer than that is content of some kind. */
+const maxHeld = 10_000
+
+/**
+ * Reads until the first content, holding the preamble back; `whole`: until the end. Before that point nothing has reached
+ * the caller and another provider may still be tried; after it, never.
+ */
+export async function commit(events: Batches, whole: boolean): Promise<Committed> {
+  const held: Batch[] = []
+  let size = 0
+  for (;;) {
+    const step = await events.next()
+    if (step.done) return { ok: false, failure: { kind: 'unreadable', message: 'The stream ended before any content.' } }
+    const batch = step.value
+    const last = batch.at(-1)
+    if (last?.type === 'finished' && last.outcome.status === 'failed' && (whole || !batch.some(isContent))) {
+      await events.return?.()
+      return { ok: false, failure: last.outcome.error }
+    }
+    if (batch.length > 0) held.push(batch)
+    size += batch.length
+    if (last?.type === 'finished' || (!whole && (size > maxHeld || batch.some(isContent)))) return { ok: true, events: replay(held, events) }
+  }
+}
+
+const isContent = (event: InferenceEvent): boolean => event.type !== 'finished' && !isPreamble(event)
+
+function replay(held: Batch[], rest: Batches): Batches {
+  return {
+    next: () => {
+      const value = held.shift()
+      return value ? Promise.resolve({ done: false, value }) : rest.next()
+    },
+    return: () => {
+      held.length = 0
+      return rest.return?.() ?? Promise.resolve({ done: true, value: undefined })
+    },
+  }
+}

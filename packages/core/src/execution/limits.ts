@@ -1,0 +1,24 @@
+/** Milliseconds; ceilings each. */
+export interface Timeouts {
+  /** Request sent → first content of a stream. Default 120,000. */
+  readonly firstByteMs: number
+  /** Request sent → end of a whole answer. Default 300,000. */
+  readonly wholeMs: number
+  /** Everything, retries and fallbacks included. Default 1,080,000. */
+  readonly deadlineMs: number
+  /** Silence in the middle of a stream; comments do not count as sound. Default 120,000. */
+  readonly idleMs: number
+}
+
+export interface Limits {
+  /** Requests a minute and key. Default 1,000. */
+  readonly inferenceRpm: number
+  /** Default 300. */
+  readonly managementReadsRpm: number
+  /** Default 60. */
+  readonly managementWritesRpm: number
+  /** Requests of one key at the same time. Default 200. */
+  readonly concurrentRequests: number
+  /** Upstream calls that one request may make, retries and fallbacks together. Default 4. */
+  readonly attempts: number
+}

@@ -1,0 +1,125 @@
+import type { FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { Frame, JsonObject } from '../protocol/wire.ts'
+import type { Candidate } from '../routing/plan.ts'
+import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
+import { readFrames } from '../sse/read.ts'
+import { maxFailureBytes, readJson, readText, sniff } from './body.ts'
+
+export interface SendPorts {
+  readonly transport: Transport
+  readonly clock: Clock
+}
+
+export interface Call {
+  readonly candidate: Candidate
+  readonly dialect: ProviderDialect
+  readonly body: JsonObject
+  readonly stream: boolean
+  readonly signal: AbortSignal
+  /** Called once the provider has taken the request: from here on it may bill. */
+  readonly onAccepted: () => void
+}
+
+/** Batches of frames, one per read; empty ones where a read completed no event. */
+export type Frames = AsyncIterator<readonly Frame[], undefined>
+
+export type Sent =
+  | { readonly ok: true; readonly frames: Frames }
+  | { readonly ok: true; readonly body: JsonObject }
+  | { readonly ok: false; readonly failure: Omit<Failure, 'provider'> }
+
+const fail = (kind: Failure['kind'], message: string, status?: number): Sent => ({
+  ok: false,
+  failure: { kind, message, ...(status !== undefined && { status }) },
+})
+
+/** One exchange with a provider: whatever it sends, and however it labels it, becomes frames, a body, or a failure. */
+export async function send(call: Call, { transport, clock }: SendPorts): Promise<Sent> {
+  const { provider, offer, credential } = call.candidate
+  if (provider.answer) return sendLocally(call, clock)
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: call.stream ? 'text/event-stream' : 'application/json',
+    'user-agent': 'signalbox',
+  }
+  const proof = provider.authorize(headers, credential)
+  if (proof) await proof
+  const url = provider.endpoint({ dialect: offer.dialect, model: offer.provider_model_id, stream: call.stream })
+  let reply: TransportReply
+  try {
+    reply = await transport({ url, method: 'POST', headers, body: JSON.stringify(call.body), signal: call.signal })
+  } catch (error) {
+    return fail('unreachable', reasonOf(error))
+  }
+  return readReply(reply, call, clock)
+}
+
+async function readReply(reply: TransportReply, call: Call, clock: Clock): Promise<Sent> {
+  const { status } = reply
+  try {
+    if (status >= 300 && status < 400) {
+      await reply.body.return?.()
+      return fail('unreadable', 'It redirected the request, and redirects are not followed.', status)
+    }
+    if (status < 200 || status >= 300) {
+      const { text } = await readText(reply.body, maxFailureBytes)
+      return { ok: false, failure: judge(call, { status, body: text.slice(0, maxFailureBytes), header: reply.header, now: clock.now() }) }
+    }
+    call.onAccepted()
+    const { shape, body } = await sniff(reply.body)
+    if (shape === 'frames') return { ok: true, frames: framesOf(body) }
+    if (shape === 'json') {
+      const json = await readJson(body)
+      return typeof json === 'string' ? fail('unreadable', json, status) : { ok: true, body: json }
+    }
+    await body.return?.()
+    return fail('unreadable', shape === 'page' ? 'It sent a web page.' : 'The answer is empty.', status)
+  } catch (error) {
+    // The connection broke while the answer was being read.
+    return fail('unreadable', reasonOf(error), status)
+  }
+}
+
+const judge = ({ dialect }: Call, answer: FailedAnswer): Omit<Failure, 'provider'> => dialect.decodeFailure(answer)
+
+function framesOf(body: AsyncIterator<Uint8Array, undefined>): Frames {
+  const reader = readFrames()
+  let over = false
+  return {
+    async next() {
+      if (over) return { done: true, value: undefined }
+      const step = await body.next()
+      if (!step.done) return { done: false, value: reader.push(step.value) }
+      over = true
+      return { done: false, value: reader.end() }
+    },
+    async return() {
+      over = true
+      await body.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
+  const reply = await call.candidate.provider.answer?.({ body: call.body, stream: call.stream, signal: call.signal })
+  if (!reply) return fail('unreachable', 'It has no answer.')
+  if ('frames' in reply) {
+    call.onAccepted()
+    const frames = reply.frames[Symbol.asyncIterator]()
+    return { ok: true, frames: { next: () => frames.next(), return: async () => (await frames.return?.(), { done: true, value: undefined }) } }
+  }
+  if (reply.status >= 200 && reply.status < 300) {
+    call.onAccepted()
+    return { ok: true, body: reply.body }
+  }
+  const header = (name: string): string | undefined => reply.headers?.[name]
+  return { ok: false, failure: judge(call, { status: reply.status, body: JSON.stringify(reply.body), header, now: clock.now() }) }
+}
+
+/** Why no answer came, in a few words that hold no address and no secret. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error ? ((error as { readonly code?: unknown }).code ?? (error.cause as { readonly code?: unknown } | undefined)?.code) : undefined
+  return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? `(${code})` : ''
+}

@@ -1,0 +1,151 @@
+import pTimeout from 'p-timeout'
+import { makeAuthenticator } from './access/authenticate.ts'
+import type { Caller } from './access/caller.ts'
+import { clientDialects } from './dialects/index.ts'
+import { GatewayError } from './errors/gateway-error.ts'
+import type { Limits } from './execution/limits.ts'
+import { type Engine, endForShutdown, infer } from './inference/infer.ts'
+import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
+import { type Billing, billingOf } from './management/billing.ts'
+import type { Identity } from './management/identity.ts'
+import { type Keys, keysOf } from './management/keys.ts'
+import { directoryOf, type ModelDirectory } from './management/models.ts'
+import { type Workspaces, workspacesOf } from './management/workspaces.ts'
+import { estimateInput } from './metering/estimate.ts'
+import { checkOptions, defaultLimits, defaultTimeouts, type GatewayOptions } from './options.ts'
+import type { ClientDialect } from './protocol/dialect.ts'
+import type { InferenceRequest } from './protocol/request.ts'
+import { keepHealth } from './routing/health.ts'
+import { makePlan } from './routing/make-plan.ts'
+import type { Plan } from './routing/plan.ts'
+import { strategies } from './routing/strategies.ts'
+import type { Clock, Ids, Logger } from './runtime/ports.ts'
+import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
+
+export interface Gateway {
+  readonly operator: string
+  readonly limits: Limits
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  /** The client halves by name: what the HTTP side reads and writes with. */
+  readonly dialects: Readonly<Record<string, ClientDialect>>
+  /** A secret (`ak_…`) → who calls. Throws `invalid_api_key` (401), the same for every reason. */
+  authenticate(secret: string | undefined): Promise<Caller>
+  identity(caller: Caller): Promise<Identity>
+  /** Counts a management call against its class. Throws `requests_per_min_exceeded` (429). */
+  countManagement(caller: Caller, kind: 'reads' | 'writes'): Promise<void>
+  /** Routing without calling: who would be asked, in what order, and who was left out and why. */
+  plan(request: InferenceRequest, caller: Caller): Promise<Plan>
+  /** Starts at once and never throws: what goes wrong comes out of `committed`, `whole()` and the iterators. */
+  infer(request: InferenceRequest, options: CallOptions): Reply
+  readonly models: ModelDirectory
+  readonly workspaces: Workspaces
+  readonly keys: Keys
+  readonly billing: Billing
+  /** Empty: ready. Else one sentence per thing that is not. */
+  problems(): Promise<readonly string[]>
+  /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `routing_failed`; closes the storage. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/**
+ * Joins providers, models and a storage into a gateway.
+ *
+ * @example
+ * const gateway = createGateway({ providers: [openai({ apiKey })], models, storage: memoryStorage() })
+ */
+export function createGateway(options: GatewayOptions): Gateway {
+  checkOptions(options)
+  const { storage } = options
+  const clock = options.clock ?? webClock()
+  const ids = options.ids ?? webIds()
+  const logger = options.logger ?? consoleLogger()
+  const limits: Limits = { ...defaultLimits, ...options.limits }
+  const models = directoryOf(options.models)
+  const health = keepHealth(clock)
+  const planning = {
+    providers: new Map(options.providers.map(provider => [provider.id, provider])),
+    find: models.find,
+    nearest: models.nearest,
+    strategies: { ...strategies, ...options.strategies },
+    strategy: options.strategy ?? 'order',
+    health,
+    clock,
+  }
+  const engine: Engine = {
+    planning,
+    health,
+    storage,
+    clock,
+    logger,
+    limits,
+    transport: options.transport ?? webTransport(),
+    hooks: options.hooks ?? {},
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    live: new Set(),
+    ...(options.prepare && { prepare: options.prepare }),
+  }
+  const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
+  let closing = false
+
+  return {
+    operator: options.operator ?? 'signalbox',
+    limits,
+    clock,
+    ids,
+    logger,
+    dialects: clientDialects,
+    models,
+    workspaces: workspacesOf(storage.workspaces, { clock, ids }),
+    keys: keysOf({ store: storage.keys, authenticator, clock, ids }),
+    billing: billingOf(storage.ledger, clock),
+    authenticate: authenticator.authenticate,
+    identity: async caller => ({
+      caller,
+      limits: {
+        inferenceRpm: caller.rpm ?? limits.inferenceRpm,
+        managementReadsRpm: limits.managementReadsRpm,
+        managementWritesRpm: limits.managementWritesRpm,
+      },
+    }),
+    async countManagement({ keyId }, kind) {
+      const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
+      const refusal = await storage.counters.take([{ key: `${kind}:${keyId}`, amount: 1, limit, windowMs: 60_000 }], clock.now())
+      if (!refusal) return
+      throw new GatewayError('requests_per_min_exceeded', {
+        message: `This key may send ${limit} management ${kind} a minute, and has.`,
+        limitedBy: 'routing',
+        retryAfterMs: refusal.retryAfterMs,
+      })
+    },
+    plan: async request => makePlan(request, estimateInput(request.prompt), planning),
+    infer(request, call) {
+      const stampId = call.requestId ?? ids.uuid()
+      if (closing) return refusedReply(new GatewayError('service_unavailable', { message: 'The gateway is shutting down. Try again at once: another one will answer.', retryAfterMs: 1_000 }))
+      return infer(engine, request, { ...call, requestId: stampId })
+    },
+    async problems() {
+      if (closing) return ['The gateway is shutting down.']
+      const pinged = await pTimeout(storage.ping(), { milliseconds: 2_000 }).then(
+        () => undefined,
+        (error: unknown) => `The storage cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      )
+      return pinged === undefined ? [] : [pinged]
+    },
+    async close({ graceMs = 0 } = {}) {
+      closing = true
+      await emptied(engine, graceMs)
+      endForShutdown(engine.live)
+      // What was ended still has to be settled and told.
+      await emptied(engine, 2_000)
+      await storage.close()
+    },
+  }
+}
+
+/** Waits until no request is under way, or the time is over. */
+async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {
+  const until = clock.monotonic() + milliseconds
+  while (live.size > 0 && clock.monotonic() < until) await new Promise<void>(resolve => void clock.setTimeout(resolve, 20))
+}

@@ -1,0 +1,82 @@
+import type { CounterRefusal, HoldRefusal, Storage } from '@signalbox/storage'
+import { creditAccount } from '../access/accounts.ts'
+import type { Caller } from '../access/caller.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { estimateMost } from '../metering/estimate.ts'
+import type { Microdollars } from '../metering/money.ts'
+import type { Plan } from '../routing/plan.ts'
+
+export interface Admitting {
+  readonly storage: Storage
+  readonly inferenceRpm: number
+  readonly concurrentRequests: number
+}
+
+export interface Asking {
+  readonly requestId: string
+  readonly caller: Caller
+  readonly plan: Plan
+  readonly inputTokens: number
+  readonly maxOutput: number | undefined
+  /** Unix milliseconds. */
+  readonly at: number
+  /** When the request is over at the latest. */
+  readonly until: number
+}
+
+/** Leave to proceed: a slot, counts taken, money held. */
+export interface Ticket {
+  readonly slotKey: string
+  readonly account: string
+  readonly held: Microdollars
+}
+
+const minute = 60_000
+/** A hold outlives its request by this much, so that a slow settlement still finds it. */
+const grace = 60_000
+
+/** A slot, the counters, then the money; what was taken is given back when a later one refuses. */
+export async function admit(asking: Asking, { storage, inferenceRpm, concurrentRequests }: Admitting): Promise<Ticket> {
+  const { caller, plan, requestId, at, until } = asking
+  const { counters, ledger } = storage
+  const slotKey = `slots:${caller.keyId}`
+  const rpm = caller.rpm ?? inferenceRpm
+  const count = (key: string): { key: string; amount: number; limit: number; windowMs: number } => ({ key, amount: 1, limit: rpm, windowMs: minute })
+  const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: until + grace - at }, at)
+  const taking = counters.take([count(`rpm:${caller.keyId}`), count(`rpm:${caller.keyId}:${plan.candidates[0].model.id}`)], at)
+  const [entered, tooFast] = await Promise.all([entering, taking])
+  if (!entered) throw tooMany(concurrentRequests)
+  try {
+    if (tooFast) throw tooOften(tooFast, rpm)
+    const held = plan.candidates.reduce((most, { offer }) => Math.max(most, estimateMost(offer, asking.inputTokens, asking.maxOutput)), 0)
+    const account = creditAccount(caller.workspaceId)
+    const floor = caller.billing === 'prepaid' ? 0 : Number.NEGATIVE_INFINITY
+    const refusal = await ledger.reserve({ id: requestId, amount: held, accounts: [{ account, floor }], at, expiresAt: until + grace })
+    if (refusal) throw tooPoor(refusal, held)
+    return { slotKey, account, held }
+  } catch (error) {
+    await counters.leave(slotKey, requestId)
+    throw error
+  }
+}
+
+const tooMany = (limit: number): GatewayError =>
+  new GatewayError('concurrent_requests_exceeded', {
+    message: `This key already has ${limit} requests running, its limit. Wait for one to end.`,
+    limitedBy: 'routing',
+    retryAfterMs: 1_000,
+  })
+
+const tooOften = ({ retryAfterMs }: CounterRefusal, limit: number): GatewayError =>
+  new GatewayError('requests_per_min_exceeded', {
+    message: `This key may send ${limit} requests a minute, and has. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    limitedBy: 'routing',
+    retryAfterMs,
+  })
+
+const usd = (amount: Microdollars): string => `$${(amount / 1_000_000).toFixed(6)}`
+
+const tooPoor = ({ available }: HoldRefusal, held: Microdollars): GatewayError =>
+  new GatewayError('insufficient_credits', {
+    message: `The request may cost up to ${usd(held)}, and the workspace has ${usd(Math.max(0, available))} of credit free. Add credit, or lower \`max_output_tokens\`.`,
+  })

@@ -1,0 +1,105 @@
+import type { Storage } from '@signalbox/storage'
+import type { Caller } from '../access/caller.ts'
+import { shuttingDown } from '../execution/attempt.ts'
+import type { Limits, Timeouts } from '../execution/limits.ts'
+import { estimateInput } from '../metering/estimate.ts'
+import { type Metered, meter } from '../metering/meter.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { HealthBook } from '../routing/health.ts'
+import { makePlan, type Planning } from '../routing/make-plan.ts'
+import type { Plan } from '../routing/plan.ts'
+import type { CallFacts, Clock, Hooks, Logger, Transport } from '../runtime/ports.ts'
+import { tell } from '../runtime/tell.ts'
+import { admit } from './admit.ts'
+import { keepBooks } from './books.ts'
+import { type CallOptions, type Reply, replyOf } from './reply.ts'
+import { type Tries, tryAll } from './try-all.ts'
+import { type Known, stamper } from './stamp.ts'
+
+/** Everything that a request meets on its way. */
+export interface Engine {
+  readonly planning: Planning
+  readonly health: HealthBook
+  readonly storage: Storage
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly hooks: Hooks
+  readonly timeouts: Timeouts
+  readonly limits: Limits
+  readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
+  /** Requests under way; a closing gateway ends them through this. */
+  readonly live: Set<AbortController>
+}
+
+/** A request's whole life, in order. Read this page first. */
+export function infer(engine: Engine, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
+  const { clock, limits, storage } = engine
+  const { caller, requestId } = options
+  const at = clock.now()
+  const startedAt = clock.monotonic()
+  const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
+  let known: Known = { warnings: [] }
+  const hangUp = followCaller(engine, options.signal)
+
+  const run = async (): Promise<Metered> => {
+    const request = engine.prepare ? await engine.prepare(asked, caller) : asked
+    const call: CallFacts = { requestId, workspaceId: caller.workspaceId, keyId: caller.keyId, model: asked.routing.models[0] }
+    const deadlineMs = request.routing.deadline_ms ?? engine.timeouts.deadlineMs
+    const inputTokens = estimateInput(request.prompt)
+    const plan = makePlan(request, inputTokens, engine.planning) //  404 unknown model, 400 nobody can serve this
+    watchPlan(engine, call, plan)
+    const ticket = await admit(
+      { requestId, caller, plan, inputTokens, maxOutput: request.prompt.max_output_tokens, at, until: at + deadlineMs },
+      { storage, inferenceRpm: limits.inferenceRpm, concurrentRequests: limits.concurrentRequests },
+    ) //                                                              429 too fast or too many, 402 cannot be paid for
+    const tries: Tries = { count: 0 }
+    const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
+    try {
+      const won = await tryAll(engine, { call, request, plan, signal: hangUp.signal, deadlineAt: startedAt + deadlineMs, startedAt, tries })
+      known = { candidate: won.candidate, strategy: plan.strategy, warnings: won.warnings }
+      return meter(won.events, clock, async seen => {
+        known = { ...known, ...(await books.close(won, seen, hangUp.signal.aborted)) }
+        hangUp.letGo()
+      })
+    } catch (error) {
+      await books.release(error, hangUp.signal.aborted)
+      throw error
+    }
+  }
+
+  const opened = run()
+  opened.catch(() => hangUp.letGo())
+  return replyOf(opened, { stamp: () => stamp(known), hangUp: () => hangUp.controller.abort(), signal: hangUp.signal })
+}
+
+interface HangUp {
+  readonly controller: AbortController
+  readonly signal: AbortSignal
+  letGo(): void
+}
+
+/** One signal for the request: it fires when the caller leaves, and when a closing gateway will wait no longer. */
+function followCaller({ live }: Engine, caller: AbortSignal | undefined): HangUp {
+  const controller = new AbortController()
+  const follow = (): void => controller.abort(caller?.reason)
+  if (caller?.aborted) follow()
+  else caller?.addEventListener('abort', follow, { once: true })
+  live.add(controller)
+  return {
+    controller,
+    signal: controller.signal,
+    letGo: () => {
+      live.delete(controller)
+      caller?.removeEventListener('abort', follow)
+    },
+  }
+}
+
+function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void {
+  if (hooks.onPlan) tell(logger, 'onPlan', () => hooks.onPlan?.(call, plan.candidates.map(({ provider, offer }) => `${provider.id}/${offer.provider_model_id}`)))
+}
+
+export const endForShutdown = (live: Iterable<AbortController>): void => {
+  for (const controller of live) controller.abort(shuttingDown)
+}

@@ -1,0 +1,96 @@
+import type { Caller } from '../access/caller.ts'
+import { allFailed } from '../execution/told.ts'
+import type { Metered } from '../metering/meter.ts'
+import type { Stamp } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
+import { startFold } from '../protocol/fold.ts'
+import type { InferenceResponse } from '../protocol/response.ts'
+
+export interface CallOptions {
+  readonly caller: Caller
+  /** Fires when the caller has left. */
+  readonly signal?: AbortSignal
+  /** Default: a new UUID. Also the id of the usage row. */
+  readonly requestId?: string
+}
+
+/**
+ * One answer, read one way, once.
+ *
+ * @example
+ * for await (const event of gateway.infer(request, { caller })) if (event.type === 'delta') show(event.delta)
+ * const response = await gateway.infer(request, { caller }).whole()
+ */
+export interface Reply extends AsyncIterable<InferenceEvent> {
+  /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request. */
+  readonly committed: Promise<void>
+  /** Events as they come, one batch per upstream read. After commit it does not reject: a break is a `finished` event that says so. `return()` leaves. */
+  batches(): AsyncIterator<readonly InferenceEvent[], undefined>
+  whole(): Promise<InferenceResponse>
+  /** Our id at once; provider and warnings once committed; cost once finished. */
+  stamp(): Stamp
+}
+
+export interface Replying {
+  readonly stamp: () => Stamp
+  readonly hangUp: () => void
+  readonly signal: AbortSignal
+}
+
+/** One answer, read either way, once. */
+export function replyOf(opened: Promise<Metered>, { stamp, hangUp, signal }: Replying): Reply {
+  const committed = opened.then(metered => {
+    // Nobody may be reading when the caller leaves; the books are closed all the same.
+    const leave = (): void => void metered.leave()
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+  committed.catch(() => {})
+  const batches = (): AsyncIterator<readonly InferenceEvent[], undefined> => {
+    let metered: Metered | undefined
+    return {
+      async next() {
+        metered ??= await opened
+        return metered.events.next()
+      },
+      async return() {
+        hangUp()
+        const left = await opened.catch(() => undefined)
+        await left?.leave()
+        return { done: true, value: undefined }
+      },
+    }
+  }
+  return {
+    committed,
+    batches,
+    stamp,
+    async whole() {
+      const events = (await opened).events
+      const folding = startFold()
+      for (let step = await events.next(); !step.done; step = await events.next()) for (const event of step.value) folding.add(event)
+      const response = folding.response()
+      if (response.outcome.status === 'failed') throw allFailed([response.outcome.error], false)
+      return response
+    },
+    [Symbol.asyncIterator]() {
+      return oneByOne(batches())
+    },
+  }
+}
+
+async function* oneByOne(batches: AsyncIterator<readonly InferenceEvent[], undefined>): AsyncGenerator<InferenceEvent, void, undefined> {
+  try {
+    for (let step = await batches.next(); !step.done; step = await batches.next()) yield* step.value
+  } finally {
+    await batches.return?.()
+  }
+}
+
+/** A reply that was refused before it began. */
+export function refusedReply(error: Error): Reply {
+  const refused = Promise.reject(error)
+  refused.catch(() => {})
+  const at: Stamp = { id: '', model: '', created_at: 0, itemId: prefix => prefix, warnings: [] }
+  return replyOf(refused, { stamp: () => at, hangUp: () => {}, signal: new AbortController().signal })
+}

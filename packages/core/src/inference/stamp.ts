@@ -1,0 +1,53 @@
+import type { Stamp } from '../protocol/dialect.ts'
+import type { Usage, Warning } from '../protocol/response.ts'
+import type { Candidate } from '../routing/plan.ts'
+
+export interface Stamping {
+  readonly requestId: string
+  /** As the caller wrote it; what shows until somebody answers. */
+  readonly modelAsked: string
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+/** What is known of a call so far, for the reply. */
+export interface Known {
+  readonly candidate?: Candidate
+  readonly strategy?: string
+  readonly warnings: readonly Warning[]
+  readonly usage?: Usage
+  /** Microdollars. */
+  readonly cost?: number
+  /** From the first content to the end. */
+  readonly streamedMs?: number
+  /** Unix milliseconds. */
+  readonly endedAt?: number
+}
+
+/** Makes the stamp of one reply. Its ids follow from the request id, so a reply can be traced by any of them. */
+export function stamper({ requestId, modelAsked, at }: Stamping): (known: Known) => Stamp {
+  const tail = requestId.replaceAll('-', '')
+  let items = 0
+  const itemId = (prefix: string): string => {
+    items += 1
+    return `${prefix}_${tail}${items.toString(16).padStart(4, '0')}`
+  }
+  return ({ candidate, strategy, warnings, usage, cost, streamedMs, endedAt }) => ({
+    id: `resp_${tail}`,
+    model: candidate?.model.id ?? modelAsked,
+    created_at: Math.floor(at / 1000),
+    ...(endedAt !== undefined && { completed_at: Math.floor(endedAt / 1000) }),
+    itemId,
+    warnings,
+    ...(candidate && {
+      routing: {
+        provider: candidate.provider.id,
+        provider_model_id: candidate.offer.provider_model_id,
+        model_canonical: candidate.model.id,
+        routing_strategy: strategy ?? '',
+        ...(usage && streamedMs !== undefined && streamedMs > 0 && { throughput_tps: Math.round((usage.output_tokens / streamedMs) * 1e5) / 100 }),
+        ...(cost !== undefined && { cost: { usd: cost / 1_000_000 } }),
+      },
+    }),
+  })
+}

@@ -1,0 +1,68 @@
+import { attempt } from '../execution/attempt.ts'
+import { execute, type Won } from '../execution/execute.ts'
+import { verdicts } from '../execution/verdict.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { HealthBook } from '../routing/health.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
+import type { CallFacts } from '../runtime/ports.ts'
+import { tell } from '../runtime/tell.ts'
+import type { Engine } from './infer.ts'
+
+export interface Trying {
+  readonly call: CallFacts
+  readonly request: InferenceRequest
+  readonly plan: Plan
+  readonly signal: AbortSignal
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+  readonly deadlineAt: number
+  readonly tries: Tries
+}
+
+/** What the attempts leave behind, also when none of them wins. */
+export interface Tries {
+  count: number
+  /** Who had taken the request when the caller left: from then on it may bill. */
+  accepted?: Candidate
+}
+
+/** The plan's candidates, one after the other, with what each failure teaches. */
+export async function tryAll(engine: Engine, { call, request, plan, signal, startedAt, deadlineAt, tries }: Trying): Promise<Won> {
+  const { clock, hooks, logger, health, timeouts, transport } = engine
+  const ceilingMs = request.routing.timeout_ms ?? (request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs)
+  const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
+  const won = await execute({
+    plan,
+    request,
+    signal,
+    limits,
+    clock,
+    budget: engine.limits.attempts,
+    attempt: async candidate => {
+      tries.count += 1
+      const tried = await attempt({ candidate, request, signal, limits }, { transport, clock })
+      if (!tried.ok && tried.accepted && signal.aborted) tries.accepted = candidate
+      return tried
+    },
+    onFailure: (candidate, failure) => {
+      takeToHeart(health, candidate, failure)
+      if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(call, failure))
+    },
+  })
+  if (hooks.onCommit) tell(logger, 'onCommit', () => hooks.onCommit?.(call, won.candidate.provider.id, clock.monotonic() - startedAt))
+  return won
+}
+
+/** A refused credential or an empty account comes back only by hand, so it is left alone for long. */
+const credentialWaitMs = 60_000
+const limitedWaitMs = 1_000
+
+function takeToHeart(health: HealthBook, candidate: Candidate, failure: Failure): void {
+  const verdict = verdicts[failure.kind].health
+  if (verdict === 'neutral') return
+  if (verdict === 'fault') health.failed(candidate)
+  const wait = { credential: credentialWaitMs, limited: limitedWaitMs, fault: undefined }[verdict]
+  const waitMs = failure.retryAfterMs ?? wait
+  if (waitMs !== undefined) health.cool(candidate, waitMs)
+}

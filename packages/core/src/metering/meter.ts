@@ -1,0 +1,77 @@
+import type { InferenceEvent } from '../protocol/event.ts'
+import type { Outcome, Usage } from '../protocol/response.ts'
+import type { Clock } from '../runtime/ports.ts'
+
+/** What passed through a meter. */
+export interface Seen {
+  /** Absent where the stream was left before its end. */
+  readonly outcome?: Outcome
+  readonly usage?: Usage
+  /** Characters of text, reasoning, arguments and refusals that were handed on. */
+  readonly characters: number
+  /** Monotonic milliseconds. */
+  readonly firstContentAt?: number
+}
+
+export interface Metered {
+  readonly events: AsyncIterator<readonly InferenceEvent[], undefined>
+  /** What has been seen so far. */
+  seen(): Seen
+  /** The caller has left: hangs up and ends, also when nobody is reading. */
+  leave(): Promise<void>
+}
+
+/**
+ * Passes batches on, looks at each, and calls `end` exactly once, however the stream ends, before the last batch is
+ * handed on: what was sent to its end has been paid for. Not a generator on purpose: a generator closed before its
+ * first read never runs its `finally`, and one that waits for a read cannot be closed until that read is over.
+ */
+export function meter(source: AsyncIterator<readonly InferenceEvent[], undefined>, clock: Clock, end: (seen: Seen) => Promise<void>): Metered {
+  let characters = 0
+  let firstContentAt: number | undefined
+  let finished: Extract<InferenceEvent, { type: 'finished' }> | undefined
+  let ended: Promise<void> | undefined
+
+  const seen = (): Seen => ({
+    characters,
+    ...(firstContentAt !== undefined && { firstContentAt }),
+    ...(finished && { outcome: finished.outcome }),
+    ...(finished?.usage && { usage: finished.usage }),
+  })
+  const finish = (): Promise<void> => {
+    ended ??= end(seen())
+    return ended
+  }
+  const look = (event: InferenceEvent): void => {
+    if (event.type === 'delta' && event.delta.kind !== 'annotation') {
+      characters += event.delta.text.length
+      firstContentAt ??= clock.monotonic()
+    } else if (event.type === 'finished') finished = event
+  }
+  const leave = async (): Promise<void> => {
+    if (ended) return ended
+    const closing = source.return?.()
+    await finish()
+    await closing
+  }
+  return {
+    events: {
+      async next() {
+        const step = await source.next()
+        if (step.done) {
+          await finish()
+          return step
+        }
+        for (const event of step.value) look(event)
+        if (finished) await finish()
+        return step
+      },
+      async return() {
+        await leave()
+        return { done: true, value: undefined }
+      },
+    },
+    seen,
+    leave,
+  }
+}

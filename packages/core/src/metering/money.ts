@@ -1,0 +1,35 @@
+import type { Price } from '../protocol/model.ts'
+import type { Usage } from '../protocol/response.ts'
+
+/** 1 USD = 1,000,000. Always an integer. */
+export type Microdollars = number
+
+/** What usage costs at a price, rounded once, up, per request. */
+export function costOf(price: Price, usage: Usage): Microdollars {
+  const cached = usage.cached_tokens
+  const written = usage.cache_write_tokens
+  const plain = usage.input_tokens - cached - written
+  const sum =
+    plain * price.input + cached * (price.cached ?? price.input) + written * (price.cache_write ?? price.input) + usage.output_tokens * price.output
+  return Math.ceil(sum / 1_000_000)
+}
+
+/** More tokens than any answer can hold; keeps tokens × price far below 2⁵³. */
+const most = 10_000_000
+
+/** Usage as a provider told it, made to add up: nothing negative, no part larger than its whole. A change is flagged as an estimate. */
+export function saneUsage(usage: Usage): Usage {
+  const whole = (value: number): number => (Number.isFinite(value) ? Math.min(most, Math.max(0, Math.ceil(value))) : 0)
+  const input_tokens = whole(usage.input_tokens)
+  const output_tokens = whole(usage.output_tokens)
+  const cached_tokens = Math.min(input_tokens, whole(usage.cached_tokens))
+  const cache_write_tokens = Math.min(input_tokens - cached_tokens, whole(usage.cache_write_tokens))
+  const reasoning_tokens = Math.min(output_tokens, whole(usage.reasoning_tokens))
+  const same =
+    input_tokens === usage.input_tokens &&
+    output_tokens === usage.output_tokens &&
+    cached_tokens === usage.cached_tokens &&
+    cache_write_tokens === usage.cache_write_tokens &&
+    reasoning_tokens === usage.reasoning_tokens
+  return same ? usage : { input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated: true }
+}

@@ -1,0 +1,57 @@
+import pRetry from 'p-retry'
+import type { Storage, UsageResult, UsageRow } from '@signalbox/storage'
+import type { Failure } from '../protocol/failure.ts'
+import type { Price } from '../protocol/model.ts'
+import type { Usage } from '../protocol/response.ts'
+import type { Logger } from '../runtime/ports.ts'
+import { tokensOfText } from './estimate.ts'
+import type { Seen } from './meter.ts'
+import { costOf, type Microdollars, saneUsage } from './money.ts'
+
+const none: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+
+/** What is billed: the provider's figures, else ours, flagged. Nothing that a failed attempt used ever counts. */
+export function billed(
+  seen: Pick<Seen, 'usage' | 'characters'>,
+  price: Price | undefined,
+  inputTokens: number,
+): { readonly usage: Usage; readonly cost: Microdollars } {
+  const told = seen.usage ? saneUsage(seen.usage) : undefined
+  const usage = told ?? { ...none, input_tokens: inputTokens, output_tokens: tokensOfText(seen.characters), estimated: true }
+  return { usage, cost: price ? costOf(price, usage) : 0 }
+}
+
+export const nothingBilled = { usage: none, cost: 0 } as const
+
+/** How a request that committed ended, as the usage row names it. */
+export function resultOf(seen: Seen, left: boolean): { readonly result: UsageResult; readonly code?: string } {
+  if (seen.outcome?.status === 'completed') return { result: 'ok' }
+  if (seen.outcome?.status === 'incomplete') return { result: 'incomplete' }
+  if (left || !seen.outcome) return { result: 'abandoned', code: 'client_disconnected' }
+  return { result: 'error', code: codeOf(seen.outcome.error) }
+}
+
+const codeOf = (failure: Failure): string => failure.code ?? 'provider_error'
+
+export interface Settling {
+  readonly row: UsageRow
+  readonly account: string
+  readonly slotKey: string
+}
+
+/** Ledger, usage row and slot in one go: a store that groups its writes makes one of them. An answer is never lost for a store that fails now. */
+export async function settle({ row, account, slotKey }: Settling, storage: Storage, logger: Logger): Promise<void> {
+  const at = row.at + Math.round(row.durationMs)
+  const amounts = row.cost > 0 ? { [account]: row.cost } : {}
+  const write = (): Promise<unknown> =>
+    Promise.all([storage.ledger.settle({ id: row.id, amounts, at }), storage.usage.append(row), storage.counters.leave(slotKey, row.id)])
+  try {
+    await write()
+  } catch (error) {
+    logger.warn({ requestId: row.id, error: String(error) }, 'The request could not be settled at once; it is tried again.')
+    // Each of the three does nothing the second time, so what did succeed is not done twice.
+    pRetry(write, { retries: 5, minTimeout: 200, unref: true }).catch(last =>
+      logger.error({ requestId: row.id, cost: row.cost, error: String(last) }, 'The request was not settled; its hold runs out by itself.'),
+    )
+  }
+}

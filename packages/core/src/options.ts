@@ -1,0 +1,64 @@
+import type { Storage } from '@signalbox/storage'
+import type { Caller } from './access/caller.ts'
+import type { Limits, Timeouts } from './execution/limits.ts'
+import type { Model } from './protocol/model.ts'
+import type { Provider } from './protocol/provider.ts'
+import type { InferenceRequest } from './protocol/request.ts'
+import { type Strategy, strategies } from './routing/strategies.ts'
+import type { Clock, Hooks, Ids, Logger, Transport } from './runtime/ports.ts'
+
+export interface GatewayOptions {
+  /** Whom we can call. Order is the tie-breaker between equals. */
+  readonly providers: readonly Provider[]
+  /** What can be asked for, and who sells it at what price. */
+  readonly models: readonly Model[]
+  readonly storage: Storage
+  /** Shown as `owned_by`. Default: `signalbox`. */
+  readonly operator?: string
+  /** How candidates are ranked where a request does not say. Default: `order`. */
+  readonly strategy?: string
+  /** Strategies of your own, by name; requests may name them too. */
+  readonly strategies?: Readonly<Record<string, Strategy>>
+  readonly timeouts?: Partial<Timeouts>
+  readonly limits?: Partial<Limits>
+  /** The one place to change a request on its way in. Everything else only watches. */
+  readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
+  readonly hooks?: Hooks
+  /** How providers are reached. Default: the runtime's own fetch; on Node, `nodeTransport()` of @signalbox/node-http costs a third. */
+  readonly transport?: Transport
+  readonly clock?: Clock
+  readonly ids?: Ids
+  readonly logger?: Logger
+}
+
+export const defaultTimeouts: Timeouts = { firstByteMs: 120_000, wholeMs: 300_000, deadlineMs: 1_080_000, idleMs: 120_000 }
+export const defaultLimits: Limits = { inferenceRpm: 1_000, managementReadsRpm: 300, managementWritesRpm: 60, concurrentRequests: 200, attempts: 4 }
+
+/** Throws a TypeError that names the option, what it got, and what it takes. */
+export function checkOptions(options: GatewayOptions): void {
+  const ids = new Set<string>()
+  for (const { id } of options.providers) {
+    if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` holds "${id}" twice. Give one of them another \`id\`.`)
+    ids.add(id)
+  }
+  for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits: options.limits })) {
+    for (const [name, value] of Object.entries(numbers ?? {})) {
+      if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
+    }
+  }
+  for (const model of options.models) {
+    for (const { price, provider } of model.offers) {
+      for (const [part, value] of Object.entries(price ?? {})) {
+        if (!Number.isSafeInteger(value) || value < 0) {
+          throw new TypeError(
+            `createGateway: the \`price.${part}\` of "${model.id}" at "${provider}" is ${value}; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`,
+          )
+        }
+      }
+    }
+  }
+  const known = { ...strategies, ...options.strategies }
+  if (options.strategy !== undefined && !Object.hasOwn(known, options.strategy)) {
+    throw new TypeError(`createGateway: \`strategy\` is "${options.strategy}"; it takes ${Object.keys(known).join(', ')}, or a name from \`strategies\`.`)
+  }
+}

@@ -1,0 +1,73 @@
+import type { ErrorBody } from './error-body.ts'
+import type { InferenceEvent } from './event.ts'
+import type { Failure } from './failure.ts'
+import type { Offer, Quirks } from './model.ts'
+import type { InferenceRequest } from './request.ts'
+import type { InferenceResponse, Warning } from './response.ts'
+import type { DialectName, Frame, JsonObject } from './wire.ts'
+
+/** The half that faces callers: reads their requests, writes our replies. */
+export interface ClientDialect {
+  readonly name: DialectName
+  /** Throws a GatewayError (400) that names the field. */
+  decodeRequest(body: JsonObject): InferenceRequest
+  encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject
+  /** A fresh encoder per stream. It owns brackets, indexes, ids and sequence numbers; nobody else does. */
+  encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder
+  encodeError(error: ErrorBody): JsonObject
+}
+
+export interface EventEncoder {
+  /** Synchronous on a batch: what one upstream read brought is one write. */
+  write(events: readonly InferenceEvent[]): readonly Frame[]
+}
+
+/** The half that faces providers: writes our requests, reads their replies. */
+export interface ProviderDialect {
+  readonly name: DialectName
+  /** Pure. It runs again for every attempt, so it may not touch what it is given. `quirks`: the provider's and the offer's, merged. */
+  encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): { readonly body: JsonObject; readonly warnings: readonly Warning[] }
+  /** A 200 that holds an error object comes back as a response whose outcome is `failed`. */
+  decodeResponse(body: JsonObject): InferenceResponse
+  /** A fresh decoder per stream. */
+  decodeEvents(): EventDecoder
+  decodeFailure(answer: FailedAnswer): Failure
+}
+
+export interface EventDecoder {
+  /** Tells nothing after `finished`. */
+  read(frames: readonly Frame[]): readonly InferenceEvent[]
+  /** Called once, when the bytes stop: closes what is open and says `finished` if that was not said. */
+  end(): readonly InferenceEvent[]
+}
+
+export interface FailedAnswer {
+  readonly status: number
+  /** At most the first 64 kB. */
+  readonly body: string
+  readonly header: (name: string) => string | undefined
+  /** Unix milliseconds, for dates in headers. */
+  readonly now: number
+}
+
+/** What the gateway adds to a reply that no provider could know. */
+export interface Stamp {
+  /** Our response id. */
+  readonly id: string
+  /** The canonical id of the model that answered. */
+  readonly model: string
+  /** Unix seconds. */
+  readonly created_at: number
+  readonly completed_at?: number
+  /** Mints an item id: `msg_…`, `fc_…`, `rs_…`. */
+  readonly itemId: (prefix: string) => string
+  readonly routing?: {
+    readonly provider: string
+    readonly provider_model_id: string
+    readonly model_canonical: string
+    readonly routing_strategy: string
+    readonly throughput_tps?: number
+    readonly cost?: { readonly usd: number }
+  }
+  readonly warnings: readonly Warning[]
+}

@@ -1,0 +1,12 @@
+/** The body of an unhappy answer, before a dialect gives it its shape. */
+export interface ErrorBody {
+  readonly status: number
+  readonly message: string
+  readonly type: string
+  readonly code: string
+  readonly param: string | null
+  readonly suggestion?: string
+  readonly doc_url?: string
+  readonly provider?: string
+  readonly request_id?: string
+}

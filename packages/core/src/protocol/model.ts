@@ -1,0 +1,75 @@
+import type { DialectName } from './wire.ts'
+
+/** A model as the catalog knows it, whoever serves it. */
+export interface Model {
+  readonly id: string
+  readonly aliases?: readonly string[]
+  readonly family?: string
+  readonly display_name?: string
+  readonly author?: string
+  /** Unix seconds. */
+  readonly created?: number
+  readonly offers: readonly Offer[]
+}
+
+/** A model as one provider sells it. Everything that routing may ask is a field here; a field left out is not known and excludes nobody. */
+export interface Offer {
+  readonly provider: string
+  readonly provider_model_id: string
+  readonly dialect: DialectName
+  readonly context_window?: number
+  readonly max_output_tokens?: number
+  /** Default: `both`. */
+  readonly delivery?: 'both' | 'stream_only' | 'whole_only'
+  readonly abilities?: readonly Ability[]
+  readonly data_policy?: string
+  /** Absent: nobody knows. Never 0 by default: such an offer is not planned for a caller who pays. */
+  readonly price?: Price
+  /** Facts about how this offer departs from its dialect; each is read by one codec. */
+  readonly quirks?: Quirks
+}
+
+/** Microdollars per million tokens, integers. */
+export interface Price {
+  readonly input: number
+  readonly output: number
+  /** Cache reads. Default: as input. */
+  readonly cached?: number
+  /** Cache writes. Default: as input. */
+  readonly cache_write?: number
+}
+
+export const abilities = [
+  'tools',
+  'tool_choice_required',
+  'parallel_tools',
+  'vision',
+  'json_mode',
+  'structured_output',
+  'reasoning',
+  'streaming',
+  'logprobs',
+  'web_search',
+  'computer_use',
+  'code_interpreter',
+  'prompt_caching',
+] as const
+export type Ability = (typeof abilities)[number]
+
+/** Departures of the chat dialect (wire-level facts, per offer or provider). */
+export interface Quirks {
+  /** Which body field takes the output cap. Default: `max_completion_tokens`. */
+  readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
+  /** Developer messages are understood. Default: false, they are sent as `system`. */
+  readonly developer_role?: boolean
+  /** Body fields that this offer refuses: dropped with a warning. */
+  readonly refuses?: readonly string[]
+  /** Reasoning efforts understood; others move to the next lower one, with a warning. */
+  readonly efforts?: readonly string[]
+  /** What `tool_choice: required` is called there. Default: `required`. */
+  readonly required_tool_choice?: string
+  /** Field in which earlier reasoning goes back. Default: none, it is dropped. */
+  readonly reasoning_field?: string
+  /** `stream_options.include_usage` is refused. Default: false. */
+  readonly no_stream_options?: boolean
+}

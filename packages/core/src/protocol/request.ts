@@ -1,0 +1,82 @@
+import type { Item, Native } from './item.ts'
+import type { JsonObject } from './wire.ts'
+
+/** What a client asks for, in the one language that everything inside speaks. */
+export interface InferenceRequest {
+  /** What to generate. */
+  readonly prompt: Prompt
+  /** Where it may be generated. */
+  readonly routing: RoutingOptions
+  readonly delivery: 'whole' | 'stream'
+  /** `gateway.metadata`: up to 16 strings, kept in the request log, never sent to a provider. */
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** Fields keep the spelling and the ranges of the API's create-response table (§2.1). */
+export interface Prompt {
+  readonly input: readonly Item[]
+  readonly instructions?: string
+  readonly tools?: readonly Tool[]
+  readonly tool_choice?: ToolChoice
+  readonly parallel_tool_calls?: boolean
+  readonly max_output_tokens?: number
+  readonly max_tool_calls?: number
+  readonly temperature?: number
+  readonly top_p?: number
+  readonly top_k?: number
+  readonly top_logprobs?: number
+  readonly frequency_penalty?: number
+  readonly presence_penalty?: number
+  readonly text?: { readonly format?: TextFormat; readonly verbosity?: string }
+  readonly reasoning?: { readonly effort?: Effort; readonly summary?: string }
+  readonly truncation?: string
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly include?: readonly string[]
+  readonly user?: string
+  readonly safety_identifier?: string
+  readonly prompt_cache_key?: string
+  readonly service_tier?: string
+  /** Provider-specific parameters, merged last into the body that the provider gets. */
+  readonly extensions?: JsonObject
+  /** Body fields that no dialect of ours knows: they go on to a provider of the same dialect, elsewhere they end in a warning. */
+  readonly native?: Native
+}
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+export type TextFormat =
+  | { readonly type: 'text' }
+  | { readonly type: 'json_object' }
+  | { readonly type: 'json_schema'; readonly name: string; readonly schema: JsonObject; readonly strict?: boolean | null; readonly description?: string }
+
+export type Tool = FunctionTool | Native
+
+export interface FunctionTool {
+  readonly type: 'function'
+  readonly name: string
+  readonly description?: string
+  readonly parameters?: JsonObject
+  readonly strict?: boolean | null
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly type: 'function'; readonly name: string } | Native
+
+/** `gateway.routing` and the pool. Times are in milliseconds. */
+export interface RoutingOptions {
+  readonly models: readonly [string, ...string[]]
+  readonly allow_fallbacks: boolean
+  readonly strategy?: string
+  readonly tier?: 'priority'
+  /** Ceiling of one attempt: to the first byte of a stream, else to the end of the answer. */
+  readonly timeout_ms?: number
+  /** Ceiling of the whole request, retries and fallbacks included. */
+  readonly deadline_ms?: number
+  /** Provider ids, asked first in this order. */
+  readonly order?: readonly string[]
+  readonly only?: readonly string[]
+  readonly ignore?: readonly string[]
+  /** USD per million tokens that an offer may cost at most. */
+  readonly max_price?: { readonly input?: number; readonly output?: number }
+  /** Turns every warning into a 400. */
+  readonly strict?: boolean
+}

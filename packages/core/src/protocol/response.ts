@@ -1,0 +1,37 @@
+import type { Failure } from './failure.ts'
+import type { Item } from './item.ts'
+
+/** A whole answer, as a provider gave it; our own ids and metadata are stamped on later. */
+export interface InferenceResponse {
+  readonly id: string
+  readonly model: string
+  /** Unix seconds. */
+  readonly created_at: number
+  readonly output: readonly Item[]
+  readonly outcome: Outcome
+  readonly usage?: Usage
+}
+
+export type Outcome =
+  | { readonly status: 'completed' }
+  /** `max_output_tokens`, `content_filter`, or what else a provider names. */
+  | { readonly status: 'incomplete'; readonly reason: string }
+  | { readonly status: 'failed'; readonly error: Failure }
+
+/** Tokens. Input includes cache reads and writes, output includes reasoning. */
+export interface Usage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly reasoning_tokens: number
+  /** True where the provider did not say and we counted ourselves. */
+  readonly estimated?: boolean
+}
+
+/** Something that was dropped, clamped or survived on the way. */
+export interface Warning {
+  readonly code: 'unsupported_parameter' | 'provider_timeout' | (string & {})
+  readonly message: string
+  readonly param?: string
+}

@@ -1,0 +1,16 @@
+import { chatProvider, responsesProvider } from '../dialects/index.ts'
+import type { Provider } from '../protocol/provider.ts'
+import { defineProvider } from './define-provider.ts'
+
+/** OpenAI, in the Responses and the Chat Completions language. */
+export const openai = ({ apiKey, baseUrl = 'https://api.openai.com/v1' }: { readonly apiKey?: string; readonly baseUrl?: string } = {}): Provider =>
+  defineProvider({
+    id: 'openai',
+    display_name: 'OpenAI',
+    baseUrl,
+    paths: { responses: '/responses', chat: '/chat/completions' },
+    dialects: [responsesProvider, chatProvider],
+    apiKey,
+    quirks: { developer_role: true, refuses: ['top_k'] },
+    data_policy: 'no_training',
+  })

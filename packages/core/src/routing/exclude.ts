@@ -1,0 +1,82 @@
+import type { Ability } from '../protocol/model.ts'
+import type { RoutingOptions } from '../protocol/request.ts'
+import type { Needs } from './needs.ts'
+import type { Candidate, ExclusionCode } from './plan.ts'
+
+interface Question {
+  readonly needs: Needs
+  readonly routing: RoutingOptions
+}
+
+interface Rule {
+  readonly code: ExclusionCode
+  /** Why this candidate cannot serve the request, in words; nothing if it can. */
+  readonly why: (candidate: Candidate, question: Question) => string | undefined
+}
+
+const lacks = ({ offer }: Candidate, ability: Ability): boolean => offer.abilities !== undefined && !offer.abilities.includes(ability)
+const when = (condition: boolean, reason: string): string | undefined => (condition ? reason : undefined)
+const usd = (microdollars: number): number => microdollars / 1_000_000
+
+/** Top to bottom: the first rule that speaks is the reason. When nobody is left, the caller hears the topmost code among the reasons. */
+export const rules: readonly Rule[] = [
+  {
+    code: 'input_requires_responses_endpoint',
+    why: ({ offer }, { needs }) =>
+      when(
+        needs.itemDialects.some(dialect => dialect !== offer.dialect),
+        `the input holds items that only a provider speaking "${needs.itemDialects[0]}" can take, and this offer speaks "${offer.dialect}"`,
+      ),
+  },
+  {
+    code: 'non_streaming_not_supported',
+    why: ({ offer }, { needs }) => when(!needs.stream && offer.delivery === 'stream_only', 'it only streams: set `stream: true`'),
+  },
+  {
+    code: 'capability_mismatch',
+    why: ({ offer }, { needs }) => when(needs.stream && offer.delivery === 'whole_only', 'it does not stream'),
+  },
+  {
+    code: 'tool_choice_required_not_supported',
+    why: ({ offer, provider }, { needs }) =>
+      when(
+        needs.toolChoiceRequired && ({ ...provider.quirks, ...offer.quirks }.refuses ?? []).includes('tool_choice_required'),
+        'it does not honor `tool_choice: "required"`',
+      ),
+  },
+  { code: 'capability_mismatch', why: (candidate, { needs }) => when(needs.tools && lacks(candidate, 'tools'), 'it has no tools') },
+  { code: 'capability_mismatch', why: (candidate, { needs }) => when(needs.vision && lacks(candidate, 'vision'), 'it takes no images') },
+  {
+    code: 'capability_mismatch',
+    why: (candidate, { needs }) => when(needs.structuredOutput && lacks(candidate, 'structured_output'), 'it has no structured output'),
+  },
+  {
+    code: 'context_length_exceeded',
+    why: ({ offer }, { needs }) =>
+      // The estimate is on the high side, so only what is beyond doubt is left out; the provider has the last word.
+      when(
+        offer.context_window !== undefined && needs.inputTokens > 2 * offer.context_window,
+        `the prompt is about ${needs.inputTokens} tokens long and its context window holds ${offer.context_window}`,
+      ),
+  },
+  {
+    code: 'routing_constraint_unsatisfiable',
+    why: ({ provider }, { routing }) => when(routing.only !== undefined && !routing.only.includes(provider.id), 'it is not in `gateway.routing.only`'),
+  },
+  {
+    code: 'routing_constraint_unsatisfiable',
+    why: ({ provider }, { routing }) => when(routing.ignore?.includes(provider.id) ?? false, 'it is in `gateway.routing.ignore`'),
+  },
+  {
+    code: 'routing_constraint_unsatisfiable',
+    why: ({ offer }, { routing }) => {
+      const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}
+      const dear = offer.price !== undefined && (usd(offer.price.input) > input || usd(offer.price.output) > output)
+      return when(dear, 'it costs more than `gateway.routing.max_price`')
+    },
+  },
+  {
+    code: 'routing_failed',
+    why: ({ offer }) => when(offer.price === undefined, 'no price is known for it: give the offer a `price`, of 0 if it is free'),
+  },
+]

@@ -1,0 +1,129 @@
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { Model } from '../protocol/model.ts'
+import type { Provider } from '../protocol/provider.ts'
+import type { InferenceRequest, RoutingOptions } from '../protocol/request.ts'
+import type { Clock } from '../runtime/ports.ts'
+import { rules } from './exclude.ts'
+import type { HealthBook } from './health.ts'
+import { type Needs, needsOf } from './needs.ts'
+import type { Candidate, Excluded, Plan } from './plan.ts'
+import type { Strategy } from './strategies.ts'
+
+export interface Planning {
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly find: (idOrAlias: string) => Model | undefined
+  readonly nearest: (name: string) => readonly string[]
+  readonly strategies: Readonly<Record<string, Strategy>>
+  /** Of requests that name none. */
+  readonly strategy: string
+  readonly health: HealthBook
+  readonly clock: Clock
+}
+
+/** needs → candidates → exclude → rank. Throws where a name is wrong or nobody is left. */
+export function makePlan(request: InferenceRequest, inputTokens: number, planning: Planning): Plan {
+  const { routing } = request
+  const strategy = routing.strategy ?? planning.strategy
+  const rank = checkNames(routing, strategy, planning)
+  const models = [...new Set(routing.models.map(name => modelNamed(name, planning)))]
+  const needs = needsOf(request, inputTokens)
+  const excluded: Excluded[] = []
+  const able: Candidate[] = []
+  for (const model of models) {
+    for (const candidate of candidatesOf(model, planning.providers, excluded)) {
+      const reason = whyNot(candidate, { needs, routing })
+      if (reason) excluded.push(reason)
+      else able.push(candidate)
+    }
+  }
+  const [first, ...rest] = ranked(preferNative(able, needs), { routing, rank, planning })
+  if (!first) throw nobodyLeft(models, excluded)
+  return { candidates: [first, ...rest], excluded, strategy }
+}
+
+function checkNames(routing: RoutingOptions, strategy: string, { strategies, providers }: Planning): Strategy {
+  for (const field of ['order', 'only', 'ignore'] as const) {
+    const index = routing[field]?.findIndex(id => !providers.has(id)) ?? -1
+    if (index >= 0) {
+      throw new GatewayError('invalid_parameter_value', {
+        message: `gateway.routing.${field}[${index}] names the provider "${routing[field]?.[index]}", which this gateway does not have. It has: ${[...providers.keys()].join(', ')}.`,
+        param: `gateway.routing.${field}[${index}]`,
+      })
+    }
+  }
+  const rank = Object.hasOwn(strategies, strategy) ? strategies[strategy] : undefined
+  if (rank) return rank
+  throw new GatewayError('invalid_parameter_value', {
+    message: `gateway.routing.strategy is "${strategy}"; it takes ${Object.keys(strategies).join(', ')}.`,
+    param: 'gateway.routing.strategy',
+  })
+}
+
+function modelNamed(name: string, { find, nearest }: Planning): Model {
+  const model = find(name)
+  if (model) return model
+  const close = nearest(name)
+  throw new GatewayError('model_not_found', {
+    message: `The model ${JSON.stringify(name.slice(0, 200))} does not exist.${close[0] === undefined ? '' : ` Did you mean "${close[0]}"?`}`,
+    param: 'model',
+    ...(close.length > 0 && { suggestion: `Similar models: ${close.join(', ')}.` }),
+  })
+}
+
+/** Offers whose provider is not on, or has no credential, are no candidates; they are named all the same. */
+function candidatesOf(model: Model, providers: ReadonlyMap<string, Provider>, excluded: Excluded[]): readonly Candidate[] {
+  return model.offers.flatMap(offer => {
+    const provider = providers.get(offer.provider)
+    if (provider?.credential) return [{ model, offer, provider, credential: provider.credential }]
+    const reason = provider ? 'this gateway has no credential for it' : 'this gateway does not have this provider'
+    excluded.push({ model: model.id, provider: offer.provider, code: 'routing_failed', reason })
+    return []
+  })
+}
+
+function whyNot(candidate: Candidate, question: { readonly needs: Needs; readonly routing: RoutingOptions }): Excluded | undefined {
+  for (const { code, why } of rules) {
+    const reason = why(candidate, question)
+    if (reason !== undefined) return { model: candidate.model.id, provider: candidate.provider.id, code, reason }
+  }
+  return undefined
+}
+
+/** Who can carry every tool as it is goes before who would leave one out. */
+function preferNative(candidates: readonly Candidate[], { toolDialects }: Needs): readonly Candidate[] {
+  if (toolDialects.length === 0) return candidates
+  const native = candidates.filter(({ offer }) => toolDialects.every(dialect => dialect === offer.dialect))
+  return native.length > 0 ? native : candidates
+}
+
+function ranked(
+  candidates: readonly Candidate[],
+  { routing, rank, planning: { health, clock } }: { readonly routing: RoutingOptions; readonly rank: Strategy; readonly planning: Planning },
+): readonly Candidate[] {
+  if (candidates.length < 2) return candidates
+  const now = clock.monotonic()
+  const place = ({ provider }: Candidate): number => {
+    const at = routing.order?.indexOf(provider.id) ?? -1
+    return at === -1 ? Number.MAX_SAFE_INTEGER : at
+  }
+  return candidates
+    .map(candidate => ({
+      candidate,
+      // Who asked to be left alone goes last, and is still asked when all others fail: a plan is never empty for that.
+      wait: Math.max(0, health.coolUntil(candidate) - now),
+      place: place(candidate),
+      score: rank(candidate, health.of(candidate)),
+    }))
+    .sort((a, b) => a.wait - b.wait || a.place - b.place || a.score - b.score || 0)
+    .map(({ candidate }) => candidate)
+}
+
+function nobodyLeft(models: readonly Model[], excluded: readonly Excluded[]): GatewayError {
+  const code = rules.find(rule => excluded.some(reason => reason.code === rule.code))?.code ?? 'routing_failed'
+  const reasons = excluded.slice(0, 10).map(({ model, provider, reason }) => `${provider} for ${model}: ${reason}`)
+  const names = models.map(({ id }) => id).join(', ')
+  return new GatewayError(code, {
+    message: `No provider can serve this request with ${names}. ${reasons.length > 0 ? `Left out: ${reasons.join('; ')}.` : 'No provider offers it.'}`,
+    ...(code === 'input_requires_responses_endpoint' && { param: 'input' }),
+  })
+}

@@ -1,0 +1,34 @@
+import type { Model, Offer } from '../protocol/model.ts'
+import type { Credential, Provider } from '../protocol/provider.ts'
+
+/** One way to get the answer: a model as a provider sells it, and the credential to ask with. */
+export interface Candidate {
+  readonly model: Model
+  readonly offer: Offer
+  readonly provider: Provider
+  readonly credential: Credential
+}
+
+/** Who will be asked, in order, and who was left out, and why, in words. */
+export interface Plan {
+  readonly candidates: readonly [Candidate, ...Candidate[]]
+  readonly excluded: readonly Excluded[]
+  readonly strategy: string
+}
+
+export interface Excluded {
+  readonly model: string
+  readonly provider: string
+  /** Why, as the code that the caller hears when nobody is left. */
+  readonly code: ExclusionCode
+  readonly reason: string
+}
+
+export type ExclusionCode =
+  | 'routing_constraint_unsatisfiable'
+  | 'capability_mismatch'
+  | 'context_length_exceeded'
+  | 'non_streaming_not_supported'
+  | 'tool_choice_required_not_supported'
+  | 'input_requires_responses_endpoint'
+  | 'routing_failed'

@@ -1,0 +1,2 @@
+export type { CallFacts, Clock, Hooks, Ids, Logger, SettledFacts, Transport, TransportReply, TransportRequest } from './ports.ts'
+export { consoleLogger, webClock, webIds, webTransport } from './web.ts'

@@ -1,0 +1,55 @@
+import { v7 } from 'uuid'
+import type { Clock, Ids, Logger, Transport } from './ports.ts'
+
+/** The defaults of the ports, from what every runtime has. Made by functions: nothing touches a timer or chance on import. */
+export const webClock = (): Clock => ({
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimeout: (run, milliseconds) => setTimeout(run, milliseconds),
+  clearTimeout: timer => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
+})
+
+export const webIds = (): Ids => {
+  const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes))
+  return { uuid: () => v7(), hex: bytes => toHex(random(bytes)), random }
+}
+
+export const toHex = (bytes: Uint8Array): string => {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+/** SHA-256 as lower-case hex. */
+export const sha256 = async (text: string): Promise<string> =>
+  toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
+
+/** Redirects are handed back as they are: a provider key must never follow one to another place. */
+export const webTransport =
+  (fetch: typeof globalThis.fetch = globalThis.fetch): Transport =>
+  async ({ url, method, headers, body, signal }) => {
+    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
+    const reader = response.body?.getReader()
+    return {
+      status: response.status,
+      header: name => response.headers.get(name) ?? undefined,
+      body: {
+        next: async () => {
+          const step = await reader?.read()
+          return step === undefined || step.done ? { done: true, value: undefined } : { done: false, value: step.value }
+        },
+        return: async () => {
+          // A reader that is already broken has nothing left to cancel.
+          await reader?.cancel().catch(() => {})
+          return { done: true, value: undefined }
+        },
+      },
+    }
+  }
+
+/** Warnings and errors to the console, facts first; everyday lines nowhere. */
+export const consoleLogger = (): Logger => ({
+  info: () => {},
+  warn: (facts, message) => console.warn(message, facts),
+  error: (facts, message) => console.error(message, facts),
+})

@@ -1,0 +1,89 @@
+import type { CounterRequest, HoldRequest, LedgerEntry, Settlement, SlotRequest, UsageRow } from './storage.ts'
+
+// What no store may take in: a fraction of a microdollar or a NaN would sit in the books for ever. Checked before a verb
+// begins, so that a bad call is refused alone and changes nothing.
+
+/** The trouble with a hold, if there is any. `faultOfHold({ ...hold, amount: 0.5 })?.message` */
+export function faultOfHold(hold: HoldRequest): RangeError | undefined {
+  const fault =
+    faultOfAmount('ledger.reserve: `amount`', hold.amount) ??
+    faultOfTime('ledger.reserve: `at`', hold.at) ??
+    faultOfTime('ledger.reserve: `expiresAt`', hold.expiresAt)
+  if (fault) return fault
+  for (let index = 0; index < hold.accounts.length; index++) {
+    const { account, floor } = hold.accounts[index] ?? { account: '', floor: 0 }
+    if (!Number.isSafeInteger(floor) && floor !== Number.NEGATIVE_INFINITY)
+      return new RangeError(`ledger.reserve: the floor of \`${account}\` must be whole microdollars or -Infinity, got ${floor}.`)
+    for (let other = 0; other < index; other++)
+      if (hold.accounts[other]?.account === account)
+        return new RangeError(`ledger.reserve: \`${account}\` is named twice. Name each account once, with its highest floor.`)
+  }
+  return undefined
+}
+
+/** The trouble with a settlement, if there is any. `faultOfSettlement({ id, amounts: { a: -1 }, at })?.message` */
+export function faultOfSettlement(settlement: Settlement): RangeError | undefined {
+  for (const account of Object.keys(settlement.amounts)) {
+    const amount = settlement.amounts[account]
+    if (!isAmount(amount)) return faultOfAmount(`ledger.settle: the amount of \`${account}\``, amount)
+  }
+  return faultOfTime('ledger.settle: `at`', settlement.at)
+}
+
+/** The trouble with money coming in, if there is any. `faultOfCredit({ id, account, amount: 0, at })?.message` */
+export function faultOfCredit(entry: Pick<LedgerEntry, 'amount' | 'at'>): RangeError | undefined {
+  if (entry.amount === 0) return new RangeError('ledger.credit: `amount` must be above 0. To take money away, settle.')
+  return faultOfAmount('ledger.credit: `amount`', entry.amount) ?? faultOfTime('ledger.credit: `at`', entry.at)
+}
+
+/** The trouble with a take, if there is any. `faultOfTake([{ key, amount: 1, limit: 5, windowMs: 0 }], at)?.message` */
+export function faultOfTake(requests: readonly CounterRequest[], at: number): RangeError | undefined {
+  for (const { key, amount, limit, windowMs } of requests) {
+    if (!isAmount(amount) || !isAmount(limit))
+      return new RangeError(
+        `counters.take: \`amount\` and \`limit\` of \`${key}\` must be whole numbers, 0 or more, got ${amount} and ${limit}.`,
+      )
+    if (!(Number.isSafeInteger(windowMs) && windowMs > 0))
+      return new RangeError(`counters.take: \`windowMs\` of \`${key}\` must be whole milliseconds above 0, got ${windowMs}.`)
+  }
+  return faultOfTime('counters.take: `at`', at)
+}
+
+/** The trouble with a correction, if there is any. `faultOfAdd(0.5, at)?.message` */
+export function faultOfAdd(amount: number, at: number): RangeError | undefined {
+  if (!Number.isSafeInteger(amount)) return new RangeError(`counters.add: \`amount\` must be a whole number, got ${amount}.`)
+  return faultOfTime('counters.add: `at`', at)
+}
+
+/** The trouble with a slot, if there is any. `faultOfSlot({ key, slot, limit: -1, ttlMs: 1_000 }, at)?.message` */
+export function faultOfSlot({ key, limit, ttlMs }: SlotRequest, at: number): RangeError | undefined {
+  if (!isAmount(limit)) return new RangeError(`counters.enter: \`limit\` of \`${key}\` must be a whole number, 0 or more, got ${limit}.`)
+  if (!(Number.isSafeInteger(ttlMs) && ttlMs > 0))
+    return new RangeError(`counters.enter: \`ttlMs\` of \`${key}\` must be whole milliseconds above 0, got ${ttlMs}.`)
+  return faultOfTime('counters.enter: `at`', at)
+}
+
+/** The trouble with a usage row, if there is any. `faultOfUsage({ ...row, cost: -1 })?.message` */
+export function faultOfUsage(row: UsageRow): RangeError | undefined {
+  const whole =
+    isAmount(row.inputTokens) &&
+    isAmount(row.outputTokens) &&
+    isAmount(row.cachedTokens) &&
+    isAmount(row.cacheWriteTokens) &&
+    isAmount(row.reasoningTokens) &&
+    isAmount(row.cost) &&
+    isAmount(row.attempts) &&
+    isAmount(row.durationMs) &&
+    (row.firstContentMs === undefined || isAmount(row.firstContentMs))
+  if (!whole)
+    return new RangeError(`usage.append: tokens, cost, attempts and times of \`${row.id}\` must be whole numbers, 0 or more. Round them first.`)
+  return faultOfTime('usage.append: `at`', row.at)
+}
+
+const isAmount = (value: number | undefined): boolean => Number.isSafeInteger(value) && (value ?? -1) >= 0
+
+const faultOfAmount = (name: string, value: number | undefined): RangeError | undefined =>
+  isAmount(value) ? undefined : new RangeError(`${name} must be whole microdollars, 0 or more, got ${value}. Round once, up, before it gets here.`)
+
+const faultOfTime = (name: string, value: number): RangeError | undefined =>
+  Number.isSafeInteger(value) ? undefined : new RangeError(`${name} must be whole Unix milliseconds, got ${value}.`)

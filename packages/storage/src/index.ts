@@ -1,0 +1,2 @@
+export * from './faults.ts'
+export type * from './storage.ts'
