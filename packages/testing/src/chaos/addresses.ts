@@ -1,0 +1,146 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { Worker } from 'node:worker_threads'
+import { selfSigned } from './certificate.ts'
+import { alike, type Expectation, e502, e504 } from './expect.ts'
+import { listen } from './server.ts'
+
+export interface DeadEnd {
+  /** What a provider would have as its base URL. */
+  readonly baseUrl: string
+  close(): Promise<void>
+}
+
+/** A row of the catalogue that no server can play, since no request ever gets through: a base URL is the fault. */
+export interface AddressFault {
+  readonly row: number
+  readonly name: string
+  readonly hangs?: true
+  readonly expect: Expectation
+  open(): Promise<DeadEnd>
+}
+
+const nothingToClose = async (): Promise<void> => {}
+
+const closing = (server: { close(done: () => void): unknown }, sockets: Iterable<Socket>): Promise<void> =>
+  new Promise(resolve => {
+    server.close(() => resolve())
+    for (const socket of sockets) socket.destroy()
+  })
+
+/** A label longer than a name may have: no resolver can know it, and none has to be asked. */
+const unresolvable = async (): Promise<DeadEnd> => ({ baseUrl: `http://${'x'.repeat(64)}.invalid/v1`, close: nothingToClose })
+
+async function refused(): Promise<DeadEnd> {
+  const server = createServer()
+  const port = await listen(server)
+  await closing(server, [])
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, close: nothingToClose }
+}
+
+/** Listens with the shortest queue there is and then never takes a connection off it: the thread sleeps. */
+const sleeper = `
+const { parentPort, workerData } = require('node:worker_threads')
+const server = require('node:net').createServer()
+server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => {
+  parentPort.postMessage(server.address().port)
+  setTimeout(() => { Atomics.wait(workerData, 0, 0); server.close(); process.exit() }, 50)
+})`
+
+/** True: it got through. */
+const knock = (port: number, patienceMs: number): Promise<{ readonly socket: Socket; readonly through: boolean }> =>
+  new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    const timer = setTimeout(() => resolve({ socket, through: false }), patienceMs)
+    socket.on('error', () => {})
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      resolve({ socket, through: true })
+    })
+  })
+
+/** Connections that are neither taken nor refused: the queue of a listening socket, filled to the brim. */
+async function blackHole(): Promise<DeadEnd> {
+  const bell = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(sleeper, { eval: true, workerData: bell })
+  const port = await new Promise<number>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  await new Promise(resolve => setTimeout(resolve, 100))
+  const knocks: Socket[] = []
+  const close = async (): Promise<void> => {
+    for (const socket of knocks) socket.destroy()
+    Atomics.store(bell, 0, 1)
+    Atomics.notify(bell, 0)
+    await worker.terminate()
+  }
+  for (let tries = 0; tries < 16; tries++) {
+    const { socket, through } = await knock(port, 150)
+    knocks.push(socket)
+    if (!through) return { baseUrl: `http://127.0.0.1:${port}/v1`, close }
+  }
+  await close()
+  throw new Error('This system takes connections beyond the queue of a listening socket, so a black hole cannot be made here.')
+}
+
+const tlsServer = (options: { readonly name: string; readonly to?: Date; readonly from?: Date }) => async (): Promise<DeadEnd> => {
+  const sockets = new Set<Socket>()
+  const server = createTlsServer(selfSigned(options), socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  })
+  const port = await listen(server)
+  return { baseUrl: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
+}
+
+/** Takes the connection, and never says hello. */
+async function tlsStall(): Promise<DeadEnd> {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.resume()
+  })
+  const port = await listen(server)
+  return { baseUrl: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
+}
+
+const yesterday = (): Date => new Date(Date.now() - 86_400_000)
+const aYearAgo = (): Date => new Date(Date.now() - 365 * 86_400_000)
+
+/**
+ * Rows 1 to 4.
+ *
+ * @example
+ * const deadEnd = await addressFault('refused').open()
+ * const provider = compatible({ id: 'dead', baseUrl: deadEnd.baseUrl, apiKey: 'none', speaks: ['chat'] })
+ */
+export const addressFaults: readonly AddressFault[] = [
+  { row: 1, name: 'unresolvable', expect: alike(e502), open: unresolvable },
+  { row: 2, name: 'refused', expect: alike(e502), open: refused },
+  {
+    row: 3,
+    name: 'black-hole',
+    expect: alike({ ...e504, status: [502, 504], code: ['provider_timeout', 'provider_error', 'deadline_exceeded'] }),
+    open: blackHole,
+    hangs: true,
+  },
+  { row: 4, name: 'tls-expired', expect: alike(e502), open: () => tlsServer({ name: 'localhost', from: aYearAgo(), to: yesterday() })() },
+  { row: 4, name: 'tls-wrong-name', expect: alike(e502), open: tlsServer({ name: 'someone-else.example' }) },
+  { row: 4, name: 'tls-unknown-issuer', expect: alike(e502), open: tlsServer({ name: 'localhost' }) },
+  {
+    row: 4,
+    name: 'tls-handshake-stall',
+    expect: alike({ ...e504, status: [502, 504], code: ['provider_timeout', 'provider_error', 'deadline_exceeded'] }),
+    open: tlsStall,
+    hangs: true,
+  },
+]
+
+export function addressFault(name: string): AddressFault {
+  const found = addressFaults.find(fault => fault.name === name)
+  if (!found) throw new TypeError(`There is no address fault "${name}". There are: ${addressFaults.map(fault => fault.name).join(', ')}.`)
+  return found
+}

@@ -1,0 +1,176 @@
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { sse, type Trouble } from '../speech/speech.ts'
+import {
+  allFrames,
+  type Bytes,
+  begin,
+  chunk,
+  chunkedType,
+  type Headers,
+  head,
+  json,
+  jsonType,
+  lastChunk,
+  type Play,
+  sseType,
+  streamed,
+  whole,
+  wholeText,
+  writeChunks,
+} from './acts.ts'
+import { alike, both, broken, type Expectation, e429, e502, e503, type Fault, fine, type Mode, spoken } from './expect.ts'
+import { troubles } from './faults-status.ts'
+import type { Line } from './line.ts'
+
+const MiB = 1_048_576
+
+const errorUnder200 =
+  (trouble: Trouble): Play =>
+  line =>
+    json(200, line.tongue.error(trouble))(line)
+
+const redirect =
+  (status: number, target: (line: Line) => string): Play =>
+  line =>
+    whole(status, { location: target(line), 'content-type': 'text/plain' }, 'Moved.')(line)
+
+const sameHost = (line: Line): string => `http://${line.seen.headers.host ?? ''}/moved`
+const elsewhere = (line: Line): string => `${line.elsewhere}${line.seen.path}`
+const itself = (line: Line): string => line.seen.path
+
+/** The right bytes under the headers given. */
+const under =
+  (headers: Headers): Play =>
+  line =>
+    line.stream ? raw(headers, [sse(allFrames(line))])(line) : whole(200, headers, wholeText(line))(line)
+
+const raw =
+  (headers: Headers, chunks: Iterable<Bytes>): Play =>
+  async line => {
+    if ((await line.write(head(200, { ...headers, 'transfer-encoding': 'chunked' }))) && (await writeChunks(line, chunks)))
+      await line.write(lastChunk)
+  }
+
+const sseWhenJson: Play = line => streamed([sse(allFrames(line))])(line)
+const jsonWhenSse: Play = line => json(200, line.told.whole)(line)
+
+const packed =
+  (encoding: string, pack: (bytes: Buffer) => Bytes): Play =>
+  line => {
+    const body = pack(Buffer.from(line.stream ? sse(allFrames(line)) : wholeText(line)))
+    const type = line.stream ? sseType : jsonType
+    return whole(200, { ...type, 'content-encoding': encoding }, body)(line)
+  }
+
+const identity = (bytes: Buffer): Bytes => bytes
+
+/** 64 MiB of nothing in some kilobytes. The blanks stand before the right answer, so that only a limit can refuse it. */
+const bomb =
+  (encoding: string, pack: (bytes: Buffer) => Bytes): Play =>
+  line => {
+    const right = line.stream ? sse(allFrames(line)) : wholeText(line)
+    const padding = line.stream ? `: ${'-'.repeat(64 * MiB)}\n\n` : ' '.repeat(64 * MiB)
+    return whole(200, { ...(line.stream ? sseType : jsonType), 'content-encoding': encoding }, pack(Buffer.from(padding + right)))(line)
+  }
+
+/** No compression needed: a body that never ends, as far as the other side will take it. */
+const endlessBody: Play = async line => {
+  await line.write(head(200, { ...jsonType, 'transfer-encoding': 'chunked' }))
+  await line.write(chunk('{"padding":"'))
+  const block = 'x'.repeat(65_536)
+  for (let sent = 0; sent < 100 * MiB; sent += block.length) if (!(await line.write(chunk(block)))) return
+  await line.gone
+}
+
+/** A stream that begins as it should and then sends a bomb's worth of one line. */
+const floodAfterContent: Play = async line => {
+  if (!(await begin(line))) return
+  const block = '-'.repeat(65_536)
+  await line.write(chunk(': '))
+  for (let sent = 0; sent < 100 * MiB; sent += block.length) if (!(await line.write(chunk(block)))) return
+  await line.gone
+}
+
+const withHeaders =
+  (extra: (line: Line) => Bytes): Play =>
+  async line => {
+    const type = line.stream ? chunkedType : { ...jsonType, 'content-length': String(Buffer.byteLength(wholeText(line))) }
+    const start = head(200, type).slice(0, -2)
+    await line.write(Buffer.concat([Buffer.from(start), Buffer.from(extra(line)), Buffer.from('\r\n')]))
+    await line.write(line.stream ? Buffer.concat([chunk(sse(allFrames(line))), Buffer.from(lastChunk)]) : wholeText(line))
+  }
+
+const manyHeaders = Array.from({ length: 1_000 }, (_, at) => `x-header-${at}: ${'v'.repeat(8)}\r\n`).join('')
+const hugeHeader = `x-huge: ${'h'.repeat(65_536)}\r\n`
+const invalidHeader = Buffer.from([...Buffer.from('x-invalid: a'), 0x00, 0x01, 0x7f, ...Buffer.from('b\r\n')])
+/** Headers that would do harm if they were passed on. */
+export const harmfulHeaders: Headers = {
+  'set-cookie': 'upstream=1; Path=/',
+  'access-control-allow-origin': '*',
+  'x-request-id': 'evil%0d%0aset-cookie: stolen=1',
+  server: 'upstream/1.0',
+  'strict-transport-security': 'max-age=31536000',
+}
+
+interface Row {
+  readonly row: number
+  readonly name: string
+  readonly play: Play
+  readonly expect: Expectation
+  readonly applies?: readonly Mode[]
+}
+
+/** Refusing it and reading it are both right. */
+const readOrRefused = { ...fine, status: [200, 502], fallback: 'maybe', code: [] } as const
+
+const rows: readonly Row[] = [
+  { row: 35, name: 'error-in-200', play: errorUnder200(troubles.serverError), expect: alike(e502) },
+  { row: 35, name: 'rate-limit-in-200', play: errorUnder200(troubles.limited), expect: alike(e429) },
+  { row: 35, name: 'overload-in-200', play: errorUnder200(troubles.overloaded), expect: alike(e503) },
+  {
+    row: 35,
+    name: 'failed-in-200',
+    play: line => json(200, line.tongue.failed(troubles.serverError, line.asked))(line),
+    expect: alike(e502),
+  },
+  { row: 36, name: 'empty-200', play: whole(200, jsonType, ''), expect: alike(e502) },
+  { row: 36, name: 'empty-stream', play: streamed([]), expect: { stream: e502 }, applies: ['stream'] },
+  { row: 36, name: 'status-204', play: async line => void (await line.write(head(204, {}))), expect: alike(e502) },
+  ...[301, 302, 303, 307, 308].map(
+    (status): Row => ({ row: 39, name: `redirect-${status}-elsewhere`, play: redirect(status, elsewhere), expect: alike(e502) }),
+  ),
+  { row: 39, name: 'redirect-same-host', play: redirect(307, sameHost), expect: alike(e502) },
+  { row: 39, name: 'redirect-loop', play: redirect(307, itself), expect: alike(e502) },
+  { row: 40, name: 'json-when-sse', play: jsonWhenSse, expect: { stream: fine }, applies: ['stream'] },
+  { row: 41, name: 'sse-when-json', play: sseWhenJson, expect: { whole: fine }, applies: ['whole'] },
+  { row: 42, name: 'no-content-type', play: under({}), expect: alike(fine) },
+  { row: 42, name: 'plain-content-type', play: under({ 'content-type': 'text/plain' }), expect: alike(fine) },
+  { row: 42, name: 'octet-content-type', play: under({ 'content-type': 'application/octet-stream' }), expect: alike(fine) },
+  { row: 42, name: 'json-content-type-on-sse', play: under(jsonType), expect: { stream: fine }, applies: ['stream'] },
+  { row: 42, name: 'sse-content-type-on-json', play: under(sseType), expect: { whole: fine }, applies: ['whole'] },
+  { row: 43, name: 'gzip', play: packed('gzip', gzipSync), expect: alike(fine) },
+  { row: 43, name: 'brotli', play: packed('br', brotliCompressSync), expect: alike(fine) },
+  { row: 43, name: 'zstd', play: packed('zstd', zstdCompressSync), expect: alike(readOrRefused) },
+  { row: 43, name: 'gzip-twice', play: packed('gzip, gzip', bytes => gzipSync(gzipSync(bytes))), expect: alike(e502) },
+  { row: 43, name: 'gzip-in-name-only', play: packed('gzip', identity), expect: alike(e502) },
+  { row: 43, name: 'unknown-encoding', play: packed('rot13', identity), expect: alike(readOrRefused) },
+  { row: 44, name: 'gzip-bomb', play: bomb('gzip', gzipSync), expect: alike(e502) },
+  { row: 44, name: 'brotli-bomb', play: bomb('br', brotliCompressSync), expect: alike(e502) },
+  { row: 44, name: 'endless-body', play: endlessBody, expect: { whole: e502 }, applies: ['whole'] },
+  { row: 44, name: 'flood-after-content', play: floodAfterContent, expect: { stream: broken }, applies: ['stream'] },
+  { row: 45, name: 'huge-header', play: withHeaders(() => hugeHeader), expect: alike(e502) },
+  { row: 45, name: 'many-headers', play: withHeaders(() => manyHeaders), expect: alike(e502) },
+  { row: 45, name: 'invalid-header', play: withHeaders(() => invalidHeader), expect: alike(e502) },
+  {
+    row: 46,
+    name: 'harmful-headers',
+    play: withHeaders(() =>
+      Object.entries(harmfulHeaders)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join(''),
+    ),
+    expect: alike(fine),
+  },
+]
+
+export const bodyFaults: readonly Fault[] = rows.map(row => ({ applies: both, dialects: spoken, ...row }))

@@ -1,0 +1,36 @@
+import type { Fault } from './expect.ts'
+import { bodyFaults } from './faults-body.ts'
+import { connectionFaults } from './faults-connection.ts'
+import { framingFaults } from './faults-framing.ts'
+import { statusFaults } from './faults-status.ts'
+
+/**
+ * Rows 5 to 65 of the fault catalogue, as a provider plays them, each with what a caller of the gateway must meet.
+ *
+ * @example
+ * for (const fault of faults) for (const mode of fault.applies) test(`${fault.row} ${fault.name}, ${mode}`, () => …)
+ */
+export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...framingFaults]
+
+/** The variants of one row. */
+export const faultsOf = (row: number): readonly Fault[] => faults.filter(fault => fault.row === row)
+
+export function faultNamed(name: string): Fault {
+  const found = faults.find(fault => fault.name === name)
+  if (!found) throw new TypeError(`There is no fault "${name}". There are: ${faults.map(fault => fault.name).join(', ')}.`)
+  return found
+}
+
+/** Rows that neither a server nor an address can play. */
+export const unplayable: readonly { readonly row: number; readonly name: string; readonly reason: string }[] = [
+  {
+    row: 16,
+    name: 'HTTP/2 GOAWAY, REFUSED_STREAM',
+    reason: 'The gateway speaks HTTP/1.1 to providers; there are no HTTP/2 frames to play.',
+  },
+  {
+    row: 18,
+    name: 'Proxy or egress blocked (ENETUNREACH)',
+    reason: 'An unreachable network lies beyond 127.0.0.1; `brokenTransport` rejects as the system would.',
+  },
+]

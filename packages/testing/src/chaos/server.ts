@@ -1,0 +1,171 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { askedBy, type SpokenDialect, speechFor, tongues } from '../speech/tongues.ts'
+import { answer, json, type Play } from './acts.ts'
+import { goneFrom, type Line, lineOn, type Noted, type Pace, type SeenRequest } from './line.ts'
+import { requestReader } from './reader.ts'
+
+export interface Director {
+  /** What to do with this request, and under which name to note it. */
+  choose(seen: SeenRequest): { readonly play: Play; readonly fault?: string } | undefined
+  readonly pace: Pace
+  readonly elsewhere: () => string
+}
+
+export interface Listening {
+  readonly port: number
+  readonly requests: readonly SeenRequest[]
+  /** Connections open now. */
+  open(): number
+  close(): Promise<void>
+}
+
+const parsed = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const dialectAt = (path: string): SpokenDialect | undefined => {
+  const bare = path.split('?')[0]
+  return bare === tongues.responses.path ? 'responses' : bare === tongues.chat.path ? 'chat' : undefined
+}
+
+export const listen = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+
+/** A raw TCP server that plays what the director says, one request of a connection after the other. */
+export async function listenRaw(director: Director): Promise<Listening> {
+  const requests: Noted[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    serve(socket, director, requests)
+  })
+  const port = await listen(server)
+  return {
+    port,
+    requests,
+    open: () => sockets.size,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+function serve(socket: Socket, director: Director, requests: Noted[]): void {
+  const openedAt = performance.now()
+  const mine: Noted[] = []
+  let receiving: Noted | undefined
+  let spoiled = false
+  const gone = goneFrom(socket)
+  let queue = Promise.resolve()
+
+  const bodies = new WeakMap<Noted, Buffer[]>()
+  const read = requestReader({
+    head(head) {
+      receiving = note(head, { openedAt, reused: mine.length > 0 })
+      bodies.set(receiving, [])
+      mine.push(receiving)
+      requests.push(receiving)
+      if (spoiled) socket.resetAndDestroy()
+    },
+    data(bytes) {
+      if (!receiving) return
+      receiving.received += bytes.length
+      bodies.get(receiving)?.push(bytes)
+    },
+    end() {
+      const noted = receiving
+      if (!noted) return
+      noted.body = Buffer.concat(bodies.get(noted) ?? []).toString()
+      noted.json = parsed(noted.body)
+      noted.bodyAt = performance.now()
+      queue = queue.then(() => answerOne(noted))
+    },
+  })
+
+  let playing: Noted | undefined
+  const answerOne = async (noted: Noted): Promise<void> => {
+    if (socket.destroyed) return
+    playing = noted
+    const chosen = director.choose(noted)
+    if (chosen?.fault !== undefined) noted.fault = chosen.fault
+    const spoil = (): void => {
+      spoiled = true
+    }
+    await (chosen?.play ?? answer)({ ...lineFor(noted, director), ...lineOn(socket, gone, noted), spoil })
+    playing = undefined
+  }
+
+  const closed = (): void => {
+    for (const noted of mine) noted.closedAt ??= performance.now()
+  }
+  socket.on('data', read)
+  // A client that has ended its half waits for nothing: HTTP clients do so only when they leave.
+  socket.once('end', () => {
+    if (playing) playing.left = true
+    closed()
+    socket.end()
+  })
+  socket.on('error', () => {
+    if (playing) playing.left = true
+    closed()
+  })
+  socket.once('close', closed)
+}
+
+function note(head: Pick<Noted, 'method' | 'path' | 'headers'>, connection: Pick<Noted, 'openedAt' | 'reused'>): Noted {
+  return {
+    ...head,
+    ...connection,
+    body: '',
+    json: undefined,
+    received: 0,
+    fault: undefined,
+    headAt: performance.now(),
+    bodyAt: undefined,
+    closedAt: undefined,
+    left: false,
+    written: 0,
+    stalled: false,
+    stalls: 0,
+  }
+}
+
+function lineFor(noted: Noted, director: Director): Omit<Line, 'gone' | 'write' | 'wait' | 'fin' | 'reset' | 'spoil'> {
+  const body = noted.json ?? {}
+  const dialect = dialectAt(noted.path) ?? 'responses'
+  const tongue = tongues[dialect]
+  const asked = askedBy(body)
+  return {
+    seen: noted,
+    dialect,
+    tongue,
+    asked,
+    stream: body.stream === true,
+    told: tongue.tell(speechFor(body), asked),
+    pace: director.pace,
+    elsewhere: director.elsewhere(),
+  }
+}
+
+/** What a request gets that a provider of these dialects cannot know. */
+export const misplaced = (seen: SeenRequest): Play | undefined => {
+  if (dialectAt(seen.path) === undefined)
+    return json(404, { error: { message: `No such path: ${seen.path}`, type: 'invalid_request_error', param: null, code: null } })
+  if (seen.method !== 'POST')
+    return json(405, { error: { message: 'Method not allowed.', type: 'invalid_request_error', param: null, code: null } })
+  return seen.json
+    ? undefined
+    : json(400, { error: { message: 'The body is not a JSON object.', type: 'invalid_request_error', param: null, code: null } })
+}

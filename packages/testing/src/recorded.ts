@@ -1,0 +1,143 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { isObject, type JsonObject } from '@signalbox/core/protocol'
+
+/** One recorded answer of a real provider: the stream, the whole body, or both, of the same kind of call. */
+export interface Recording {
+  readonly vendor: string
+  /** File name without its endings. */
+  readonly name: string
+  readonly dialect: RecordedDialect
+  /** JSON payloads of a stream, in order, their framing removed. */
+  readonly chunks?: readonly string[]
+  /** Bytes of a stream exactly as they came. */
+  readonly bytes?: Uint8Array
+  readonly whole?: JsonObject
+}
+
+export type RecordedDialect = 'responses' | 'chat' | 'completions' | 'messages' | 'gemini' | 'bedrock' | 'error'
+
+export interface Recordings {
+  readonly all: readonly Recording[]
+  readonly byVendor: Readonly<Record<string, readonly Recording[]>>
+  /** Why there are none. A test that needs them skips, and says this. */
+  readonly missing?: string
+}
+
+/** Told by the shape of the first payload: a folder's name says who sent it, not in which dialect. */
+const marks: readonly (readonly [RecordedDialect, (body: JsonObject) => boolean])[] = [
+  ['completions', body => body.object === 'text_completion'],
+  ['chat', body => Array.isArray(body.choices)],
+  ['responses', body => body.object === 'response' || (typeof body.type === 'string' && /^(response\.|error$|keepalive$)/.test(body.type))],
+  ['messages', body => body.type === 'message' || (typeof body.type === 'string' && /^(message_|content_block_|ping$)/.test(body.type))],
+  ['gemini', body => Array.isArray(body.candidates) || 'usageMetadata' in body],
+  ['bedrock', body => 'messageStart' in body || 'contentBlockStart' in body || 'contentBlockDelta' in body || 'stopReason' in body],
+  ['error', body => 'error' in body],
+]
+
+const parsed = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const dialectOf = (...bodies: readonly (JsonObject | undefined)[]): RecordedDialect => {
+  for (const body of bodies) {
+    const found = body && marks.find(([, fits]) => fits(body))
+    if (found) return found[0]
+  }
+  return 'error'
+}
+
+/** The folder named, or SIGNALBOX_RECORDINGS, or `shared/recordings` beside any folder above this one. */
+function locate(folder: string | undefined): string | undefined {
+  const named = folder ?? process.env.SIGNALBOX_RECORDINGS
+  if (named !== undefined) return existsSync(named) ? named : undefined
+  for (let at = import.meta.dirname, up = join(at, '..'); at !== up; at = up, up = join(at, '..')) {
+    const beside = join(up, 'shared', 'recordings')
+    if (existsSync(beside)) return beside
+  }
+  return undefined
+}
+
+const endings = { '.chunks.txt': 'chunks', '.sse': 'bytes', '.json': 'whole' } as const
+
+const read: { readonly [K in (typeof endings)[keyof typeof endings]]: (file: string) => Partial<Recording> } = {
+  chunks: file => ({
+    chunks: readFileSync(file, 'utf8')
+      .split('\n')
+      .filter(line => line.trim() !== ''),
+  }),
+  bytes: file => ({ bytes: readFileSync(file) }),
+  whole: file => {
+    const whole = parsed(readFileSync(file, 'utf8'))
+    return whole ? { whole } : {}
+  },
+}
+
+function readVendor(folder: string, vendor: string): readonly Recording[] {
+  const found = new Map<string, Partial<Recording>>()
+  for (const file of readdirSync(join(folder, vendor)).sort()) {
+    const ending = Object.entries(endings).find(([suffix]) => file.endsWith(suffix))
+    if (!ending) continue
+    const name = basename(file, ending[0])
+    found.set(name, { ...found.get(name), ...read[ending[1]](join(folder, vendor, file)) })
+  }
+  return [...found].map(([name, parts]) => {
+    const firstOfBytes = parts.bytes && /^data: ?(.*)$/m.exec(Buffer.from(parts.bytes).toString())?.[1]
+    return { vendor, name, dialect: dialectOf(parsed(parts.chunks?.[0] ?? firstOfBytes ?? ''), parts.whole), ...parts }
+  })
+}
+
+/**
+ * Recorded answers of real providers, where they are at hand.
+ *
+ * @example
+ * const { all, missing } = recordings()
+ * describe.skipIf(missing)(`recorded streams${missing ? ` (${missing})` : ''}`, () => test.each(all)('$vendor/$name', …))
+ */
+export function recordings(folder?: string): Recordings {
+  const found = locate(folder)
+  if (found === undefined) {
+    return {
+      all: [],
+      byVendor: {},
+      missing: `no recordings at ${folder ?? process.env.SIGNALBOX_RECORDINGS ?? 'shared/recordings'}; SIGNALBOX_RECORDINGS names another folder`,
+    }
+  }
+  const vendors = readdirSync(found, { withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(entry => entry.name)
+  const byVendor = Object.fromEntries(vendors.sort().map(vendor => [vendor, readVendor(found, vendor)]))
+  return { all: Object.values(byVendor).flat(), byVendor }
+}
+
+/** Whether the stream can be sent as server-sent events at all: Bedrock frames its events otherwise. */
+export const isSse = (recording: Recording): boolean =>
+  recording.bytes !== undefined || (recording.chunks !== undefined && recording.dialect !== 'bedrock')
+
+/** Dialects whose events are named by their payload's type. */
+const named: ReadonlySet<RecordedDialect> = new Set(['responses', 'messages'])
+/** Dialects whose streams say when they are over. */
+const closedByDone: ReadonlySet<RecordedDialect> = new Set(['chat', 'completions'])
+
+/** Also of a payload that is not valid JSON: a few were recorded broken, and are worth replaying for it. */
+const typeOf = (data: string): string | undefined => {
+  const type = parsed(data)?.type ?? /^\{"type":"([^"]+)"/.exec(data)?.[1]
+  return typeof type === 'string' ? type : undefined
+}
+
+/** The bytes as the vendor would send them. */
+export function asSse(recording: Recording): Uint8Array {
+  if (recording.bytes) return recording.bytes
+  if (!recording.chunks || !isSse(recording))
+    throw new TypeError(`${recording.vendor}/${recording.name} holds no stream that can be sent as server-sent events.`)
+  const events = recording.chunks.map(data => {
+    const type = named.has(recording.dialect) ? typeOf(data) : undefined
+    return type === undefined ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
+  })
+  return Buffer.from(events.join('') + (closedByDone.has(recording.dialect) ? 'data: [DONE]\n\n' : ''))
+}

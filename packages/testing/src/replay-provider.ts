@@ -1,0 +1,25 @@
+import { json, type Play, streamed } from './chaos/acts.ts'
+import { type ChaosProvider, chaosProvider } from './chaos-provider.ts'
+import { asSse, type Recording } from './recorded.ts'
+
+/**
+ * A provider on a real socket that answers everything with one recording, streamed or whole as it was asked.
+ *
+ * @example
+ * const server = await replayProvider(recording, { pieces: [...cuts(asSse(recording), { max: 1 })][0] })
+ */
+export async function replayProvider(
+  recording: Recording,
+  options: {
+    /** The stream in these pieces, one chunk each. Default: one piece. */
+    readonly pieces?: readonly Uint8Array[]
+  } = {},
+): Promise<ChaosProvider> {
+  const play: Play = line => {
+    if (line.stream && (recording.chunks || recording.bytes)) return streamed(options.pieces ?? [asSse(recording)])(line)
+    return recording.whole ? json(recording.dialect === 'error' ? 400 : 200, recording.whole)(line) : streamed([asSse(recording)])(line)
+  }
+  const server = await chaosProvider()
+  server.always(play)
+  return server
+}

@@ -1,0 +1,254 @@
+import type { DialectName, Frame, JsonObject, LocalReply, Provider, ProviderDialect } from '@signalbox/core/protocol'
+import type { Clock } from '@signalbox/core/runtime'
+import type { Speech, Told, Tongue, Trouble } from './speech/speech.ts'
+import { askedBy, isSpoken, speechFor, tongues } from './speech/tongues.ts'
+
+/** One call that the provider got. `aborted` turns true when the caller leaves it. */
+export interface ScriptedCall {
+  readonly body: JsonObject
+  readonly stream: boolean
+  readonly aborted: boolean
+  /** The answer was told to its end. */
+  readonly finished: boolean
+}
+
+/** What a scripted provider does with one call. */
+export type Act = (stage: Stage) => Promise<LocalReply>
+
+export interface Stage {
+  readonly body: JsonObject
+  readonly stream: boolean
+  readonly signal: AbortSignal
+  readonly tongue: Tongue
+  readonly told: Told
+  /** Waits on the clock; rejects at once when the caller leaves. */
+  wait(milliseconds: number): Promise<void>
+  finished(): void
+}
+
+export interface ScriptedProvider extends Provider {
+  readonly calls: readonly ScriptedCall[]
+  /** Adds acts; each serves one call. When none is left, calls are answered rightly. */
+  play(...acts: readonly Act[]): void
+}
+
+/** Rejects when the caller leaves, and never resolves. */
+const left = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const leave = (): void => reject(signal.reason)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+
+const allFrames = (told: Told): readonly Frame[] => [...told.opening, ...told.content, ...told.closing]
+
+const framesThen = (frames: readonly Frame[], stage: Stage, then: () => Promise<void> | void): LocalReply => ({
+  status: 200,
+  frames: (async function* () {
+    for (const frame of frames) {
+      if (stage.signal.aborted) throw stage.signal.reason
+      yield [frame]
+    }
+    await then()
+  })(),
+})
+
+const answer: Act = async stage => {
+  if (stage.stream) return framesThen(allFrames(stage.told), stage, stage.finished)
+  stage.finished()
+  return { status: 200, body: stage.told.whole }
+}
+
+const withSpeech =
+  (speech: Speech): Act =>
+  stage =>
+    answer({ ...stage, told: stage.tongue.tell(speech, askedBy(stage.body)) })
+
+const trouble = (message: string, code: string): Trouble => ({ message, type: code, code })
+
+const brokenConnection = (): never => {
+  throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+}
+
+/** Acts for {@link scriptedProvider}. Those that break a stream reject where the answer was to be whole. */
+export const acts = {
+  /** Says this, or what the model's name asks for. */
+  reply: (speech?: string | Speech): Act =>
+    speech === undefined ? answer : withSpeech(typeof speech === 'string' ? { text: speech } : speech),
+  toolCall: (name: string, args: JsonObject = {}): Act => withSpeech({ tools: [{ name, arguments: JSON.stringify(args) }] }),
+  /** Nothing for so long, then the act (default: the right answer). */
+  stall:
+    (milliseconds: number, then: Act = answer): Act =>
+    async stage => {
+      await stage.wait(milliseconds)
+      return then(stage)
+    },
+  /** A status other than 200, with an error in the dialect of the provider. `retryAfter` in seconds. */
+  status:
+    (
+      status: number,
+      more: {
+        readonly retryAfter?: number
+        readonly message?: string
+        readonly code?: string
+        readonly headers?: Readonly<Record<string, string>>
+      } = {},
+    ): Act =>
+    async ({ tongue }) => ({
+      status,
+      headers: { ...more.headers, ...(more.retryAfter !== undefined && { 'retry-after': String(more.retryAfter) }) },
+      body: tongue.error(trouble(more.message ?? `Status ${status}.`, more.code ?? 'scripted_error')),
+    }),
+  /** Announces an answer and says nothing of it; the connection breaks. */
+  preambleThenFail: (): Act => async stage => (stage.stream ? framesThen(stage.told.opening, stage, brokenConnection) : brokenConnection()),
+  /** The connection breaks after `count` events of content. */
+  breakAfter:
+    (count: number): Act =>
+    async stage =>
+      stage.stream
+        ? framesThen([...stage.told.opening, ...stage.told.content.slice(0, count)], stage, brokenConnection)
+        : brokenConnection(),
+  /** The stream ends in order after `count` events of content, with nothing to say that the answer is over. */
+  endAfter:
+    (count: number): Act =>
+    async stage =>
+      stage.stream
+        ? framesThen([...stage.told.opening, ...stage.told.content.slice(0, count)], stage, () => {})
+        : { status: 200, body: {} },
+  /** `count` events of content, then silence for so long, then the rest. */
+  pauseAfter:
+    (count: number, milliseconds: number): Act =>
+    async stage => {
+      const { opening, content, closing } = stage.told
+      if (!stage.stream) return acts.stall(milliseconds)(stage)
+      return {
+        status: 200,
+        frames: paused(
+          [
+            [...opening, ...content.slice(0, count)],
+            [...content.slice(count), ...closing],
+          ],
+          stage,
+          milliseconds,
+        ),
+      }
+    },
+  /** An answer that never comes. */
+  never: (): Act => stage => left(stage.signal),
+  /** No connection at all. */
+  unreachable: (): Act => async () => {
+    throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+  },
+  /** Status 200 and an error as the first that is said. */
+  errorFirst:
+    (code = 'server_error', message = 'The server had an error.'): Act =>
+    async stage => {
+      const asked = askedBy(stage.body)
+      return stage.stream
+        ? framesThen(stage.tongue.errorFrames(trouble(message, code), asked), stage, () => {})
+        : { status: 200, body: stage.tongue.failed(trouble(message, code), asked) }
+    },
+  /** An error after `count` events of content. */
+  errorAfter:
+    (count: number, code = 'server_error', message = 'The server had an error.'): Act =>
+    async stage => {
+      const asked = askedBy(stage.body)
+      const frames = [
+        ...stage.told.opening,
+        ...stage.told.content.slice(0, count),
+        ...stage.tongue.errorFrames(trouble(message, code), asked),
+      ]
+      return stage.stream ? framesThen(frames, stage, () => {}) : { status: 200, body: stage.tongue.failed(trouble(message, code), asked) }
+    },
+} as const
+
+async function* paused(
+  halves: readonly [readonly Frame[], readonly Frame[]],
+  stage: Stage,
+  milliseconds: number,
+): AsyncGenerator<readonly Frame[], void> {
+  yield halves[0]
+  await stage.wait(milliseconds)
+  yield halves[1]
+  stage.finished()
+}
+
+const waiting =
+  (signal: AbortSignal, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>) =>
+  (milliseconds: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(() => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }, milliseconds)
+      const leave = (): void => {
+        clock.clearTimeout(timer)
+        reject(signal.reason)
+      }
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave, { once: true })
+    })
+
+const tongueOf = (dialect: DialectName): Tongue => {
+  if (!isSpoken(dialect))
+    throw new TypeError(`scriptedProvider: "${dialect}" is not spoken here. It speaks ${Object.keys(tongues).join(' and ')}.`)
+  return tongues[dialect]
+}
+
+const realTimers: Pick<Clock, 'setTimeout' | 'clearTimeout'> = {
+  setTimeout: (run, milliseconds) => setTimeout(run, milliseconds),
+  clearTimeout: timer => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
+}
+
+/**
+ * A provider in this process that plays a list of acts, one a call. No network; time passes on `clock`.
+ *
+ * @example
+ * const clock = fakeClock()
+ * const provider = scriptedProvider({ id: 'slow', dialect: chat.provider, clock, acts: [acts.stall(5_000), acts.status(429, { retryAfter: 3 })] })
+ */
+export function scriptedProvider(options: {
+  readonly id: string
+  readonly dialect: ProviderDialect
+  readonly acts?: readonly Act[]
+  readonly clock?: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+}): ScriptedProvider {
+  const { id, dialect, clock = realTimers } = options
+  const tongue = tongueOf(dialect.name)
+  const script = [...(options.acts ?? [])]
+  const calls: { -readonly [K in keyof ScriptedCall]: ScriptedCall[K] }[] = []
+  return {
+    id,
+    dialects: [dialect],
+    credential: { id: `${id}-credential`, owner: 'platform', secret: 'scripted' },
+    endpoint: () => `http://${id}.invalid/v1`,
+    authorize: () => {},
+    calls,
+    play: (...more) => {
+      script.push(...more)
+    },
+    answer({ body, stream, signal }) {
+      const call = { body, stream, aborted: signal.aborted, finished: false }
+      calls.push(call)
+      signal.addEventListener(
+        'abort',
+        () => {
+          call.aborted = true
+        },
+        { once: true },
+      )
+      const stage: Stage = {
+        body,
+        stream,
+        signal,
+        tongue,
+        told: tongue.tell(speechFor(body), askedBy(body)),
+        wait: waiting(signal, clock),
+        finished: () => {
+          call.finished = true
+        },
+      }
+      return (script.shift() ?? answer)(stage)
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { fakeClock } from '../src/fake-clock.ts'
+
+describe('the fake clock', () => {
+  test('stands still until told', async () => {
+    const clock = fakeClock({ now: 1_000 })
+    await new Promise(resolve => setTimeout(resolve, 5))
+    expect(clock.now()).toBe(1_000)
+    expect(clock.monotonic()).toBe(0)
+  })
+
+  test('runs what falls due in the order of time, then of setting', async () => {
+    const clock = fakeClock({ now: 0 })
+    const ran: string[] = []
+    clock.setTimeout(() => ran.push(`late at ${clock.now()}`), 20)
+    clock.setTimeout(() => ran.push(`early at ${clock.now()}`), 10)
+    clock.setTimeout(() => ran.push(`second at ${clock.now()}`), 20)
+    clock.setTimeout(() => ran.push('never'), 21)
+    await clock.advance(20)
+    expect(ran).toEqual(['early at 10', 'late at 20', 'second at 20'])
+    expect(clock.pending()).toBe(1)
+    expect(clock.now()).toBe(20)
+  })
+
+  test('a timer set by what a timer woke runs within the same move', async () => {
+    const clock = fakeClock({ now: 0 })
+    const at: number[] = []
+    const wait = (ms: number): Promise<void> => new Promise(resolve => clock.setTimeout(resolve, ms))
+    const work = async (): Promise<void> => {
+      for (let round = 0; round < 3; round++) {
+        await wait(10)
+        await Promise.resolve().then(() => Promise.resolve())
+        at.push(clock.now())
+      }
+    }
+    const working = work()
+    await clock.advance(30)
+    await working
+    expect(at).toEqual([10, 20, 30])
+  })
+
+  test('a cleared timer does not run, also when it is cleared by one that does', async () => {
+    const clock = fakeClock()
+    let ran = 0
+    const second = clock.setTimeout(() => ran++, 2)
+    clock.setTimeout(() => clock.clearTimeout(second), 1)
+    await clock.advance(5)
+    expect(ran).toBe(0)
+    expect(clock.pending()).toBe(0)
+  })
+
+  test('a repeating timer ends with the move, not with patience', async () => {
+    const clock = fakeClock()
+    let ticks = 0
+    const tick = (): void => {
+      ticks++
+      clock.setTimeout(tick, 100)
+    }
+    clock.setTimeout(tick, 100)
+    await clock.advance(1_000)
+    expect(ticks).toBe(10)
+  })
+})

@@ -1,0 +1,103 @@
+import { connect, type Socket } from 'node:net'
+import type { JsonObject } from '@signalbox/core/protocol'
+
+/** What came back over a bare socket, before anyone was kind to it. */
+export interface RawAnswer {
+  /** Everything, as it came; latin1, so that a character is a byte. */
+  readonly text: string
+  readonly status: number
+  readonly headers: string
+  /** Behind the head, chunk framing and all. */
+  readonly body: string
+  /** How the connection ended; `open`: it did not, while we watched. */
+  readonly ended: 'fin' | 'reset' | 'open'
+  readonly ms: number
+}
+
+export const requestText = (path: string, body: JsonObject): string => {
+  const json = JSON.stringify(body)
+  return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+}
+
+export interface RawOptions {
+  /** Looked at after each read; true: we have seen enough. */
+  readonly enough?: (text: string) => boolean
+  readonly patienceMs?: number
+}
+
+/** Sends text on a fresh connection and reads until the other side ends, enough was seen, or patience does. */
+export function rawExchange(port: number, text: string, options: RawOptions = {}): Promise<RawAnswer> {
+  const socket = connect(port, '127.0.0.1')
+  return readFrom(socket, text, options).finally(() => socket.destroy())
+}
+
+export function readFrom(socket: Socket, text: string, { enough = isWhole, patienceMs = 1_000 }: RawOptions = {}): Promise<RawAnswer> {
+  const started = performance.now()
+  let seen = ''
+  return new Promise(resolve => {
+    const finish = (ended: RawAnswer['ended']): void => {
+      clearTimeout(timer)
+      socket.off('data', onData)
+      socket.off('end', onEnd)
+      const split = seen.indexOf('\r\n\r\n')
+      resolve({
+        text: seen,
+        status: Number(/^HTTP\/1\.1 (\d+)/.exec(seen)?.[1] ?? 0),
+        headers: split === -1 ? seen : seen.slice(0, split),
+        body: split === -1 ? '' : seen.slice(split + 4),
+        ended,
+        ms: performance.now() - started,
+      })
+    }
+    const onData = (chunk: Buffer): void => {
+      seen += chunk.toString('latin1')
+      if (enough(seen)) finish('open')
+    }
+    const onEnd = (): void => finish('fin')
+    const timer = setTimeout(() => finish('open'), patienceMs)
+    socket.on('data', onData)
+    socket.once('end', onEnd)
+    socket.once('error', () => finish('reset'))
+    socket.write(text)
+  })
+}
+
+/** True once an answer is there that says itself where it ends. */
+export function isWhole(text: string): boolean {
+  const split = text.indexOf('\r\n\r\n')
+  if (split === -1) return false
+  const head = text.slice(0, split).toLowerCase()
+  const size = /content-length: (\d+)/.exec(head)?.[1]
+  if (size !== undefined) return text.length >= split + 4 + Number(size)
+  return head.includes('chunked')
+    ? text.endsWith('\r\n0\r\n\r\n') || text.slice(split) === '\r\n\r\n0\r\n\r\n'
+    : head.startsWith('http/1.1 204')
+}
+
+/** A chunked body without its framing; what is cut off in the middle of a chunk counts as far as it came. */
+export function unchunk(body: string): string {
+  let rest = body
+  let out = ''
+  for (;;) {
+    const line = rest.indexOf('\r\n')
+    const size = Number.parseInt(rest.slice(0, line), 16)
+    if (line === -1 || !(size > 0)) return out
+    out += rest.slice(line + 2, line + 2 + size)
+    rest = rest.slice(line + 4 + size)
+  }
+}
+
+/** Sizes of the chunks, in order. */
+export function chunkSizes(body: string): readonly number[] {
+  const sizes: number[] = []
+  for (let rest = body; rest !== ''; ) {
+    const line = rest.indexOf('\r\n')
+    const size = Number.parseInt(rest.slice(0, line), 16)
+    if (line === -1 || !(size > 0)) break
+    sizes.push(size)
+    rest = rest.slice(line + 4 + size)
+  }
+  return sizes
+}
+
+export const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString()
