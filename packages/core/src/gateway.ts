@@ -122,7 +122,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     plan: async request => makePlan(request, estimateInput(request.prompt), planning),
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()
-      if (closing) return refusedReply(new GatewayError('service_unavailable', { message: 'The gateway is shutting down. Try again at once: another one will answer.', retryAfterMs: 1_000 }))
+      if (closing)
+        return refusedReply(
+          new GatewayError('service_unavailable', {
+            message: 'The gateway is shutting down. Try again at once: another one will answer.',
+            retryAfterMs: 1_000,
+          }),
+        )
       return infer(engine, request, { ...call, requestId: stampId })
     },
     async problems() {

@@ -32,7 +32,13 @@ export interface GatewayOptions {
 }
 
 export const defaultTimeouts: Timeouts = { firstByteMs: 120_000, wholeMs: 300_000, deadlineMs: 1_080_000, idleMs: 120_000 }
-export const defaultLimits: Limits = { inferenceRpm: 1_000, managementReadsRpm: 300, managementWritesRpm: 60, concurrentRequests: 200, attempts: 4 }
+export const defaultLimits: Limits = {
+  inferenceRpm: 1_000,
+  managementReadsRpm: 300,
+  managementWritesRpm: 60,
+  concurrentRequests: 200,
+  attempts: 4,
+}
 
 /** Throws a TypeError that names the option, what it got, and what it takes. */
 export function checkOptions(options: GatewayOptions): void {
@@ -43,7 +49,8 @@ export function checkOptions(options: GatewayOptions): void {
   }
   for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits: options.limits })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {
-      if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
+      if (!Number.isSafeInteger(value) || value < 1)
+        throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
     }
   }
   for (const model of options.models) {
@@ -59,6 +66,8 @@ export function checkOptions(options: GatewayOptions): void {
   }
   const known = { ...strategies, ...options.strategies }
   if (options.strategy !== undefined && !Object.hasOwn(known, options.strategy)) {
-    throw new TypeError(`createGateway: \`strategy\` is "${options.strategy}"; it takes ${Object.keys(known).join(', ')}, or a name from \`strategies\`.`)
+    throw new TypeError(
+      `createGateway: \`strategy\` is "${options.strategy}"; it takes ${Object.keys(known).join(', ')}, or a name from \`strategies\`.`,
+    )
   }
 }

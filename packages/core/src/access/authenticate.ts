@@ -34,7 +34,9 @@ interface Cached {
 
 /** One message for every reason: a stranger learns nothing about which keys exist. */
 const refused = (): GatewayError =>
-  new GatewayError('invalid_api_key', { message: 'The API key is missing or not valid. Send `Authorization: Bearer ak_…` with an active key.' })
+  new GatewayError('invalid_api_key', {
+    message: 'The API key is missing or not valid. Send `Authorization: Bearer ak_…` with an active key.',
+  })
 
 /**
  * Secret → caller, cached by the whole secret (never a part of it). The store knows only SHA-256 hashes, so what can be
@@ -84,7 +86,9 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
       if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= now) throw refused()
       if (now - cached.touchedAt >= touchEveryMs) {
         cached.touchedAt = now
-        keys.touch(cached.caller.keyId, now).catch(error => logger.warn({ error: String(error) }, 'The last use of a key could not be noted.'))
+        keys
+          .touch(cached.caller.keyId, now)
+          .catch(error => logger.warn({ error: String(error) }, 'The last use of a key could not be noted.'))
       }
       return cached.caller
     },
@@ -98,4 +102,5 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
   }
 }
 
-const isActive = ({ revokedAt, expiresAt }: StoredKey, now: number): boolean => revokedAt === undefined && (expiresAt === undefined || expiresAt > now)
+const isActive = ({ revokedAt, expiresAt }: StoredKey, now: number): boolean =>
+  revokedAt === undefined && (expiresAt === undefined || expiresAt > now)

@@ -14,7 +14,8 @@ export function makeSecret(ids: Ids): string {
   return `ak_${body}${checksum(body)}`
 }
 
-export const isSecret = (text: string): boolean => pattern.test(text) && checksum(text.slice(3, 3 + bodyLength)) === text.slice(3 + bodyLength)
+export const isSecret = (text: string): boolean =>
+  pattern.test(text) && checksum(text.slice(3, 3 + bodyLength)) === text.slice(3 + bodyLength)
 
 /** What may be shown of a secret. */
 export const prefixOf = (secret: string): string => secret.slice(0, 11)

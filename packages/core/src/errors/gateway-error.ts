@@ -37,7 +37,8 @@ export class GatewayError extends Error {
 }
 
 /** Also true for a GatewayError of another copy of this package. */
-export const isGatewayError = (value: unknown): value is GatewayError => value instanceof Error && value.name === 'GatewayError' && 'facts' in value
+export const isGatewayError = (value: unknown): value is GatewayError =>
+  value instanceof Error && value.name === 'GatewayError' && 'facts' in value
 
 export const errorBody = (error: GatewayError): ErrorBody => ({
   status: error.status,

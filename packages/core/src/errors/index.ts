@@ -1,2 +1,2 @@
 export { codes, type ErrorCode } from './codes.ts'
-export { errorBody, GatewayError, isGatewayError, type ErrorFacts } from './gateway-error.ts'
+export { type ErrorFacts, errorBody, GatewayError, isGatewayError } from './gateway-error.ts'

@@ -37,7 +37,11 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
   const blame = (failure: Failure): Failure => ({ ...failure, provider: provider.id })
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
   if (!dialect) {
-    return { ok: false, accepted: false, failure: blame({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` }) }
+    return {
+      ok: false,
+      accepted: false,
+      failure: blame({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` }),
+    }
   }
   const { body, warnings } = dialect.encodeRequest(request, offer, { ...provider.quirks, ...offer.quirks })
   const [warning] = warnings
@@ -52,7 +56,8 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
   const run = async (): Promise<Attempted> => {
     const sent = await send({ candidate, dialect, body, stream, signal: line.signal, onAccepted: () => (accepted = true) }, ports)
     if (!sent.ok) return { ok: false, accepted, failure: blame(sent.failure) }
-    const events = 'body' in sent ? arrivedAtOnce(unfold(dialect.decodeResponse(sent.body))) : decoded(sent.frames, dialect.decodeEvents(), line)
+    const events =
+      'body' in sent ? arrivedAtOnce(unfold(dialect.decodeResponse(sent.body))) : decoded(sent.frames, dialect.decodeEvents(), line)
     const committed = await commit(events, !stream)
     return committed.ok ? { ok: true, events: committed.events, warnings } : { ok: false, accepted, failure: blame(committed.failure) }
   }
@@ -65,7 +70,11 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
     return outcome
   }
   line.hangUp()
-  return { ok: false, accepted, failure: blame({ kind: outcome, message: outcome === 'timed_out' ? `The limit of ${Math.ceil(ceilingMs)} ms passed.` : '' }) }
+  return {
+    ok: false,
+    accepted,
+    failure: blame({ kind: outcome, message: outcome === 'timed_out' ? `The limit of ${Math.ceil(ceilingMs)} ms passed.` : '' }),
+  }
 }
 
 /** Why the request's own signal fired. */
@@ -88,7 +97,10 @@ async function within<T>(
       milliseconds: Math.max(1, ceilingMs),
       fallback: () => 'timed_out' as const,
       signal,
-      customTimers: { setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms), clearTimeout: (timer: unknown) => clock.clearTimeout(timer) } as never,
+      customTimers: {
+        setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
+        clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
+      } as never,
     })
   } catch (error) {
     if (signal.aborted) return leaving(signal)
@@ -214,7 +226,7 @@ function guarded(events: Batches, { line, limits, clock, provider }: Guarding): 
         ? { kind: leaving(line.parent), message: '' }
         : line.why
           ? { kind: 'timed_out', message: limitWords[line.why], ...(line.why === 'deadline' && { code: 'deadline_exceeded' }) }
-        : last.outcome.error
+          : last.outcome.error
       const outcome = { status: 'failed' as const, error: toldInStream({ ...failure, provider }) }
       return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome }] }
     },

@@ -1,4 +1,4 @@
-import { isPreamble, type InferenceEvent } from '../protocol/event.ts'
+import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 
 export type Batch = readonly InferenceEvent[]
@@ -27,7 +27,8 @@ export async function commit(events: Batches, whole: boolean): Promise<Committed
     }
     if (batch.length > 0) held.push(batch)
     size += batch.length
-    if (last?.type === 'finished' || (!whole && (size > maxHeld || batch.some(isContent)))) return { ok: true, events: replay(held, events) }
+    if (last?.type === 'finished' || (!whole && (size > maxHeld || batch.some(isContent))))
+      return { ok: true, events: replay(held, events) }
   }
 }
 

@@ -108,7 +108,11 @@ async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
   if ('frames' in reply) {
     call.onAccepted()
     const frames = reply.frames[Symbol.asyncIterator]()
-    return { ok: true, frames: { next: () => frames.next(), return: async () => (await frames.return?.(), { done: true, value: undefined }) } }
+    const close = async (): Promise<{ done: true; value: undefined }> => {
+      await frames.return?.()
+      return { done: true, value: undefined }
+    }
+    return { ok: true, frames: { next: () => frames.next(), return: close } }
   }
   if (reply.status >= 200 && reply.status < 300) {
     call.onAccepted()
@@ -120,6 +124,9 @@ async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
 
 /** Why no answer came, in a few words that hold no address and no secret. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error ? ((error as { readonly code?: unknown }).code ?? (error.cause as { readonly code?: unknown } | undefined)?.code) : undefined
+  const code =
+    error instanceof Error
+      ? ((error as { readonly code?: unknown }).code ?? (error.cause as { readonly code?: unknown } | undefined)?.code)
+      : undefined
   return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? `(${code})` : ''
 }

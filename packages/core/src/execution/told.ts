@@ -56,7 +56,8 @@ export function allFailed(failures: readonly Failure[], deadlineOver: boolean): 
   }
   const code: ErrorCode = verdicts[failure.kind].code
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
-  const others = failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
+  const others =
+    failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
   return new GatewayError(code, {
     message: sentence(failure) + others,
     ...(failure.param !== undefined && { param: failure.param }),

@@ -41,7 +41,12 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
   const { counters, ledger } = storage
   const slotKey = `slots:${caller.keyId}`
   const rpm = caller.rpm ?? inferenceRpm
-  const count = (key: string): { key: string; amount: number; limit: number; windowMs: number } => ({ key, amount: 1, limit: rpm, windowMs: minute })
+  const count = (key: string): { key: string; amount: number; limit: number; windowMs: number } => ({
+    key,
+    amount: 1,
+    limit: rpm,
+    windowMs: minute,
+  })
   const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: until + grace - at }, at)
   const taking = counters.take([count(`rpm:${caller.keyId}`), count(`rpm:${caller.keyId}:${plan.candidates[0].model.id}`)], at)
   const [entered, tooFast] = await Promise.all([entering, taking])

@@ -27,7 +27,9 @@ export interface Booking {
 }
 
 /** What a usage row says of the outcome; the rest is known from the start. */
-type Entry = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'cost' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & { readonly usage: Usage }
+type Entry = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'cost' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
+  readonly usage: Usage
+}
 
 export interface Books {
   /** Somebody answered: pays by what was seen. */

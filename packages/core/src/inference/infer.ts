@@ -13,8 +13,8 @@ import { tell } from '../runtime/tell.ts'
 import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
-import { type Tries, tryAll } from './try-all.ts'
 import { type Known, stamper } from './stamp.ts'
+import { type Tries, tryAll } from './try-all.ts'
 
 /** Everything that a request meets on its way. */
 export interface Engine {
@@ -97,7 +97,13 @@ function followCaller({ live }: Engine, caller: AbortSignal | undefined): HangUp
 }
 
 function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void {
-  if (hooks.onPlan) tell(logger, 'onPlan', () => hooks.onPlan?.(call, plan.candidates.map(({ provider, offer }) => `${provider.id}/${offer.provider_model_id}`)))
+  if (hooks.onPlan)
+    tell(logger, 'onPlan', () =>
+      hooks.onPlan?.(
+        call,
+        plan.candidates.map(({ provider, offer }) => `${provider.id}/${offer.provider_model_id}`),
+      ),
+    )
 }
 
 export const endForShutdown = (live: Iterable<AbortController>): void => {

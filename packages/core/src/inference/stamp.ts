@@ -45,7 +45,9 @@ export function stamper({ requestId, modelAsked, at }: Stamping): (known: Known)
         provider_model_id: candidate.offer.provider_model_id,
         model_canonical: candidate.model.id,
         routing_strategy: strategy ?? '',
-        ...(usage && streamedMs !== undefined && streamedMs > 0 && { throughput_tps: Math.round((usage.output_tokens / streamedMs) * 1e5) / 100 }),
+        ...(usage &&
+          streamedMs !== undefined &&
+          streamedMs > 0 && { throughput_tps: Math.round((usage.output_tokens / streamedMs) * 1e5) / 100 }),
         ...(cost !== undefined && { cost: { usd: cost / 1_000_000 } }),
       },
     }),

@@ -4,7 +4,9 @@ import type { Clock } from '../runtime/ports.ts'
 
 export interface Billing {
   /** Microdollars. */
-  balance(workspaceId: string): Promise<{ readonly balance: number; readonly held: number; readonly credited: number; readonly spent: number }>
+  balance(
+    workspaceId: string,
+  ): Promise<{ readonly balance: number; readonly held: number; readonly credited: number; readonly spent: number }>
   /** `reference` makes it happen once. */
   credit(workspaceId: string, input: { readonly reference: string; readonly amount: number }): Promise<void>
 }

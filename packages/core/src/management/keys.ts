@@ -1,6 +1,6 @@
 import type { KeyStore, StoredKey } from '@signalbox/storage'
 import type { Authenticator } from '../access/authenticate.ts'
-import { isScope, scopes as everyScope } from '../access/scopes.ts'
+import { scopes as everyScope, isScope } from '../access/scopes.ts'
 import { makeSecret, prefixOf } from '../access/secret.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
@@ -64,6 +64,8 @@ function check({ name, scopes, rpm, secret }: { name: string; scopes: NewKey['sc
   if (name.length < 1 || name.length > 255) throw new TypeError(`keys.create: \`name\` has ${name.length} characters; it takes 1 to 255.`)
   const odd = scopes === '*' ? undefined : scopes?.find(scope => !isScope(scope))
   if (odd !== undefined) throw new TypeError(`keys.create: the scope "${odd}" does not exist. There are: ${everyScope.join(', ')}.`)
-  if (rpm !== undefined && (!Number.isSafeInteger(rpm) || rpm < 1)) throw new TypeError(`keys.create: \`rpm\` is ${rpm}; it takes a whole number, 1 or more.`)
-  if (!/^ak_[\x21-\x7e]{8,200}$/.test(secret)) throw new TypeError('keys.create: `secret` must be `ak_` and 8 to 200 visible ASCII characters.')
+  if (rpm !== undefined && (!Number.isSafeInteger(rpm) || rpm < 1))
+    throw new TypeError(`keys.create: \`rpm\` is ${rpm}; it takes a whole number, 1 or more.`)
+  if (!/^ak_[\x21-\x7e]{8,200}$/.test(secret))
+    throw new TypeError('keys.create: `secret` must be `ak_` and 8 to 200 visible ASCII characters.')
 }

@@ -15,7 +15,8 @@ export function directoryOf(models: readonly Model[]): ModelDirectory {
   for (const model of models) {
     for (const name of [model.id, ...(model.aliases ?? [])]) {
       const other = byName.get(name)
-      if (other && other !== model) throw new TypeError(`createGateway: the name "${name}" belongs to the models "${other.id}" and "${model.id}". Rename one.`)
+      if (other && other !== model)
+        throw new TypeError(`createGateway: the name "${name}" belongs to the models "${other.id}" and "${model.id}". Rename one.`)
       byName.set(name, model)
     }
   }

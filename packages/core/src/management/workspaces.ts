@@ -2,7 +2,11 @@ import type { StoredWorkspace, WorkspaceStore } from '@signalbox/storage'
 import type { Clock, Ids } from '../runtime/ports.ts'
 
 export interface Workspaces {
-  create(input: { readonly id?: string; readonly name: string; readonly billing?: 'prepaid' | 'postpaid' }): Promise<{ readonly id: string; readonly name: string }>
+  create(input: {
+    readonly id?: string
+    readonly name: string
+    readonly billing?: 'prepaid' | 'postpaid'
+  }): Promise<{ readonly id: string; readonly name: string }>
   list(): Promise<readonly { readonly id: string; readonly name: string }[]>
 }
 

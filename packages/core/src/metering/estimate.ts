@@ -37,7 +37,8 @@ function charactersOf(item: Item): number {
   if (item.type === 'message') return charactersIn(item.content)
   if (item.type === 'function_call') return item.name.length + item.arguments.length
   if (item.type === 'function_call_output') return typeof item.output === 'string' ? item.output.length : charactersIn(item.output)
-  if (item.type === 'reasoning') return [...item.summary, ...(item.content ?? [])].reduce((sum, text) => sum + text.length, item.encrypted_content?.length ?? 0)
+  if (item.type === 'reasoning')
+    return [...item.summary, ...(item.content ?? [])].reduce((sum, text) => sum + text.length, item.encrypted_content?.length ?? 0)
   return JSON.stringify(item.body).length
 }
 

@@ -26,7 +26,11 @@ export interface Metered {
  * handed on: what was sent to its end has been paid for. Not a generator on purpose: a generator closed before its
  * first read never runs its `finally`, and one that waits for a read cannot be closed until that read is over.
  */
-export function meter(source: AsyncIterator<readonly InferenceEvent[], undefined>, clock: Clock, end: (seen: Seen) => Promise<void>): Metered {
+export function meter(
+  source: AsyncIterator<readonly InferenceEvent[], undefined>,
+  clock: Clock,
+  end: (seen: Seen) => Promise<void>,
+): Metered {
   let characters = 0
   let firstContentAt: number | undefined
   let finished: Extract<InferenceEvent, { type: 'finished' }> | undefined

@@ -10,7 +10,10 @@ export function costOf(price: Price, usage: Usage): Microdollars {
   const written = usage.cache_write_tokens
   const plain = usage.input_tokens - cached - written
   const sum =
-    plain * price.input + cached * (price.cached ?? price.input) + written * (price.cache_write ?? price.input) + usage.output_tokens * price.output
+    plain * price.input +
+    cached * (price.cached ?? price.input) +
+    written * (price.cache_write ?? price.input) +
+    usage.output_tokens * price.output
   return Math.ceil(sum / 1_000_000)
 }
 

@@ -1,5 +1,5 @@
-import pRetry from 'p-retry'
 import type { Storage, UsageResult, UsageRow } from '@signalbox/storage'
+import pRetry from 'p-retry'
 import type { Failure } from '../protocol/failure.ts'
 import type { Price } from '../protocol/model.ts'
 import type { Usage } from '../protocol/response.ts'

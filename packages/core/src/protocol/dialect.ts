@@ -26,7 +26,11 @@ export interface EventEncoder {
 export interface ProviderDialect {
   readonly name: DialectName
   /** Pure. It runs again for every attempt, so it may not touch what it is given. `quirks`: the provider's and the offer's, merged. */
-  encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): { readonly body: JsonObject; readonly warnings: readonly Warning[] }
+  encodeRequest(
+    request: InferenceRequest,
+    offer: Offer,
+    quirks: Quirks,
+  ): { readonly body: JsonObject; readonly warnings: readonly Warning[] }
   /** A 200 that holds an error object comes back as a response whose outcome is `failed`. */
   decodeResponse(body: JsonObject): InferenceResponse
   /** A fresh decoder per stream. */

@@ -32,7 +32,10 @@ export function startFold(): Folding {
         model: started?.model ?? '',
         created_at: started?.created_at ?? 0,
         output,
-        outcome: finished?.outcome ?? { status: 'failed', error: { kind: 'unreadable', message: 'The stream ended before the answer was finished.' } },
+        outcome: finished?.outcome ?? {
+          status: 'failed',
+          error: { kind: 'unreadable', message: 'The stream ended before the answer was finished.' },
+        },
         ...(finished?.usage && { usage: finished.usage }),
       }
       return remember(response, finished && originalOf(finished))

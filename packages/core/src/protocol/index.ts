@@ -1,8 +1,8 @@
 export type { ClientDialect, EventDecoder, EventEncoder, FailedAnswer, ProviderDialect, Stamp } from './dialect.ts'
 export type { ErrorBody } from './error-body.ts'
-export { isPreamble, type Delta, type InferenceEvent, type NativeEvent } from './event.ts'
+export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
-export { fold, startFold, type Folding } from './fold.ts'
+export { type Folding, fold, startFold } from './fold.ts'
 export type {
   FunctionCallItem,
   FunctionCallOutputItem,
@@ -17,10 +17,10 @@ export type {
   Role,
   TextPart,
 } from './item.ts'
-export { abilities, type Ability, type Model, type Offer, type Price, type Quirks } from './model.ts'
-export { originalOf, remember, type Original } from './original.ts'
+export { type Ability, abilities, type Model, type Offer, type Price, type Quirks } from './model.ts'
+export { type Original, originalOf, remember } from './original.ts'
 export type { Credential, LocalAnswer, LocalReply, Provider } from './provider.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export { unfold } from './unfold.ts'
-export { isObject, type DialectName, type Frame, type Json, type JsonObject } from './wire.ts'
+export { type DialectName, type Frame, isObject, type Json, type JsonObject } from './wire.ts'

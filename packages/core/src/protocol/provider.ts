@@ -21,7 +21,11 @@ export interface Provider {
 }
 
 /** Answers in the provider's dialect, as a server would: frames for a stream, a body otherwise. */
-export type LocalAnswer = (call: { readonly body: JsonObject; readonly stream: boolean; readonly signal: AbortSignal }) => Promise<LocalReply>
+export type LocalAnswer = (call: {
+  readonly body: JsonObject
+  readonly stream: boolean
+  readonly signal: AbortSignal
+}) => Promise<LocalReply>
 export type LocalReply =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: JsonObject }
   | { readonly status: 200; readonly frames: AsyncIterable<readonly Frame[]> }

@@ -47,7 +47,13 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 export type TextFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json_object' }
-  | { readonly type: 'json_schema'; readonly name: string; readonly schema: JsonObject; readonly strict?: boolean | null; readonly description?: string }
+  | {
+      readonly type: 'json_schema'
+      readonly name: string
+      readonly schema: JsonObject
+      readonly strict?: boolean | null
+      readonly description?: string
+    }
 
 export type Tool = FunctionTool | Native
 

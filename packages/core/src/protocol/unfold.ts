@@ -42,7 +42,9 @@ function growth(item: Item, index: number): readonly InferenceEvent[] {
     if (part.type === 'text') {
       return [
         { type: 'delta', index, delta: { kind: 'text', part: at, text: part.text, ...(part.logprobs && { logprobs: part.logprobs }) } },
-        ...(part.annotations ?? []).map((annotation): InferenceEvent => ({ type: 'delta', index, delta: { kind: 'annotation', part: at, annotation } })),
+        ...(part.annotations ?? []).map(
+          (annotation): InferenceEvent => ({ type: 'delta', index, delta: { kind: 'annotation', part: at, annotation } }),
+        ),
       ]
     }
     return part.type === 'refusal' ? [delta('refusal', at, part.refusal)] : []

@@ -24,7 +24,9 @@ export interface ProviderRow {
 export function defineProvider({ id, display_name, baseUrl, paths, dialects, apiKey, quirks, data_policy }: ProviderRow): Provider {
   const root = baseUrl.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {
-    throw new TypeError(`The base URL of the provider "${id}" is "${baseUrl}"; it takes an http or https address, as in https://api.example.com/v1.`)
+    throw new TypeError(
+      `The base URL of the provider "${id}" is "${baseUrl}"; it takes an http or https address, as in https://api.example.com/v1.`,
+    )
   }
   return {
     id,

@@ -3,7 +3,13 @@ import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
-export const openai = ({ apiKey, baseUrl = 'https://api.openai.com/v1' }: { readonly apiKey?: string; readonly baseUrl?: string } = {}): Provider =>
+export const openai = ({
+  apiKey,
+  baseUrl = 'https://api.openai.com/v1',
+}: {
+  readonly apiKey?: string
+  readonly baseUrl?: string
+} = {}): Provider =>
   defineProvider({
     id: 'openai',
     display_name: 'OpenAI',

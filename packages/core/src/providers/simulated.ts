@@ -33,7 +33,10 @@ export function simulated({ id, firstWordMs = 50, wordMs = 10, failEvery = 0, cl
   const answer: LocalAnswer = async ({ body, stream, signal }) => {
     calls += 1
     if (failEvery > 0 && calls % failEvery === 0) {
-      return { status: 503, body: { error: { message: 'Simulated outage.', type: 'server_error', param: null, code: 'server_is_overloaded' } } }
+      return {
+        status: 503,
+        body: { error: { message: 'Simulated outage.', type: 'server_error', param: null, code: 'server_is_overloaded' } },
+      }
     }
     const text = answerTo(body)
     const facts = { id: `chatcmpl-sim-${calls}`, created: Math.floor(clock.now() / 1000), model: body.model ?? id }

@@ -61,7 +61,8 @@ export const rules: readonly Rule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
-    why: ({ provider }, { routing }) => when(routing.only !== undefined && !routing.only.includes(provider.id), 'it is not in `gateway.routing.only`'),
+    why: ({ provider }, { routing }) =>
+      when(routing.only !== undefined && !routing.only.includes(provider.id), 'it is not in `gateway.routing.only`'),
   },
   {
     code: 'routing_constraint_unsatisfiable',

@@ -98,7 +98,11 @@ function preferNative(candidates: readonly Candidate[], { toolDialects }: Needs)
 
 function ranked(
   candidates: readonly Candidate[],
-  { routing, rank, planning: { health, clock } }: { readonly routing: RoutingOptions; readonly rank: Strategy; readonly planning: Planning },
+  {
+    routing,
+    rank,
+    planning: { health, clock },
+  }: { readonly routing: RoutingOptions; readonly rank: Strategy; readonly planning: Planning },
 ): readonly Candidate[] {
   if (candidates.length < 2) return candidates
   const now = clock.monotonic()

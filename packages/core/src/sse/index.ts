@@ -1,2 +1,2 @@
-export { maxEventSize, readFrames, type FrameReader } from './read.ts'
+export { type FrameReader, maxEventSize, readFrames } from './read.ts'
 export { keepAlive, writeFrames } from './write.ts'

@@ -1,0 +1,86 @@
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+import { keysOf } from '../management/keys.ts'
+import { webClock, webIds } from '../runtime/web.ts'
+import { makeAuthenticator } from './authenticate.ts'
+import { profileOf } from './scopes.ts'
+import { isSecret, makeSecret, prefixOf } from './secret.ts'
+
+const ids = webIds()
+const logger = { info: () => {}, warn: () => {}, error: () => {} }
+
+const house = async (now = { ms: 1_000_000 }) => {
+  const storage = memoryStorage()
+  const clock = { ...webClock(), now: () => now.ms }
+  const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
+  const keys = keysOf({ store: storage.keys, authenticator, clock, ids })
+  await storage.workspaces.insert({ id: 'w', name: 'W', billing: 'prepaid', createdAt: 0 })
+  return { storage, authenticator, keys, now }
+}
+
+test('a secret has the form of a key, and one wrong character is told without the store', () => {
+  const secret = makeSecret(ids)
+  expect(secret).toMatch(/^ak_[0-9A-Za-z]{49}$/)
+  expect(isSecret(secret)).toBe(true)
+  const at = 10
+  const other = secret[at] === 'x' ? 'y' : 'x'
+  expect(isSecret(secret.slice(0, at) + other + secret.slice(at + 1))).toBe(false)
+  expect(makeSecret(ids)).not.toBe(secret)
+})
+
+test('two keys with the same prefix never share an identity', async () => {
+  const { keys, authenticator } = await house()
+  const [a, b] = ['ak_same-prefix-one', 'ak_same-prefix-two']
+  const first = await keys.create('w', { name: 'a', secret: a })
+  const second = await keys.create('w', { name: 'b', secret: b })
+  expect(prefixOf(a)).toBe(prefixOf(b))
+  expect((await authenticator.authenticate(a)).keyId).toBe(first.id)
+  expect((await authenticator.authenticate(b)).keyId).toBe(second.id)
+})
+
+test('a revoked key stops at once in the process that revoked it, an expired one at the second', async () => {
+  const { keys, authenticator, now } = await house()
+  const { id, secret } = await keys.create('w', { name: 'a', expiresAt: new Date(now.ms + 5_000) })
+  await expect(authenticator.authenticate(secret)).resolves.toMatchObject({ keyId: id })
+  now.ms += 5_000
+  await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+  const other = await keys.create('w', { name: 'b' })
+  await authenticator.authenticate(other.secret)
+  await keys.revoke('w', other.id)
+  await expect(authenticator.authenticate(other.secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+})
+
+test('a key revoked by another process stops within 30 s', async () => {
+  const { keys, authenticator, storage, now } = await house()
+  const { id, secret } = await keys.create('w', { name: 'a' })
+  await authenticator.authenticate(secret)
+  await storage.keys.revoke({ workspaceId: 'w', id, at: now.ms })
+  now.ms += 30_001
+  await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+})
+
+test('missing, malformed, unknown and revoked keys are refused in the same words', async () => {
+  const { keys, authenticator } = await house()
+  const { id, secret } = await keys.create('w', { name: 'a' })
+  await keys.revoke('w', id)
+  const said = await Promise.all(
+    [undefined, 'ak_', 'nonsense', makeSecret(ids), secret].map(key =>
+      authenticator.authenticate(key).catch((error: Error) => error.message),
+    ),
+  )
+  expect(new Set(said).size).toBe(1)
+})
+
+test('no store ever sees a secret', async () => {
+  const { keys, storage } = await house()
+  const { secret } = await keys.create('w', { name: 'a' })
+  expect(JSON.stringify(await storage.keys.list('w'))).not.toContain(secret.slice(12))
+})
+
+test.each([
+  [['inference:invoke'], 'inference'],
+  [['keys:read'], 'management'],
+  [['inference:invoke', 'keys:read'], 'mixed'],
+])('the profile of %j is %s', (scopes, profile) => {
+  expect(profileOf(scopes)).toBe(profile)
+})

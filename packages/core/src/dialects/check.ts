@@ -1,0 +1,103 @@
+import type { ErrorCode } from '../errors/codes.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+
+// Readers of what callers send. Written by hand, since a schema library costs several times the whole decoding of a small request.
+
+/** Gives back one value of a caller's body, typed, or throws the 400 that names its path. */
+export type Read<T> = (value: Json, path: string) => T
+
+export function refuse(code: ErrorCode, message: string, param: string, suggestion?: string): never {
+  throw new GatewayError(code, { message, param, ...(suggestion !== undefined && { suggestion }) })
+}
+
+/** The value itself stays out of the message: it may be megabytes, or a secret. */
+export const wrong = (path: string, expected: string, value: Json): never =>
+  refuse('invalid_parameter_value', `\`${path}\` must be ${expected}, got ${kindOf(value)}.`, path)
+
+const kindOf = (value: Json): string => {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'number') return `${value}`
+  return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
+}
+
+export const text: Read<string> = (value, path) => (typeof value === 'string' ? value : wrong(path, 'a string', value))
+
+export const filled: Read<string> = (value, path) => {
+  if (typeof value !== 'string') return wrong(path, 'a string', value)
+  return value === '' ? refuse('invalid_parameter_value', `\`${path}\` must not be empty.`, path) : value
+}
+
+export const flag: Read<boolean> = (value, path) => (typeof value === 'boolean' ? value : wrong(path, 'a boolean', value))
+
+export const object: Read<JsonObject> = (value, path) => (isObject(value) ? value : wrong(path, 'an object', value))
+
+export const number =
+  (min = -Infinity, max = Infinity): Read<number> =>
+  (value, path) =>
+    typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max
+      ? value
+      : wrong(path, `a number${between(min, max)}`, value)
+
+export const integer =
+  (min = -Infinity, max = Infinity): Read<number> =>
+  (value, path) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+      ? value
+      : wrong(path, `an integer${between(min, max)}`, value)
+
+const between = (min: number, max: number): string => {
+  if (min === -Infinity) return ''
+  return max === Infinity ? ` of at least ${min}` : ` from ${min} to ${max}`
+}
+
+export const oneOf =
+  <const T extends string>(...values: readonly T[]): Read<T> =>
+  (value, path) =>
+    values.find(known => known === value) ??
+    refuse('invalid_parameter_value', `\`${path}\` must be one of ${values.map(known => `"${known}"`).join(', ')}.`, path)
+
+export const list =
+  <T>(each: Read<T>): Read<readonly T[]> =>
+  (value, path) =>
+    Array.isArray(value) ? value.map((entry: Json, at) => each(entry, `${path}[${at}]`)) : wrong(path, 'an array', value)
+
+/** Handed on as it came: a copy would be the one place where a key such as `__proto__` does harm. */
+export const stringMap =
+  (most = Infinity): Read<Readonly<Record<string, string>>> =>
+  (value, path) => {
+    const map = object(value, path)
+    const keys = Object.keys(map)
+    if (keys.length > most) refuse('invalid_parameter_value', `\`${path}\` may hold ${most} entries at most, got ${keys.length}.`, path)
+    for (const key of keys) text(map[key] ?? null, `${path}.${key}`)
+    return map as Readonly<Record<string, string>>
+  }
+
+/** SDKs send null for what they leave out, so null counts as absent everywhere. */
+export function optional<T>(body: JsonObject, key: string, path: string, read: Read<T>): T | undefined {
+  const value = body[key]
+  return value === undefined || value === null ? undefined : read(value, at(path, key))
+}
+
+export function required<T>(body: JsonObject, key: string, path: string, read: Read<T>): T {
+  const value = body[key]
+  return value === undefined || value === null ? missing(at(path, key)) : read(value, at(path, key))
+}
+
+export const missing = (param: string, suggestion?: string): never =>
+  refuse('missing_required_parameter', `\`${param}\` is required.`, param, suggestion)
+
+const at = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+
+/** An object of ours that may hold nothing but these fields: a typing error there would be obeyed by nobody and noticed by no one. */
+export function exact(body: JsonObject, path: string, fields: ReadonlyMap<string, Read<unknown>>): Record<string, unknown> {
+  const read: Record<string, unknown> = {}
+  for (const key of Object.keys(body)) {
+    const field = fields.get(key)
+    if (!field) refuse('unknown_field', `\`${path}.${key}\` is not a known field. Known: ${[...fields.keys()].join(', ')}.`, `${path}.${key}`)
+    const value = optional(body, key, path, field)
+    if (value !== undefined) read[key] = value
+  }
+  return read
+}

@@ -1,0 +1,107 @@
+import { isObject, type Json } from '../protocol/wire.ts'
+
+const second = 1000
+const shortest = second
+const longest = 600 * second
+
+const units: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['ms', 1],
+  ['s', second],
+  ['m', 60 * second],
+  ['h', 3600 * second],
+  ['d', 86_400 * second],
+])
+
+/** However a provider spells "stay away until": milliseconds from `now`, from 1 second to 10 minutes; nothing where it is not a time. */
+export function readDelay(value: string | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? ''
+  if (text === '' || text.length > 64) return undefined
+  const milliseconds = /^\d+(\.\d+)?$/.test(text) ? fromNumber(Number(text), now) : (fromDuration(text) ?? fromDate(text, now))
+  return milliseconds === undefined ? undefined : clamp(milliseconds)
+}
+
+const clamp = (milliseconds: number): number => Math.min(longest, Math.max(shortest, Math.ceil(milliseconds)))
+
+/** By magnitude: an instant in milliseconds, an instant in seconds, or plain seconds. */
+const fromNumber = (value: number, now: number): number => {
+  if (value >= 1e12) return value - now
+  return value >= 1e9 ? value * second - now : value * second
+}
+
+/** `6m0s`, `12ms`, `1h2m3.5s`, `34.4s`. */
+function fromDuration(text: string): number | undefined {
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhd])\s?)+$/.test(text)) return undefined
+  let milliseconds = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|[smhd])/g)) milliseconds += Number(amount) * (units.get(unit ?? '') ?? 0)
+  return milliseconds
+}
+
+/** RFC 3339 and HTTP dates. Both name a year, which keeps `Date.parse` from guessing at stray words. */
+const fromDate = (text: string, now: number): number | undefined => {
+  const instant = /\d{4}/.test(text) && /[-:]/.test(text.slice(1)) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(instant) ? undefined : instant - now
+}
+
+const spoken =
+  /(?:try again|retry(?:ing)?) (?:in|after):? ?((?:\d+(?:\.\d+)?(?:ms|[smhd]) ?){1,4}\b|\d+(?:\.\d+)? (?:milliseconds?|seconds?|minutes?|hours?))/i
+
+/** "Please try again in 7m12s." */
+export function readSpokenDelay(message: string, now: number): number | undefined {
+  const [, found] = spoken.exec(message.slice(0, 4000)) ?? []
+  if (found === undefined) return undefined
+  const words = found.trim().replace(/ millisecond.*/i, 'ms').replace(/ ([smh])(?:econd|inute|our).*/i, '$1')
+  return readDelay(words, now)
+}
+
+/** Families of limits and the headers that tell of each: what is left, and when it fills up. */
+const families: readonly (readonly [remaining: string, reset: string])[] = [
+  ...['requests', 'tokens', 'requests-day', 'tokens-minute'].map(name => [`x-ratelimit-remaining-${name}`, `x-ratelimit-reset-${name}`] as const),
+  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map(
+    name => [`anthropic-ratelimit-${name}-remaining`, `anthropic-ratelimit-${name}-reset`] as const,
+  ),
+  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
+  ['ratelimit-remaining', 'ratelimit-reset'],
+  ['x-ratelimitbysize-remaining-minute', 'ratelimitbysize-reset'],
+]
+
+/** The reset of the dimension that is used up; where none says so, the nearest. */
+function readReset(header: (name: string) => string | undefined, now: number): number | undefined {
+  const resets = families.flatMap(([remaining, reset]) => {
+    const delay = readDelay(header(reset), now)
+    return delay === undefined ? [] : [{ delay, used: Number(header(remaining) ?? 1) <= 0 }]
+  })
+  const used = resets.filter(reset => reset.used)
+  if (used.length > 0) return Math.max(...used.map(reset => reset.delay))
+  return resets.length > 0 ? Math.min(...resets.map(reset => reset.delay)) : undefined
+}
+
+export interface DelayFacts {
+  readonly header: (name: string) => string | undefined
+  readonly now: number
+  readonly message: string
+  /** The parsed body, for hints that stand in a field. */
+  readonly body: Json | undefined
+  /** Resets of limit families say something about us only when we were limited. */
+  readonly limited: boolean
+}
+
+/** Said in milliseconds > said in seconds > said in the body > read from the limits. */
+export function retryAfter({ header, now, message, body, limited }: DelayFacts): number | undefined {
+  const inMilliseconds = header('retry-after-ms') ?? header('x-ms-retry-after-ms')
+  const said = (inMilliseconds === undefined ? undefined : readDelay(`${inMilliseconds.trim()}ms`, now)) ?? readDelay(header('retry-after'), now)
+  if (said !== undefined || !limited) return said
+  return readDelay(retryInfo(body), now) ?? readSpokenDelay(message, now) ?? readReset(header, now)
+}
+
+/** `error.details[].retryDelay`, or a `retry_after` in seconds. */
+function retryInfo(body: Json | undefined): string | undefined {
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : undefined
+  const details: readonly Json[] = error && Array.isArray(error['details']) ? error['details'] : []
+  const delay = details.flatMap(detail => (isObject(detail) && typeof detail['retryDelay'] === 'string' ? [detail['retryDelay']] : []))[0]
+  if (delay !== undefined) return delay
+  const seconds = error?.['retry_after']
+  return typeof seconds === 'number' || typeof seconds === 'string' ? `${seconds}` : undefined
+}

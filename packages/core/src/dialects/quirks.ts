@@ -1,0 +1,83 @@
+import type { Quirks } from '../protocol/model.ts'
+import type { Effort } from '../protocol/request.ts'
+import type { Warning } from '../protocol/response.ts'
+import type { Json, JsonObject } from '../protocol/wire.ts'
+
+// How a finished body bends to an offer. Whatever is left out is named in a warning.
+
+export const unsupported = (param: string, message: string): Warning => ({ code: 'unsupported_parameter', message, param })
+
+export interface Encoded {
+  readonly body: JsonObject
+  readonly warnings: readonly Warning[]
+}
+
+/** What a field means when it is not there: leaving such a value out changes nothing, so nobody needs to hear of it. */
+const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['temperature', 1],
+  ['top_p', 1],
+  ['frequency_penalty', 0],
+  ['presence_penalty', 0],
+  ['parallel_tool_calls', true],
+  ['tool_choice', 'auto'],
+  ['service_tier', 'auto'],
+  ['truncation', 'disabled'],
+])
+
+/** Takes out what the offer refuses. `spelled`: what the caller calls a field, where that differs. */
+export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, spelled?: ReadonlyMap<string, string>): Encoded {
+  const refused = (quirks.refuses ?? []).filter(field => body[field] !== undefined)
+  if (refused.length === 0) return { body, warnings }
+  const gone = new Set(refused)
+  const heard = refused.filter(field => body[field] !== null && body[field] !== defaults.get(field))
+  return {
+    body: Object.fromEntries(Object.entries(body).filter(([field]) => !gone.has(field))),
+    warnings: [
+      ...warnings,
+      ...heard.map(field => {
+        const param = spelled?.get(field) ?? field
+        return unsupported(param, `\`${param}\` is not supported here and was left out.`)
+      }),
+    ],
+  }
+}
+
+/** Fields that decide whom we pay, what we keep or how the answer comes: no extension may touch them. */
+const ours: ReadonlySet<string> = new Set([
+  'model',
+  'models',
+  'stream',
+  'stream_options',
+  'store',
+  'background',
+  'previous_response_id',
+  'conversation',
+  'gateway',
+  'extensions',
+])
+
+/** Parameters for this provider alone, merged last. */
+export function extend({ body, warnings }: Encoded, extensions: JsonObject | undefined): Encoded {
+  if (!extensions) return { body, warnings }
+  const kept = Object.entries(extensions).filter(([field]) => !ours.has(field))
+  const held = Object.keys(extensions).filter(field => ours.has(field))
+  return {
+    body: { ...body, ...Object.fromEntries(kept) },
+    warnings: [
+      ...warnings,
+      ...held.map(field => unsupported(`extensions.${field}`, `\`${field}\` is decided by the gateway; the extension was left out.`)),
+    ],
+  }
+}
+
+const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** The effort itself, else the next lower one that the offer knows, else the next higher. */
+export function nearestEffort(effort: Effort, known: readonly string[] | undefined): { readonly effort?: Effort; readonly warnings: readonly Warning[] } {
+  if (!known || known.includes(effort)) return { effort, warnings: [] }
+  const rung = ladder.indexOf(effort)
+  const near = ladder.slice(0, rung).findLast(each => known.includes(each)) ?? ladder.slice(rung + 1).find(each => known.includes(each))
+  const param = 'reasoning.effort'
+  if (near === undefined) return { warnings: [unsupported(param, 'This model has no reasoning effort to set; it was left out.')] }
+  return { effort: near, warnings: [unsupported(param, `Reasoning effort "${effort}" is not available here; "${near}" was used.`)] }
+}

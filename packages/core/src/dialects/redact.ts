@@ -1,0 +1,20 @@
+const longest = 500
+
+/** What a secret looks like in a provider's words. Bounded repeats only: this runs on text that an outsider wrote. */
+const secrets: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:sk|pk|rk|ak|gsk|xai|pplx|hf|nvapi|fw|key|tgp|csk)[-_][\w\-*.]{6,400}/gi, '[redacted]'],
+  [/\bBearer\s{1,8}[^\s"',;]{1,2000}/gi, 'Bearer [redacted]'],
+  [/\beyJ[\w-]{4,2000}\.[\w-]{4,2000}(?:\.[\w-]{0,2000})?/g, '[redacted]'],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{12,32}/g, '[redacted]'],
+  [/\bAIza[\w-]{20,60}/g, '[redacted]'],
+  [/\b((?:api[-_]?|access[-_]?)?(?:key|token|secret|signature|password|sig)=)[^&\s"']{1,2000}/gi, '$1[redacted]'],
+]
+
+/** Text of a provider that may be shown to a caller: no secrets, no control characters, 500 characters at most. */
+export function redact(text: string): string {
+  const clean = secrets.reduce((kept, [pattern, put]) => kept.replace(pattern, put), plain(text.slice(0, 4 * longest)))
+  return clean.length <= longest ? clean : `${clean.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const plain = (text: string): string => text.replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g, ' ').trim()

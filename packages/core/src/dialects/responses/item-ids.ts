@@ -1,0 +1,22 @@
+import type { Stamp } from '../../protocol/dialect.ts'
+import type { Item } from '../../protocol/item.ts'
+
+const prefixes: Readonly<Record<Item['type'], string>> = {
+  message: 'msg',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  reasoning: 'rs',
+  native: 'item',
+}
+
+/** Names items for one answer: by their own id where they have one that is not taken, else by a new one. Clients key by these. */
+export function itemIds(stamp: Pick<Stamp, 'itemId'>): (item: Item) => string {
+  const taken = new Set<string>()
+  return item => {
+    const own = item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined
+    const minted = typeof own === 'string' && own !== '' && !taken.has(own) ? own : stamp.itemId(prefixes[item.type])
+    const id = taken.has(minted) ? `${minted}_${taken.size}` : minted
+    taken.add(id)
+    return id
+  }
+}

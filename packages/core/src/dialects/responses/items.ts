@@ -1,0 +1,173 @@
+import type { FunctionCallItem, FunctionCallOutputItem, Item, ItemStatus, MessageItem, Part, ReasoningItem, Role } from '../../protocol/item.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { dialect, stringOf } from './wire.ts'
+
+// Wire item ⇄ Item. Reading never throws: what does not fit is native or left out. Every reading remembers what it was read
+// from, so that writing it in this dialect again keeps the fields that we do not know.
+
+export function readItem(body: JsonObject): Item {
+  const reader = readers.get(typeof body.type === 'string' ? body.type : 'message')
+  return remember<Item>(reader ? reader(body) : { type: 'native', dialect, body }, { dialect, body })
+}
+
+const readers: ReadonlyMap<string, (body: JsonObject) => Item> = new Map<string, (body: JsonObject) => Item>([
+  ['message', readMessage],
+  ['function_call', readCall],
+  ['function_call_output', readCallOutput],
+  ['reasoning', readReasoning],
+])
+
+const roles: ReadonlySet<Json | undefined> = new Set(['user', 'assistant', 'system', 'developer'])
+
+function readMessage(body: JsonObject): MessageItem {
+  return {
+    type: 'message',
+    ...idOf(body),
+    role: roles.has(body.role) ? (body.role as Role) : 'assistant',
+    content: typeof body.content === 'string' ? [{ type: 'text', text: body.content }] : objects(body.content).map(readPart),
+    ...((body.phase === 'commentary' || body.phase === 'final_answer') && { phase: body.phase }),
+    ...statusOf(body),
+  }
+}
+
+function readCall(body: JsonObject): FunctionCallItem {
+  const given = body.arguments
+  return {
+    type: 'function_call',
+    ...idOf(body),
+    call_id: stringOf(body.call_id),
+    name: stringOf(body.name),
+    arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
+    ...statusOf(body),
+  }
+}
+
+function readCallOutput(body: JsonObject): FunctionCallOutputItem {
+  const output = typeof body.output === 'string' ? body.output : objects(body.output).map(readPart)
+  return { type: 'function_call_output', call_id: stringOf(body.call_id), output }
+}
+
+function readReasoning(body: JsonObject): ReasoningItem {
+  const content = texts(body.content)
+  return {
+    type: 'reasoning',
+    ...idOf(body),
+    summary: texts(body.summary),
+    ...(content.length > 0 && { content }),
+    ...(typeof body.encrypted_content === 'string' && body.encrypted_content !== '' && { encrypted_content: body.encrypted_content }),
+  }
+}
+
+export function readPart(body: JsonObject): Part {
+  const reader = partReaders.get(stringOf(body.type))
+  return remember<Part>(reader?.(body) ?? { type: 'native', dialect, body }, { dialect, body })
+}
+
+const readText = (body: JsonObject): Part | undefined => {
+  const annotations = objects(body.annotations)
+  const logprobs = objects(body.logprobs)
+  if (typeof body.text !== 'string') return undefined
+  return { type: 'text', text: body.text, ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
+}
+
+const partReaders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> = new Map<string, (body: JsonObject) => Part | undefined>([
+  ['output_text', readText],
+  ['input_text', readText],
+  ['text', readText],
+  ['refusal', ({ refusal }) => (typeof refusal === 'string' ? { type: 'refusal', refusal } : undefined)],
+  [
+    'input_image',
+    ({ image_url, detail }) =>
+      typeof image_url === 'string' ? { type: 'image', url: image_url, ...(typeof detail === 'string' && { detail }) } : undefined,
+  ],
+])
+
+export const objects = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [])
+export const texts = (value: Json | undefined): readonly string[] => objects(value).map(block => stringOf(block.text))
+
+const idOf = ({ id }: JsonObject): { readonly id?: string } => (typeof id === 'string' && id !== '' ? { id } : {})
+const statusOf = ({ status }: JsonObject): { readonly status?: ItemStatus } =>
+  status === 'in_progress' || status === 'completed' || status === 'incomplete' ? { status } : {}
+
+/** An item of an answer, under the id that it goes by there. */
+export function writeItem(item: Item, id: string): JsonObject {
+  const known = originalBody(item)
+  if (item.type === 'native') return { ...item.body, id }
+  if (item.type === 'message') {
+    const { role, content, phase, status = 'completed' } = item
+    return { ...known, id, type: 'message', status, role, content: content.map(writeOutputPart), ...(phase && { phase }) }
+  }
+  if (item.type === 'function_call') {
+    const { call_id, name, status = 'completed' } = item
+    const written = item.arguments === '' && status === 'completed' ? '{}' : item.arguments
+    return { ...known, id, type: 'function_call', status, call_id, name, arguments: written }
+  }
+  if (item.type === 'reasoning') return { ...withoutNull(known), id, ...writeReasoning(item) }
+  return { ...known, id, type: 'function_call_output', call_id: item.call_id, output: writeOutput(item.output) }
+}
+
+const writeReasoning = ({ summary, content, encrypted_content }: ReasoningItem): JsonObject => ({
+  type: 'reasoning',
+  summary: summary.map(text => ({ type: 'summary_text', text })),
+  ...(content && { content: content.map(text => ({ type: 'reasoning_text', text })) }),
+  ...(encrypted_content !== undefined && { encrypted_content }),
+})
+
+/** `encrypted_content` is a string or not there; clients check. */
+function withoutNull(body: JsonObject | undefined): JsonObject | undefined {
+  if (body?.encrypted_content !== null) return body
+  const { encrypted_content, ...rest } = body
+  return rest
+}
+
+function writeOutputPart(part: Part): JsonObject {
+  if (part.type === 'native') return part.body
+  const known = originalBody(part)
+  if (part.type === 'text') return { ...known, type: 'output_text', text: part.text, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
+  if (part.type === 'refusal') return { ...known, type: 'refusal', refusal: part.refusal }
+  return { ...known, ...writeImage(part) }
+}
+
+const writeImage = ({ url, detail }: { readonly url: string; readonly detail?: string }): JsonObject => ({
+  type: 'input_image',
+  image_url: url,
+  ...(detail !== undefined && { detail }),
+})
+
+/** An item of a conversation, as a request carries it. Nothing where it speaks another language. */
+export function writeInput(item: Item): JsonObject | undefined {
+  if (item.type === 'native') return item.dialect === dialect ? item.body : undefined
+  const known = originalBody(item)
+  if (known) return known
+  if (item.type === 'message') {
+    const { id, role, content, phase, status } = item
+    const parts = content.flatMap(part => writeInputPart(part, role))
+    return { type: 'message', ...(id !== undefined && { id }), role, content: parts, ...(phase && { phase }), ...(status && { status }) }
+  }
+  if (item.type === 'function_call') {
+    const { id, call_id, name, status } = item
+    return { type: 'function_call', ...(id !== undefined && { id }), call_id, name, arguments: item.arguments, ...(status && { status }) }
+  }
+  if (item.type === 'reasoning') return { ...(item.id !== undefined && { id: item.id }), ...writeReasoning(item) }
+  return { type: 'function_call_output', call_id: item.call_id, output: writeOutput(item.output) }
+}
+
+const writeOutput = (output: string | readonly Part[]): Json =>
+  typeof output === 'string' ? output : output.flatMap(part => writeInputPart(part, 'user'))
+
+/** One part, or none where it speaks another language. */
+function writeInputPart(part: Part, role: Role): readonly JsonObject[] {
+  if (part.type === 'native') return part.dialect === dialect ? [part.body] : []
+  const known = originalBody(part)
+  if (known) return [known]
+  if (part.type === 'image') return [writeImage(part)]
+  if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.refusal }]
+  const { text, annotations = [] } = part
+  return [role === 'assistant' ? { type: 'output_text', text, annotations } : { type: 'input_text', text }]
+}
+
+export const originalBody = (reading: object): JsonObject | undefined => {
+  const original = originalOf(reading)
+  return original?.dialect === dialect ? original.body : undefined
+}

@@ -1,0 +1,238 @@
+import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
+import { remember } from '../../protocol/original.ts'
+import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { filled, flag, integer, list, missing, number, object, oneOf, optional, type Read, refuse, required, stringMap, text, wrong } from '../check.ts'
+import { objects, texts } from './items.ts'
+import { dialect } from './wire.ts'
+
+// What a caller may send, field by field. A reading remembers the wire object that it came from, so nothing unknown is lost
+// on the way to a provider that speaks the same language.
+
+export const readInput: Read<readonly Item[]> = (value, path) => {
+  if (typeof value === 'string') return [{ type: 'message', role: 'user', content: [{ type: 'text', text: value }] }]
+  return Array.isArray(value) ? list(readItem)(value, path) : wrong(path, 'a string or an array of items', value)
+}
+
+const readItem: Read<Item> = (value, path) => {
+  const body = object(value, path)
+  const type = optional(body, 'type', path, text)
+  if (type === undefined && body.role === undefined && typeof body.id === 'string') return unresolved(path)
+  const reader = items.get(type ?? 'message')
+  return remember<Item>(reader ? reader(body, path) : { type: 'native', dialect, body }, { dialect, body })
+}
+
+const unresolved = (path: string): never =>
+  refuse(
+    'invalid_parameter_value',
+    `\`${path}\` refers to an item by id, and nothing is stored here.`,
+    path,
+    'Send the items of the conversation in full. In the AI SDK set `providerOptions.openai.store` to false; it then does so by itself.',
+  )
+
+const readMessage = (body: JsonObject, path: string): MessageItem => {
+  const role = required(body, 'role', path, oneOf('user', 'assistant', 'system', 'developer'))
+  const content = required(body, 'content', path, readContent)
+  const id = optional(body, 'id', path, text)
+  const phase = optional(body, 'phase', path, text)
+  const status = optional(body, 'status', path, text)
+  return {
+    type: 'message',
+    ...(id && { id }),
+    role,
+    content,
+    ...((phase === 'commentary' || phase === 'final_answer') && { phase }),
+    ...((status === 'in_progress' || status === 'completed' || status === 'incomplete') && { status }),
+  }
+}
+
+const readContent: Read<readonly Part[]> = (value, path) => {
+  if (typeof value === 'string') return [{ type: 'text', text: value }]
+  return Array.isArray(value) ? list(readPart)(value, path) : wrong(path, 'a string or an array of content parts', value)
+}
+
+const readPart: Read<Part> = (value, path) => {
+  const body = object(value, path)
+  const reader = parts.get(required(body, 'type', path, text))
+  return remember<Part>(reader ? reader(body, path) : { type: 'native', dialect, body }, { dialect, body })
+}
+
+const readText = (body: JsonObject, path: string): Part => {
+  const said = required(body, 'text', path, text)
+  const annotations = objects(body.annotations)
+  return { type: 'text', text: said, ...(annotations.length > 0 && { annotations }) }
+}
+
+const readImage = (body: JsonObject, path: string): Part => {
+  const url = optional(body, 'image_url', path, filled)
+  const detail = optional(body, 'detail', path, text)
+  if (url !== undefined) return { type: 'image', url, ...(detail !== undefined && { detail }) }
+  return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.image_url`)
+}
+
+const parts: ReadonlyMap<string, (body: JsonObject, path: string) => Part> = new Map([
+  ['input_text', readText],
+  ['output_text', readText],
+  ['text', readText],
+  ['input_image', readImage],
+  ['refusal', (body, path): Part => ({ type: 'refusal', refusal: required(body, 'refusal', path, text) })],
+])
+
+const readCall = (body: JsonObject, path: string): FunctionCallItem => {
+  const id = optional(body, 'id', path, text)
+  return {
+    type: 'function_call',
+    ...(id && { id }),
+    call_id: required(body, 'call_id', path, filled),
+    name: required(body, 'name', path, filled),
+    arguments: required(body, 'arguments', path, text),
+  }
+}
+
+const readCallOutput = (body: JsonObject, path: string): FunctionCallOutputItem => ({
+  type: 'function_call_output',
+  call_id: required(body, 'call_id', path, filled),
+  output: required(body, 'output', path, (value, at): string | readonly Part[] => {
+    if (typeof value === 'string') return value
+    return Array.isArray(value) ? list(readPart)(value, at) : wrong(at, 'a string or an array of content parts', value)
+  }),
+})
+
+const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
+  const id = optional(body, 'id', path, text)
+  const summary = optional(body, 'summary', path, list(object))
+  const content = optional(body, 'content', path, list(object))
+  const encrypted_content = optional(body, 'encrypted_content', path, text)
+  return {
+    type: 'reasoning',
+    ...(id && { id }),
+    summary: texts(summary),
+    ...(content && content.length > 0 && { content: texts(content) }),
+    ...(encrypted_content && { encrypted_content }),
+  }
+}
+
+const items: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new Map<string, (body: JsonObject, path: string) => Item>([
+  ['message', readMessage],
+  ['function_call', readCall],
+  ['function_call_output', readCallOutput],
+  ['reasoning', readReasoning],
+  ['item_reference', (_, path) => unresolved(path)],
+])
+
+const readTool: Read<Tool> = (value, path) => {
+  const body = object(value, path)
+  if (required(body, 'type', path, filled) !== 'function') return { type: 'native', dialect, body }
+  if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
+  const description = optional(body, 'description', path, text)
+  const parameters = optional(body, 'parameters', path, object)
+  const strict = optional(body, 'strict', path, flag)
+  const tool: FunctionTool = {
+    type: 'function',
+    name: required(body, 'name', path, filled),
+    ...(description !== undefined && { description }),
+    ...(parameters && { parameters }),
+    ...(body.strict === null ? { strict: null } : strict !== undefined && { strict }),
+  }
+  return remember(tool, { dialect, body })
+}
+
+const readToolChoice: Read<ToolChoice> = (value, path) => {
+  if (typeof value === 'string') return oneOf('auto', 'none', 'required')(value, path)
+  if (!isObject(value)) return wrong(path, 'a string or an object', value)
+  if (required(value, 'type', path, filled) !== 'function') return { type: 'native', dialect, body: value }
+  return remember<ToolChoice & object>({ type: 'function', name: required(value, 'name', path, filled) }, { dialect, body: value })
+}
+
+const readFormat: Read<TextFormat> = (value, path) => {
+  const body = object(value, path)
+  const type = required(body, 'type', path, oneOf('text', 'json_object', 'json_schema'))
+  if (type !== 'json_schema') return { type }
+  const description = optional(body, 'description', path, text)
+  const strict = optional(body, 'strict', path, flag)
+  return {
+    type,
+    name: required(body, 'name', path, filled),
+    schema: required(body, 'schema', path, object),
+    ...(strict !== undefined && { strict }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+const readTextOptions: Read<NonNullable<Prompt['text']>> = (value, path) => {
+  const body = object(value, path)
+  const format = optional(body, 'format', path, readFormat)
+  const verbosity = optional(body, 'verbosity', path, text)
+  return remember({ ...(format && { format }), ...(verbosity !== undefined && { verbosity }) }, { dialect, body })
+}
+
+const efforts = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off')
+const summaries = oneOf('auto', 'concise', 'detailed')
+
+const readReasoningOptions: Read<NonNullable<Prompt['reasoning']>> = (value, path) => {
+  const body = object(value, path)
+  const effort = optional(body, 'effort', path, efforts)
+  const old = optional(body, 'generate_summary', path, summaries)
+  const summary = optional(body, 'summary', path, summaries) ?? old
+  return remember({ ...(effort && { effort: effort === 'off' ? 'none' : effort }), ...(summary && { summary }) }, { dialect, body })
+}
+
+/** Fields of the body that are part of the prompt, by name. */
+export const promptFields: ReadonlyMap<string, Read<unknown>> = new Map(
+  Object.entries({
+    input: readInput,
+    instructions: text,
+    tools: list(readTool),
+    tool_choice: readToolChoice,
+    parallel_tool_calls: flag,
+    max_output_tokens: integer(1),
+    max_tool_calls: integer(1),
+    temperature: number(0, 2),
+    top_p: number(0, 1),
+    top_k: integer(),
+    top_logprobs: integer(0, 20),
+    frequency_penalty: number(),
+    presence_penalty: number(),
+    text: readTextOptions,
+    reasoning: readReasoningOptions,
+    truncation: text,
+    metadata: stringMap(),
+    include: list(text),
+    user: text,
+    safety_identifier: text,
+    prompt_cache_key: text,
+    service_tier: text,
+    extensions: object,
+  } satisfies { readonly [Field in Exclude<keyof Prompt, 'native'>]-?: Read<Required<Prompt>[Field]> }),
+)
+
+/** What only makes sense where answers are stored. Absent, null and false are the same to us. */
+const stateful: ReadonlySet<string> = new Set(['previous_response_id', 'conversation', 'background', 'prompt'])
+/** Read elsewhere, or of no consequence here. */
+const beside: ReadonlySet<string> = new Set(['model', 'gateway', 'stream', 'stream_options', 'store', ...stateful])
+
+export function checkEnvelope(body: JsonObject): void {
+  for (const key of stateful) {
+    const value = body[key]
+    if (value === undefined || value === null || value === false) continue
+    refuse('unknown_parameter', `\`${key}\` is not supported: nothing is stored here. Send the conversation in full.`, key)
+  }
+  if (optional(body, 'store', '', flag) === true) {
+    refuse('invalid_parameter_value', '`store` must be false or left out: nothing is stored here.', 'store')
+  }
+  optional(body, 'stream_options', '', object)
+}
+
+export function readPrompt(body: JsonObject): Prompt {
+  const prompt: Record<string, unknown> = { input: required(body, 'input', '', readInput) }
+  const unknown: [string, Json][] = []
+  for (const key of Object.keys(body)) {
+    const value = body[key]
+    if (value === undefined || value === null || key === 'input' || beside.has(key)) continue
+    const read = promptFields.get(key)
+    if (read) prompt[key] = read(value, key)
+    else unknown.push([key, value])
+  }
+  if (unknown.length > 0) prompt.native = { type: 'native', dialect, body: Object.fromEntries(unknown) }
+  return prompt as unknown as Prompt
+}

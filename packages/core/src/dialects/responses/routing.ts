@@ -1,0 +1,59 @@
+import type { RoutingOptions } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { exact, filled, flag, integer, list, missing, number, object, oneOf, optional, type Read, refuse, stringMap } from '../check.ts'
+
+// `model` and `gateway`: where an answer may come from. This part of a body is ours, so an unknown field is an error.
+
+const positive = integer(1)
+const names = list(filled)
+const price = number(0)
+
+const readPrice: Read<NonNullable<RoutingOptions['max_price']>> = (value, path) =>
+  exact(object(value, path), path, new Map<string, Read<unknown>>([['input', price], ['output', price]]))
+
+const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
+  Object.entries({
+    allow_fallbacks: flag,
+    strategy: filled,
+    tier: oneOf('priority'),
+    timeout_ms: positive,
+    deadline_ms: positive,
+    order: names,
+    only: names,
+    ignore: names,
+    max_price: readPrice,
+    strict: flag,
+    hedge: flag,
+    byok_first: flag,
+  } satisfies { readonly [Field in Exclude<keyof RoutingOptions, 'models'> | 'hedge' | 'byok_first']-?: Read<unknown> }),
+)
+
+const readModels: Read<readonly string[]> = (value, path) => {
+  const models = names(value, path)
+  return models.length > 0 ? models : refuse('invalid_parameter_value', `\`${path}\` must name at least one model.`, path)
+}
+
+const gatewayFields: ReadonlyMap<string, Read<unknown>> = new Map<string, Read<unknown>>([
+  ['routing', (value, path) => exact(object(value, path), path, routingFields)],
+  ['metadata', stringMap(16)],
+  ['models', readModels],
+])
+
+interface GatewayFields {
+  readonly routing?: Omit<RoutingOptions, 'models' | 'allow_fallbacks'> & { readonly allow_fallbacks?: boolean; readonly hedge?: boolean; readonly byok_first?: boolean }
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly models?: readonly string[]
+}
+
+/** `model` and `gateway`: where the answer may come from. */
+export function readRouting(body: JsonObject): { readonly routing: RoutingOptions; readonly metadata?: Readonly<Record<string, string>> } {
+  const model = optional(body, 'model', '', filled)
+  const gateway = optional(body, 'gateway', '', (value, path) => exact(object(value, path), path, gatewayFields) as GatewayFields) ?? {}
+  if (model !== undefined && gateway.models) {
+    refuse('invalid_parameter_value', 'Name the model either in `model` or in `gateway.models`, not in both.', 'model')
+  }
+  const [first, ...rest] = gateway.models ?? (model === undefined ? [] : [model])
+  if (first === undefined) return missing('model', 'Name one in `model`, or several in `gateway.models`.')
+  const { allow_fallbacks = true, hedge, byok_first, ...options } = gateway.routing ?? {}
+  return { routing: { models: [first, ...rest], allow_fallbacks, ...options }, ...(gateway.metadata && { metadata: gateway.metadata }) }
+}

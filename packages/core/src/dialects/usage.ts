@@ -1,0 +1,104 @@
+import type { Usage } from '../protocol/response.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+
+/** No answer has so many tokens; what claims more is nonsense, not a bill. */
+const most = 1e12
+
+/** Field names of one dialect, first match wins; a dot goes one level down. */
+export interface UsageNames {
+  readonly input: readonly string[]
+  readonly output: readonly string[]
+  readonly cached: readonly string[]
+  readonly cacheWrite: readonly string[]
+  readonly reasoning: readonly string[]
+}
+
+export const usageNames = {
+  responses: {
+    input: ['input_tokens'],
+    output: ['output_tokens'],
+    cached: ['input_tokens_details.cached_tokens'],
+    cacheWrite: ['input_tokens_details.cache_write_tokens', 'input_tokens_details.cache_creation_tokens'],
+    reasoning: ['output_tokens_details.reasoning_tokens'],
+  },
+  chat: {
+    input: ['prompt_tokens', 'input_tokens'],
+    output: ['completion_tokens', 'output_tokens'],
+    cached: ['prompt_tokens_details.cached_tokens', 'prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'],
+    cacheWrite: ['prompt_tokens_details.cache_write_tokens', 'prompt_tokens_details.cache_creation_tokens'],
+    reasoning: ['completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
+  },
+} as const satisfies Record<string, UsageNames>
+
+/**
+ * Tokens as a provider counted them, made to add up. Absent where it said nothing usable, so that a count of ours takes
+ * its place; `estimated` where it said something that cannot be.
+ */
+export function readUsage(wire: Json | undefined, names: UsageNames): Usage | undefined {
+  if (!isObject(wire)) return undefined
+  const input = count(pick(wire, names.input))
+  const output = count(pick(wire, names.output))
+  if (input === undefined && output === undefined) return undefined
+  const cached = count(pick(wire, names.cached))?.tokens ?? 0
+  const cacheWrite = count(pick(wire, names.cacheWrite))?.tokens ?? 0
+  const reasoning = count(pick(wire, names.reasoning))?.tokens ?? 0
+  const total = count(wire['total_tokens'])?.tokens
+  return balance({
+    input: input?.tokens ?? 0,
+    output: output?.tokens ?? 0,
+    cached,
+    cacheWrite,
+    reasoning,
+    total,
+    sound: input?.sound !== false && output?.sound !== false,
+  })
+}
+
+interface Counts {
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly cacheWrite: number
+  readonly reasoning: number
+  readonly total: number | undefined
+  readonly sound: boolean
+}
+
+/** Some count thoughts beside the completion, some count cache reads beside the prompt; the total gives both away. */
+function balance({ input, output, cached, cacheWrite, reasoning, total, sound }: Counts): Usage {
+  const rest = total === undefined ? 0 : total - input - output
+  const thoughtsBeside = reasoning > 0 && rest === reasoning
+  const cacheBeside = cached > input && (rest === cached || rest === cached + reasoning)
+  const input_tokens = cacheBeside ? input + cached : input
+  const output_tokens = thoughtsBeside || (cacheBeside && rest === cached + reasoning) ? output + reasoning : output
+  const cached_tokens = Math.min(cached, input_tokens)
+  return {
+    input_tokens,
+    output_tokens,
+    cached_tokens,
+    cache_write_tokens: Math.min(cacheWrite, input_tokens - cached_tokens),
+    reasoning_tokens: Math.min(reasoning, output_tokens),
+    ...(!sound && { estimated: true }),
+  }
+}
+
+function pick(wire: JsonObject, names: readonly string[]): Json | undefined {
+  for (const name of names) {
+    const dot = name.indexOf('.')
+    const holder = dot === -1 ? wire : wire[name.slice(0, dot)]
+    const value = isObject(holder) ? holder[name.slice(dot + 1)] : undefined
+    if (value !== undefined && value !== null) return value
+  }
+  return undefined
+}
+
+function count(value: Json | undefined): { readonly tokens: number; readonly sound: boolean } | undefined {
+  if (value === undefined || value === null) return undefined
+  const tokens = typeof value === 'string' && /^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value
+  if (typeof tokens !== 'number' || !(tokens >= 0 && tokens <= most)) return { tokens: 0, sound: false }
+  return { tokens: Math.round(tokens), sound: true }
+}
+
+/** Zeros beside an answer mean that nobody counted. */
+export const isCounted = (usage: Usage | undefined, answered: boolean): usage is Usage =>
+  usage !== undefined && (!answered || usage.input_tokens > 0 || usage.output_tokens > 0)

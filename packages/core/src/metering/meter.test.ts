@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { InferenceEvent } from '../protocol/event.ts'
+import { webClock } from '../runtime/web.ts'
+import { meter, type Seen } from './meter.ts'
+
+const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
+const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
+
+const watched = (batches: readonly (readonly InferenceEvent[])[], stuck = false) => {
+  const ends: Seen[] = []
+  let closed = 0
+  const queue = [...batches]
+  const source = {
+    next: (): Promise<IteratorResult<readonly InferenceEvent[], undefined>> => {
+      const value = queue.shift()
+      if (value) return Promise.resolve({ done: false, value })
+      return stuck ? new Promise(() => {}) : Promise.resolve({ done: true, value: undefined })
+    },
+    return: async () => {
+      closed += 1
+      return { done: true as const, value: undefined }
+    },
+  }
+  const metered = meter(source, webClock(), async seen => void ends.push(seen))
+  return { metered, ends, closed: () => closed }
+}
+
+test('the books are closed before the last batch is handed on', async () => {
+  const { metered, ends } = watched([[delta('ab')], [delta('c'), finished]])
+  await metered.events.next()
+  expect(ends).toHaveLength(0)
+  await metered.events.next()
+  expect(ends).toMatchObject([{ characters: 3, outcome: { status: 'completed' } }])
+  await metered.events.next()
+  await metered.events.return?.()
+  expect(ends).toHaveLength(1)
+})
+
+test('a stream that is left before its first read is closed and counted once', async () => {
+  const { metered, ends, closed } = watched([[delta('ab')]])
+  await metered.events.return?.()
+  await metered.leave()
+  expect(ends).toEqual([{ characters: 0 }])
+  expect(closed()).toBe(1)
+})
+
+test('a stream can be left while a read waits for ever', async () => {
+  const { metered, ends } = watched([[delta('ab')]], true)
+  await metered.events.next()
+  void metered.events.next()
+  await metered.leave()
+  expect(ends).toMatchObject([{ characters: 2 }])
+  expect(ends[0]?.outcome).toBeUndefined()
+})
