@@ -1,1 +1,32 @@
-export {}
+import type { Gateway } from '@signalbox/core'
+import type { Api } from './exchange.ts'
+import { createHandler } from './handle.ts'
+import { makeDocument } from './openapi.ts'
+import { routes, type Site } from './routes.ts'
+import { type ApiOptions, settingsOf } from './settings.ts'
+
+export type { Api, ApiContext, ApiReply, ApiRequest, BodyText } from './exchange.ts'
+export type { RequestLine } from './line.ts'
+export { type Call, type KeyedRoute, type PublicRoute, type Route, routes, type Site } from './routes.ts'
+export type { ApiOptions, Cors } from './settings.ts'
+
+/**
+ * The HTTP API as a function of plain values. `@signalbox/fetch-handler` and `@signalbox/node-http` put it on a server;
+ * use it itself to put it on another.
+ *
+ * @example
+ * const api = createApi(gateway, { basePath: '/api' })
+ * const { status, headers, body } = await api({ method: 'GET', path: '/api/v1/me', query: '', header, text, signal })
+ */
+export function createApi(gateway: Gateway, options?: ApiOptions): Api {
+  let document: string | undefined
+  const site: Site = {
+    routes,
+    settings: settingsOf(options),
+    endpoints: routes.flatMap(row =>
+      row.endpoint !== undefined && row.dialect !== undefined && gateway.dialects[row.dialect] ? [row.endpoint] : [],
+    ),
+    document: () => (document ??= JSON.stringify(makeDocument(routes, gateway.operator))),
+  }
+  return createHandler(gateway, site)
+}

@@ -1,0 +1,24 @@
+import type { ApiRequest } from './exchange.ts'
+import type { Headers } from './headers.ts'
+import type { Cors } from './settings.ts'
+
+const exposed = 'x-request-id, x-client-request-id, x-warnings, x-rate-limit-source, retry-after, retry-after-ms, x-should-retry'
+
+/** Keys travel in a header, never in a cookie, so credentials mode is not offered. */
+export function corsHeaders(cors: Cors | undefined, request: ApiRequest): Headers {
+  const origin = cors === undefined ? undefined : request.header('origin')
+  if (cors === undefined || origin === undefined) return {}
+  if (cors.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
+  if (!cors.origins.includes(origin)) return { vary: 'origin' }
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' }
+}
+
+export function preflightHeaders(cors: Cors | undefined, request: ApiRequest, allow: string): Headers {
+  if (cors === undefined || request.header('access-control-request-method') === undefined) return {}
+  const asked = request.header('access-control-request-headers')
+  return {
+    'access-control-allow-methods': allow,
+    'access-control-max-age': '600',
+    ...(asked !== undefined && { 'access-control-allow-headers': asked }),
+  }
+}

@@ -1,0 +1,107 @@
+import type { Caller, Gateway } from '@signalbox/core'
+import { GatewayError } from '@signalbox/core/errors'
+import { readBody } from './body.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import type { Api, ApiContext, ApiReply, ApiRequest } from './exchange.ts'
+import { asGatewayError, failure } from './fail.ts'
+import { cleanHeaders, type Headers, idHeaders } from './headers.ts'
+import { type Line, startLine } from './line.ts'
+import { createMatcher, type Match } from './match.ts'
+import { readQuery } from './query.ts'
+import type { Call, Route, Site } from './routes.ts'
+import { secretOf } from './secret.ts'
+
+/** One request, in order: match, authenticate, scope, limit, read, run, answer. Here is the only try/catch of the HTTP side. */
+export function createHandler(gateway: Gateway, site: Site): Api {
+  const match = createMatcher(site.routes, site.settings.basePath)
+  const { onRequest, cors } = site.settings
+
+  return async (request, context) => {
+    const requestId = gateway.ids.uuid()
+    const line = startLine(gateway, request, { requestId, onRequest })
+    const common = { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
+    const visit: Visit = { gateway, site, request, requestId, line, context, dialect: 'responses', headers: undefined, close: false }
+    try {
+      const found = match(request.method, request.path)
+      const reply = await (found.kind === 'row' ? run(found, visit) : withoutRow(found, visit))
+      return finish(reply, { common, line, head: request.method === 'HEAD' })
+    } catch (thrown) {
+      const error = asGatewayError(thrown, gateway, requestId)
+      line.note({ code: error.code })
+      return finish(failure(error, visit), { common, line, head: request.method === 'HEAD' })
+    }
+  }
+}
+
+/** One request on its way. The last three say how it is to be answered if it fails from here on. */
+export interface Visit {
+  readonly gateway: Gateway
+  readonly site: Site
+  readonly request: ApiRequest
+  readonly requestId: string
+  readonly line: Line
+  readonly context: ApiContext | undefined
+  dialect: string
+  headers: Headers | undefined
+  /** Bytes of the body were left unread. */
+  close: boolean
+}
+
+async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {
+  visit.dialect = row.dialect ?? visit.dialect
+  visit.line.note({ route: row.path })
+  if (row.needs === 'nothing') return row.handler(await read(row, params, visit))
+  const caller = await admit(row.needs, row.rate, visit)
+  return row.handler(await read(row, params, visit), caller)
+}
+
+/** Who calls, whether they may, and whether not too often. */
+async function admit(needs: 'any key' | readonly string[], rate: Route['rate'], { gateway, request, line }: Visit): Promise<Caller> {
+  const caller = await gateway.authenticate(secretOf(request))
+  line.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
+  if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
+    throw new GatewayError('operation_not_allowed', {
+      message: `This key lacks the scope ${needs.map(scope => `"${scope}"`).join(' or ')}.`,
+    })
+  }
+  if (rate === 'reads' || rate === 'writes') await gateway.countManagement(caller, rate)
+  return caller
+}
+
+async function read(row: Route, params: Call['params'], visit: Visit): Promise<Call> {
+  const { gateway, site, request, requestId, line, context } = visit
+  const query = readQuery(row.query, request.query)
+  const body = row.body === undefined ? {} : await readBody(visit)
+  return { gateway, site, request, requestId, line, context, params, query, body }
+}
+
+async function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {
+  visit.headers = { allow: found.allow }
+  if (found.kind === 'options') {
+    return {
+      status: 204,
+      headers: { allow: found.allow, ...preflightHeaders(visit.site.settings.cors, visit.request, found.allow) },
+      body: '',
+    }
+  }
+  throw new GatewayError('method_not_allowed', {
+    message: `${visit.request.method.slice(0, 20)} is not possible here. Allowed: ${found.allow}.`,
+  })
+}
+
+function finish(
+  reply: ApiReply,
+  { common, line, head }: { readonly common: Headers; readonly line: Line; readonly head: boolean },
+): ApiReply {
+  line.note({ status: reply.status })
+  // A stream is over when its last event is out; it ends its line itself.
+  if (typeof reply.body === 'string') line.end()
+  const whole = head ? bodiless(reply) : reply
+  return { ...whole, headers: cleanHeaders({ ...whole.headers, ...common }) }
+}
+
+/** HEAD: what GET would answer, without saying it. */
+function bodiless(reply: ApiReply): ApiReply {
+  if (typeof reply.body !== 'string') return reply
+  return { ...reply, headers: { ...reply.headers, 'content-length': String(new TextEncoder().encode(reply.body).length) }, body: '' }
+}

@@ -1,0 +1,12 @@
+import { json } from './answer.ts'
+import type { ApiReply } from './exchange.ts'
+import type { Call } from './routes.ts'
+
+/** The process answers. */
+export const alive = (): ApiReply => json({ status: 'ok' })
+
+/** Requests can be served. */
+export async function ready({ gateway }: Call): Promise<ApiReply> {
+  const problems = await gateway.problems()
+  return problems.length === 0 ? json({ status: 'ok' }) : json({ status: 'not_ready', problems }, { status: 503 })
+}

@@ -1,0 +1,25 @@
+import { type Caller, profileOf } from '@signalbox/core'
+import { json } from './answer.ts'
+import type { ApiReply } from './exchange.ts'
+import type { Call } from './routes.ts'
+
+export async function me({ gateway }: Call, authenticated: Caller): Promise<ApiReply> {
+  const { caller, limits } = await gateway.identity(authenticated)
+  return json({
+    credential_type: 'api_key',
+    status: 'active',
+    profile: profileOf(caller.scopes),
+    key_id: caller.keyId,
+    key_prefix: caller.keyPrefix,
+    key_name: caller.keyName,
+    workspace: { id: caller.workspaceId, name: caller.workspaceName },
+    scopes: [...caller.scopes].sort(),
+    rate_limits: {
+      inference_rpm: limits.inferenceRpm,
+      management_reads_rpm: limits.managementReadsRpm,
+      management_writes_rpm: limits.managementWritesRpm,
+    },
+    expires_at: caller.expiresAt === undefined ? null : new Date(caller.expiresAt).toISOString(),
+    created_at: new Date(caller.createdAt).toISOString(),
+  })
+}

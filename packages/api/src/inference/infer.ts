@@ -1,0 +1,35 @@
+import type { Caller, Reply } from '@signalbox/core'
+import type { ClientDialect, InferenceRequest } from '@signalbox/core/protocol'
+import { json } from '../answer.ts'
+import type { ApiReply } from '../exchange.ts'
+import { warningHeaders } from '../headers.ts'
+import type { Call } from '../routes.ts'
+import { streamed } from '../stream.ts'
+import { noteOutcome } from './note.ts'
+
+/** The handler of an inference row: body → request → answer, in the language of `name`. */
+export const infer =
+  (name: string) =>
+  (call: Call, caller: Caller): Promise<ApiReply> => {
+    const { gateway, request, requestId, line, body } = call
+    const dialect = gateway.dialects[name]
+    if (dialect === undefined) throw new Error(`The gateway has no client dialect "${name}".`)
+    const asked = dialect.decodeRequest(body)
+    line.note({ model: asked.routing.models[0] })
+    const reply = gateway.infer(asked, { caller, requestId, signal: request.signal })
+    return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : whole(call, { dialect, asked, reply })
+  }
+
+/** One answer being made. */
+export interface Answering {
+  readonly dialect: ClientDialect
+  readonly asked: InferenceRequest
+  readonly reply: Reply
+}
+
+async function whole({ line }: Call, { dialect, asked, reply }: Answering): Promise<ApiReply> {
+  const response = await reply.whole()
+  const stamp = reply.stamp()
+  noteOutcome(line, stamp, response)
+  return json(dialect.encodeResponse(response, asked, stamp), { headers: warningHeaders(stamp.warnings) })
+}

@@ -1,0 +1,60 @@
+import type { Gateway } from '@signalbox/core'
+import type { ApiRequest } from './exchange.ts'
+
+/** What is known of a request once its reply is over. Never a secret, a prompt or an answer. */
+export interface RequestLine {
+  readonly requestId: string
+  readonly method: string
+  /** The row's path, as in `/v1/models/:model_id+`; `unmatched` where there is no row. */
+  readonly route: string
+  readonly status: number
+  readonly ms: number
+  readonly keyId?: string
+  readonly workspaceId?: string
+  readonly model?: string
+  readonly provider?: string
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly costMicrodollars?: number
+  /** The error code, also of an error that came in the middle of a stream. */
+  readonly code?: string
+}
+
+export type LineFacts = Partial<Omit<RequestLine, 'requestId' | 'method' | 'ms'>>
+
+/** Collects the facts of one request; `end` hands them over, once. */
+export interface Line {
+  /** False: nobody listens, so nothing need be collected. */
+  readonly wanted: boolean
+  note(facts: LineFacts): void
+  end(): void
+}
+
+const unheard: Line = { wanted: false, note: () => {}, end: () => {} }
+
+export function startLine(
+  gateway: Gateway,
+  request: ApiRequest,
+  listen: { readonly requestId: string; readonly onRequest: ((line: RequestLine) => void) | undefined },
+): Line {
+  const { requestId, onRequest } = listen
+  if (onRequest === undefined) return unheard
+  const began = gateway.clock.monotonic()
+  let facts: LineFacts & { readonly route: string; readonly status: number } = { route: 'unmatched', status: 0 }
+  let ended = false
+  return {
+    wanted: true,
+    note: more => {
+      facts = { ...facts, ...more }
+    },
+    end: () => {
+      if (ended) return
+      ended = true
+      try {
+        onRequest({ requestId, method: request.method, ms: Math.round((gateway.clock.monotonic() - began) * 10) / 10, ...facts })
+      } catch (error) {
+        gateway.logger.error({ requestId, error: String(error) }, '`onRequest` threw; the request is not affected.')
+      }
+    },
+  }
+}

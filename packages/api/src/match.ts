@@ -1,0 +1,97 @@
+import { GatewayError } from '@signalbox/core/errors'
+import type { Route } from './routes.ts'
+
+export type Match =
+  | { readonly kind: 'row'; readonly row: Route; readonly params: Readonly<Record<string, string>>; readonly head: boolean }
+  | { readonly kind: 'options' | 'wrong_method'; readonly allow: string }
+
+export type Matcher = (method: string, path: string) => Match
+
+interface Place {
+  /** Rows by method. */
+  readonly rows: Record<string, Route>
+  readonly segments: readonly string[]
+}
+
+/**
+ * Finds the row of a path. Paths are compared as they came: no decoding, no dot segments, no case, no doubled or trailing
+ * slashes. So there is one spelling of each path, and the row that guards is always the row that runs.
+ */
+export function createMatcher(routes: readonly Route[], basePath: string): Matcher {
+  const fixed = new Map<string, Place>()
+  const open: Place[] = []
+  for (const row of routes) {
+    const segments = row.path.split('/')
+    const isFixed = !row.path.includes(':')
+    const known = isFixed ? fixed.get(row.path) : open.find(place => place.segments.join('/') === row.path)
+    const place = known ?? { rows: {}, segments }
+    place.rows[row.method] = row
+    if (known === undefined && isFixed) fixed.set(row.path, place)
+    else if (known === undefined) open.push(place)
+  }
+
+  return (method, whole) => {
+    const path = whole.startsWith(basePath) ? whole.slice(basePath.length) : undefined
+    if (path === undefined) throw unknownPath(whole)
+    const exact = fixed.get(path)
+    if (exact !== undefined) return choose(exact, method, {})
+    for (const place of open) {
+      const params = paramsOf(place.segments, path)
+      if (params !== undefined) return choose(place, method, params)
+    }
+    throw unknownPath(path)
+  }
+}
+
+function choose(place: Place, method: string, params: Readonly<Record<string, string>>): Match {
+  const head = method === 'HEAD'
+  const row = Object.hasOwn(place.rows, head ? 'GET' : method) ? place.rows[head ? 'GET' : method] : undefined
+  if (row !== undefined) return { kind: 'row', row, params, head }
+  const methods = Object.keys(place.rows)
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  return { kind: method === 'OPTIONS' ? 'options' : 'wrong_method', allow }
+}
+
+/** `:name` takes one segment, `:name+` all that are left. Undefined: another path. */
+function paramsOf(segments: readonly string[], path: string): Readonly<Record<string, string>> | undefined {
+  const given = path.split('/')
+  const params: Record<string, string> = {}
+  for (const [at, segment] of segments.entries()) {
+    const rest = segment.endsWith('+')
+    const value = rest ? given.slice(at).join('/') : given[at]
+    if (value === undefined) return undefined
+    if (!segment.startsWith(':')) {
+      if (value !== segment) return undefined
+      continue
+    }
+    const decoded = decode(value)
+    // Only the last of a row may hold slashes, plain or escaped.
+    if (decoded === undefined || decoded === '' || (!rest && decoded.includes('/'))) return undefined
+    params[segment.slice(1, rest ? -1 : undefined)] = decoded
+    if (rest) return params
+  }
+  return given.length === segments.length ? params : undefined
+}
+
+function decode(value: string): string | undefined {
+  if (!value.includes('%')) return value
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return undefined
+  }
+}
+
+function unknownPath(path: string): GatewayError {
+  if (path.startsWith('/v1/v1/')) {
+    return new GatewayError('invalid_request', {
+      message: `The path starts with "/v1/v1/": "/v1" is there twice. The base URL ends in "/v1" already; ask for "${shown(path.slice(3))}".`,
+    })
+  }
+  const reserved = path === '/v1beta' || path.startsWith('/v1beta/')
+  return new GatewayError('resource_not_found', {
+    message: reserved ? 'The prefix "/v1beta/" is reserved and has no operations. Use "/v1/".' : `There is nothing at "${shown(path)}".`,
+  })
+}
+
+const shown = (path: string): string => path.slice(0, 100).replace(/[^\x21-\x7e]/g, '')
