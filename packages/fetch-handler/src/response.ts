@@ -1,0 +1,44 @@
+import type { ApiReply } from '@signalbox/api'
+import type { Exchange } from './request.ts'
+
+/** Plain values → Response. */
+export function responseOf({ status, headers, body }: ApiReply, exchange: Exchange): Response {
+  const init = { status, headers: { ...headers } }
+  if (typeof body !== 'string') return new Response(streamOf(body, exchange), init)
+  // A status without a body may not be given an empty one either.
+  return new Response(body === '' ? null : body, init)
+}
+
+/** Pulled at the reader's pace: nothing is asked of the gateway before the last batch was taken. */
+function streamOf(body: AsyncIterator<string, undefined>, exchange: Exchange): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let over = false
+  const leave = (reason: unknown): Promise<unknown> => {
+    over = true
+    // Signal first: whoever waits for an upstream wakes up, and only then can the iterator be closed.
+    exchange.leave(reason)
+    return Promise.resolve(body.return?.())
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        exchange.onLeave(reason => {
+          if (over) return
+          controller.error(reason)
+          leave(reason).catch(() => {})
+        })
+      },
+      async pull(controller) {
+        const step = await body.next()
+        if (over) return
+        if (!step.done) return controller.enqueue(encoder.encode(step.value))
+        over = true
+        controller.close()
+      },
+      async cancel(reason) {
+        if (!over) await leave(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
