@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+import type { BodyText } from '@signalbox/api'
+
+/** Reads at most `limit` bytes, counted as they come, and gives up on an upload that says nothing for `idleMs`. */
+export function readText(message: IncomingMessage, limit: number, idleMs: number): Promise<BodyText> {
+  if (Number(message.headers['content-length'] ?? 0) > limit) return Promise.resolve({ ok: false, why: 'too_large' })
+  if (message.destroyed) return Promise.resolve({ ok: false, why: 'broken' })
+  return new Promise(resolve => {
+    let first: Buffer | undefined
+    let more: Buffer[] | undefined
+    let bytes = 0
+    const timer = setTimeout(() => done({ ok: false, why: 'broken' }), idleMs)
+    const done = (result: BodyText): void => {
+      clearTimeout(timer)
+      message.off('data', take).off('end', end).off('close', broken)
+      if (!result.ok) message.pause()
+      resolve(result)
+    }
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length
+      timer.refresh()
+      if (bytes > limit) done({ ok: false, why: 'too_large' })
+      else if (first === undefined) first = chunk
+      else if (more === undefined) more = [first, chunk]
+      else more.push(chunk)
+    }
+    const end = (): void => done({ ok: true, text: (more === undefined ? first : Buffer.concat(more, bytes))?.toString('utf8') ?? '' })
+    const broken = (): void => done({ ok: false, why: 'broken' })
+    message.on('data', take).on('end', end).on('close', broken)
+  })
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ApiReply } from '@signalbox/api'
+
+interface Sending {
+  /** Registers what to do when the client leaves. */
+  readonly leave: (run: () => void) => void
+  readonly drainMs: number
+}
+
+/** Plain values → ServerResponse. */
+export function send(response: ServerResponse, reply: ApiReply, sending: Sending): void {
+  const { status, headers, body } = reply
+  if (typeof body === 'string') {
+    response.writeHead(status, wholeHeaders(reply, body))
+    response.end(body)
+  } else {
+    response.writeHead(status, { ...headers })
+    pump(response, body, sending)
+  }
+}
+
+/** HEAD brings the length that GET would have; 204 may have none. */
+const wholeHeaders = ({ status, headers, close }: ApiReply, body: string): Record<string, string | number> => ({
+  ...headers,
+  ...(headers['content-length'] === undefined && status !== 204 && { 'content-length': Buffer.byteLength(body) }),
+  ...(close && { connection: 'close' }),
+})
+
+/** One write a batch, and the next batch is asked for only once the socket has taken this one. */
+function pump(response: ServerResponse, body: AsyncIterator<string, undefined>, { leave, drainMs }: Sending): void {
+  let dropping: NodeJS.Timeout | undefined
+  let over = false
+  const pull = (): void => void body.next().then(take, broken)
+  const take = (step: IteratorResult<string, undefined>): void => {
+    if (over) return
+    if (step.done) {
+      over = true
+      response.end()
+    } else if (response.write(step.value)) pull()
+    else dropping = setTimeout(broken, drainMs)
+  }
+  const broken = (): void => void response.destroy()
+  response.socket?.setNoDelay(true)
+  response.on('drain', () => {
+    clearTimeout(dropping)
+    if (!over) pull()
+  })
+  leave(() => {
+    if (over) return
+    over = true
+    clearTimeout(dropping)
+    body.return?.().catch(() => {})
+  })
+  pull()
+}
+
+/** How much, and how long, an unwanted upload is listened to, so that its sender gets to read the answer before the connection ends. */
+const lingerBytes = 1_048_576
+const lingerMs = 1_000
+
+/**
+ * Answers while the client is still sending, without reading what it sends. Closing at once would reset the connection
+ * under the answer; so the answer goes out whole, a little is read and thrown away, and then the connection is cut.
+ */
+export function refuseUpload(message: IncomingMessage, response: ServerResponse, reply: ApiReply): void {
+  const text = typeof reply.body === 'string' ? reply.body : ''
+  response.writeHead(reply.status, wholeHeaders({ ...reply, close: true }, text))
+  response.write(text)
+  let bytes = 0
+  const cut = (): void => {
+    clearTimeout(timer)
+    message.off('data', discard)
+    response.end()
+    message.socket.destroySoon()
+  }
+  const discard = (chunk: Buffer): void => {
+    bytes += chunk.length
+    if (bytes > lingerBytes) cut()
+  }
+  const timer = setTimeout(cut, lingerMs)
+  message.on('data', discard).once('end', cut).once('close', cut)
+  message.resume()
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ApiRequest, BodyText } from '@signalbox/api'
+import { readText } from './body.ts'
+
+export interface Exchange {
+  readonly request: ApiRequest
+  /** Registers what to do when the client leaves before the reply is over; the signal has fired by then. */
+  readonly leave: (run: () => void) => void
+  /** More of the body is coming than is worth waiting for. */
+  readonly uploading: (partlyRead: boolean) => boolean
+}
+
+/** Node keeps only the first of these when there are several, silently. Two keys are no key. */
+const single = ['authorization', 'content-type', 'content-encoding']
+
+/** What a client may still be sending while its reply goes out; beyond it the connection is closed. */
+const worthDraining = 65_536
+
+/** IncomingMessage → plain values. Nothing is made before it is asked for: most requests never look at their signal twice. */
+export function exchangeOf(message: IncomingMessage, response: ServerResponse, bodyIdleMs: number): Exchange {
+  const url = targetOf(message.url ?? '/')
+  const mark = url.indexOf('?')
+  let controller: AbortController | undefined
+  let gone = false
+  let onLeave: (() => void) | undefined
+  response.once('close', () => {
+    if (response.writableFinished) return
+    gone = true
+    controller?.abort()
+    onLeave?.()
+  })
+  return {
+    request: {
+      method: message.method ?? 'GET',
+      path: mark === -1 ? url : url.slice(0, mark),
+      query: mark === -1 ? '' : url.slice(mark + 1),
+      header: name => headerOf(message, name),
+      text: limit => bodyOf(message, limit, bodyIdleMs),
+      get signal() {
+        if (controller === undefined) {
+          controller = new AbortController()
+          if (gone) controller.abort()
+        }
+        return controller.signal
+      },
+    },
+    leave: run => {
+      onLeave = run
+      if (gone) run()
+    },
+    uploading: partlyRead =>
+      !message.complete && (partlyRead || !(Number(message.headers['content-length'] ?? Number.NaN) <= worthDraining)),
+  }
+}
+
+/** `http://host/path` is lawful on a request line; the host has no say. */
+function targetOf(url: string): string {
+  if (url.startsWith('/') || !/^https?:\/\//i.test(url)) return url
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  return start === -1 ? '/' : url.slice(start)
+}
+
+export const pathOf = (message: IncomingMessage): string => targetOf(message.url ?? '/')
+
+function headerOf(message: IncomingMessage, name: string): string | undefined {
+  const value = message.headers[name]
+  if (value === undefined) return undefined
+  if (name === 'content-encoding' && parsedBefore(message)) return undefined
+  if (single.includes(name)) return joined(message.rawHeaders, name) ?? undefined
+  return typeof value === 'string' ? value : value.join(', ')
+}
+
+function joined(raw: readonly string[], name: string): string | undefined {
+  let value: string | undefined
+  for (let at = 0; at < raw.length; at += 2) {
+    const key = raw[at] ?? ''
+    if (key.length !== name.length || key.toLowerCase() !== name) continue
+    value = value === undefined ? raw[at + 1] : `${value}, ${raw[at + 1]}`
+  }
+  return value
+}
+
+/** Express and its kin may have read the body already, and leave what they made of it here. */
+const parsedBefore = (message: IncomingMessage): message is IncomingMessage & { readonly body: unknown } =>
+  'body' in message && message.body !== undefined && message.readableDidRead
+
+function bodyOf(message: IncomingMessage, limit: number, idleMs: number): Promise<BodyText> {
+  if (!parsedBefore(message)) return readText(message, limit, idleMs)
+  const { body } = message
+  const text = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body)
+  return Promise.resolve(Buffer.byteLength(text) > limit ? { ok: false, why: 'too_large' } : { ok: true, text })
+}

@@ -1,0 +1,75 @@
+import type { Transform } from 'node:stream'
+import * as zlib from 'node:zlib'
+import type { TransportReply } from '@signalbox/core/runtime'
+import { transportError } from './errors.ts'
+
+/** Bytes that may come out of one byte before it counts as a bomb, once there is enough to judge by. */
+const maxRatio = 100
+const judgedFrom = 1_048_576
+
+/** We ask for none, but some send compressed answers all the same: one layer is decoded, anything stranger is refused. */
+export function decoded(reply: TransportReply, maxBytes: number): TransportReply {
+  const encoding = reply.header('content-encoding')?.trim().toLowerCase() ?? ''
+  if (encoding === '' || encoding === 'identity') return reply
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
+  if (decoder === undefined) {
+    // Nobody will read it.
+    reply.body.return?.().catch(() => {})
+    throw transportError('UNKNOWN_ENCODING', 'The answer is encoded in a way that is not understood.')
+  }
+  const header = (name: string): string | undefined =>
+    name === 'content-encoding' || name === 'content-length' ? undefined : reply.header(name)
+  return { status: reply.status, header, body: inflate(reply.body, decoder, maxBytes) }
+}
+
+const decoders: Readonly<Record<string, () => Transform | undefined>> = {
+  gzip: () => zlib.createUnzip(),
+  'x-gzip': () => zlib.createUnzip(),
+  deflate: () => zlib.createUnzip(),
+  br: () => zlib.createBrotliDecompress(),
+  // Absent before Node 22.15.
+  zstd: () => (typeof zlib.createZstdDecompress === 'function' ? zlib.createZstdDecompress() : undefined),
+}
+
+function inflate(source: AsyncIterator<Uint8Array, undefined>, decoder: Transform, maxBytes: number): AsyncIterator<Uint8Array, undefined> {
+  let taken = 0
+  let given = 0
+  let over = false
+  const output = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>
+  const close = (): void => {
+    over = true
+    decoder.destroy()
+    source.return?.().catch(() => {})
+  }
+  // Writes are not awaited one by one: zlib holds back by its own buffer, and `drain` is waited for.
+  const feed = async (): Promise<void> => {
+    for (let step = await source.next(); !step.done && !over; step = await source.next()) {
+      taken += step.value.length
+      if (!decoder.write(step.value)) await new Promise(resolve => decoder.once('drain', resolve).once('close', resolve))
+    }
+    decoder.end()
+  }
+  feed().catch((error: unknown) => decoder.destroy(error instanceof Error ? error : new Error('broken')))
+  return {
+    async next() {
+      if (over) return { done: true, value: undefined }
+      try {
+        const step = await output.next()
+        if (step.done) return step
+        given += step.value.length
+        if (given > maxBytes || (given > judgedFrom && given > taken * maxRatio))
+          throw transportError('DECODED_TOO_LARGE', 'The answer is too large once decoded.')
+        return step
+      } catch (error) {
+        close()
+        throw error instanceof Error && 'code' in error && /^(?:Z_|ERR_|E?BROTLI|ZSTD)/.test(String(error.code))
+          ? transportError('BAD_ENCODING', 'The answer could not be decoded.')
+          : error
+      }
+    },
+    async return() {
+      close()
+      return { done: true, value: undefined }
+    },
+  }
+}

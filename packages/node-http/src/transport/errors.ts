@@ -1,0 +1,45 @@
+/** Why no answer came, by the code of the system's error. First column: ours, for programs; second: for people. */
+const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  ENOTFOUND: ['NAME_NOT_FOUND', 'The name of the server was not found.'],
+  EAI_AGAIN: ['NAME_NOT_FOUND', 'The name of the server could not be looked up.'],
+  ECONNREFUSED: ['CONNECTION_REFUSED', 'The connection was refused.'],
+  UND_ERR_CONNECT_TIMEOUT: ['CONNECT_TIMEOUT', 'The server could not be connected to in time.'],
+  ETIMEDOUT: ['CONNECT_TIMEOUT', 'The server could not be connected to in time.'],
+  ENETUNREACH: ['UNREACHABLE', 'The network of the server cannot be reached.'],
+  EHOSTUNREACH: ['UNREACHABLE', 'The server cannot be reached.'],
+  EPROTO: ['TLS_FAILED', 'No secure connection could be made.'],
+  ECONNRESET: ['CONNECTION_RESET', 'The connection broke.'],
+  EPIPE: ['CONNECTION_RESET', 'The connection broke.'],
+  UND_ERR_SOCKET: ['CONNECTION_RESET', 'The connection was closed early.'],
+  UND_ERR_HEADERS_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the answer are too large.'],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['CUT_SHORT', 'The answer ended before its end.'],
+  UND_ERR_INVALID_ARG: ['BAD_REQUEST', 'The request cannot be sent: an address or a header is not valid.'],
+}
+
+/** Families of codes, for those that come in dozens. */
+const families: readonly (readonly [pattern: RegExp, reason: readonly [code: string, message: string]])[] = [
+  [
+    /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/,
+    ['TLS_FAILED', 'No secure connection could be made.'],
+  ],
+  [/^HPE_/, ['BAD_ANSWER', 'The answer is not valid HTTP.']],
+]
+
+/** An error of the transport: a short message, and nothing of addresses, certificates or the request. */
+export const transportError = (code: string, message: string): Error & { readonly code: string } =>
+  Object.assign(new Error(message), { code })
+
+export function unreachable(error: unknown): Error & { readonly code: string } {
+  const code = codeOf(error)
+  const [ours, message] = reasons[code] ?? families.find(([pattern]) => pattern.test(code))?.[1] ?? ['UNREACHABLE', 'No answer came.']
+  return transportError(ours, message)
+}
+
+/** A connection that the other side had closed already. */
+export const isStale = (error: unknown): boolean => ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
+
+/** Trying several addresses of one name fails with one error that holds the others. */
+function codeOf(error: unknown): string {
+  const inner: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error
+  return inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : ''
+}

@@ -1,0 +1,100 @@
+import type { ConnectionOptions } from 'node:tls'
+import { buildConnector, Client } from 'undici'
+
+/** One connection to a provider, used by one request at a time; it reconnects by itself. */
+export interface Line {
+  readonly client: Client
+  /** Answers taken over the connection that is open now; 0: none yet, or none open. */
+  served: number
+}
+
+export interface Pool {
+  /** The connection that was used last: the likeliest still to be open. `fresh`: one that nobody has used. */
+  take(fresh?: boolean): Line
+  give(line: Line): void
+  drop(line: Line): void
+}
+
+export interface Pools {
+  /** Of a whole address: its pool, and the path to ask there for. */
+  at(url: string): { readonly pool: Pool; readonly path: string }
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  readonly connectMs: number
+  readonly keepAliveMs: number
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>
+}
+
+/** Addresses remembered with their parts; a provider has a handful. */
+const rememberedUrls = 1_000
+
+/**
+ * Our own pools, a stack each, instead of undici's: only so can we tell whether a connection that broke had been used
+ * before (then the provider had merely closed it, and asking again is right) or not.
+ */
+export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools {
+  // One connector for all, so that TLS sessions are resumed across connections.
+  const connect = buildConnector({ timeout: connectMs, allowH2: false, maxCachedSessions: 100, ...tls })
+  const pools = new Map<string, Pool>()
+  const places = new Map<string, { readonly pool: Pool; readonly path: string }>()
+  const all = new Set<Line>()
+
+  function createPool(origin: string): Pool {
+    const idle: Line[] = []
+    const drop = (line: Line): void => {
+      all.delete(line)
+      const at = idle.indexOf(line)
+      if (at !== -1) idle.splice(at, 1)
+      line.client.destroy().catch(() => {})
+    }
+    const open = (): Line => {
+      const client = new Client(origin, {
+        connect,
+        pipelining: 1,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: keepAliveMs,
+        keepAliveMaxTimeout: 300_000,
+        maxHeaderSize: 65_536,
+        allowH2: false,
+      })
+      const line: Line = { client, served: 0 }
+      client.on('disconnect', () => {
+        line.served = 0
+        if (idle.includes(line)) drop(line)
+      })
+      all.add(line)
+      return line
+    }
+    return {
+      take: fresh => (fresh ? open() : (idle.pop() ?? open())),
+      give: line => {
+        line.served++
+        idle.push(line)
+      },
+      drop,
+    }
+  }
+
+  return {
+    at(url) {
+      const known = places.get(url)
+      if (known !== undefined) return known
+      const { origin, pathname, search } = new URL(url)
+      const pool = pools.get(origin) ?? createPool(origin)
+      pools.set(origin, pool)
+      if (places.size >= rememberedUrls) places.clear()
+      const place = { pool, path: pathname + search }
+      places.set(url, place)
+      return place
+    },
+    async close() {
+      await Promise.allSettled([...all].map(line => line.client.destroy()))
+      all.clear()
+      pools.clear()
+      places.clear()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { Caller, Gateway, Reply } from '@signalbox/core'
+import { GatewayError } from '@signalbox/core/errors'
+import type { ClientDialect, InferenceEvent, InferenceRequest, InferenceResponse, JsonObject, Stamp } from '@signalbox/core/protocol'
+import { webClock, webIds } from '@signalbox/core/runtime'
+
+export const goodKey = 'ak_good'
+
+/** What a call does, for the test to say. */
+export interface Act {
+  readonly commit?: Promise<void>
+  /** Batches, given as they are pulled; a promise is waited for. */
+  readonly batches?: () => AsyncIterator<readonly InferenceEvent[], undefined>
+  readonly response?: Promise<InferenceResponse>
+}
+
+export interface Fake {
+  readonly gateway: Gateway
+  /** Set what the next calls do. */
+  act: (call: { readonly request: InferenceRequest; readonly signal: AbortSignal | undefined }) => Act
+  readonly errors: string[]
+  readonly calls: { readonly request: InferenceRequest; readonly requestId: string | undefined; readonly signal: AbortSignal | undefined }[]
+}
+
+const caller: Caller = {
+  keyId: '018f0000-0000-7000-8000-000000000001',
+  keyName: 'test',
+  keyPrefix: 'ak_good',
+  workspaceId: '018f0000-0000-7000-8000-000000000002',
+  workspaceName: 'default',
+  billing: 'postpaid',
+  scopes: new Set(['inference:invoke']),
+  createdAt: 1_700_000_000_000,
+}
+
+const stamp: Stamp = { id: 'resp_1', model: 'small', created_at: 1_700_000_000, itemId: prefix => `${prefix}1`, warnings: [] }
+
+/** Just enough of a language to see what went through. */
+const dialect: ClientDialect = {
+  name: 'responses',
+  decodeRequest: body => ({
+    prompt: { input: [] },
+    routing: { models: [String(body.model ?? 'small')], allow_fallbacks: true },
+    delivery: body.stream === true ? 'stream' : 'whole',
+    original: body,
+  }) as InferenceRequest,
+  encodeResponse: (response): JsonObject => ({ id: stamp.id, object: 'response', status: response.outcome.status, output: [] }),
+  encodeEvents: () => ({
+    write: events =>
+      events.map(event => ({
+        event: event.type === 'finished' ? `response.${event.outcome.status}` : `response.${event.type}`,
+        data: JSON.stringify(event.type === 'delta' && event.delta.kind !== 'annotation' ? { delta: event.delta.text } : event),
+      })),
+  }),
+  encodeError: ({ message, type, code, param }) => ({ error: { message, type, code, param } }),
+}
+
+export const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
+export const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
+export const completed: InferenceResponse = { id: 'x', model: 'small', created_at: 1, output: [], outcome: { status: 'completed' } }
+
+/** A gateway of plain values: the HTTP side is tested without an engine. */
+export function fakeGateway(over: Partial<Gateway> = {}): Fake {
+  const errors: string[] = []
+  const calls: Fake['calls'] = []
+  const model = { id: 'small', aliases: ['s'], created: 1_700_000_000, offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', context_window: 8192, price: { input: 50_000, output: 100_000 } }] }
+  const deep = { id: 'meta/llama', offers: [] }
+  const fake: Fake = {
+    act: () => ({ response: Promise.resolve(completed) }),
+    errors,
+    calls,
+    gateway: {
+      operator: 'signalbox',
+      limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3, concurrentRequests: 4, attempts: 5 },
+      clock: webClock(),
+      ids: webIds(),
+      logger: { info: () => {}, warn: () => {}, error: (facts, message) => errors.push(`${message} ${JSON.stringify(facts)}`) },
+      dialects: { responses: dialect },
+      authenticate: async secret => {
+        if (secret === goodKey) return caller
+        throw new GatewayError('invalid_api_key', { message: 'The API key is missing or not valid.' })
+      },
+      identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
+      countManagement: async () => {},
+      plan: () => Promise.reject(new Error('not here')),
+      infer: (request, { requestId, signal }): Reply => {
+        calls.push({ request, requestId, signal })
+        const { commit = Promise.resolve(), batches, response = Promise.resolve(completed) } = fake.act({ request, signal })
+        commit.catch(() => {})
+        response.catch(() => {})
+        const read = batches ?? ((): AsyncIterator<readonly InferenceEvent[], undefined> => ({ next: async () => ({ done: true, value: undefined }) }))
+        return {
+          committed: commit,
+          batches: read,
+          whole: () => response,
+          stamp: () => stamp,
+          [Symbol.asyncIterator]: () => {
+            throw new Error('not here')
+          },
+        }
+      },
+      models: { find: name => [model, deep].find(one => one.id === name || (name === 's' && one.id === 'small')), list: () => [model, deep], nearest: () => ['small'] },
+      workspaces: { create: () => Promise.reject(new Error('not here')), list: async () => [] },
+      keys: { create: () => Promise.reject(new Error('not here')), revoke: async () => false },
+      billing: { balance: () => Promise.reject(new Error('not here')), credit: async () => {} },
+      problems: async () => [],
+      close: async () => {},
+      ...over,
+    },
+  }
+  return fake
+}
