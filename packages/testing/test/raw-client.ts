@@ -67,6 +67,8 @@ export function isWhole(text: string): boolean {
   const split = text.indexOf('\r\n\r\n')
   if (split === -1) return false
   const head = text.slice(0, split).toLowerCase()
+  // A hint is not the answer yet.
+  if (/^http\/1\.1 1\d\d/.test(head)) return isWhole(text.slice(split + 4))
   const size = /content-length: (\d+)/.exec(head)?.[1]
   if (size !== undefined) return text.length >= split + 4 + Number(size)
   return head.includes('chunked')
