@@ -72,4 +72,10 @@ export interface Quirks {
   readonly reasoning_field?: string
   /** `stream_options.include_usage` is refused. Default: false. */
   readonly no_stream_options?: boolean
+  /** `json_schema` is not understood: it goes as `json_object` with the schema in a system message, with a warning. */
+  readonly no_json_schema?: boolean
+  /** Call ids must be just so many letters and digits; others are sent as a hash of themselves. */
+  readonly call_id_length?: number
+  /** The `service_tier` that `gateway.routing.tier: priority` buys there. Default: none, a warning says so. */
+  readonly priority_tier?: string
 }

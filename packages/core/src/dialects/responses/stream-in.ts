@@ -1,12 +1,338 @@
 import type { EventDecoder } from '../../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
-import type { Item } from '../../protocol/item.ts'
+import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
-import type { Outcome } from '../../protocol/response.ts'
-import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readComplaint, unreadable } from '../failure.ts'
-import { parseEvent } from './frame.ts'
-import { growthItem, type OpenItem, openItem } from './open-item.ts'
-import { objects, readItem, readPart } from './items.ts'
-import { outcomeOf, usageOf } from './provider-reading.ts'
+import type { Outcome, Usage } from '../../protocol/response.ts'
+import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
+import { unreadable } from '../failure.ts'
+import { readFrame } from '../frame.ts'
+import { mintCallId } from '../mint.ts'
+import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
+import { objects } from './items.ts'
+import { headOf, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
 import { dialect, hostedEvents, indexOf, type PartKind, stringOf } from './wire.ts'
+
+// Frames → facts. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
+// the numbering, or tell of an item that they never announced.
+
+export function decodeEvents(): EventDecoder {
+  let facts: InferenceEvent[] = []
+  let head = { id: '', model: '', created_at: 0 }
+  let state: 'fresh' | 'begun' | 'ended' = 'fresh'
+  const all: Growing[] = []
+  const places = new Map<number | string, Growing>()
+  const callIds = new Set<string>()
+  let announced = 0
+
+  const begin = (response: JsonObject = {}): void => {
+    if (state !== 'fresh') return
+    state = 'begun'
+    head = headOf(response)
+    facts.push(remember({ type: 'started', ...head } satisfies InferenceEvent, { dialect, body: response }))
+  }
+
+  const grow = (place: number | string | undefined, item: Item): Growing => {
+    const growing = startGrowing(item)
+    all.push(growing)
+    places.set(place ?? `new:${all.length}`, growing)
+    return growing
+  }
+
+  /** By position, else by id, else the item that is open; opened where there is none. */
+  const locate = (body: JsonObject, guess: Guess): Growing => {
+    const place = indexOf(body.output_index)
+    const known = place === undefined ? byId(body.item_id) : places.get(place)
+    if (known && (known.item.type === guess || known.item.type === 'native')) return known
+    const key = known || place === undefined ? `${place}:${guess}` : place
+    const open = places.get(key)
+    return open && !open.finished ? open : grow(key, { ...guesses[guess], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
+  }
+
+  const byId = (id: unknown): Growing | undefined =>
+    (typeof id === 'string' && id !== '' ? all.find(({ item }) => 'id' in item && item.id === id) : undefined) ?? all.findLast(each => !each.finished)
+
+  /** A call can only be announced once it has a name. */
+  const announce = (growing: Growing, item: Item = growing.item): void => {
+    if (growing.index !== undefined) return
+    growing.item = item.type === 'function_call' ? named(item) : item
+    if (growing.item.type === 'function_call' && growing.item.name === '') return
+    growing.index = announced++
+    facts.push({ type: 'item_started', index: growing.index, item: shellOf(growing.item) })
+    if (growing.arguments !== '') tell(growing, { kind: 'arguments', part: 0, text: growing.arguments })
+  }
+
+  const named = (item: Item & { type: 'function_call' }): Item => {
+    const usable = item.call_id !== '' && !callIds.has(item.call_id)
+    const call = usable || item.name === '' ? item : { ...item, call_id: mintCallId(head.id, head.created_at, callIds.size, item.name) }
+    if (call.name !== '') callIds.add(call.call_id)
+    return call
+  }
+
+  const tell = (growing: Growing, delta: Delta, body?: JsonObject): void => {
+    if (growing.index === undefined) return
+    const fact: InferenceEvent = { type: 'delta', index: growing.index, delta }
+    facts.push(body && hasUnknown(body) ? remember(fact, { dialect, body }) : fact)
+  }
+
+  const pass = (name: string, body: JsonObject, growing?: Growing): void => {
+    const preamble = hostedEvents.get(name)?.preamble ?? name.endsWith('.added')
+    facts.push({ type: 'native', dialect, name, ...(growing?.index !== undefined && { index: growing.index }), body, preamble })
+  }
+
+  const onDelta = (kind: PartKind, guess: Guess) => (body: JsonObject, name: string) => {
+    const growing = locate(body, guess)
+    if (growing.item.type === 'native') return pass(name, body, growing)
+    if (growing.finished) return
+    announce(growing)
+    const part = partOf(growing, kind, numberOf(kind, body))
+    const text = stringOf(body.delta)
+    const logprobs = objects(body.logprobs)
+    part.text += text
+    part.logprobs.push(...logprobs)
+    tell(growing, { kind, part: part.number, text, ...(logprobs.length > 0 && { logprobs }) }, body)
+  }
+
+  const onArguments = (body: JsonObject): void => {
+    const growing = locate(body, 'function_call')
+    if (growing.finished || growing.item.type === 'native') return
+    announce(growing)
+    const text = stringOf(body.delta)
+    growing.arguments += text
+    tell(growing, { kind: 'arguments', part: 0, text }, body)
+  }
+
+  const onArgumentsDone = (body: JsonObject): void => {
+    const growing = locate(body, 'function_call')
+    if (growing.finished || growing.item.type !== 'function_call') return
+    if (growing.index === undefined) announce(growing, { ...growing.item, name: stringOf(body.name) })
+    settleArguments(growing, stringOf(body.arguments))
+  }
+
+  /** Tells what the deltas left out of a text that is now known whole. */
+  const settle = (growing: Growing, kind: PartKind, { number, text }: { readonly number: number; readonly text: string }): void => {
+    const part = partOf(growing, kind, number)
+    if (text.length > part.text.length && text.startsWith(part.text)) tell(growing, { kind, part: number, text: text.slice(part.text.length) })
+    if (text !== '') part.text = text
+  }
+
+  const settleArguments = (growing: Growing, text: string): void => {
+    const { arguments: told } = growing
+    if (text.length > told.length && text.startsWith(told)) tell(growing, { kind: 'arguments', part: 0, text: text.slice(told.length) })
+    if (text !== '') growing.arguments = text
+  }
+
+  const settlePart = (growing: Growing, part: Part, number: number): void => {
+    if (part.type === 'refusal') settle(growing, 'refusal', { number, text: part.refusal })
+    if (part.type !== 'text') return
+    settle(growing, 'text', { number, text: part.text })
+    const told = partOf(growing, 'text', number).annotations
+    for (const annotation of part.annotations?.slice(told.length) ?? []) {
+      told.push(annotation)
+      tell(growing, { kind: 'annotation', part: number, annotation })
+    }
+  }
+
+  const onTextDone = (kind: PartKind, guess: Guess) => (body: JsonObject, name: string) => {
+    const growing = locate(body, guess)
+    if (growing.item.type === 'native') return pass(name, body, growing)
+    if (growing.finished) return
+    announce(growing)
+    settle(growing, kind, { number: numberOf(kind, body), text: stringOf(kind === 'refusal' ? body.refusal : body.text) })
+  }
+
+  const onPart = (body: JsonObject, name: string): void => {
+    const part = isObject(body.part) ? body.part : {}
+    const kind = name.startsWith('response.reasoning_summary') ? 'summary' : partKinds.get(stringOf(part.type))
+    const growing = locate(body, kind === 'summary' || kind === 'reasoning' ? 'reasoning' : 'message')
+    if (growing.finished) return
+    announce(growing)
+    if (!kind || growing.item.type === 'native') return pass(name, body, growing)
+    const number = numberOf(kind, body)
+    const isNew = !growing.parts.has(`${kind}:${number}`)
+    const text = stringOf(kind === 'refusal' ? part.refusal : part.text)
+    if (isNew && text === '') tell(growing, { kind, part: number, text: '' })
+    settle(growing, kind, { number, text })
+  }
+
+  const onAnnotation = (body: JsonObject): void => {
+    const growing = locate(body, 'message')
+    if (growing.finished || growing.item.type === 'native' || !isObject(body.annotation)) return
+    announce(growing)
+    const part = partOf(growing, 'text', numberOf('text', body))
+    part.annotations.push(body.annotation)
+    tell(growing, { kind: 'annotation', part: part.number, annotation: body.annotation })
+  }
+
+  const onAdded = (body: JsonObject): void => {
+    if (!isObject(body.item)) return
+    const item = readOutputItem(body.item)
+    const place = indexOf(body.output_index)
+    const known = place === undefined ? undefined : places.get(place)
+    announce(known && !known.finished && known.item.type === item.type ? known : grow(place, item), item)
+  }
+
+  const onDone = (body: JsonObject): void => {
+    if (!isObject(body.item)) return
+    const item = readOutputItem(body.item)
+    const place = indexOf(body.output_index)
+    const known = place === undefined ? byId(body.item.id) : places.get(place)
+    const isRepeat = known?.finished && known.item.type === item.type
+    if (!isRepeat) finish(known && !known.finished && known.item.type === item.type ? known : grow(place, item), item)
+  }
+
+  const finish = (growing: Growing, last: Item): void => {
+    if (growing.finished) return
+    announce(growing, growing.index === undefined ? last : growing.item)
+    growing.finished = true
+    if (growing.index === undefined) return
+    const item = withId(mergedItem(growing, last), growing.item)
+    if (item.type === 'message') item.content.forEach((part, number) => settlePart(growing, part, number))
+    if (item.type === 'function_call') settleArguments(growing, item.arguments)
+    if (item.type === 'reasoning') {
+      item.summary.forEach((text, number) => settle(growing, 'summary', { number, text }))
+      item.content?.forEach((text, number) => settle(growing, 'reasoning', { number, text }))
+    }
+    facts.push({ type: 'item_finished', index: growing.index, item })
+  }
+
+  /** The last snapshot: finishes what is open, and tells of items that were never streamed. */
+  const onTerminal = (body: JsonObject, name: string): void => {
+    const response = isObject(body.response) ? body.response : {}
+    begin(response)
+    const told = terminals.get(name)
+    const outcome = readOutcome({ error: body.error, ...response, status: terminals.has(`response.${stringOf(response.status)}`) ? response.status : told })
+    const unmatched = new Set(all)
+    for (const wire of objects(response.output)) {
+      const item = readOutputItem(wire)
+      const growing = match(unmatched, item) ?? grow(undefined, item)
+      unmatched.delete(growing)
+      finish(growing, item)
+    }
+    end(outcome, usageOf(response, all.length > 0), response)
+  }
+
+  const end = (outcome: Outcome, usage?: Usage, response?: JsonObject): void => {
+    begin(response)
+    const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
+    for (const growing of all) if (!growing.finished) finish(growing, grownItem(growing, status))
+    const isNameless = outcome.status !== 'failed' && all.some(({ index }) => index === undefined)
+    const last: Outcome = isNameless ? { status: 'failed', error: unreadable('The provider sent a tool call without a name.') } : outcome
+    const fact: InferenceEvent = { type: 'finished', outcome: last, ...(usage && { usage }) }
+    facts.push(remember(fact, response && { dialect, body: response }))
+    state = 'ended'
+  }
+
+  const fail = (message: string): void => end({ status: 'failed', error: unreadable(message) })
+
+  const handlers: ReadonlyMap<string, (body: JsonObject, name: string) => void> = new Map<string, (body: JsonObject, name: string) => void>([
+    ['response.output_text.delta', onDelta('text', 'message')],
+    ['response.function_call_arguments.delta', onArguments],
+    ['response.reasoning_summary_text.delta', onDelta('summary', 'reasoning')],
+    ['response.reasoning_text.delta', onDelta('reasoning', 'reasoning')],
+    ['response.reasoning.delta', onDelta('reasoning', 'reasoning')],
+    ['response.refusal.delta', onDelta('refusal', 'message')],
+    ['response.output_text.done', onTextDone('text', 'message')],
+    ['response.function_call_arguments.done', onArgumentsDone],
+    ['response.reasoning_summary_text.done', onTextDone('summary', 'reasoning')],
+    ['response.reasoning_text.done', onTextDone('reasoning', 'reasoning')],
+    ['response.reasoning.done', onTextDone('reasoning', 'reasoning')],
+    ['response.refusal.done', onTextDone('refusal', 'message')],
+    ['response.content_part.added', onPart],
+    ['response.content_part.done', onPart],
+    ['response.reasoning_summary_part.added', onPart],
+    ['response.reasoning_summary_part.done', onPart],
+    ['response.output_text.annotation.added', onAnnotation],
+    ['response.output_item.added', onAdded],
+    ['response.output_item.done', onDone],
+    ['response.created', body => begin(isObject(body.response) ? body.response : {})],
+    ['response.completed', onTerminal],
+    ['response.incomplete', onTerminal],
+    ['response.failed', onTerminal],
+    ['error', body => end({ status: 'failed', error: readErrorEvent(body) })],
+  ])
+
+  const take = (frame: Frame): void => {
+    const content = readFrame(frame)
+    if (content === 'broken') return fail('The provider sent an event that is not valid JSON.')
+    if (content === 'nothing' || content === 'done') return
+    const body = unwrap(content)
+    const name = nameOf(body, frame)
+    const handle = handlers.get(name)
+    if (handle) {
+      if (!lifecycle.has(name)) begin()
+      handle(body, name)
+    } else if (hostedEvents.has(name)) {
+      begin()
+      pass(name, body, indexOf(body.output_index) === undefined ? undefined : places.get(indexOf(body.output_index) ?? -1))
+    }
+  }
+
+  return {
+    read(frames) {
+      for (const frame of frames) if (state !== 'ended') take(frame)
+      const told = facts
+      facts = []
+      return told
+    },
+    end() {
+      if (state !== 'ended') fail('The provider’s stream ended before the answer was finished.')
+      const told = facts
+      facts = []
+      return told
+    },
+  }
+}
+
+const terminals: ReadonlyMap<string, string> = new Map(['completed', 'incomplete', 'failed'].map(status => [`response.${status}`, status]))
+const lifecycle: ReadonlySet<string> = new Set(['response.created', 'error', ...terminals.keys()])
+
+const partKinds: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
+  ['output_text', 'text'],
+  ['text', 'text'],
+  ['refusal', 'refusal'],
+  ['reasoning_text', 'reasoning'],
+  ['summary_text', 'summary'],
+])
+
+const numberOf = (kind: PartKind, body: JsonObject): number => indexOf(kind === 'summary' ? body.summary_index : body.content_index) ?? 0
+
+/** An error may come without a type, and a type may stand only in the frame. */
+const nameOf = (body: JsonObject, frame: Frame): string => {
+  if (typeof body.type === 'string') return body.type
+  return body.error !== undefined && body.error !== null ? 'error' : (frame.event ?? '')
+}
+
+/** Some relays put the event into a field of an object of their own. */
+function unwrap(body: JsonObject): JsonObject {
+  if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
+  const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
+  return inner && typeof inner.type === 'string' ? inner : body
+}
+
+const knownFields: ReadonlySet<string> = new Set([
+  'type',
+  'sequence_number',
+  'item_id',
+  'output_index',
+  'content_index',
+  'summary_index',
+  'delta',
+  'logprobs',
+  'obfuscation',
+])
+
+function hasUnknown(body: JsonObject): boolean {
+  for (const field in body) if (!knownFields.has(field)) return true
+  return false
+}
+
+/** The streamed item that an item of the snapshot is: by id, else the next of its type, since ids may change. */
+function match(candidates: ReadonlySet<Growing>, item: Item): Growing | undefined {
+  const id = idOf(item)
+  const alike = [...candidates].filter(({ item: known }) => known.type === item.type && (item.type !== 'native' || isSameNative(known, item)))
+  return alike.find(({ item: known }) => id !== undefined && idOf(known) === id) ?? alike[0]
+}
+
+const idOf = (item: Item): unknown => (item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined)
+const isSameNative = (known: Item, item: Item): boolean =>
+  known.type === 'native' && item.type === 'native' && known.body.type === item.body.type

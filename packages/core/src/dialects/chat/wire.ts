@@ -1,0 +1,144 @@
+import type { Failure } from '../../protocol/failure.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { failureOf, readComplaint } from '../failure.ts'
+import { isCounted, readUsage, usageNames } from '../usage.ts'
+
+export const dialect = 'chat'
+
+export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+export const objects = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [])
+
+const failed = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
+
+/** Why an answer ended; what is not listed means that it simply did. */
+const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+  ['length', { status: 'incomplete', reason: 'max_output_tokens' }],
+  ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
+  ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
+  ['content_filter', { status: 'incomplete', reason: 'content_filter' }],
+  ['error', failed('server_error', 'The provider broke the answer off with an error.')],
+  ['abort', failed('server_error', 'The provider broke the answer off.')],
+  ['insufficient_system_resource', failed('overloaded', 'The provider broke the answer off for want of resources.')],
+])
+
+export const outcomeOf = (reason: string): Outcome => endings.get(reason) ?? { status: 'completed' }
+
+/** An object, or a bare text beside a code; null and absent are no error. */
+export function errorOf(body: JsonObject): Failure | undefined {
+  const { error } = body
+  if (isObject(error)) return failureOf(readComplaint(error))
+  if (typeof error === 'string' && error !== '') return failureOf(readComplaint(body))
+  if (body.object === 'error' || body.type === 'error') return failureOf(readComplaint(withoutMark(body)))
+  const vendor = Object.keys(body).find(key => key.startsWith('x_'))
+  const extras = vendor === undefined ? undefined : body[vendor]
+  return isObject(extras) && extras.error !== undefined && extras.error !== null ? failureOf(readComplaint(extras.error)) : undefined
+}
+
+/** In a flat error `type: "error"` is a mark, not a name. */
+const withoutMark = ({ type, ...body }: JsonObject): JsonObject => (type === 'error' ? body : { ...body, type })
+
+/** The choice that counts: number 0, or the only one that has no number. */
+export const firstChoice = (body: JsonObject): JsonObject | undefined =>
+  objects(body.choices).find(({ index }) => index === undefined || index === null || index === 0)
+
+/** Usage stands at the top, in a vendor's own corner, or inside the choice. */
+export function usageIn(body: JsonObject): Json | undefined {
+  if (isObject(body.usage)) return body.usage
+  for (const key in body) {
+    const corner = key.startsWith('x_') ? body[key] : undefined
+    if (isObject(corner) && isObject(corner.usage)) return corner.usage
+  }
+  const choice = firstChoice(body)
+  return isObject(choice?.usage) ? choice.usage : undefined
+}
+
+export function countUsage(wire: Json | undefined, answered: boolean): ReturnType<typeof readUsage> {
+  const usage = readUsage(wire, usageNames.chat)
+  return isCounted(usage, answered) ? usage : undefined
+}
+
+export const headOf = ({ id, model, created }: JsonObject): { readonly id: string; readonly model: string; readonly created_at: number } => ({
+  id: stringOf(id),
+  model: stringOf(model),
+  created_at: typeof created === 'number' && created >= 0 && created < 1e11 ? Math.floor(created) : 0,
+})
+
+/** What a message or a delta says, in the order in which it is meant to be read. */
+export interface Said {
+  readonly kind: 'reasoning' | 'text' | 'refusal'
+  readonly text: string
+}
+
+/**
+ * Thoughts stand in one of several fields (some providers fill two with the same words: the first wins), or are parts of
+ * the content.
+ */
+export function saidIn(holder: JsonObject): readonly Said[] {
+  const said: Said[] = []
+  const thought = stringOf(holder.reasoning_content) || stringOf(holder.reasoning) || objects(holder.reasoning_details).map(detailText).join('')
+  if (thought !== '') said.push({ kind: 'reasoning', text: thought })
+  const content = holder.content ?? holder.text
+  if (typeof content === 'string') {
+    if (content !== '') said.push({ kind: 'text', text: content })
+  } else for (const part of objects(content)) said.push(...partSaid(part))
+  if (typeof holder.refusal === 'string' && holder.refusal !== '') said.push({ kind: 'refusal', text: holder.refusal })
+  return said
+}
+
+const detailText = ({ text, summary }: JsonObject): string => stringOf(text) || stringOf(summary)
+
+function partSaid(part: JsonObject): readonly Said[] {
+  if (part.type === 'thinking' || part.type === 'reasoning') {
+    const inner = part.thinking ?? part.text
+    const text = typeof inner === 'string' ? inner : objects(inner).map(piece => stringOf(piece.text)).join('')
+    return text === '' ? [] : [{ kind: 'reasoning', text }]
+  }
+  if (part.type === 'refusal') return part.refusal === '' ? [] : [{ kind: 'refusal', text: stringOf(part.refusal) }]
+  const text = stringOf(part.text)
+  return text === '' ? [] : [{ kind: 'text', text }]
+}
+
+/** `choice.logprobs.content`, each entry with its list of alternatives. */
+export function logprobsOf(choice: JsonObject): readonly JsonObject[] {
+  const entries = isObject(choice.logprobs) ? objects(choice.logprobs.content) : []
+  return entries.map(entry => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] }))
+}
+
+/** Citations are nested here and flat in our items. */
+export const annotationsOf = (holder: JsonObject): readonly JsonObject[] =>
+  objects(holder.annotations).flatMap(({ type, url_citation }) => (type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : []))
+
+/** One entry of `tool_calls`, or the old single `function_call`. */
+export interface CallPiece {
+  readonly place: number | undefined
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+export function callsIn(holder: JsonObject): readonly CallPiece[] {
+  const entries = objects(holder.tool_calls)
+  if (entries.length > 0) return entries.map(readPiece)
+  return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : []
+}
+
+function readPiece({ index, id, function: called, custom }: JsonObject): CallPiece {
+  const body = isObject(called) ? called : isObject(custom) ? custom : {}
+  const given = body.arguments ?? body.input
+  return {
+    place: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
+    id: stringOf(id),
+    name: stringOf(body.name),
+    arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
+  }
+}
+
+export function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * A call id for a call that came without a usable one. Made from the answer it stands in, so that decoding stays pure and
+ * two answers of one conversation do not collide.
+ */
+export function mintCallId(...seed: readonly (string | number)[]): string {
+  const text = seed.join('\u0000')
+  return `call_${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}${hash(text, 0x9e3779b9)}`
+}
+
+/** FNV-1a: seven characters of base 36. */
+function hash(text: string, basis: number): string {
+  let value = basis
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
+  value = Math.imul(value ^ (value >>> 15), 0x85ebca6b)
+  return ((value ^ (value >>> 13)) >>> 0).toString(36).padStart(7, '0')
+}

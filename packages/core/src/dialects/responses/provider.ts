@@ -1,0 +1,100 @@
+import type { ProviderDialect } from '../../protocol/dialect.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { readFailedAnswer } from '../failure.ts'
+import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { originalBody, writeInput } from './items.ts'
+import { decodeResponse } from './reading.ts'
+import { decodeEvents } from './stream-in.ts'
+import { dialect } from './wire.ts'
+
+function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): Encoded {
+  const { prompt } = request
+  const said = originalBody(request)
+  const { body, warnings } = withEffort(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), prompt, quirks)
+  const addressed = { ...body, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
+  return extend(dropRefused(withTier({ body: addressed, warnings }, request, quirks), quirks), prompt.extensions)
+}
+
+/** The caller's own body, so that nothing in it needs to be known to us. */
+const withoutOurs = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
+
+function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: Quirks): Encoded {
+  if (!reasoning?.effort) return { body, warnings }
+  const near = nearestEffort(reasoning.effort, quirks.efforts)
+  const { effort, ...rest } = isObject(body.reasoning) ? body.reasoning : {}
+  return { body: { ...body, reasoning: { ...rest, ...(near.effort && { effort: near.effort }) } }, warnings: [...warnings, ...near.warnings] }
+}
+
+function withTier({ body, warnings }: Encoded, { routing }: InferenceRequest, quirks: Quirks): Encoded {
+  if (routing.tier === undefined) return { body, warnings }
+  if (quirks.priority_tier !== undefined) return { body: { ...body, service_tier: quirks.priority_tier }, warnings }
+  return { body, warnings: [...warnings, unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')] }
+}
+
+/** Fields whose spelling and meaning are the same on both sides. */
+const plain = [
+  'instructions',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'max_tool_calls',
+  'temperature',
+  'top_p',
+  'top_k',
+  'top_logprobs',
+  'frequency_penalty',
+  'presence_penalty',
+  'truncation',
+  'metadata',
+  'include',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+] as const satisfies readonly (keyof Prompt)[]
+
+function compose(prompt: Prompt): Encoded {
+  const { input, tools, tool_choice, text, reasoning, native } = prompt
+  const warnings: Warning[] = []
+  const written = input.flatMap((item, at): readonly JsonObject[] => {
+    const body = writeInput(item)
+    if (!body) warnings.push(unsupported(`input[${at}]`, `\`input[${at}]\` can only be read by a provider of another kind and was left out.`))
+    return body ? [body] : []
+  })
+  const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), input: written }
+  for (const field of plain) if (prompt[field] !== undefined) body[field] = prompt[field]
+  if (tools) body.tools = tools.flatMap((tool, at) => writeTool(tool, `tools[${at}]`, warnings))
+  if (tool_choice !== undefined) body.tool_choice = writeChoice(tool_choice, warnings)
+  if (text) body.text = { ...originalBody(text), ...(text.format && { format: { ...text.format } }), ...(text.verbosity !== undefined && { verbosity: text.verbosity }) }
+  if (reasoning) body.reasoning = { ...originalBody(reasoning), ...reasoning }
+  if (native && native.dialect !== dialect) warnings.push(...Object.keys(native.body).map(field => unsupported(field, `\`${field}\` is not known here and was left out.`)))
+  return { body, warnings }
+}
+
+function writeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
+  if (tool.type !== 'native') {
+    const { name, description, parameters = null, strict = null } = tool
+    return [originalBody(tool) ?? { type: 'function', name, ...(description !== undefined && { description }), parameters, strict }]
+  }
+  if (tool.dialect === dialect) return [tool.body]
+  warnings.push(unsupported(param, `\`${param}\` is a tool of another kind of provider and was left out.`))
+  return []
+}
+
+function writeChoice(choice: ToolChoice, warnings: Warning[]): Json | undefined {
+  if (typeof choice === 'string') return choice
+  if (choice.type === 'function') return { type: 'function', name: choice.name }
+  if (choice.dialect === dialect) return choice.body
+  warnings.push(unsupported('tool_choice', '`tool_choice` is of another kind of provider and was left out.'))
+  return undefined
+}
+
+export const responsesProvider: ProviderDialect = {
+  name: dialect,
+  encodeRequest,
+  decodeResponse,
+  decodeEvents,
+  decodeFailure: readFailedAnswer,
+}

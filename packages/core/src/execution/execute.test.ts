@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import type { Failure, FailureKind } from '../protocol/failure.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
+import { webClock } from '../runtime/web.ts'
+import type { Attempted } from './attempt.ts'
+import { execute, type Won } from './execute.ts'
+
+const candidate = (id: string): Candidate => ({
+  model: { id: 'm', offers: [] },
+  offer: { provider: id, provider_model_id: 'm', dialect: 'chat' },
+  provider: { id, dialects: [], endpoint: () => '', authorize: () => {} },
+  credential: { id, owner: 'platform', secret: '' },
+})
+const failed = (kind: FailureKind, provider: string): Attempted => ({
+  ok: false,
+  accepted: false,
+  failure: { kind, message: '', provider },
+})
+const answered: Attempted = { ok: true, events: { next: async () => ({ done: true, value: undefined }) }, warnings: [] }
+const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'stream' }
+
+/** Plays what each provider does, call by call; the last act is repeated. */
+async function run(
+  script: Readonly<Record<string, readonly (FailureKind | 'ok')[]>>,
+  options: { budget?: number; deadlineMs?: number; allow_fallbacks?: boolean; signal?: AbortSignal } = {},
+) {
+  const [first, ...rest] = Object.keys(script).map(candidate)
+  if (!first) throw new Error('A script names a provider.')
+  const plan: Plan = { candidates: [first, ...rest], excluded: [], strategy: 'order' }
+  const asked: string[] = []
+  const heard: Failure[] = []
+  const clock = webClock()
+  const outcome: Won | Error = await execute({
+    plan,
+    request: { ...request, routing: { ...request.routing, allow_fallbacks: options.allow_fallbacks ?? true } },
+    signal: options.signal ?? new AbortController().signal,
+    limits: { deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000), ceilingMs: 1_000, idleMs: 1_000 },
+    budget: options.budget ?? 4,
+    clock,
+    attempt: async ({ provider: { id } }) => {
+      const acts = script[id] ?? []
+      const act = acts[asked.filter(name => name === id).length] ?? acts.at(-1) ?? 'ok'
+      asked.push(id)
+      return act === 'ok' ? answered : failed(act, id)
+    },
+    onFailure: (_, failure) => heard.push(failure),
+  }).catch((error: Error) => error)
+  return { outcome, asked, heard }
+}
+
+test('the first that answers wins, and nobody else is asked', async () => {
+  const { outcome, asked } = await run({ a: ['ok'], b: ['ok'] })
+  expect(asked).toEqual(['a'])
+  expect(outcome).toMatchObject({ candidate: { provider: { id: 'a' } }, failures: [], warnings: [] })
+})
+
+test('the others are asked before anyone is asked twice', async () => {
+  const { asked, outcome } = await run({ a: ['server_error', 'ok'], b: ['overloaded'] })
+  expect(asked).toEqual(['a', 'b', 'a'])
+  expect(outcome).toMatchObject({ candidate: { provider: { id: 'a' } } })
+})
+
+test('a failure that will not pass is not tried again', async () => {
+  const { asked, outcome } = await run({ a: ['unreadable'], b: ['bad_credential'] })
+  expect(asked).toEqual(['a', 'b'])
+  expect(outcome).toMatchObject({ code: 'provider_error', status: 502 })
+})
+
+test('a request that is itself at fault ends at once', async () => {
+  const { asked, outcome } = await run({ a: ['rejected'], b: ['ok'] })
+  expect(asked).toEqual(['a'])
+  expect(outcome).toMatchObject({ status: 400 })
+})
+
+test('the most telling failure is the one that is told', async () => {
+  expect((await run({ a: ['unreachable'], b: ['rate_limited'] })).outcome).toMatchObject({
+    code: 'rate_limit_exceeded',
+    status: 429,
+    facts: { limitedBy: 'provider' },
+  })
+  expect((await run({ a: ['bad_credential'], b: ['timed_out'] })).outcome).toMatchObject({ code: 'provider_timeout', status: 504 })
+})
+
+test('a time-out that a fallback made good is a warning', async () => {
+  const { outcome } = await run({ a: ['timed_out'], b: ['ok'] })
+  expect(outcome).toMatchObject({ warnings: [{ code: 'provider_timeout' }], failures: [{ provider: 'a' }] })
+})
+
+test('retries and fallbacks share one budget', async () => {
+  expect((await run({ a: ['server_error'], b: ['server_error'], c: ['server_error'] }, { budget: 4 })).asked).toEqual(['a', 'b', 'c', 'a'])
+  expect((await run({ a: ['server_error'], b: ['ok'] }, { budget: 1 })).asked).toEqual(['a'])
+})
+
+test('without fallbacks only the first is asked, and asked again if that may help', async () => {
+  expect((await run({ a: ['server_error'], b: ['ok'] }, { allow_fallbacks: false })).asked).toEqual(['a', 'a'])
+  expect((await run({ a: ['timed_out'], b: ['ok'] }, { allow_fallbacks: false })).asked).toEqual(['a'])
+})
+
+test('nobody is asked after the caller has left, or past the deadline', async () => {
+  expect(await run({ a: ['ok'] }, { signal: AbortSignal.abort() })).toMatchObject({ asked: [], outcome: { code: 'client_disconnected' } })
+  expect(await run({ a: ['ok'] }, { deadlineMs: 0 })).toMatchObject({ asked: [], outcome: { code: 'deadline_exceeded' } })
+})

@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { codes } from '../src/errors/codes.ts'
+import { verdicts } from '../src/execution/verdict.ts'
+
+const path = resolve(import.meta.dirname, '../../../docs/errors.md')
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+/** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
+const page = `# Errors
+
+Written from \`packages/core/src/errors/codes.ts\` and \`execution/verdict.ts\`; a test keeps it true.
+
+\`\`\`json
+{ "error": { "message": "The model \\"gpt-5-mni\\" does not exist. Did you mean \\"gpt-5-mini\\"?", "type": "not_found_error", "param": "model", "code": "model_not_found", "suggestion": "Similar models: gpt-5-mini." } }
+\`\`\`
+
+\`message\` says what happened, to what, and what to do; \`param\` is the path of the field at fault, or null; \`suggestion\` is there
+where something close exists. Every answer has \`X-Request-ID\`; a 429 also has \`Retry-After\` (1 or more) and
+\`X-Rate-Limit-Source\`, \`routing\` for our own limits and \`provider\` for a provider's. Inside a stream, the last two events are
+\`error\` and \`response.failed\`, with the same message, type and code, and the provider.
+
+## Codes
+
+| code | status | type |
+|---|---|---|
+${Object.entries(codes)
+  .map(([code, { status, type }]) => row([`\`${code}\``, String(status), `\`${type}\``]))
+  .join('\n')}
+
+## What a provider's failure leads to
+
+\`retry\`: the others first, then the same one once more. \`next\`: the others only. \`stop\`: the request is at fault, nobody else is
+asked. When several failed, the caller hears the topmost row.
+
+| failure | then | code |
+|---|---|---|
+${Object.entries(verdicts)
+  .map(([kind, verdict]) => row([kind.replaceAll('_', ' '), verdict.then, `\`${verdict.code}\``]))
+  .join('\n')}
+`
+
+test('docs/errors.md says what the tables say', () => {
+  if (process.env.UPDATE_DOCS) writeFileSync(path, page)
+  expect(readFileSync(path, 'utf8')).toBe(page)
+})

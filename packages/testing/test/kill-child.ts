@@ -1,0 +1,19 @@
+import { createGateway } from '@signalbox/core'
+import { simulated } from '@signalbox/core/providers'
+import { serve } from '@signalbox/node-http'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+
+/** A gateway on a SQLite file, to be killed. Tells its address and a key in one line. */
+const [file = ''] = process.argv.slice(2)
+const price = { input: 1_000_000, output: 2_000_000 }
+const gateway = createGateway({
+  providers: [simulated({ id: 'sim', firstWordMs: 5, wordMs: 15 })],
+  models: ['echo', 'story'].map(id => ({ id, offers: [{ provider: 'sim', provider_model_id: id, dialect: 'chat', price }] })),
+  storage: await sqliteStorage(file),
+  limits: { concurrentRequests: 1_000 },
+})
+const { id } = await gateway.workspaces.create({ id: 'w', name: 'W' })
+await gateway.billing.credit(id, { reference: 'first', amount: 1_000_000_000 })
+const { secret } = await gateway.keys.create(id, { name: 'k' })
+const { url } = await serve(gateway, { port: 0 })
+console.info(JSON.stringify({ url, secret }))

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { afterAll, expect, test } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-kill-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Told {
+  readonly url: string
+  readonly secret: string
+}
+
+async function start(file: string): Promise<Told & { readonly kill: () => Promise<void> }> {
+  const child = spawn(process.execPath, ['--conditions=source', resolve(import.meta.dirname, 'kill-child.ts'), file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const gone = new Promise<void>(done => child.once('exit', () => done()))
+  const line = await new Promise<string>((done, fail) => {
+    child.stdout.once('data', (data: Buffer) => done(data.toString()))
+    child.once('exit', code => fail(new Error(`The gateway ended with ${code} before it listened.`)))
+  })
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await gone
+  }
+  return { ...(JSON.parse(line) as Told), kill }
+}
+
+/** Resolves with the request id once the terminal event was read, or with nothing if the connection broke before. */
+async function stream({ url, secret }: Told, model: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, input: 'What now?', stream: true, max_output_tokens: 500, gateway: { routing: { deadline_ms: 20_000 } } }),
+    })
+    const text = await response.text()
+    return text.includes('event: response.completed') ? (response.headers.get('x-request-id') ?? undefined) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+test('after a kill -9 in the middle of 200 streams nothing settled is lost, the ledger adds up, and no hold outlives its time', async () => {
+  const file = join(folder, 'killed.db')
+  const gateway = await start(file)
+  const streams = Array.from({ length: 200 }, (_, at) => stream(gateway, at % 2 === 0 ? 'echo' : 'story'))
+  await Promise.all(streams.filter((_, at) => at % 2 === 0))
+  await gateway.kill()
+  const finished = (await Promise.all(streams)).filter(id => id !== undefined)
+  expect(finished.length).toBeGreaterThanOrEqual(100)
+  expect(finished.length).toBeLessThan(200)
+
+  const storage = await sqliteStorage(file)
+  const entries = await storage.ledger.entries('credit:w', { limit: 1_000 })
+  const rows = await storage.usage.list({ workspaceId: 'w', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1_000 })
+  const now = Date.now()
+  const { balance, held } = await storage.ledger.balance('credit:w', now)
+  expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(balance)
+  expect(rows.reduce((sum, { cost }) => sum + cost, 0)).toBe(1_000_000_000 - balance)
+  const settled = new Set(entries.map(({ id }) => id))
+  const booked = new Set(rows.map(({ id }) => id))
+  expect(finished.filter(id => !settled.has(id) || !booked.has(id))).toEqual([])
+  expect(held).toBeGreaterThan(0)
+  expect((await storage.ledger.balance('credit:w', now + 20_000 + 60_000)).held).toBe(0)
+  expect((await storage.ledger.expire(now + 80_000)).length).toBe(200 - finished.length)
+  await storage.close()
+
+  const again = await start(file)
+  expect(await stream(again, 'echo')).toBeDefined()
+  await again.kill()
+})
