@@ -76,14 +76,18 @@ export function faultOfUsage(row: UsageRow): RangeError | undefined {
     isAmount(row.durationMs) &&
     (row.firstContentMs === undefined || isAmount(row.firstContentMs))
   if (!whole)
-    return new RangeError(`usage.append: tokens, cost, attempts and times of \`${row.id}\` must be whole numbers, 0 or more. Round them first.`)
+    return new RangeError(
+      `usage.append: tokens, cost, attempts and times of \`${row.id}\` must be whole numbers, 0 or more. Round them first.`,
+    )
   return faultOfTime('usage.append: `at`', row.at)
 }
 
 const isAmount = (value: number | undefined): boolean => Number.isSafeInteger(value) && (value ?? -1) >= 0
 
 const faultOfAmount = (name: string, value: number | undefined): RangeError | undefined =>
-  isAmount(value) ? undefined : new RangeError(`${name} must be whole microdollars, 0 or more, got ${value}. Round once, up, before it gets here.`)
+  isAmount(value)
+    ? undefined
+    : new RangeError(`${name} must be whole microdollars, 0 or more, got ${value}. Round once, up, before it gets here.`)
 
 const faultOfTime = (name: string, value: number): RangeError | undefined =>
   Number.isSafeInteger(value) ? undefined : new RangeError(`${name} must be whole Unix milliseconds, got ${value}.`)

@@ -1,1 +1,45 @@
-export {}
+import { describe, test } from 'vitest'
+import { describeCounters } from './counters.ts'
+import { describeKeys } from './keys.ts'
+import { describeLedger } from './ledger.ts'
+import { describeLedgerModel } from './ledger-model.ts'
+import { describeReserving } from './ledger-reserving.ts'
+import { describeReopening } from './reopening.ts'
+import { type MakeStorage, opener } from './subject.ts'
+import { describeUsage } from './usage.ts'
+import { describeWorkspaces } from './workspaces.ts'
+
+export type { MakeStorage, Subject } from './subject.ts'
+
+/**
+ * What a storage must do, as a suite to run over any implementation: this is the definition of correct.
+ *
+ * ```ts
+ * describeStorage('memory', async () => ({ storage: memoryStorage() }))
+ * ```
+ *
+ * Every test asks `make` for an empty storage and closes it. With `reopen`, the suite also checks that what was
+ * acknowledged is still there.
+ */
+export function describeStorage(name: string, make: MakeStorage): void {
+  const open = opener(make)
+  describe(`${name} storage`, () => {
+    describeWorkspaces(open)
+    describeKeys(open)
+    describeCounters(open)
+    describeReserving(open)
+    describeLedger(open)
+    describeLedgerModel(open)
+    describeUsage(open)
+    describeReopening(open)
+    test('ping resolves while the store can be written', async () => {
+      const { storage } = await open()
+      await storage.ping()
+    })
+    test('close may be called twice', async () => {
+      const { storage } = await open()
+      await storage.close()
+      await storage.close()
+    })
+  })
+}

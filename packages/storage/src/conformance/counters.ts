@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest'
+import type { CounterRequest, CounterStore } from '../storage.ts'
+import { type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
+
+const one: CounterRequest = { key: 'rpm:key_1', amount: 1, limit: 3, windowMs: MINUTE }
+const slot = { key: 'key_1', slot: 'a', limit: 2, ttlMs: MINUTE }
+
+/** What a counter holds at `at`, found by asking for one more than there is room for. */
+async function usedOf(counters: CounterStore, key: string, at: number): Promise<number> {
+  for (let used = 0; ; used++) if (!(await counters.take([{ key, amount: 0, limit: used, windowMs: MINUTE }], at))) return used
+}
+
+/** The suite for counters and slots. `describeCounters(opener(make))` */
+export function describeCounters(open: MakeStorage): void {
+  describe('counters', () => {
+    test('a counter admits n, refuses the n+1-th and names when to come back', async () => {
+      const { counters } = (await open()).storage
+      for (let n = 0; n < 3; n++) expect(await counters.take([one], T0 + n)).toBeUndefined()
+      expect(await counters.take([one], T0 + 10_000)).toEqual({ key: one.key, retryAfterMs: MINUTE - 10_000 })
+      expect(await counters.take([one], T0 + MINUTE - 1)).toEqual({ key: one.key, retryAfterMs: 1 })
+    })
+
+    test('a window begins at the first take and begins anew once it is over', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0 + 7)
+      expect(await counters.take([one], T0 + MINUTE + 6)).toEqual({ key: one.key, retryAfterMs: 1 })
+      expect(await counters.take([{ ...one, amount: 3 }], T0 + MINUTE + 7)).toBeUndefined()
+      expect(await counters.take([one], T0 + MINUTE + 8)).toEqual({ key: one.key, retryAfterMs: MINUTE - 1 })
+    })
+
+    test('what comes back when told is admitted', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0)
+      const refusal = await counters.take([one], T0 + 123)
+      expect(await counters.take([one], T0 + 123 + (refusal?.retryAfterMs ?? 0))).toBeUndefined()
+    })
+
+    test('all counters or none: the refusal names the first without room, and the others are as they were', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, key: 'full', limit: 1 }], T0)
+      await counters.take([{ ...one, key: 'half' }], T0)
+      const all = ['half', 'fresh', 'full', 'full2'].map(key => ({ ...one, key, limit: key.startsWith('full') ? 1 : 3 }))
+      expect(await counters.take(all, T0 + 5)).toEqual({ key: 'full', retryAfterMs: MINUTE - 5 })
+      expect(await usedOf(counters, 'half', T0 + 5)).toBe(1)
+      // Had the refused take begun a window, this one would end sooner.
+      await counters.take([{ ...one, key: 'fresh', amount: 3 }], T0 + 1_000)
+      expect(await counters.take([{ ...one, key: 'fresh' }], T0 + 1_000)).toEqual({ key: 'fresh', retryAfterMs: MINUTE })
+      expect(await counters.take([{ ...one, key: 'full2', limit: 1 }], T0 + 5)).toBeUndefined()
+    })
+
+    test('a refused take does not begin an old window anew', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, key: 'old', amount: 2 }], T0)
+      const later = T0 + MINUTE + 5
+      await counters.take([{ ...one, key: 'full', amount: 3 }], later)
+      await counters.take(
+        [
+          { ...one, key: 'old' },
+          { ...one, key: 'full' },
+        ],
+        later,
+      )
+      await counters.take([{ ...one, key: 'old', amount: 3 }], later + 1_000)
+      expect(await counters.take([{ ...one, key: 'old' }], later + 1_000)).toEqual({ key: 'old', retryAfterMs: MINUTE })
+    })
+
+    test('a counter named twice in one take counts twice, or not at all', async () => {
+      const { counters } = (await open()).storage
+      expect(await counters.take([one, one, one, one], T0)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      expect(await counters.take([one, one, one], T0)).toBeUndefined()
+      expect(await counters.take([one], T0)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+    })
+
+    test('of 1,000 at once, exactly as many are admitted as fit', async () => {
+      const { counters } = (await open()).storage
+      const takes = Array.from({ length: 1_000 }, () =>
+        counters.take(
+          [
+            { ...one, limit: 333 },
+            { ...one, key: 'b', limit: 900 },
+          ],
+          T0,
+        ),
+      )
+      expect((await Promise.all(takes)).filter(refusal => refusal === undefined)).toHaveLength(333)
+      expect(await usedOf(counters, 'b', T0)).toBe(333)
+    })
+
+    test('an amount above the limit, or a limit of 0, is always refused', async () => {
+      const { counters } = (await open()).storage
+      expect(await counters.take([{ ...one, amount: 4 }], T0)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      expect(await counters.take([{ ...one, limit: 0 }], T0)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      expect(await counters.take([{ ...one, amount: 3 }], T0)).toBeUndefined()
+      expect(await counters.take([], T0)).toBeUndefined()
+    })
+
+    test('the limit comes with the take: one that was raised admits more at once', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0)
+      expect(await counters.take([{ ...one, limit: 4 }], T0)).toBeUndefined()
+      expect(await counters.take([{ ...one, limit: 2 }], T0)).toMatchObject({ key: one.key })
+    })
+
+    test('a correction never refuses, gives room back, and may fill a counter past its limit', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0)
+      await counters.add(one.key, -2, T0 + 1)
+      expect(await usedOf(counters, one.key, T0 + 1)).toBe(1)
+      await counters.add(one.key, 9, T0 + 2)
+      expect(await usedOf(counters, one.key, T0 + 2)).toBe(10)
+      expect(await counters.take([one], T0 + 3)).toEqual({ key: one.key, retryAfterMs: MINUTE - 3 })
+    })
+
+    test('a correction never makes more room than the limit', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([one], T0)
+      await counters.add(one.key, -100, T0)
+      expect(await counters.take([{ ...one, amount: 4 }], T0)).toMatchObject({ key: one.key })
+      expect(await counters.take([{ ...one, amount: 3 }], T0)).toBeUndefined()
+    })
+
+    test('a correction never begins a window, nor reaches into the next one', async () => {
+      const { counters } = (await open()).storage
+      await counters.add(one.key, 3, T0)
+      await counters.take([{ ...one, amount: 3 }], T0 + 1_000)
+      expect(await counters.take([one], T0 + 1_000)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      await counters.add(one.key, 5, T0 + 1_000 + MINUTE)
+      expect(await counters.take([{ ...one, amount: 3 }], T0 + 1_000 + MINUTE)).toBeUndefined()
+    })
+
+    test('fractions and NaN are refused and change nothing', async () => {
+      const { counters } = (await open()).storage
+      for (const amount of [0.5, -1, Number.NaN, Number.POSITIVE_INFINITY])
+        await expect(counters.take([one, { ...one, amount }], T0)).rejects.toThrow('amount')
+      await expect(counters.add(one.key, Number.NaN, T0)).rejects.toThrow('amount')
+      await expect(counters.take([{ ...one, windowMs: 0 }], T0)).rejects.toThrow('windowMs')
+      expect(await usedOf(counters, one.key, T0)).toBe(0)
+    })
+  })
+
+  describe('slots', () => {
+    test('there are as many slots as the limit, and one left is free', async () => {
+      const { counters } = (await open()).storage
+      expect(await counters.enter({ ...slot, slot: 'a' }, T0)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'b' }, T0)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0)).toBe(false)
+      expect(await counters.enter({ ...slot, key: 'key_2', slot: 'c' }, T0)).toBe(true)
+      await counters.leave('key_1', 'a')
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'd' }, T0)).toBe(false)
+    })
+
+    test('a slot left by a crash is free after its time', async () => {
+      const { counters } = (await open()).storage
+      await counters.enter({ ...slot, slot: 'a' }, T0)
+      await counters.enter({ ...slot, slot: 'b' }, T0 + 10)
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0 + MINUTE - 1)).toBe(false)
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0 + MINUTE)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'd' }, T0 + MINUTE)).toBe(false)
+      expect(await counters.enter({ ...slot, slot: 'd' }, T0 + MINUTE + 10)).toBe(true)
+    })
+
+    test('the same slot twice is one slot, with its time begun anew', async () => {
+      const { counters } = (await open()).storage
+      await counters.enter({ ...slot, slot: 'a' }, T0)
+      expect(await counters.enter({ ...slot, slot: 'a' }, T0 + 30_000)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'b' }, T0 + 30_000)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'a' }, T0 + 30_000)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0 + 30_000 + MINUTE - 1)).toBe(false)
+      await counters.leave('key_1', 'a')
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0 + 40_000)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'd' }, T0 + 40_000)).toBe(false)
+    })
+
+    test('leaving twice, or leaving what was never entered, frees no one else', async () => {
+      const { counters } = (await open()).storage
+      await counters.enter({ ...slot, slot: 'a' }, T0)
+      await counters.enter({ ...slot, slot: 'b' }, T0)
+      for (const gone of ['a', 'a', 'z']) await counters.leave('key_1', gone)
+      await counters.leave('key_9', 'b')
+      expect(await counters.enter({ ...slot, slot: 'c' }, T0)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'd' }, T0)).toBe(false)
+    })
+
+    test('of 200 at once, exactly as many enter as there are slots; a limit of 0 lets nobody in', async () => {
+      const { counters } = (await open()).storage
+      const entering = Array.from({ length: 200 }, (_, n) => counters.enter({ ...slot, slot: `s${n}`, limit: 66 }, T0))
+      expect((await Promise.all(entering)).filter(Boolean)).toHaveLength(66)
+      expect(await counters.enter({ ...slot, key: 'shut', limit: 0 }, T0)).toBe(false)
+    })
+
+    test('after many came and went, by leaving or by crashing, all slots are free', async () => {
+      const { counters } = (await open()).storage
+      for (let round = 0; round < 10; round++) {
+        const at = T0 + round * MINUTE
+        const inside = Array.from({ length: 100 }, (_, n) => counters.enter({ ...slot, slot: `${round}-${n}`, limit: 100 }, at))
+        expect((await Promise.all(inside)).filter(Boolean)).toHaveLength(100)
+        await Promise.all(Array.from({ length: 50 }, (_, n) => counters.leave('key_1', `${round}-${n * 2}`)))
+      }
+      const end = T0 + 10 * MINUTE
+      const last = Array.from({ length: 101 }, (_, n) => counters.enter({ ...slot, slot: `end-${n}`, limit: 100 }, end))
+      expect((await Promise.all(last)).filter(Boolean)).toHaveLength(100)
+    })
+
+    test('odd strings are keys and slots like any other', async () => {
+      const { counters } = (await open()).storage
+      for (const odd of ODD_STRINGS) {
+        expect(await counters.take([{ ...one, key: odd, limit: 1 }], T0)).toBeUndefined()
+        expect(await counters.take([{ ...one, key: odd, limit: 1 }], T0)).toEqual({ key: odd, retryAfterMs: MINUTE })
+        expect(await counters.enter({ ...slot, key: odd, slot: odd, limit: 1 }, T0)).toBe(true)
+        expect(await counters.enter({ ...slot, key: odd, slot: 'other', limit: 1 }, T0)).toBe(false)
+      }
+    })
+  })
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest'
+import type { LedgerStore } from '../storage.ts'
+import { credit, creditAs, hold } from './ledger-samples.ts'
+import { type MakeStorage, MINUTE, ODD_STRINGS, spoil, T0 } from './subject.ts'
+
+/** The suite for balances, settlements and entries. `describeLedger(opener(make))` */
+export function describeLedger(open: MakeStorage): void {
+  const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
+
+  describe('settling', () => {
+    test('settling twice moves money once, also at once, whatever the second says', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 100)
+      await ledger.reserve(hold('h', 60))
+      await Promise.all(Array.from({ length: 20 }, () => ledger.settle({ id: 'h', amounts: { a: 25 }, at: T0 })))
+      await ledger.settle({ id: 'h', amounts: { a: 99, b: 99 }, at: T0 })
+      expect(await ledger.balance('a', T0)).toEqual({ balance: 75, held: 0, credited: 100, spent: 25 })
+      expect(await ledger.entries('a', { limit: 10 })).toHaveLength(2)
+      expect(await ledger.entries('b', { limit: 10 })).toEqual([])
+    })
+
+    test('an account not named pays nothing and is freed; none named is a release', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 100)
+      const both = [
+        { account: 'a', floor: 0 },
+        { account: 'b', floor: -100 },
+      ] as const
+      await ledger.reserve(hold('h1', 60, ...both))
+      await ledger.settle({ id: 'h1', amounts: { b: 10 }, at: T0 })
+      expect(await ledger.balance('a', T0)).toEqual({ balance: 100, held: 0, credited: 100, spent: 0 })
+      expect(await ledger.balance('b', T0)).toEqual({ balance: -10, held: 0, credited: 0, spent: 10 })
+      await ledger.reserve(hold('h2', 60, ...both))
+      await ledger.settle({ id: 'h2', amounts: {}, at: T0 })
+      expect((await ledger.balance('a', T0)).held).toBe(0)
+      expect(await ledger.entries('a', { limit: 10 })).toHaveLength(1)
+      await ledger.settle({ id: 'h2', amounts: { a: 5 }, at: T0 })
+      expect((await ledger.balance('a', T0)).spent).toBe(0)
+    })
+
+    test('the true amount may pass the hold, and the balance its floor: what was used is owed', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 100)
+      await ledger.reserve(hold('h', 60))
+      await ledger.settle({ id: 'h', amounts: { a: 130 }, at: T0 })
+      expect(await ledger.balance('a', T0)).toEqual({ balance: -30, held: 0, credited: 100, spent: 130 })
+    })
+
+    test('an account that was not held may be charged', async () => {
+      const ledger = await openLedger()
+      await ledger.reserve(hold('h', 10, { account: 'a', floor: -100 }))
+      await ledger.settle({ id: 'h', amounts: { other: 7 }, at: T0 })
+      expect(await ledger.balance('other', T0)).toEqual({ balance: -7, held: 0, credited: 0, spent: 7 })
+    })
+
+    test('an id that was never held is charged, once', async () => {
+      const ledger = await openLedger()
+      for (let n = 0; n < 2; n++) await ledger.settle({ id: 'unknown', amounts: { a: 5 }, at: T0 })
+      expect(await ledger.balance('a', T0)).toEqual({ balance: -5, held: 0, credited: 0, spent: 5 })
+    })
+
+    test('a hold that ran out is charged all the same, once, before and after it was handed out', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 100)
+      for (const id of ['early', 'late']) await ledger.reserve(hold(id, 40))
+      const later = T0 + MINUTE + 1
+      // Someone needed the money, so the store noticed that both ran out.
+      await ledger.reserve({ ...hold('other', 90), at: later, expiresAt: later + MINUTE })
+      for (let n = 0; n < 2; n++) await ledger.settle({ id: 'early', amounts: { a: 30 }, at: later })
+      expect(await ledger.expire(later)).toEqual([{ id: 'late', amount: 40 }])
+      for (let n = 0; n < 2; n++) await ledger.settle({ id: 'late', amounts: { a: 30 }, at: later })
+      expect(await ledger.balance('a', later)).toEqual({ balance: 40, held: 90, credited: 100, spent: 60 })
+    })
+
+    test('an amount of 0 is an entry of 0', async () => {
+      const ledger = await openLedger()
+      await ledger.settle({ id: 's', amounts: { a: 0 }, at: T0 })
+      expect(await ledger.entries('a', { limit: 10 })).toEqual([
+        { id: 's', account: 'a', kind: 'usage', amount: 0, balanceAfter: 0, at: T0 },
+      ])
+    })
+  })
+
+  describe('credit and entries', () => {
+    test('the same credit twice for one account is one entry; for another account it is another', async () => {
+      const ledger = await openLedger()
+      await Promise.all([creditAs(ledger, 'c', ['a', 10]), creditAs(ledger, 'c', ['a', 10]), creditAs(ledger, 'c', ['b', 10])])
+      await creditAs(ledger, 'c', ['a', 99])
+      expect((await ledger.balance('a', T0)).balance).toBe(10)
+      expect((await ledger.balance('b', T0)).balance).toBe(10)
+    })
+
+    test('a credit and a settlement may carry the same id', async () => {
+      const ledger = await openLedger()
+      await creditAs(ledger, 'x', ['a', 10])
+      await ledger.settle({ id: 'x', amounts: { a: 4 }, at: T0 })
+      await creditAs(ledger, 'x', ['', 10])
+      expect(await ledger.balance('a', T0)).toEqual({ balance: 6, held: 0, credited: 10, spent: 4 })
+      expect((await ledger.balance('', T0)).balance).toBe(10)
+    })
+
+    test('the sum of all entries is the balance, and each entry carries the balance after it', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 1_000)
+      await Promise.all(Array.from({ length: 50 }, (_, n) => ledger.reserve(hold(`h${n}`, 10))))
+      await Promise.all(Array.from({ length: 50 }, (_, n) => ledger.settle({ id: `h${n}`, amounts: { a: n, b: 1 }, at: T0 + n })))
+      await creditAs(ledger, 'more', ['a', 77])
+      const oldestFirst = [...(await ledger.entries('a', { limit: 1_000 }))].reverse()
+      let running = 0
+      for (const { amount, balanceAfter } of oldestFirst) {
+        running += amount
+        expect(balanceAfter).toBe(running)
+      }
+      expect(oldestFirst).toHaveLength(52)
+      expect(await ledger.balance('a', T0)).toEqual({ balance: running, held: 0, credited: 1_077, spent: 1_225 })
+      expect(await ledger.entries('b', { limit: 1_000 })).toHaveLength(50)
+    })
+
+    test('entries come newest first, in pages that neither skip nor repeat', async () => {
+      const ledger = await openLedger()
+      for (let n = 0; n < 25; n++)
+        await (n % 2 ? ledger.settle({ id: `e${n}`, amounts: { a: 1, z: 2 }, at: T0 }) : creditAs(ledger, `e${n}`, ['a', 5]))
+      const seen: string[] = []
+      for (let before: string | undefined; ; before = seen.at(-1)) {
+        const page = await ledger.entries('a', { limit: 4, ...(before !== undefined && { before }) })
+        if (page.length === 0) break
+        seen.push(...page.map(({ id }) => id))
+      }
+      expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => `e${24 - n}`))
+      expect(await ledger.entries('a', { limit: 5, before: 'unknown' })).toEqual([])
+      expect(await ledger.entries('z', { limit: 5, before: 'e2' })).toEqual([])
+      expect(await ledger.entries('unknown', { limit: 5 })).toEqual([])
+    })
+
+    test('an entry says all there is to say', async () => {
+      const ledger = await openLedger()
+      await creditAs(ledger, 'c', ['a', 10])
+      await ledger.settle({ id: 's', amounts: { a: 4 }, at: T0 + 1 })
+      expect(await ledger.entries('a', { limit: 9 })).toEqual([
+        { id: 's', account: 'a', kind: 'usage', amount: -4, balanceAfter: 6, at: T0 + 1 },
+        { id: 'c', account: 'a', kind: 'credit', amount: 10, balanceAfter: 10, at: T0 },
+      ])
+    })
+  })
+
+  describe('expiring', () => {
+    test('holds that ran out are handed out, each to one caller only; live and settled ones never', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 1_000)
+      for (let n = 0; n < 20; n++) await ledger.reserve({ ...hold(`h${n}`, n), expiresAt: T0 + n })
+      await ledger.settle({ id: 'h3', amounts: {}, at: T0 })
+      expect(await ledger.expire(T0 - 1)).toEqual([])
+      const handed = (await Promise.all(Array.from({ length: 5 }, () => ledger.expire(T0 + 9)))).flat()
+      expect(handed.map(({ id }) => id).sort()).toEqual(['h0', 'h1', 'h2', 'h4', 'h5', 'h6', 'h7', 'h8', 'h9'])
+      expect(handed.find(({ id }) => id === 'h7')).toEqual({ id: 'h7', amount: 7 })
+      expect((await ledger.balance('a', T0 + 9)).held).toBe(10 + 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19)
+      expect(await ledger.expire(T0 + 9)).toEqual([])
+    })
+
+    test('a hold whose money was already taken by another is still handed out, and freed once only', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 100)
+      await ledger.reserve(hold('crashed', 100))
+      const later = { at: T0 + MINUTE, expiresAt: T0 + 2 * MINUTE }
+      await ledger.reserve({ ...hold('next', 100), ...later })
+      expect(await ledger.expire(T0 + MINUTE)).toEqual([{ id: 'crashed', amount: 100 }])
+      expect((await ledger.balance('a', T0 + MINUTE)).held).toBe(100)
+    })
+  })
+
+  test('odd strings are accounts and ids like any other', async () => {
+    const ledger = await openLedger()
+    for (const odd of ODD_STRINGS) {
+      await creditAs(ledger, odd, [odd, 100])
+      expect(await ledger.reserve(hold(odd, 50, { account: odd, floor: 0 }))).toBeUndefined()
+      expect((await ledger.balance(odd, T0)).held).toBe(50)
+      await ledger.settle({ id: odd, amounts: { [odd]: 30 }, at: T0 })
+      await ledger.settle({ id: odd, amounts: { [odd]: 30 }, at: T0 })
+      expect(await ledger.balance(odd, T0)).toEqual({ balance: 70, held: 0, credited: 100, spent: 30 })
+      expect(await ledger.entries(odd, { limit: 9 })).toHaveLength(2)
+    }
+  })
+
+  test('a caller who changes a question or an answer changes nothing in the ledger', async () => {
+    const ledger = await openLedger()
+    await creditAs(ledger, 'c', ['a', 100])
+    const asked = hold('h', 60)
+    await ledger.reserve(asked)
+    for (const value of [asked, await ledger.balance('a', T0), await ledger.entries('a', { limit: 9 })]) spoil(value)
+    expect(await ledger.balance('a', T0)).toEqual({ balance: 100, held: 60, credited: 100, spent: 0 })
+    expect(await ledger.entries('a', { limit: 9 })).toEqual([
+      { id: 'c', account: 'a', kind: 'credit', amount: 100, balanceAfter: 100, at: T0 },
+    ])
+    await ledger.settle({ id: 'h', amounts: {}, at: T0 })
+    expect((await ledger.balance('a', T0)).held).toBe(0)
+  })
+}

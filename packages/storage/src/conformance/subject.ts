@@ -1,0 +1,54 @@
+import { onTestFinished } from 'vitest'
+import type { Storage } from '../storage.ts'
+
+export interface Subject {
+  readonly storage: Storage
+  /** Lets go of the first storage and opens the same data again. Left out where nothing outlives the process. */
+  readonly reopen?: () => Promise<Storage>
+}
+
+/** Makes an empty storage for one test. */
+export type MakeStorage = () => Promise<Subject>
+
+/** Wraps `make` so that what it made is closed when the test is over. `const { storage } = await opener(make)()` */
+export function opener(make: MakeStorage): MakeStorage {
+  const closing = (storage: Storage): Storage => {
+    onTestFinished(() => storage.close())
+    return storage
+  }
+  return async () => {
+    const { storage, reopen } = await make()
+    closing(storage)
+    return { storage, ...(reopen && { reopen: async () => closing(await reopen()) }) }
+  }
+}
+
+/** A plain moment; the suite moves time by adding to it. */
+export const T0 = 1_750_000_000_000
+export const MINUTE = 60_000
+
+/** Strings that break careless stores. Each is used as an id, a name and a key. */
+export const ODD_STRINGS: readonly string[] = [
+  '__proto__',
+  'constructor',
+  'toString',
+  '',
+  ' ',
+  "O'Brien; DROP TABLE keys; --",
+  '"double" `tick` \\ back',
+  'new\nline\ttab\r',
+  '%_*?[a-z]$1',
+  'zwölf 日本語 👩‍👩‍👧 \u202e',
+  '{"json":[1,null]}',
+  'n'.repeat(10_000),
+]
+
+/** Changes every array and field of an answer as a careless caller could; a frozen answer is as good as a copy. */
+export function spoil(answer: unknown): void {
+  if (typeof answer !== 'object' || answer === null) return
+  for (const [key, value] of Object.entries(answer)) {
+    spoil(value)
+    Reflect.set(answer, key, 'spoiled')
+  }
+  if (Array.isArray(answer) && Object.isExtensible(answer)) answer.push('spoiled')
+}
