@@ -1,0 +1,106 @@
+import { type CounterRefusal, type CounterRequest, type CounterStore, faultOfAdd, faultOfSlot, faultOfTake } from '@signalbox/storage'
+import { makeSweeper } from './sweeper.ts'
+
+interface Counter {
+  used: number
+  endsAt: number
+}
+interface Room {
+  readonly endsAtBySlot: Map<string, number>
+  /** No slot ends before this, so a full room need not be searched until then. */
+  soonest: number
+}
+
+// One promise for every plain answer: nothing is made on the hot path that must be collected again.
+const done = Promise.resolve()
+const admitted = Promise.resolve(undefined)
+const yes = Promise.resolve(true)
+const no = Promise.resolve(false)
+
+/** Windows and slots. `await memoryCounters().take([{ key: 'rpm:key_1', amount: 1, limit: 60, windowMs: 60_000 }], at)` */
+export function memoryCounters(): CounterStore {
+  const counters = new Map<string, Counter>()
+  const rooms = new Map<string, Room>()
+  const sweepCounters = makeSweeper(counters, (counter, at) => counter.endsAt <= at)
+  const sweepRooms = makeSweeper(rooms, (room, at) => clear(room, at) === 0)
+  return {
+    take(requests, at) {
+      const fault = faultOfTake(requests, at)
+      if (fault) return Promise.reject(fault)
+      sweepCounters(at)
+      const refusal = refusalOf(counters, requests, at)
+      if (refusal) return Promise.resolve(refusal)
+      for (const request of requests) count(counters, request, at)
+      return admitted
+    },
+    add(key, amount, at) {
+      const fault = faultOfAdd(amount, at)
+      if (fault) return Promise.reject(fault)
+      const counter = counters.get(key)
+      if (counter && counter.endsAt > at) counter.used = Math.max(0, counter.used + amount)
+      return done
+    },
+    enter(request, at) {
+      const fault = faultOfSlot(request, at)
+      if (fault) return Promise.reject(fault)
+      sweepRooms(at)
+      const { key, slot, limit, ttlMs } = request
+      const room = rooms.get(key) ?? openRoom(rooms, key)
+      const isInside = (room.endsAtBySlot.get(slot) ?? at) > at
+      if (!isInside && room.endsAtBySlot.size >= limit && clear(room, at) >= limit) return no
+      room.endsAtBySlot.set(slot, at + ttlMs)
+      room.soonest = Math.min(room.soonest, at + ttlMs)
+      return yes
+    },
+    leave(key, slot) {
+      const room = rooms.get(key)
+      room?.endsAtBySlot.delete(slot)
+      if (room?.endsAtBySlot.size === 0) rooms.delete(key)
+      return done
+    },
+  }
+}
+
+function refusalOf(counters: Map<string, Counter>, requests: readonly CounterRequest[], at: number): CounterRefusal | undefined {
+  for (let index = 0; index < requests.length; index++) {
+    const request = requests[index]
+    if (!request) continue
+    const { key, amount, limit, windowMs } = request
+    const counter = counters.get(key)
+    const isOpen = counter !== undefined && counter.endsAt > at
+    let used = isOpen ? counter.used : 0
+    // A list may name a counter twice: the earlier amounts count for the later ones.
+    for (let before = 0; before < index; before++) if (requests[before]?.key === key) used += requests[before]?.amount ?? 0
+    if (used + amount > limit) return { key, retryAfterMs: isOpen ? counter.endsAt - at : windowMs }
+  }
+  return undefined
+}
+
+function count(counters: Map<string, Counter>, { key, amount, windowMs }: CounterRequest, at: number): void {
+  const counter = counters.get(key)
+  if (!counter) {
+    counters.set(key, { used: amount, endsAt: at + windowMs })
+  } else if (counter.endsAt > at) {
+    counter.used += amount
+  } else {
+    counter.used = amount
+    counter.endsAt = at + windowMs
+  }
+}
+
+function openRoom(rooms: Map<string, Room>, key: string): Room {
+  const room = { endsAtBySlot: new Map<string, number>(), soonest: Number.POSITIVE_INFINITY }
+  rooms.set(key, room)
+  return room
+}
+
+/** Lets go of slots whose time is over; says how many are left. */
+function clear(room: Room, at: number): number {
+  if (at < room.soonest) return room.endsAtBySlot.size
+  room.soonest = Number.POSITIVE_INFINITY
+  for (const [slot, endsAt] of room.endsAtBySlot) {
+    if (endsAt <= at) room.endsAtBySlot.delete(slot)
+    else if (endsAt < room.soonest) room.soonest = endsAt
+  }
+  return room.endsAtBySlot.size
+}

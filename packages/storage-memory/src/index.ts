@@ -1,0 +1,39 @@
+import type { Storage } from '@signalbox/storage'
+import { memoryCounters } from './counters.ts'
+import { memoryKeys } from './keys.ts'
+import { memoryLedger } from './ledger.ts'
+import { memoryUsage } from './usage.ts'
+import { memoryWorkspaces } from './workspaces.ts'
+
+export interface MemoryStorageOptions {
+  /** Ledger entries kept for each account, newest first; balances stay exact. Default 10,000. */
+  readonly maxEntries?: number
+  /** Usage rows kept in all. Default 100,000. */
+  readonly maxUsageRows?: number
+  /** Settlement and credit ids remembered at least, so that a repetition does nothing. Default 100,000. */
+  readonly maxIds?: number
+}
+
+/**
+ * A storage that lives as long as the process: for tests, for trying out, and for a gateway that keeps no books.
+ *
+ * ```ts
+ * const storage = memoryStorage({ maxUsageRows: 1_000 })
+ * await storage.ledger.credit({ id: 'gift', account: 'credit:me', amount: 5_000_000, at: Date.now() })
+ * ```
+ */
+export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
+  const { maxEntries = 10_000, maxUsageRows = 100_000, maxIds = 100_000 } = options
+  for (const [name, value] of Object.entries({ maxEntries, maxUsageRows, maxIds }))
+    if (!(Number.isSafeInteger(value) && value > 0))
+      throw new RangeError(`memoryStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
+  return {
+    workspaces: memoryWorkspaces(),
+    keys: memoryKeys(),
+    counters: memoryCounters(),
+    ledger: memoryLedger({ maxEntries, maxIds }),
+    usage: memoryUsage(maxUsageRows),
+    ping: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}

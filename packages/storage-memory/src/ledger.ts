@@ -1,0 +1,143 @@
+import { faultOfCredit, faultOfHold, faultOfSettlement, type HoldRequest, type LedgerEntry, type LedgerStore } from '@signalbox/storage'
+import { remember } from './remembered.ts'
+
+export interface MemoryLedgerOptions {
+  readonly maxEntries: number
+  readonly maxIds: number
+}
+
+interface Account {
+  balance: number
+  /** Holds that ran out count here until someone looks; then they are let go. */
+  held: number
+  credited: number
+  spent: number
+  entries: LedgerEntry[]
+}
+interface Hold {
+  readonly amount: number
+  readonly accounts: readonly string[]
+  readonly expiresAt: number
+  /** Ran out, and its money is free again; waits to be handed out by `expire`. */
+  lapsed: boolean
+}
+
+const done = Promise.resolve()
+const admitted = Promise.resolve(undefined)
+
+/** Balances, holds and entries. `await memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me', at)` */
+export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): LedgerStore {
+  const accounts = new Map<string, Account>()
+  const holds = new Map<string, Hold>()
+  const settled = remember(maxIds)
+  const credits = remember(maxIds)
+  // No live hold ends before this, so a refusal need not search them all.
+  let soonest = Number.POSITIVE_INFINITY
+
+  const open = (name: string): Account => {
+    const known = accounts.get(name)
+    if (known) return known
+    const account = { balance: 0, held: 0, credited: 0, spent: 0, entries: [] }
+    accounts.set(name, account)
+    return account
+  }
+  const free = (hold: Hold): void => {
+    for (const name of hold.accounts) open(name).held -= hold.amount
+  }
+  const lapse = (at: number): void => {
+    if (at < soonest) return
+    soonest = Number.POSITIVE_INFINITY
+    for (const hold of holds.values()) {
+      if (hold.lapsed) continue
+      if (hold.expiresAt > at) soonest = Math.min(soonest, hold.expiresAt)
+      else {
+        free(hold)
+        hold.lapsed = true
+      }
+    }
+  }
+  const write = (name: string, account: Account, entry: Omit<LedgerEntry, 'account' | 'balanceAfter'>): void => {
+    account.balance += entry.amount
+    account.entries.push({ ...entry, account: name, balanceAfter: account.balance })
+    // Cut in one go once a quarter too many are there: cheaper than shifting one out each time.
+    if (account.entries.length > maxEntries * 1.25) account.entries = account.entries.slice(-maxEntries)
+  }
+  const availableTo = ({ account, floor }: HoldRequest['accounts'][number]): number => {
+    const row = accounts.get(account)
+    return (row ? row.balance - row.held : 0) - floor
+  }
+
+  return {
+    reserve(hold) {
+      const fault = faultOfHold(hold)
+      if (fault) return Promise.reject(fault)
+      if (holds.has(hold.id) || settled.has(hold.id)) return admitted
+      for (const wanted of hold.accounts) {
+        if (availableTo(wanted) >= hold.amount) continue
+        lapse(hold.at)
+        const available = availableTo(wanted)
+        if (available < hold.amount) return Promise.resolve({ account: wanted.account, available: Math.max(0, available) })
+      }
+      for (const { account } of hold.accounts) open(account).held += hold.amount
+      const names = hold.accounts.map(({ account }) => account)
+      holds.set(hold.id, { amount: hold.amount, accounts: names, expiresAt: hold.expiresAt, lapsed: false })
+      if (hold.expiresAt < soonest) soonest = hold.expiresAt
+      return admitted
+    },
+    settle(settlement) {
+      const fault = faultOfSettlement(settlement)
+      if (fault) return Promise.reject(fault)
+      const { id, amounts, at } = settlement
+      if (settled.has(id)) return done
+      settled.add(id)
+      const hold = holds.get(id)
+      if (hold) {
+        holds.delete(id)
+        if (!hold.lapsed) free(hold)
+      }
+      for (const name of Object.keys(amounts)) {
+        const amount = amounts[name] ?? 0
+        const account = open(name)
+        account.spent += amount
+        write(name, account, { id, kind: 'usage', amount: 0 - amount, at })
+      }
+      return done
+    },
+    credit(entry) {
+      const fault = faultOfCredit(entry)
+      if (fault) return Promise.reject(fault)
+      const { id, account: name, amount, at } = entry
+      const once = `${id.length} ${id}${name}`
+      if (credits.has(once)) return done
+      credits.add(once)
+      const account = open(name)
+      account.credited += amount
+      write(name, account, { id, kind: 'credit', amount, at })
+      return done
+    },
+    async balance(name, at) {
+      lapse(at)
+      const { balance, held, credited, spent } = accounts.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
+      return { balance, held, credited, spent }
+    },
+    async entries(name, { limit, before }) {
+      const kept = accounts.get(name)?.entries.slice(-maxEntries) ?? []
+      const end = before === undefined ? kept.length : kept.findIndex(entry => entry.id === before)
+      // A cursor that is unknown has nothing before it.
+      return kept
+        .slice(Math.max(0, end - limit), Math.max(0, end))
+        .reverse()
+        .map(entry => ({ ...entry }))
+    },
+    async expire(at) {
+      lapse(at)
+      const expired: { id: string; amount: number }[] = []
+      for (const [id, { amount, lapsed }] of holds) {
+        if (!lapsed) continue
+        holds.delete(id)
+        expired.push({ id, amount })
+      }
+      return expired
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import type { UsageRow } from '@signalbox/storage'
+import { describeStorage } from '@signalbox/storage/conformance'
+import { expect, test } from 'vitest'
+import { memoryStorage } from '../src/index.ts'
+import { remember } from '../src/remembered.ts'
+import { makeSweeper } from '../src/sweeper.ts'
+
+const AT = 1_750_000_000_000
+
+test('an account keeps its newest entries only, and its balance stays exact', async () => {
+  const { ledger } = memoryStorage({ maxEntries: 100 })
+  for (let n = 1; n <= 1_000; n++) await ledger.credit({ id: `c${n}`, account: 'a', amount: n, at: AT })
+  const entries = await ledger.entries('a', { limit: 10_000 })
+  expect(entries).toHaveLength(100)
+  expect(entries[0]).toMatchObject({ id: 'c1000', balanceAfter: 500_500 })
+  expect((await ledger.balance('a', AT)).balance).toBe(500_500)
+  expect(await ledger.entries('a', { limit: 10, before: 'c1' })).toEqual([])
+})
+
+test('the newest usage rows are kept, and those dropped may be sent again', async () => {
+  const { usage } = memoryStorage({ maxUsageRows: 100 })
+  const named = { workspaceId: 'w', keyId: 'k', modelAsked: 'm', model: 'm', provider: 'p', strategy: 's' }
+  const counted = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, cost: 1, attempts: 1 }
+  const row: Omit<UsageRow, 'id'> = {
+    ...named,
+    ...counted,
+    at: AT,
+    credential: 'platform',
+    streamed: false,
+    estimated: false,
+    result: 'ok',
+    durationMs: 1,
+    warnings: [],
+  }
+  for (let n = 0; n < 1_000; n++) await usage.append({ ...row, id: `r${n}` })
+  expect((await usage.sum({ workspaceId: 'w', from: 0, to: AT + 1 })).requests).toBe(100)
+  expect(await usage.find('w', 'r0')).toBeUndefined()
+  expect((await usage.list({ workspaceId: 'w', from: 0, to: AT + 1, limit: 1 }))[0]?.id).toBe('r999')
+})
+
+test('at least as many ids are remembered as were asked for, at most twice as many', () => {
+  const seen = remember(100)
+  for (let n = 0; n < 1_000; n++) {
+    seen.add(`${n}`)
+    for (let back = 0; back < Math.min(100, n); back += 9) expect(seen.has(`${n - back}`)).toBe(true)
+  }
+  expect(seen.has('799')).toBe(false)
+})
+
+test('what is over is forgotten in step with use, and what is not stays', () => {
+  const rows = new Map(Array.from({ length: 1_000 }, (_, n) => [`${n}`, n]))
+  const sweep = makeSweeper(rows, (endsAt, at) => endsAt <= at)
+  for (let calls = 0; calls < 1_000; calls++) sweep(499)
+  expect(rows.size).toBe(500)
+  for (let calls = 0; calls < 1_000; calls++) sweep(2_000)
+  expect(rows.size).toBe(0)
+})
+
+test('a bound that is no bound is refused', () => {
+  expect(() => memoryStorage({ maxEntries: 0 })).toThrow('maxEntries')
+  expect(() => memoryStorage({ maxUsageRows: Number.NaN })).toThrow('maxUsageRows')
+})
+
+describeStorage('memory, with narrow bounds', async () => ({
+  storage: memoryStorage({ maxEntries: 1_000, maxUsageRows: 1_500, maxIds: 500 }),
+}))

@@ -1,0 +1,4 @@
+import { describeStorage } from '@signalbox/storage/conformance'
+import { memoryStorage } from '../src/index.ts'
+
+describeStorage('memory', async () => ({ storage: memoryStorage() }))
