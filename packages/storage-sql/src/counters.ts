@@ -1,0 +1,119 @@
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  type CounterRefusal,
+  type CounterRequest,
+  type CounterStore,
+  faultOfAdd,
+  faultOfSlot,
+  faultOfTake,
+  type SlotRequest,
+} from '@signalbox/storage'
+import type { Connection } from './group.ts'
+
+/** Rows over for less than this stay, since the clock of another process may run behind. */
+const GRACE_MS = 600_000
+const SWEEP_EVERY = 256
+const SWEEP_ROWS = 512
+
+/** Windows and slots in SQLite. `await sqliteCounters(connection).enter({ key, slot, limit: 8, ttlMs: 60_000 }, at)` */
+export function sqliteCounters({ db, write }: Connection): CounterStore {
+  const sql = prepare(db)
+  const sweep = makeSweep(sql)
+  return {
+    take(requests, at) {
+      const fault = faultOfTake(requests, at)
+      return fault ? Promise.reject(fault) : write(() => take(sql, requests, at))
+    },
+    add(key, amount, at) {
+      const fault = faultOfAdd(amount, at)
+      if (fault) return Promise.reject(fault)
+      return write(() => {
+        sql.add.run(amount, key, at)
+      })
+    },
+    enter(request, at) {
+      const fault = faultOfSlot(request, at)
+      if (fault) return Promise.reject(fault)
+      return write(() => {
+        sweep(at)
+        return enter(sql, request, at)
+      })
+    },
+    leave: (key, slot) =>
+      write(() => {
+        sql.leave.run(key, slot)
+      }),
+  }
+}
+
+type Sql = ReturnType<typeof prepare>
+
+function prepare(db: DatabaseSync) {
+  return {
+    // One statement decides and counts: no row changes where the limit would be passed.
+    take: db.prepare(`
+      INSERT INTO counters (key, used, ends_at) VALUES (?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET
+        used = excluded.used + iif(ends_at > ?, used, 0),
+        ends_at = iif(ends_at > ?, ends_at, excluded.ends_at)
+      WHERE iif(ends_at > ?, used, 0) + excluded.used <= ?`),
+    endsAt: db.prepare('SELECT ends_at FROM counters WHERE key = ? AND ends_at > ?'),
+    untake: db.prepare('UPDATE counters SET used = used - ? WHERE key = ? AND NOT (used = ? AND ends_at = ?)'),
+    unopen: db.prepare('DELETE FROM counters WHERE key = ? AND used = ? AND ends_at = ?'),
+    add: db.prepare('UPDATE counters SET used = max(0, used + ?) WHERE key = ? AND ends_at > ?'),
+    enter: db.prepare(`
+      INSERT INTO slots (key, slot, ends_at) SELECT ?, ?, ?
+      WHERE coalesce((SELECT taken FROM slot_counts WHERE key = ?), 0) < ?
+        OR EXISTS (SELECT 1 FROM slots WHERE key = ? AND slot = ? AND ends_at > ?)
+      ON CONFLICT (key, slot) DO UPDATE SET ends_at = excluded.ends_at`),
+    leave: db.prepare('DELETE FROM slots WHERE key = ? AND slot = ?'),
+    clear: db.prepare('DELETE FROM slots WHERE key = ? AND ends_at <= ?'),
+    counterAfter: db.prepare('SELECT key FROM counters WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?'),
+    sweepCounters: db.prepare('DELETE FROM counters WHERE key > ? AND key <= ? AND ends_at <= ?'),
+    sweepLastCounters: db.prepare('DELETE FROM counters WHERE key > ? AND ends_at <= ?'),
+    sweepSlots: db.prepare('DELETE FROM slots WHERE ends_at <= ?'),
+    sweepRooms: db.prepare('DELETE FROM slot_counts WHERE taken = 0'),
+  }
+}
+
+function take(sql: Sql, requests: readonly CounterRequest[], at: number): CounterRefusal | undefined {
+  for (const [index, { key, amount, limit, windowMs }] of requests.entries()) {
+    const fits = amount <= limit && sql.take.run(key, amount, at + windowMs, at, at, at, limit).changes === 1
+    if (fits) continue
+    const open = sql.endsAt.get(key, at)
+    // Backwards, so that a counter named twice goes through the same states again.
+    for (const taken of requests.slice(0, index).reverse()) untake(sql, taken, at)
+    return { key, retryAfterMs: open ? Number(open.ends_at) - at : windowMs }
+  }
+  return undefined
+}
+
+/** A window that began with this very take goes away; in an older one the amount is given back. */
+function untake(sql: Sql, { key, amount, windowMs }: CounterRequest, at: number): void {
+  if (sql.untake.run(amount, key, amount, at + windowMs).changes === 0) sql.unopen.run(key, amount, at + windowMs)
+}
+
+function enter(sql: Sql, { key, slot, limit, ttlMs }: SlotRequest, at: number): boolean {
+  const tryIt = (): boolean => sql.enter.run(key, slot, at + ttlMs, key, limit, key, slot, at).changes === 1
+  if (tryIt()) return true
+  return sql.clear.run(key, at).changes !== 0 && tryIt()
+}
+
+/** Forgets windows and slots long over, a stretch of the table at a time, in step with use. */
+function makeSweep(sql: Sql): (at: number) => void {
+  let calls = 0
+  let place = ''
+  return at => {
+    if (++calls % SWEEP_EVERY !== 0) return
+    const end = sql.counterAfter.get(place, SWEEP_ROWS)
+    if (end) {
+      sql.sweepCounters.run(place, String(end.key), at - GRACE_MS)
+      place = String(end.key)
+      return
+    }
+    sql.sweepLastCounters.run(place, at - GRACE_MS)
+    sql.sweepSlots.run(at - GRACE_MS)
+    sql.sweepRooms.run()
+    place = ''
+  }
+}

@@ -1,0 +1,162 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+// SQLite's price is the commit, not the statement. So verbs called in one turn of the event loop share a transaction, and
+// each is answered only after COMMIT. The lock is taken at BEGIN: what a verb reads, no other process changes under it.
+
+export interface Connection {
+  readonly db: DatabaseSync
+  /** Runs with the others of this turn, in one transaction; resolves once it is committed. Must be safe to run again. */
+  write<T>(run: () => T): Promise<T>
+  /** Sees what has been committed. */
+  read<T>(run: () => T): Promise<T>
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly path: string
+  /** How long a verb waits while another process writes. */
+  readonly busyTimeoutMs: number
+}
+
+interface Job {
+  readonly run: () => unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (reason: unknown) => void
+  value: unknown
+  error: unknown
+}
+
+/** A longer transaction would hold up the event loop and every other process. */
+const MOST_AT_ONCE = 512
+const SQLITE_BUSY = 5
+
+/** Wraps an open database. `openConnection(db, { path, busyTimeoutMs: 5_000 }).write(() => statement.run())` */
+export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: ConnectionOptions): Connection {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  let waiting: Job[] = []
+  let closing: Promise<void> | undefined
+  /** When the lock was first refused to the jobs in front, by the monotonic clock. */
+  let blockedSince: number | undefined
+
+  const flush = (): void => {
+    const group = waiting.splice(0, MOST_AT_ONCE)
+    if (!start(group)) return
+    try {
+      for (const job of group) job.value = job.run()
+      commit.run()
+    } catch (error) {
+      rollBack(db)
+      if (group.length === 1) fail(group, error)
+      else oneByOne(group)
+    }
+    if (waiting.length > 0) setImmediate(flush)
+    for (const job of group) answer(job)
+  }
+
+  /** Begins the transaction. False: the lock is taken, and the jobs wait for their turn without holding up the event loop. */
+  const start = (group: Job[]): boolean => {
+    try {
+      begin.run()
+      blockedSince = undefined
+      return true
+    } catch (error) {
+      blockedSince ??= performance.now()
+      if (isBusy(error) && performance.now() - blockedSince < busyTimeoutMs) {
+        waiting = [...group, ...waiting]
+        setTimeout(flush, 1)
+        return false
+      }
+      blockedSince = undefined
+      fail(group, explained(error, path))
+      for (const job of group) answer(job)
+      if (waiting.length > 0) setImmediate(flush)
+      return false
+    }
+  }
+
+  /** A verb threw: again from the start, each behind its own savepoint, so that it alone is refused. */
+  const oneByOne = (group: readonly Job[]): void => {
+    try {
+      begin.run()
+      for (const job of group) {
+        db.exec('SAVEPOINT verb')
+        try {
+          job.value = job.run()
+        } catch (error) {
+          job.error = error
+          db.exec('ROLLBACK TO verb')
+        }
+        db.exec('RELEASE verb')
+      }
+      commit.run()
+    } catch (error) {
+      rollBack(db)
+      fail(group, explained(error, path))
+    }
+  }
+
+  const enqueue = <T>(run: () => T): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      // Empty: nobody has asked for a turn yet. While blocked, a timer will come.
+      if (waiting.length === 0 && blockedSince === undefined) setImmediate(flush)
+      waiting.push({ run, resolve, reject, value: undefined, error: undefined })
+    })
+
+  const closed = (): Promise<never> =>
+    Promise.reject(new Error(`sqliteStorage: \`${path}\` is closed. Open it again, or close it after the last request.`))
+
+  const read = async <T>(run: () => T): Promise<T> => {
+    if (closing) return closed()
+    const started = performance.now()
+    for (;;) {
+      try {
+        return run()
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - started > busyTimeoutMs) throw explained(error, path)
+        await new Promise(resolve => setTimeout(resolve, 1))
+      }
+    }
+  }
+
+  return {
+    db,
+    write: run => (closing ? closed() : enqueue(run)),
+    read,
+    close() {
+      // An empty verb at the end of the queue: when it is answered, so are all before it.
+      closing ??= enqueue(() => undefined).finally(() => db.close())
+      return closing
+    },
+  }
+}
+
+function answer(job: Job): void {
+  if (job.error === undefined) job.resolve(job.value as never)
+  else job.reject(job.error)
+}
+
+function fail(group: readonly Job[], error: unknown): void {
+  for (const job of group) job.error = error
+}
+
+function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    // A full disk or a failed COMMIT ends the transaction by itself: there is nothing left to undo.
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: unknown } | undefined)?.errcode
+  return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY
+}
+
+function explained(error: unknown, path: string): Error {
+  const trouble = error instanceof Error ? error.message : String(error)
+  const wayOut = isBusy(error)
+    ? 'Another process writes for too long: close it, or raise `busyTimeoutMs`.'
+    : 'Check that the file and its folder can be written and the disk has room.'
+  return new Error(`sqliteStorage: \`${path}\`: ${trouble}. ${wayOut}`, { cause: error })
+}

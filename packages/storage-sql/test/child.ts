@@ -1,0 +1,95 @@
+import { writeSync } from 'node:fs'
+import type { UsageRow } from '@signalbox/storage'
+import { sqliteStorage } from '../src/sqlite.ts'
+
+// Run as a process of its own by processes.test.ts: `node child.ts <task> <path> <name>`. Prints what was acknowledged, at
+// once and without a buffer, so that a line printed before the kill is a promise that was kept before it.
+
+const [task = '', path = '', name = ''] = process.argv.slice(2)
+const AT = 1_750_000_000_000
+const say = (line: string): number => writeSync(1, `${line}\n`)
+
+const usageRow = (id: string): UsageRow => ({
+  id,
+  workspaceId: 'ws_1',
+  keyId: name,
+  at: AT,
+  modelAsked: 'm',
+  model: 'm',
+  provider: 'p',
+  credential: 'platform',
+  strategy: 's',
+  streamed: false,
+  inputTokens: 1,
+  outputTokens: 1,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  estimated: false,
+  cost: 7,
+  result: 'ok',
+  attempts: 1,
+  durationMs: 1,
+  warnings: [],
+})
+
+const storage = sqliteStorage(path)
+
+/** Requests for ever, sixteen at a time, until killed. */
+async function work(): Promise<void> {
+  const { ledger, usage, counters } = storage
+  const one = async (id: string): Promise<void> => {
+    await ledger.credit({ id, account: 'a', amount: 10, at: AT })
+    say(`credit ${id}`)
+    await counters.enter({ key: 'slots', slot: id, limit: 1_000_000, ttlMs: 1_000 }, AT)
+    await ledger.reserve({
+      id,
+      amount: 9,
+      accounts: [
+        { account: 'a', floor: 0 },
+        { account: 'b', floor: -(10 ** 12) },
+      ],
+      at: AT,
+      expiresAt: AT + 1_000,
+    })
+    say(`reserve ${id}`)
+    await Promise.all([
+      ledger.settle({ id, amounts: { a: 7, b: 7 }, at: AT }).then(() => say(`settle ${id}`)),
+      usage.append(usageRow(id)).then(() => say(`usage ${id}`)),
+      counters.leave('slots', id),
+    ])
+  }
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, worker) => {
+      for (let n = 0; ; n++) await one(`${name}-${worker}-${n}`)
+    }),
+  )
+}
+
+/** As many takes and reservations as there is room for, in small steps, so that two processes take turns. */
+async function race(): Promise<void> {
+  const counts = { taken: 0, held: 0, entered: 0 }
+  for (let round = 0; round < 40; round++)
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, n) => {
+        const id = `${name}-${round}-${n}`
+        const take = storage.counters.take(
+          [
+            { key: 'free', amount: 1, limit: 10_000, windowMs: 60_000 },
+            { key: 'rpm', amount: 1, limit: 500, windowMs: 60_000 },
+          ],
+          AT,
+        )
+        const enter = storage.counters.enter({ key: 'slots', slot: id, limit: 123, ttlMs: 60_000 }, AT)
+        const reserve = storage.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: 0 }], at: AT, expiresAt: AT + 60_000 })
+        if ((await take) === undefined) counts.taken++
+        if (await enter) counts.entered++
+        if ((await reserve) === undefined) counts.held++
+      }),
+    )
+  await storage.close()
+  say(JSON.stringify(counts))
+}
+
+const tasks: Record<string, () => Promise<void>> = { work, race }
+await tasks[task]?.()

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Storage } from '@signalbox/storage'
+import { expect, onTestFinished, test } from 'vitest'
+import { sqliteStorage } from '../src/sqlite.ts'
+import { temporaryFile } from './temporary-file.ts'
+
+const AT = 1_750_000_000_000
+const child = fileURLToPath(new URL('child.ts', import.meta.url))
+
+interface Running {
+  readonly process: ChildProcess
+  readonly text: () => string
+  /** Resolves when the process is gone and all it said has been read. */
+  readonly over: Promise<unknown>
+}
+
+function start(task: 'work' | 'race', path: string, name: string): Running {
+  const process_ = spawn(process.execPath, ['--conditions=source', child, task, path, name], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => {
+    process_.kill('SIGKILL')
+  })
+  let text = ''
+  process_.stdout.setEncoding('utf8').on('data', chunk => {
+    text += chunk
+  })
+  return { process: process_, text: () => text, over: once(process_, 'close') }
+}
+
+async function killWhen(running: Running, lines: number): Promise<readonly (readonly [string, string])[]> {
+  while (running.process.exitCode === null && running.text().split('\n').length < lines)
+    await new Promise(resolve => setTimeout(resolve, 5))
+  running.process.kill('SIGKILL')
+  await running.over
+  return running
+    .text()
+    .split('\n')
+    .filter(line => line.length > 0)
+    .map(line => [line.split(' ')[0] ?? '', line.split(' ')[1] ?? ''] as const)
+}
+
+async function checkBooks(storage: Storage, account: string): Promise<ReadonlySet<string>> {
+  const entries = await storage.ledger.entries(account, { limit: 1_000_000 })
+  const sum = entries.reduce((total, entry) => total + entry.amount, 0)
+  expect((await storage.ledger.balance(account, AT)).balance).toBe(sum)
+  const names = entries.map(({ kind, id }) => `${kind} ${id}`)
+  expect(new Set(names).size).toBe(names.length)
+  return new Set(names)
+}
+
+test('kill -9 in full flight loses nothing that was acknowledged, and holds left behind run out', async () => {
+  const path = temporaryFile()
+  const acknowledged = new Set<string>()
+  for (let round = 0; round < 4; round++) {
+    const lines = await killWhen(start('work', path, `r${round}`), 200 + round * 531)
+    expect(lines.length).toBeGreaterThan(100)
+    for (const [verb, id] of lines) acknowledged.add(`${verb} ${id}`)
+  }
+
+  const storage = sqliteStorage(path)
+  onTestFinished(() => storage.close())
+  const inA = await checkBooks(storage, 'a')
+  const inB = await checkBooks(storage, 'b')
+  const used = new Set((await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: AT * 2, limit: 1_000_000 })).map(({ id }) => id))
+  const expired = new Set((await storage.ledger.expire(AT + 1_000)).map(({ id }) => id))
+  const lost = [...acknowledged].filter(line => {
+    const [verb, id = ''] = line.split(' ')
+    if (verb === 'credit') return !inA.has(`credit ${id}`)
+    if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`)
+    if (verb === 'usage') return !used.has(id)
+    // Held, and then either settled or left behind: never neither.
+    return expired.has(id) === inA.has(`usage ${id}`)
+  })
+  expect(lost).toEqual([])
+  for (const account of ['a', 'b']) expect((await storage.ledger.balance(account, AT)).held).toBe(0)
+  const slots = Array.from({ length: 50 }, (_, n) =>
+    storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000),
+  )
+  expect((await Promise.all(slots)).every(Boolean)).toBe(true)
+})
+
+test('two processes on one file admit exactly the limit between them, never overspend, and open it at the same moment', async () => {
+  const path = temporaryFile()
+  const filler = sqliteStorage(path)
+  await filler.ledger.credit({ id: 'c', account: 'a', amount: 3_330, at: AT })
+  await filler.close()
+  const racers = ['one', 'two'].map(name => start('race', path, name))
+  await Promise.all(racers.map(racer => racer.over))
+  const counts = racers.map(racer => JSON.parse(racer.text()) as { taken: number; held: number; entered: number })
+  const total = (pick: 'taken' | 'held' | 'entered') => counts.reduce((sum, count) => sum + count[pick], 0)
+  expect({ taken: total('taken'), held: total('held'), entered: total('entered') }).toEqual({ taken: 500, held: 333, entered: 123 })
+})
+
+test('processes that create one file at the same moment all find it ready', async () => {
+  const path = temporaryFile()
+  const racers = ['one', 'two', 'three'].map(name => start('race', path, name))
+  await Promise.all(racers.map(racer => racer.over))
+  expect(racers.map(racer => racer.process.exitCode)).toEqual([0, 0, 0])
+})
