@@ -37,12 +37,13 @@ const stamp: Stamp = { id: 'resp_1', model: 'small', created_at: 1_700_000_000, 
 /** Just enough of a language to see what went through. */
 const dialect: ClientDialect = {
   name: 'responses',
-  decodeRequest: body => ({
-    prompt: { input: [] },
-    routing: { models: [String(body.model ?? 'small')], allow_fallbacks: true },
-    delivery: body.stream === true ? 'stream' : 'whole',
-    original: body,
-  }) as InferenceRequest,
+  decodeRequest: body =>
+    ({
+      prompt: { input: [] },
+      routing: { models: [String(body.model ?? 'small')], allow_fallbacks: true },
+      delivery: body.stream === true ? 'stream' : 'whole',
+      original: body,
+    }) as InferenceRequest,
   encodeResponse: (response): JsonObject => ({ id: stamp.id, object: 'response', status: response.outcome.status, output: [] }),
   encodeEvents: () => ({
     write: events =>
@@ -62,7 +63,12 @@ export const completed: InferenceResponse = { id: 'x', model: 'small', created_a
 export function fakeGateway(over: Partial<Gateway> = {}): Fake {
   const errors: string[] = []
   const calls: Fake['calls'] = []
-  const model = { id: 'small', aliases: ['s'], created: 1_700_000_000, offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', context_window: 8192, price: { input: 50_000, output: 100_000 } }] }
+  const model = {
+    id: 'small',
+    aliases: ['s'],
+    created: 1_700_000_000,
+    offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', context_window: 8192, price: { input: 50_000, output: 100_000 } }],
+  }
   const deep = { id: 'meta/llama', offers: [] }
   const fake: Fake = {
     act: () => ({ response: Promise.resolve(completed) }),
@@ -87,7 +93,8 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         const { commit = Promise.resolve(), batches, response = Promise.resolve(completed) } = fake.act({ request, signal })
         commit.catch(() => {})
         response.catch(() => {})
-        const read = batches ?? ((): AsyncIterator<readonly InferenceEvent[], undefined> => ({ next: async () => ({ done: true, value: undefined }) }))
+        const read =
+          batches ?? ((): AsyncIterator<readonly InferenceEvent[], undefined> => ({ next: async () => ({ done: true, value: undefined }) }))
         return {
           committed: commit,
           batches: read,
@@ -98,7 +105,11 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
           },
         }
       },
-      models: { find: name => [model, deep].find(one => one.id === name || (name === 's' && one.id === 'small')), list: () => [model, deep], nearest: () => ['small'] },
+      models: {
+        find: name => [model, deep].find(one => one.id === name || (name === 's' && one.id === 'small')),
+        list: () => [model, deep],
+        nearest: () => ['small'],
+      },
       workspaces: { create: () => Promise.reject(new Error('not here')), list: async () => [] },
       keys: { create: () => Promise.reject(new Error('not here')), revoke: async () => false },
       billing: { balance: () => Promise.reject(new Error('not here')), credit: async () => {} },

@@ -8,34 +8,56 @@ const maxRatio = 100
 const judgedFrom = 1_048_576
 
 /** We ask for none, but some send compressed answers all the same: one layer is decoded, anything stranger is refused. */
-export function decoded(reply: TransportReply, maxBytes: number): TransportReply {
+export function decoded(reply: TransportReply, maxBytes: number): TransportReply | Promise<TransportReply> {
   const encoding = reply.header('content-encoding')?.trim().toLowerCase() ?? ''
-  if (encoding === '' || encoding === 'identity') return reply
-  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
-  if (decoder === undefined) {
-    // Nobody will read it.
-    reply.body.return?.().catch(() => {})
-    throw transportError('UNKNOWN_ENCODING', 'The answer is encoded in a way that is not understood.')
-  }
-  const header = (name: string): string | undefined =>
-    name === 'content-encoding' || name === 'content-length' ? undefined : reply.header(name)
-  return { status: reply.status, header, body: inflate(reply.body, decoder, maxBytes) }
+  return encoding === '' || encoding === 'identity' ? reply : unwrapped(reply, encoding, maxBytes)
 }
 
-const decoders: Readonly<Record<string, () => Transform | undefined>> = {
-  gzip: () => zlib.createUnzip(),
-  'x-gzip': () => zlib.createUnzip(),
-  deflate: () => zlib.createUnzip(),
+async function unwrapped(reply: TransportReply, encoding: string, maxBytes: number): Promise<TransportReply> {
+  const first = Object.hasOwn(decoders, encoding) ? await reply.body.next() : undefined
+  const decoder = first && decoders[encoding]?.(first.value?.[0])
+  if (decoder === undefined) {
+    await reply.body.return?.()
+    throw transportError('UNKNOWN_ENCODING', 'The answer is encoded in a way that is not understood.')
+  }
+  const source = replayed(first, reply.body)
+  const header = (name: string): string | undefined =>
+    name === 'content-encoding' || name === 'content-length' ? undefined : reply.header(name)
+  return { status: reply.status, header, body: inflate(source, decoder, maxBytes) }
+}
+
+type Bytes = AsyncIterator<Uint8Array, undefined>
+
+/** The first byte says which kind of `deflate` it is: with the wrapping of the standard, or bare, as some send it. */
+const decoders: Readonly<Record<string, (first: number | undefined) => Transform | undefined>> = {
+  gzip: () => zlib.createGunzip(),
+  'x-gzip': () => zlib.createGunzip(),
+  deflate: first => ((first ?? 0) % 16 === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
   br: () => zlib.createBrotliDecompress(),
   // Absent before Node 22.15.
   zstd: () => (typeof zlib.createZstdDecompress === 'function' ? zlib.createZstdDecompress() : undefined),
 }
 
-function inflate(source: AsyncIterator<Uint8Array, undefined>, decoder: Transform, maxBytes: number): AsyncIterator<Uint8Array, undefined> {
+function replayed(first: IteratorResult<Uint8Array, undefined> | undefined, rest: Bytes): Bytes {
+  let held = first
+  return {
+    async next() {
+      const step = held ?? (await rest.next())
+      held = undefined
+      return step
+    },
+    async return() {
+      await rest.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+function inflate(source: Bytes, decoder: Transform, maxBytes: number): Bytes {
   let taken = 0
   let given = 0
   let over = false
-  const output = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>
+  const output = decoder[Symbol.asyncIterator]() as Bytes
   const close = (): void => {
     over = true
     decoder.destroy()

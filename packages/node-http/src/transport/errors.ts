@@ -22,7 +22,7 @@ const families: readonly (readonly [pattern: RegExp, reason: readonly [code: str
     /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/,
     ['TLS_FAILED', 'No secure connection could be made.'],
   ],
-  [/^HPE_/, ['BAD_ANSWER', 'The answer is not valid HTTP.']],
+  [/^(?:HPE_|HTTPParserError$)/, ['BAD_ANSWER', 'The answer is not valid HTTP.']],
 ]
 
 /** An error of the transport: a short message, and nothing of addresses, certificates or the request. */
@@ -41,5 +41,6 @@ export const isStale = (error: unknown): boolean => ['ECONNRESET', 'EPIPE', 'UND
 /** Trying several addresses of one name fails with one error that holds the others. */
 function codeOf(error: unknown): string {
   const inner: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error
-  return inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : ''
+  if (!(inner instanceof Error)) return ''
+  return 'code' in inner && typeof inner.code === 'string' ? inner.code : inner.name
 }

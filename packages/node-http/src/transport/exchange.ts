@@ -57,11 +57,13 @@ function send({ pool, line, path, request }: Sending, accept: (reply: TransportR
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(controller) {
       control = controller
+      line.awaiting = true
       if (settled) controller.abort(new Error('aborted'))
     },
     onResponseStart(controller, status, headers) {
       // 100 and 103 announce the answer; they are not it.
       if (status < 200) return
+      line.awaiting = false
       body = openBody(controller, () => {
         if (!settle()) return
         controller.abort(new Error('aborted'))

@@ -1,11 +1,14 @@
 import type { ConnectionOptions } from 'node:tls'
 import { buildConnector, Client } from 'undici'
+import { skipInterim } from './interim.ts'
 
 /** One connection to a provider, used by one request at a time; it reconnects by itself. */
 export interface Line {
   readonly client: Client
   /** Answers taken over the connection that is open now; 0: none yet, or none open. */
   served: number
+  /** A request is out and the head of its answer has not come. */
+  awaiting: boolean
 }
 
 export interface Pool {
@@ -51,7 +54,12 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
     }
     const open = (): Line => {
       const client = new Client(origin, {
-        connect,
+        connect: (options, callback) =>
+          connect(options, (...args) => {
+            const [error, socket] = args
+            if (error === null) skipInterim(socket, () => line.awaiting)
+            callback(...args)
+          }),
         pipelining: 1,
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -60,7 +68,7 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
         maxHeaderSize: 65_536,
         allowH2: false,
       })
-      const line: Line = { client, served: 0 }
+      const line: Line = { client, served: 0, awaiting: false }
       client.on('disconnect', () => {
         line.served = 0
         if (idle.includes(line)) drop(line)
