@@ -1,1 +1,1 @@
-export {}
+export { type CatalogQuery, catalogModels } from './models.ts'

@@ -1,0 +1,80 @@
+import { abilities } from '@signalbox/core/protocol'
+import { describe, expect, test } from 'vitest'
+import { catalogModels } from '../src/index.ts'
+
+const spoken = ['responses', 'chat']
+const everyone = [
+  ...['openai', 'anthropic', 'google', 'google-vertex', 'amazon-bedrock', 'azure', 'xai', 'mistral', 'deepseek', 'moonshotai', 'zai'],
+  ...['minimax', 'alibaba', 'meta', 'cohere', 'perplexity', 'groq', 'together', 'fireworks', 'deepinfra', 'cerebras'],
+  ...['cloudflare-workers-ai', 'nebius', 'novita', 'baseten', 'nvidia'],
+]
+const all = catalogModels({ providers: everyone, dialects: [...spoken, 'messages', 'gemini', 'bedrock'] })
+
+describe('the built-in models', () => {
+  test('are offered only by providers that are on', () => {
+    const models = catalogModels({ providers: ['openai'], dialects: spoken })
+    expect(models.length).toBeGreaterThan(10)
+    expect([...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))]).toEqual(['openai'])
+  })
+
+  test('are offered only in languages that are spoken', () => {
+    expect(catalogModels({ providers: ['anthropic'], dialects: spoken })).toEqual([])
+    expect(catalogModels({ providers: ['anthropic'], dialects: ['messages'] }).length).toBeGreaterThan(5)
+    expect(new Set(all.flatMap(({ offers }) => offers.map(({ dialect }) => dialect)))).toEqual(
+      new Set(['responses', 'chat', 'messages', 'gemini', 'bedrock']),
+    )
+  })
+
+  test('of OpenAI are asked for in the Responses language', () => {
+    const offers = catalogModels({ providers: ['openai'], dialects: spoken }).flatMap(model => model.offers)
+    expect(new Set(offers.map(({ dialect }) => dialect))).toEqual(new Set(['responses']))
+  })
+
+  test('are none where no provider is on', () => {
+    expect(catalogModels({ providers: [], dialects: spoken })).toEqual([])
+  })
+
+  test('have prices in whole microdollars per million tokens', () => {
+    const prices = all.flatMap(({ offers }) => offers.flatMap(({ price }) => (price ? Object.values(price) : [])))
+    expect(prices.length).toBeGreaterThan(800)
+    expect(prices.filter(price => !Number.isSafeInteger(price) || price < 0)).toEqual([])
+    const [offer] = all.find(({ id }) => id === 'gpt-6.1-sol')?.offers ?? []
+    expect(offer?.price).toEqual({ input: 2_000_000, output: 10_000_000, cached: 100_000, cache_write: 2_500_000 })
+  })
+
+  test('have no price where none is known, which is not the same as free', () => {
+    const unpriced = all.flatMap(({ id, offers }) => offers.flatMap(offer => (offer.price ? [] : [`${id} at ${offer.provider}`])))
+    expect(unpriced).toContain('gemma-4-31b-it at google')
+  })
+
+  test('mean one thing by each name', () => {
+    const names = all.flatMap(({ id, aliases = [] }) => [id, ...aliases])
+    expect(names.length).toBe(new Set(names).size)
+  })
+
+  test('have abilities that the engine knows, and limits above zero', () => {
+    const offers = all.flatMap(model => model.offers)
+    expect(offers.flatMap(offer => offer.abilities ?? []).filter(ability => !abilities.includes(ability))).toEqual([])
+    expect(offers.filter(({ context_window = 1, max_output_tokens = 1 }) => context_window < 1 || max_output_tokens < 1)).toEqual([])
+    expect(offers.some(offer => offer.abilities?.includes('tools'))).toBe(true)
+  })
+
+  test('say which parameters they refuse, and which efforts they know', () => {
+    const [offer] = all.find(({ id }) => id === 'gpt-6.1-sol')?.offers ?? []
+    expect(offer?.quirks).toEqual({ refuses: ['temperature', 'top_p', 'top_k'], efforts: ['low', 'medium', 'high', 'xhigh', 'max'] })
+  })
+
+  test('have a date in seconds', () => {
+    expect(all.find(({ id }) => id === 'gpt-6.1-sol')?.created).toBe(Date.UTC(2026, 8, 29) / 1000)
+    expect(all.filter(({ created }) => !Number.isSafeInteger(created))).toEqual([])
+  })
+
+  test('are read in a few milliseconds', () => {
+    const times = Array.from({ length: 5 }, () => {
+      const began = performance.now()
+      catalogModels({ providers: everyone, dialects: spoken })
+      return performance.now() - began
+    })
+    expect(Math.min(...times)).toBeLessThan(5)
+  })
+})
