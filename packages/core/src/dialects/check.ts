@@ -7,8 +7,8 @@ import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 /** Gives back one value of a caller's body, typed, or throws the 400 that names its path. */
 export type Read<T> = (value: Json, path: string) => T
 
-export function refuse(code: ErrorCode, message: string, param: string, suggestion?: string): never {
-  throw new GatewayError(code, { message, param, ...(suggestion !== undefined && { suggestion }) })
+export function refuse(code: ErrorCode, message: string, param: string): never {
+  throw new GatewayError(code, { message, param })
 }
 
 /** The value itself stays out of the message: it may be megabytes, or a secret. */
@@ -70,33 +70,46 @@ export const stringMap =
     const map = object(value, path)
     const keys = Object.keys(map)
     if (keys.length > most) refuse('invalid_parameter_value', `\`${path}\` may hold ${most} entries at most, got ${keys.length}.`, path)
-    for (const key of keys) text(map[key] ?? null, `${path}.${key}`)
+    for (const key of keys) text(map[key] ?? null, at(path, key))
     return map as Readonly<Record<string, string>>
   }
 
+/** An object of the body, and the path to it. */
+interface Place {
+  readonly body: JsonObject
+  readonly path: string
+}
+
 /** SDKs send null for what they leave out, so null counts as absent everywhere. */
-export function optional<T>(body: JsonObject, key: string, path: string, read: Read<T>): T | undefined {
+export function optional<T>({ body, path }: Place, key: string, read: Read<T>): T | undefined {
   const value = body[key]
   return value === undefined || value === null ? undefined : read(value, at(path, key))
 }
 
-export function required<T>(body: JsonObject, key: string, path: string, read: Read<T>): T {
+export function required<T>({ body, path }: Place, key: string, read: Read<T>): T {
   const value = body[key]
   return value === undefined || value === null ? missing(at(path, key)) : read(value, at(path, key))
 }
 
-export const missing = (param: string, suggestion?: string): never =>
-  refuse('missing_required_parameter', `\`${param}\` is required.`, param, suggestion)
+export function missing(param: string, suggestion?: string): never {
+  throw new GatewayError('missing_required_parameter', {
+    message: `\`${param}\` is required.`,
+    param,
+    ...(suggestion !== undefined && { suggestion }),
+  })
+}
 
-const at = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+/** A key that a caller made up may be of any length. */
+const at = (path: string, key: string): string => (path === '' ? key.slice(0, 200) : `${path}.${key.slice(0, 200)}`)
 
 /** An object of ours that may hold nothing but these fields: a typing error there would be obeyed by nobody and noticed by no one. */
 export function exact(body: JsonObject, path: string, fields: ReadonlyMap<string, Read<unknown>>): Record<string, unknown> {
   const read: Record<string, unknown> = {}
   for (const key of Object.keys(body)) {
     const field = fields.get(key)
-    if (!field) refuse('unknown_field', `\`${path}.${key}\` is not a known field. Known: ${[...fields.keys()].join(', ')}.`, `${path}.${key}`)
-    const value = optional(body, key, path, field)
+    if (!field)
+      return refuse('unknown_field', `\`${at(path, key)}\` is not a known field. Known: ${[...fields.keys()].join(', ')}.`, at(path, key))
+    const value = optional({ body, path }, key, field)
     if (value !== undefined) read[key] = value
   }
   return read

@@ -35,24 +35,34 @@ const rows: readonly Row[] = [
   },
   { kind: 'out_of_quota', status: [402], strictly: true },
   { kind: 'out_of_quota', says: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i },
-  { kind: 'rate_limited', names: /^(rate_limit(ed|_error|_exceeded)?|too_many_requests|slow_down|resource_exhausted|throttlingexception)$/i },
+  {
+    kind: 'rate_limited',
+    names: /^(rate_limit(ed|_error|_exceeded)?|too_many_requests|slow_down|resource_exhausted|throttlingexception)$/i,
+  },
   {
     kind: 'overloaded',
-    names: /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable)$/i,
+    names:
+      /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable)$/i,
   },
   { kind: 'overloaded', says: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'rejected', names: /^invalid_encrypted_content$/ },
   {
     kind: 'policy',
-    names: /^(content_policy_violation|content_filter|invalid_prompt|cyber_policy|bio_policy|responsibleaipolicyviolation|moderation(_blocked)?|safety)$/i,
+    names:
+      /^(content_policy_violation|content_filter|invalid_prompt|cyber_policy|bio_policy|responsibleaipolicyviolation|moderation(_blocked)?|safety)$/i,
   },
   { kind: 'policy', status: faulty, says: /content (management )?policy|safety (check|system)|flagged (as|for|by)|moderation/i },
   { kind: 'policy', status: [451], strictly: true },
   { kind: 'unknown_model', names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|not_found_error)$/i },
-  { kind: 'unknown_model', status: [400, 404], says: /model\b.{0,120}\b(does not exist|not found|decommissioned|is not available|no longer available)/i },
+  {
+    kind: 'unknown_model',
+    status: [400, 404],
+    says: /model\b.{0,120}\b(does not exist|not found|decommissioned|is not available|no longer available)/i,
+  },
   {
     kind: 'bad_credential',
-    names: /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication)$/i,
+    names:
+      /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication)$/i,
   },
   { kind: 'bad_credential', says: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
   { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
@@ -132,7 +142,8 @@ const withDelay = (failure: Failure, retryAfterMs: number | undefined): Failure 
   retryAfterMs === undefined ? failure : { ...failure, retryAfterMs }
 
 const looksLikePage = (body: string, type: string | undefined): boolean =>
-  /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 200)) || (/^text\/html/i.test(type ?? '') && !/^\s*[{[]/.test(body.slice(0, 200)))
+  /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 200)) ||
+  (/^text\/html/i.test(type ?? '') && !/^\s*[{[]/.test(body.slice(0, 200)))
 
 function parse(body: string): Json | undefined {
   try {
@@ -160,7 +171,8 @@ export function readComplaint(wire: Json): Complaint {
 }
 
 const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-const nameOf = (value: Json | undefined): string | undefined => (typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined)
+const nameOf = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
 
 /** Some put the HTTP status where others name a code. */
 const statusOf = (code: Json | undefined): number | undefined => {

@@ -1,1 +1,12 @@
-export {}
+import type { ClientDialect, ProviderDialect } from '../protocol/dialect.ts'
+import { chatProvider } from './chat/provider.ts'
+import { responsesClient } from './responses/client.ts'
+import { responsesProvider } from './responses/provider.ts'
+
+export { chatProvider, responsesClient, responsesProvider }
+
+/** The halves that face callers, by name. */
+export const clientDialects: Readonly<Record<string, ClientDialect>> = { responses: responsesClient }
+
+/** The halves that face providers, by name. */
+export const providerDialects: Readonly<Record<string, ProviderDialect>> = { responses: responsesProvider, chat: chatProvider }

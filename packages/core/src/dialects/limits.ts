@@ -35,7 +35,8 @@ const fromNumber = (value: number, now: number): number => {
 function fromDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhd])\s?)+$/.test(text)) return undefined
   let milliseconds = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|[smhd])/g)) milliseconds += Number(amount) * (units.get(unit ?? '') ?? 0)
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|[smhd])/g))
+    milliseconds += Number(amount) * (units.get(unit ?? '') ?? 0)
   return milliseconds
 }
 
@@ -52,13 +53,18 @@ const spoken =
 export function readSpokenDelay(message: string, now: number): number | undefined {
   const [, found] = spoken.exec(message.slice(0, 4000)) ?? []
   if (found === undefined) return undefined
-  const words = found.trim().replace(/ millisecond.*/i, 'ms').replace(/ ([smh])(?:econd|inute|our).*/i, '$1')
+  const words = found
+    .trim()
+    .replace(/ millisecond.*/i, 'ms')
+    .replace(/ ([smh])(?:econd|inute|our).*/i, '$1')
   return readDelay(words, now)
 }
 
 /** Families of limits and the headers that tell of each: what is left, and when it fills up. */
 const families: readonly (readonly [remaining: string, reset: string])[] = [
-  ...['requests', 'tokens', 'requests-day', 'tokens-minute'].map(name => [`x-ratelimit-remaining-${name}`, `x-ratelimit-reset-${name}`] as const),
+  ...['requests', 'tokens', 'requests-day', 'tokens-minute'].map(
+    name => [`x-ratelimit-remaining-${name}`, `x-ratelimit-reset-${name}`] as const,
+  ),
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map(
     name => [`anthropic-ratelimit-${name}-remaining`, `anthropic-ratelimit-${name}-reset`] as const,
   ),
@@ -91,17 +97,18 @@ export interface DelayFacts {
 /** Said in milliseconds > said in seconds > said in the body > read from the limits. */
 export function retryAfter({ header, now, message, body, limited }: DelayFacts): number | undefined {
   const inMilliseconds = header('retry-after-ms') ?? header('x-ms-retry-after-ms')
-  const said = (inMilliseconds === undefined ? undefined : readDelay(`${inMilliseconds.trim()}ms`, now)) ?? readDelay(header('retry-after'), now)
+  const said =
+    (inMilliseconds === undefined ? undefined : readDelay(`${inMilliseconds.trim()}ms`, now)) ?? readDelay(header('retry-after'), now)
   if (said !== undefined || !limited) return said
   return readDelay(retryInfo(body), now) ?? readSpokenDelay(message, now) ?? readReset(header, now)
 }
 
 /** `error.details[].retryDelay`, or a `retry_after` in seconds. */
 function retryInfo(body: Json | undefined): string | undefined {
-  const error = isObject(body) && isObject(body['error']) ? body['error'] : undefined
-  const details: readonly Json[] = error && Array.isArray(error['details']) ? error['details'] : []
-  const delay = details.flatMap(detail => (isObject(detail) && typeof detail['retryDelay'] === 'string' ? [detail['retryDelay']] : []))[0]
+  const error = isObject(body) && isObject(body.error) ? body.error : undefined
+  const details: readonly Json[] = error && Array.isArray(error.details) ? error.details : []
+  const delay = details.flatMap(detail => (isObject(detail) && typeof detail.retryDelay === 'string' ? [detail.retryDelay] : []))[0]
   if (delay !== undefined) return delay
-  const seconds = error?.['retry_after']
+  const seconds = error?.retry_after
   return typeof seconds === 'number' || typeof seconds === 'string' ? `${seconds}` : undefined
 }

@@ -73,7 +73,10 @@ export function extend({ body, warnings }: Encoded, extensions: JsonObject | und
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /** The effort itself, else the next lower one that the offer knows, else the next higher. */
-export function nearestEffort(effort: Effort, known: readonly string[] | undefined): { readonly effort?: Effort; readonly warnings: readonly Warning[] } {
+export function nearestEffort(
+  effort: Effort,
+  known: readonly string[] | undefined,
+): { readonly effort?: Effort; readonly warnings: readonly Warning[] } {
   if (!known || known.includes(effort)) return { effort, warnings: [] }
   const rung = ladder.indexOf(effort)
   const near = ladder.slice(0, rung).findLast(each => known.includes(each)) ?? ladder.slice(rung + 1).find(each => known.includes(each))

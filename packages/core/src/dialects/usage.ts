@@ -42,7 +42,7 @@ export function readUsage(wire: Json | undefined, names: UsageNames): Usage | un
   const cached = count(pick(wire, names.cached))?.tokens ?? 0
   const cacheWrite = count(pick(wire, names.cacheWrite))?.tokens ?? 0
   const reasoning = count(pick(wire, names.reasoning))?.tokens ?? 0
-  const total = count(wire['total_tokens'])?.tokens
+  const total = count(wire.total_tokens)?.tokens
   return balance({
     input: input?.tokens ?? 0,
     output: output?.tokens ?? 0,

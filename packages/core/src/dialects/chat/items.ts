@@ -1,7 +1,7 @@
 import type { FunctionCallItem, FunctionCallOutputItem, ImagePart, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import type { Warning } from '../../protocol/response.ts'
-import type { Json, JsonObject } from '../../protocol/wire.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
 import { mintCallId } from '../mint.ts'
 import { unsupported } from '../quirks.ts'
 import { annotationsOf, callsIn, dialect, logprobsOf, saidIn } from './wire.ts'
@@ -42,25 +42,27 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
     warnings.push(unsupported(param, `\`${param}\` can only be read by a provider of another kind and was left out.`))
   }
 
-  input.forEach((item, at) => {
+  for (const [at, item] of input.entries()) {
     const param = `input[${at}]`
+    const losePart: Lose = part => lose(`${param}.${item.type === 'message' ? 'content' : 'output'}[${part}]`)
     if (item.type === 'native') {
-      if (item.dialect !== dialect) return lose(param)
-      close()
-      messages.push(item.body)
+      if (item.dialect === dialect) {
+        close()
+        messages.push(item.body)
+      } else lose(param)
     } else if (item.type === 'function_call') speaking().calls.push(writeCall(item, quirks))
     else if (item.type === 'reasoning') speaking().thoughts.push(...thoughtsOf(item))
     else if (item.type === 'function_call_output') {
       turn ??= { text: [], calls: [], thoughts: [], results: [], images: [] }
-      const { result, images } = writeResult(item, quirks, part => lose(`${param}.output[${part}]`))
+      const { result, images } = writeResult(item, quirks, losePart)
       turn.results.push(result)
       turn.images.push(...images)
-    } else if (item.role === 'assistant') speaking().text.push(textOf(item.content, part => lose(`${param}.content[${part}]`)).join(''))
+    } else if (item.role === 'assistant') speaking().text.push(textOf(item.content, losePart).join(''))
     else {
       close()
-      messages.push(writeMessage(item, quirks, part => lose(`${param}.content[${part}]`)))
+      messages.push(writeMessage(item, quirks, losePart))
     }
-  })
+  }
   close()
   return { messages, warnings }
 }
@@ -100,12 +102,16 @@ const thoughtsOf = ({ content, summary }: ReasoningItem): readonly string[] => (
 
 type Lose = (part: number) => void
 
-function writeResult({ call_id, output }: FunctionCallOutputItem, quirks: Quirks, lose: Lose): { readonly result: JsonObject; readonly images: readonly JsonObject[] } {
+function writeResult(
+  { call_id, output }: FunctionCallOutputItem,
+  quirks: Quirks,
+  lose: Lose,
+): { readonly result: JsonObject; readonly images: readonly JsonObject[] } {
   const tool_call_id = callId(call_id, quirks)
   if (typeof output === 'string') return { result: { role: 'tool', tool_call_id, content: output }, images: [] }
   const images = output.flatMap(part => (part.type === 'image' ? [writeImage(part)] : []))
   const note = { type: 'text', text: `Returned by the tool call ${tool_call_id}:` }
-  const text = textOf(output, lose).join('\n')
+  const text = textOf(output, at => (output[at]?.type === 'image' ? undefined : lose(at))).join('\n')
   const content = text === '' && images.length > 0 ? 'The result is in the next message.' : text
   return { result: { role: 'tool', tool_call_id, content }, images: images.length > 0 ? [note, ...images] : [] }
 }
@@ -115,7 +121,7 @@ const textOf = (parts: readonly Part[], lose: Lose): readonly string[] =>
   parts.flatMap((part, at) => {
     if (part.type === 'text') return [part.text]
     if (part.type === 'refusal') return [part.refusal]
-    if (part.type === 'native') lose(at)
+    lose(at)
     return []
   })
 
@@ -151,7 +157,11 @@ export function readMessage(message: JsonObject, choice: JsonObject, mint: (call
       items.push(last?.type === 'reasoning' ? withThought(items, last, text) : { type: 'reasoning', summary: [], content: [text] })
     } else {
       const part: Part = kind === 'text' ? { type: 'text', text } : { type: 'refusal', refusal: text }
-      items.push(last?.type === 'message' ? withPart(items, last, part) : { type: 'message', role: 'assistant', content: [part], status: 'completed' })
+      items.push(
+        last?.type === 'message'
+          ? withPart(items, last, part)
+          : { type: 'message', role: 'assistant', content: [part], status: 'completed' },
+      )
     }
   }
   return [...withExtras(items, annotationsOf(message), logprobsOf(choice)), ...readCalls(message, mint)]
@@ -166,7 +176,8 @@ function withThought(items: Item[], last: ReasoningItem, text: string): Reasonin
 function withPart(items: Item[], last: MessageItem, part: Part): MessageItem {
   items.pop()
   const before = last.content.at(-1)
-  const joined: Part | undefined = before?.type === 'text' && part.type === 'text' ? { type: 'text', text: before.text + part.text } : undefined
+  const joined: Part | undefined =
+    before?.type === 'text' && part.type === 'text' ? { type: 'text', text: before.text + part.text } : undefined
   return { ...last, content: joined ? [...last.content.slice(0, -1), joined] : [...last.content, part] }
 }
 
@@ -177,7 +188,10 @@ function withExtras(items: readonly Item[], annotations: readonly JsonObject[], 
   return items.map((item, index) => {
     const [first, ...rest] = item.type === 'message' && index === at ? item.content : []
     if (item.type !== 'message' || first?.type !== 'text') return item
-    return { ...item, content: [{ ...first, ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }, ...rest] }
+    return {
+      ...item,
+      content: [{ ...first, ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }, ...rest],
+    }
   })
 }
 
@@ -192,5 +206,3 @@ function readCalls(message: JsonObject, mint: (call: number, name: string) => st
 
 /** What an answer without a word is: an empty message, never nothing. */
 export const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }
-
-export const isJson = (value: Json | undefined): value is Json => value !== undefined

@@ -58,14 +58,29 @@ function compose({ prompt, routing }: InferenceRequest, quirks: Quirks): Encoded
   const { messages, warnings } = writeMessages(input, spoken, quirks)
   const tools = writeTools(prompt, quirks)
   const effort = prompt.reasoning?.effort ? nearestEffort(prompt.reasoning.effort, quirks.efforts) : undefined
-  const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), messages, ...tools.fields, ...format.fields }
+  const body: Record<string, Json | undefined> = {
+    ...(native?.dialect === dialect && native.body),
+    messages,
+    ...tools.fields,
+    ...format.fields,
+  }
   for (const field of plain) if (prompt[field] !== undefined) body[field] = prompt[field]
   if (max_output_tokens !== undefined) body[quirks.max_tokens_field ?? 'max_completion_tokens'] = max_output_tokens
   if (effort?.effort) body.reasoning_effort = effort.effort
   if (text?.verbosity !== undefined) body.verbosity = text.verbosity
   Object.assign(body, writeLogprobs(prompt))
   if (routing.tier !== undefined && quirks.priority_tier !== undefined) body.service_tier = quirks.priority_tier
-  return { body, warnings: [...warnings, ...tools.warnings, ...format.warnings, ...(effort?.warnings ?? []), ...unsayable(prompt), ...tierWarning(routing, quirks)] }
+  return {
+    body,
+    warnings: [
+      ...warnings,
+      ...tools.warnings,
+      ...format.warnings,
+      ...(effort?.warnings ?? []),
+      ...unsayable(prompt),
+      ...tierWarning(routing, quirks),
+    ],
+  }
 }
 
 const wantsLogprobs = 'message.output_text.logprobs'
@@ -103,7 +118,8 @@ function decodeResponse(body: JsonObject): InferenceResponse {
   const message = choice && (isObject(choice.message) ? choice.message : choice)
   const said = message ? readMessage(message, choice, (call, name) => mintCallId(head.id, head.created_at, call, name)) : []
   const outcome = error ? failed(error) : choice ? ended(choice, said) : failed(unreadable('The provider’s answer has no choices.'))
-  const output = said.length === 0 && outcome.status === 'completed' ? [emptyMessage] : outcome.status === 'completed' ? said : cutShort(said)
+  const output =
+    said.length === 0 && outcome.status === 'completed' ? [emptyMessage] : outcome.status === 'completed' ? said : cutShort(said)
   const usage = countUsage(usageIn(body), said.length > 0)
   return remember({ ...head, output, outcome, ...(usage && { usage }) }, { dialect, body })
 }

@@ -1,7 +1,7 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { FunctionTool, Prompt, TextFormat, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../quirks.ts'
 import { dialect, objects, stringOf } from './wire.ts'
 
@@ -19,7 +19,9 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
   const written = tools.flatMap((tool, at): readonly JsonObject[] => {
     if (tool.type === 'native') {
       if (tool.dialect === dialect) return [tool.body]
-      warnings.push(unsupported(`tools[${at}]`, `\`tools[${at}]\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
+      warnings.push(
+        unsupported(`tools[${at}]`, `\`tools[${at}]\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`),
+      )
       return []
     }
     if (allowed && !allowed.has(tool.name)) return []
@@ -53,7 +55,9 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): Jso
 
 /** Without tools there is nothing to choose, which matters only to who demanded a call. */
 const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
-  choice === undefined || choice === 'auto' || choice === 'none' ? [] : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
+  choice === undefined || choice === 'auto' || choice === 'none'
+    ? []
+    : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
 
 /** `allowed_tools` is a list of this request's tools; elsewhere the same is said by not offering the others. */
 function allowedNames(choice: ToolChoice | undefined): ReadonlySet<string> | undefined {
@@ -62,7 +66,7 @@ function allowedNames(choice: ToolChoice | undefined): ReadonlySet<string> | und
 }
 
 const allowedTools = (choice: ToolChoice | undefined): JsonObject | undefined =>
-  isObject(choice) && choice.type === 'native' && choice.dialect !== dialect && isObject(choice.body) && choice.body.type === 'allowed_tools'
+  typeof choice === 'object' && choice.type === 'native' && choice.dialect !== dialect && choice.body.type === 'allowed_tools'
     ? choice.body
     : undefined
 
@@ -73,7 +77,9 @@ function writeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): J
   if (choice.dialect === dialect) return choice.body
   const allowed = allowedTools(choice)
   if (allowed) return allowed.mode === 'required' ? required : 'auto'
-  warnings.push(unsupported('tool_choice', `\`tool_choice\` (${stringOf(choice.body.type)}) needs a provider of another kind and was left out.`))
+  warnings.push(
+    unsupported('tool_choice', `\`tool_choice\` (${stringOf(choice.body.type)}) needs a provider of another kind and was left out.`),
+  )
   return undefined
 }
 

@@ -7,7 +7,8 @@ import { isCounted, readUsage, usageNames } from '../usage.ts'
 export const dialect = 'chat'
 
 export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
-export const objects = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [])
+export const objects = (value: Json | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : []
 
 const failed = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 
@@ -58,7 +59,11 @@ export function countUsage(wire: Json | undefined, answered: boolean): ReturnTyp
   return isCounted(usage, answered) ? usage : undefined
 }
 
-export const headOf = ({ id, model, created }: JsonObject): { readonly id: string; readonly model: string; readonly created_at: number } => ({
+export const headOf = ({
+  id,
+  model,
+  created,
+}: JsonObject): { readonly id: string; readonly model: string; readonly created_at: number } => ({
   id: stringOf(id),
   model: stringOf(model),
   created_at: typeof created === 'number' && created >= 0 && created < 1e11 ? Math.floor(created) : 0,
@@ -76,7 +81,8 @@ export interface Said {
  */
 export function saidIn(holder: JsonObject): readonly Said[] {
   const said: Said[] = []
-  const thought = stringOf(holder.reasoning_content) || stringOf(holder.reasoning) || objects(holder.reasoning_details).map(detailText).join('')
+  const thought =
+    stringOf(holder.reasoning_content) || stringOf(holder.reasoning) || objects(holder.reasoning_details).map(detailText).join('')
   if (thought !== '') said.push({ kind: 'reasoning', text: thought })
   const content = holder.content ?? holder.text
   if (typeof content === 'string') {
@@ -91,7 +97,12 @@ const detailText = ({ text, summary }: JsonObject): string => stringOf(text) || 
 function partSaid(part: JsonObject): readonly Said[] {
   if (part.type === 'thinking' || part.type === 'reasoning') {
     const inner = part.thinking ?? part.text
-    const text = typeof inner === 'string' ? inner : objects(inner).map(piece => stringOf(piece.text)).join('')
+    const text =
+      typeof inner === 'string'
+        ? inner
+        : objects(inner)
+            .map(piece => stringOf(piece.text))
+            .join('')
     return text === '' ? [] : [{ kind: 'reasoning', text }]
   }
   if (part.type === 'refusal') return part.refusal === '' ? [] : [{ kind: 'refusal', text: stringOf(part.refusal) }]
@@ -107,7 +118,9 @@ export function logprobsOf(choice: JsonObject): readonly JsonObject[] {
 
 /** Citations are nested here and flat in our items. */
 export const annotationsOf = (holder: JsonObject): readonly JsonObject[] =>
-  objects(holder.annotations).flatMap(({ type, url_citation }) => (type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : []))
+  objects(holder.annotations).flatMap(({ type, url_citation }) =>
+    type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : [],
+  )
 
 /** One entry of `tool_calls`, or the old single `function_call`. */
 export interface CallPiece {

@@ -7,12 +7,12 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { flag, optional } from '../check.ts'
+import { itemIds } from './item-ids.ts'
 import { originalBody, writeItem } from './items.ts'
 import { checkEnvelope, readPrompt } from './request.ts'
 import { readRouting } from './routing.ts'
 import { ending } from './snapshot.ts'
 import { encodeEvents } from './stream-out.ts'
-import { itemIds } from './item-ids.ts'
 import { dialect } from './wire.ts'
 
 function decodeRequest(body: JsonObject): InferenceRequest {
@@ -22,7 +22,7 @@ function decodeRequest(body: JsonObject): InferenceRequest {
   const request: InferenceRequest = {
     prompt: readPrompt(body),
     routing,
-    delivery: optional(body, 'stream', '', flag) ? 'stream' : 'whole',
+    delivery: optional({ body, path: '' }, 'stream', flag) ? 'stream' : 'whole',
     ...(metadata && { metadata }),
   }
   return remember(request, { dialect, body })
@@ -40,7 +40,8 @@ function encodeResponse(response: InferenceResponse, request: InferenceRequest, 
 const isOurs = (item: Item): boolean => item.type !== 'native' || item.dialect === dialect
 
 /** The last item of an answer that did not reach its end, where nothing else says so. */
-const cutShort = (item: Item): Item => ((item.type === 'message' || item.type === 'function_call') && item.status === undefined ? { ...item, status: 'incomplete' } : item)
+const cutShort = (item: Item): Item =>
+  (item.type === 'message' || item.type === 'function_call') && item.status === undefined ? { ...item, status: 'incomplete' } : item
 
 const encodeError = ({ message, type, param, code, suggestion, doc_url }: ErrorBody): JsonObject => ({
   error: {

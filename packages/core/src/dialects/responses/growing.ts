@@ -85,7 +85,8 @@ const thoughtsOf = (parts: Growing['parts']): Pick<ReasoningItem, 'summary' | 'c
 export function mergedItem(growing: Growing, last: Item): Item {
   const { item, parts } = growing
   if (last.type !== item.type) return grownItem(growing, 'completed')
-  const merged = last.type === 'message' ? withContent(last, parts) : last.type === 'reasoning' ? withThoughts(last, parts) : withCall(growing, last)
+  const merged =
+    last.type === 'message' ? withContent(last, parts) : last.type === 'reasoning' ? withThoughts(last, parts) : withCall(growing, last)
   return remember(merged, originalOf(last))
 }
 

@@ -1,4 +1,13 @@
-import type { FunctionCallItem, FunctionCallOutputItem, Item, ItemStatus, MessageItem, Part, ReasoningItem, Role } from '../../protocol/item.ts'
+import type {
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  Item,
+  ItemStatus,
+  MessageItem,
+  Part,
+  ReasoningItem,
+  Role,
+} from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { dialect, stringOf } from './wire.ts'
@@ -83,7 +92,8 @@ const partReaders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> =
   ],
 ])
 
-export const objects = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [])
+export const objects = (value: Json | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : []
 export const texts = (value: Json | undefined): readonly string[] => objects(value).map(block => stringOf(block.text))
 
 const idOf = ({ id }: JsonObject): { readonly id?: string } => (typeof id === 'string' && id !== '' ? { id } : {})
@@ -124,7 +134,8 @@ function withoutNull(body: JsonObject | undefined): JsonObject | undefined {
 function writeOutputPart(part: Part): JsonObject {
   if (part.type === 'native') return part.body
   const known = originalBody(part)
-  if (part.type === 'text') return { ...known, type: 'output_text', text: part.text, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
+  if (part.type === 'text')
+    return { ...known, type: 'output_text', text: part.text, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
   if (part.type === 'refusal') return { ...known, type: 'refusal', refusal: part.refusal }
   return { ...known, ...writeImage(part) }
 }

@@ -25,13 +25,19 @@ function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: 
   if (!reasoning?.effort) return { body, warnings }
   const near = nearestEffort(reasoning.effort, quirks.efforts)
   const { effort, ...rest } = isObject(body.reasoning) ? body.reasoning : {}
-  return { body: { ...body, reasoning: { ...rest, ...(near.effort && { effort: near.effort }) } }, warnings: [...warnings, ...near.warnings] }
+  return {
+    body: { ...body, reasoning: { ...rest, ...(near.effort && { effort: near.effort }) } },
+    warnings: [...warnings, ...near.warnings],
+  }
 }
 
 function withTier({ body, warnings }: Encoded, { routing }: InferenceRequest, quirks: Quirks): Encoded {
   if (routing.tier === undefined) return { body, warnings }
   if (quirks.priority_tier !== undefined) return { body: { ...body, service_tier: quirks.priority_tier }, warnings }
-  return { body, warnings: [...warnings, unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')] }
+  return {
+    body,
+    warnings: [...warnings, unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')],
+  }
 }
 
 /** Fields whose spelling and meaning are the same on both sides. */
@@ -60,16 +66,23 @@ function compose(prompt: Prompt): Encoded {
   const warnings: Warning[] = []
   const written = input.flatMap((item, at): readonly JsonObject[] => {
     const body = writeInput(item)
-    if (!body) warnings.push(unsupported(`input[${at}]`, `\`input[${at}]\` can only be read by a provider of another kind and was left out.`))
+    if (!body)
+      warnings.push(unsupported(`input[${at}]`, `\`input[${at}]\` can only be read by a provider of another kind and was left out.`))
     return body ? [body] : []
   })
   const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), input: written }
   for (const field of plain) if (prompt[field] !== undefined) body[field] = prompt[field]
   if (tools) body.tools = tools.flatMap((tool, at) => writeTool(tool, `tools[${at}]`, warnings))
   if (tool_choice !== undefined) body.tool_choice = writeChoice(tool_choice, warnings)
-  if (text) body.text = { ...originalBody(text), ...(text.format && { format: { ...text.format } }), ...(text.verbosity !== undefined && { verbosity: text.verbosity }) }
+  if (text)
+    body.text = {
+      ...originalBody(text),
+      ...(text.format && { format: { ...text.format } }),
+      ...(text.verbosity !== undefined && { verbosity: text.verbosity }),
+    }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...reasoning }
-  if (native && native.dialect !== dialect) warnings.push(...Object.keys(native.body).map(field => unsupported(field, `\`${field}\` is not known here and was left out.`)))
+  if (native && native.dialect !== dialect)
+    warnings.push(...Object.keys(native.body).map(field => unsupported(field, `\`${field}\` is not known here and was left out.`)))
   return { body, warnings }
 }
 

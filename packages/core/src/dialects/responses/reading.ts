@@ -12,7 +12,8 @@ import { dialect, stringOf } from './wire.ts'
 
 export function decodeResponse(body: JsonObject): InferenceResponse {
   const output = objects(body.output).map(readOutputItem)
-  const outcome = Array.isArray(body.output) || hasError(body) ? readOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
+  const outcome =
+    Array.isArray(body.output) || hasError(body) ? readOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
   const usage = usageOf(body, output.length > 0)
   return remember({ ...headOf(body), output, outcome, ...(usage && { usage }) }, { dialect, body })
 }

@@ -1,8 +1,25 @@
+import { GatewayError } from '../../errors/gateway-error.ts'
 import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { filled, flag, integer, list, missing, number, object, oneOf, optional, type Read, refuse, required, stringMap, text, wrong } from '../check.ts'
+import {
+  filled,
+  flag,
+  integer,
+  list,
+  missing,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Read,
+  refuse,
+  required,
+  stringMap,
+  text,
+  wrong,
+} from '../check.ts'
 import { objects, texts } from './items.ts'
 import { dialect } from './wire.ts'
 
@@ -16,26 +33,26 @@ export const readInput: Read<readonly Item[]> = (value, path) => {
 
 const readItem: Read<Item> = (value, path) => {
   const body = object(value, path)
-  const type = optional(body, 'type', path, text)
+  const type = optional({ body, path }, 'type', text)
   if (type === undefined && body.role === undefined && typeof body.id === 'string') return unresolved(path)
   const reader = items.get(type ?? 'message')
   return remember<Item>(reader ? reader(body, path) : { type: 'native', dialect, body }, { dialect, body })
 }
 
-const unresolved = (path: string): never =>
-  refuse(
-    'invalid_parameter_value',
-    `\`${path}\` refers to an item by id, and nothing is stored here.`,
-    path,
-    'Send the items of the conversation in full. In the AI SDK set `providerOptions.openai.store` to false; it then does so by itself.',
-  )
+function unresolved(path: string): never {
+  throw new GatewayError('invalid_parameter_value', {
+    message: `\`${path}\` refers to an item by id, and nothing is stored here.`,
+    param: path,
+    suggestion: 'Send the items of the conversation in full. In the AI SDK set `store: false` for the provider; it then does so by itself.',
+  })
+}
 
 const readMessage = (body: JsonObject, path: string): MessageItem => {
-  const role = required(body, 'role', path, oneOf('user', 'assistant', 'system', 'developer'))
-  const content = required(body, 'content', path, readContent)
-  const id = optional(body, 'id', path, text)
-  const phase = optional(body, 'phase', path, text)
-  const status = optional(body, 'status', path, text)
+  const role = required({ body, path }, 'role', oneOf('user', 'assistant', 'system', 'developer'))
+  const content = required({ body, path }, 'content', readContent)
+  const id = optional({ body, path }, 'id', text)
+  const phase = optional({ body, path }, 'phase', text)
+  const status = optional({ body, path }, 'status', text)
   return {
     type: 'message',
     ...(id && { id }),
@@ -53,19 +70,19 @@ const readContent: Read<readonly Part[]> = (value, path) => {
 
 const readPart: Read<Part> = (value, path) => {
   const body = object(value, path)
-  const reader = parts.get(required(body, 'type', path, text))
+  const reader = parts.get(required({ body, path }, 'type', text))
   return remember<Part>(reader ? reader(body, path) : { type: 'native', dialect, body }, { dialect, body })
 }
 
 const readText = (body: JsonObject, path: string): Part => {
-  const said = required(body, 'text', path, text)
+  const said = required({ body, path }, 'text', text)
   const annotations = objects(body.annotations)
   return { type: 'text', text: said, ...(annotations.length > 0 && { annotations }) }
 }
 
 const readImage = (body: JsonObject, path: string): Part => {
-  const url = optional(body, 'image_url', path, filled)
-  const detail = optional(body, 'detail', path, text)
+  const url = optional({ body, path }, 'image_url', filled)
+  const detail = optional({ body, path }, 'detail', text)
   if (url !== undefined) return { type: 'image', url, ...(detail !== undefined && { detail }) }
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.image_url`)
 }
@@ -75,34 +92,34 @@ const parts: ReadonlyMap<string, (body: JsonObject, path: string) => Part> = new
   ['output_text', readText],
   ['text', readText],
   ['input_image', readImage],
-  ['refusal', (body, path): Part => ({ type: 'refusal', refusal: required(body, 'refusal', path, text) })],
+  ['refusal', (body, path): Part => ({ type: 'refusal', refusal: required({ body, path }, 'refusal', text) })],
 ])
 
 const readCall = (body: JsonObject, path: string): FunctionCallItem => {
-  const id = optional(body, 'id', path, text)
+  const id = optional({ body, path }, 'id', text)
   return {
     type: 'function_call',
     ...(id && { id }),
-    call_id: required(body, 'call_id', path, filled),
-    name: required(body, 'name', path, filled),
-    arguments: required(body, 'arguments', path, text),
+    call_id: required({ body, path }, 'call_id', filled),
+    name: required({ body, path }, 'name', filled),
+    arguments: required({ body, path }, 'arguments', text),
   }
 }
 
 const readCallOutput = (body: JsonObject, path: string): FunctionCallOutputItem => ({
   type: 'function_call_output',
-  call_id: required(body, 'call_id', path, filled),
-  output: required(body, 'output', path, (value, at): string | readonly Part[] => {
+  call_id: required({ body, path }, 'call_id', filled),
+  output: required({ body, path }, 'output', (value, at): string | readonly Part[] => {
     if (typeof value === 'string') return value
     return Array.isArray(value) ? list(readPart)(value, at) : wrong(at, 'a string or an array of content parts', value)
   }),
 })
 
 const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
-  const id = optional(body, 'id', path, text)
-  const summary = optional(body, 'summary', path, list(object))
-  const content = optional(body, 'content', path, list(object))
-  const encrypted_content = optional(body, 'encrypted_content', path, text)
+  const id = optional({ body, path }, 'id', text)
+  const summary = optional({ body, path }, 'summary', list(object))
+  const content = optional({ body, path }, 'content', list(object))
+  const encrypted_content = optional({ body, path }, 'encrypted_content', text)
   return {
     type: 'reasoning',
     ...(id && { id }),
@@ -122,14 +139,14 @@ const items: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new
 
 const readTool: Read<Tool> = (value, path) => {
   const body = object(value, path)
-  if (required(body, 'type', path, filled) !== 'function') return { type: 'native', dialect, body }
+  if (required({ body, path }, 'type', filled) !== 'function') return { type: 'native', dialect, body }
   if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
-  const description = optional(body, 'description', path, text)
-  const parameters = optional(body, 'parameters', path, object)
-  const strict = optional(body, 'strict', path, flag)
+  const description = optional({ body, path }, 'description', text)
+  const parameters = optional({ body, path }, 'parameters', object)
+  const strict = optional({ body, path }, 'strict', flag)
   const tool: FunctionTool = {
     type: 'function',
-    name: required(body, 'name', path, filled),
+    name: required({ body, path }, 'name', filled),
     ...(description !== undefined && { description }),
     ...(parameters && { parameters }),
     ...(body.strict === null ? { strict: null } : strict !== undefined && { strict }),
@@ -140,20 +157,23 @@ const readTool: Read<Tool> = (value, path) => {
 const readToolChoice: Read<ToolChoice> = (value, path) => {
   if (typeof value === 'string') return oneOf('auto', 'none', 'required')(value, path)
   if (!isObject(value)) return wrong(path, 'a string or an object', value)
-  if (required(value, 'type', path, filled) !== 'function') return { type: 'native', dialect, body: value }
-  return remember<ToolChoice & object>({ type: 'function', name: required(value, 'name', path, filled) }, { dialect, body: value })
+  if (required({ body: value, path }, 'type', filled) !== 'function') return { type: 'native', dialect, body: value }
+  return remember<ToolChoice & object>(
+    { type: 'function', name: required({ body: value, path }, 'name', filled) },
+    { dialect, body: value },
+  )
 }
 
 const readFormat: Read<TextFormat> = (value, path) => {
   const body = object(value, path)
-  const type = required(body, 'type', path, oneOf('text', 'json_object', 'json_schema'))
+  const type = required({ body, path }, 'type', oneOf('text', 'json_object', 'json_schema'))
   if (type !== 'json_schema') return { type }
-  const description = optional(body, 'description', path, text)
-  const strict = optional(body, 'strict', path, flag)
+  const description = optional({ body, path }, 'description', text)
+  const strict = optional({ body, path }, 'strict', flag)
   return {
     type,
-    name: required(body, 'name', path, filled),
-    schema: required(body, 'schema', path, object),
+    name: required({ body, path }, 'name', filled),
+    schema: required({ body, path }, 'schema', object),
     ...(strict !== undefined && { strict }),
     ...(description !== undefined && { description }),
   }
@@ -161,8 +181,8 @@ const readFormat: Read<TextFormat> = (value, path) => {
 
 const readTextOptions: Read<NonNullable<Prompt['text']>> = (value, path) => {
   const body = object(value, path)
-  const format = optional(body, 'format', path, readFormat)
-  const verbosity = optional(body, 'verbosity', path, text)
+  const format = optional({ body, path }, 'format', readFormat)
+  const verbosity = optional({ body, path }, 'verbosity', text)
   return remember({ ...(format && { format }), ...(verbosity !== undefined && { verbosity }) }, { dialect, body })
 }
 
@@ -171,9 +191,9 @@ const summaries = oneOf('auto', 'concise', 'detailed')
 
 const readReasoningOptions: Read<NonNullable<Prompt['reasoning']>> = (value, path) => {
   const body = object(value, path)
-  const effort = optional(body, 'effort', path, efforts)
-  const old = optional(body, 'generate_summary', path, summaries)
-  const summary = optional(body, 'summary', path, summaries) ?? old
+  const effort = optional({ body, path }, 'effort', efforts)
+  const old = optional({ body, path }, 'generate_summary', summaries)
+  const summary = optional({ body, path }, 'summary', summaries) ?? old
   return remember({ ...(effort && { effort: effort === 'off' ? 'none' : effort }), ...(summary && { summary }) }, { dialect, body })
 }
 
@@ -217,14 +237,14 @@ export function checkEnvelope(body: JsonObject): void {
     if (value === undefined || value === null || value === false) continue
     refuse('unknown_parameter', `\`${key}\` is not supported: nothing is stored here. Send the conversation in full.`, key)
   }
-  if (optional(body, 'store', '', flag) === true) {
+  if (optional({ body, path: '' }, 'store', flag) === true) {
     refuse('invalid_parameter_value', '`store` must be false or left out: nothing is stored here.', 'store')
   }
-  optional(body, 'stream_options', '', object)
+  optional({ body, path: '' }, 'stream_options', object)
 }
 
 export function readPrompt(body: JsonObject): Prompt {
-  const prompt: Record<string, unknown> = { input: required(body, 'input', '', readInput) }
+  const prompt: Record<string, unknown> = { input: required({ body, path: '' }, 'input', readInput) }
   const unknown: [string, Json][] = []
   for (const key of Object.keys(body)) {
     const value = body[key]

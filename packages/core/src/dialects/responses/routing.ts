@@ -9,7 +9,14 @@ const names = list(filled)
 const price = number(0)
 
 const readPrice: Read<NonNullable<RoutingOptions['max_price']>> = (value, path) =>
-  exact(object(value, path), path, new Map<string, Read<unknown>>([['input', price], ['output', price]]))
+  exact(
+    object(value, path),
+    path,
+    new Map<string, Read<unknown>>([
+      ['input', price],
+      ['output', price],
+    ]),
+  )
 
 const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
   Object.entries({
@@ -40,15 +47,20 @@ const gatewayFields: ReadonlyMap<string, Read<unknown>> = new Map<string, Read<u
 ])
 
 interface GatewayFields {
-  readonly routing?: Omit<RoutingOptions, 'models' | 'allow_fallbacks'> & { readonly allow_fallbacks?: boolean; readonly hedge?: boolean; readonly byok_first?: boolean }
+  readonly routing?: Omit<RoutingOptions, 'models' | 'allow_fallbacks'> & {
+    readonly allow_fallbacks?: boolean
+    readonly hedge?: boolean
+    readonly byok_first?: boolean
+  }
   readonly metadata?: Readonly<Record<string, string>>
   readonly models?: readonly string[]
 }
 
 /** `model` and `gateway`: where the answer may come from. */
 export function readRouting(body: JsonObject): { readonly routing: RoutingOptions; readonly metadata?: Readonly<Record<string, string>> } {
-  const model = optional(body, 'model', '', filled)
-  const gateway = optional(body, 'gateway', '', (value, path) => exact(object(value, path), path, gatewayFields) as GatewayFields) ?? {}
+  const model = optional({ body, path: '' }, 'model', filled)
+  const gateway =
+    optional({ body, path: '' }, 'gateway', (value, path) => exact(object(value, path), path, gatewayFields) as GatewayFields) ?? {}
   if (model !== undefined && gateway.models) {
     refuse('invalid_parameter_value', 'Name the model either in `model` or in `gateway.models`, not in both.', 'model')
   }

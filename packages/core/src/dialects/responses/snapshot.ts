@@ -1,5 +1,5 @@
-import type { Failure, FailureKind } from '../../protocol/failure.ts'
 import type { Stamp } from '../../protocol/dialect.ts'
+import type { Failure, FailureKind } from '../../protocol/failure.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
@@ -68,7 +68,11 @@ function echo(prompt: Prompt): JsonObject & Readonly<Record<string, Json>> {
     presence_penalty: prompt.presence_penalty ?? 0,
     max_output_tokens: prompt.max_output_tokens ?? null,
     max_tool_calls: prompt.max_tool_calls ?? null,
-    text: { ...(text && originalBody(text)), format: echoFormat(text?.format), ...(text?.verbosity !== undefined && { verbosity: text.verbosity }) },
+    text: {
+      ...(text && originalBody(text)),
+      format: echoFormat(text?.format),
+      ...(text?.verbosity !== undefined && { verbosity: text.verbosity }),
+    },
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     truncation: prompt.truncation ?? 'disabled',
     metadata: prompt.metadata ?? {},
@@ -126,12 +130,24 @@ const isLike = (told: Json | undefined, asked: Json | undefined): boolean => {
 }
 
 /** Output and usage are told by events; the rest names the provider's view of its caller, which is us. */
-const held: ReadonlySet<string> = new Set(['output', 'output_text', 'usage', 'error', 'conversation', 'input', 'prompt', 'routing_metadata', 'warnings'])
+const held: ReadonlySet<string> = new Set([
+  'output',
+  'output_text',
+  'usage',
+  'error',
+  'conversation',
+  'input',
+  'prompt',
+  'routing_metadata',
+  'warnings',
+])
 const withoutOurs = (original: JsonObject): JsonObject => Object.fromEntries(Object.entries(original).filter(([field]) => !held.has(field)))
 
 const textOf = (item: JsonObject): string => {
   if (item.type !== 'message' || !Array.isArray(item.content)) return ''
-  return (item.content as readonly Json[]).map(part => (isObject(part) && part.type === 'output_text' && typeof part.text === 'string' ? part.text : '')).join('')
+  return (item.content as readonly Json[])
+    .map(part => (isObject(part) && part.type === 'output_text' && typeof part.text === 'string' ? part.text : ''))
+    .join('')
 }
 
 const writeUsage = (usage: Usage): JsonObject => ({
@@ -145,6 +161,7 @@ const writeUsage = (usage: Usage): JsonObject => ({
 /** What a failure is called where the provider gave it no name. Known to clients, who choose between trying again and giving up by it. */
 const errorNames: Readonly<Record<FailureKind, { readonly code: string; readonly type: string }>> = {
   client_left: { code: 'client_disconnected', type: 'client_error' },
+  shut_down: { code: 'service_unavailable', type: 'server_error' },
   rejected: { code: 'invalid_request', type: 'invalid_request_error' },
   policy: { code: 'content_policy_violation', type: 'invalid_request_error' },
   too_long: { code: 'context_length_exceeded', type: 'invalid_request_error' },

@@ -10,6 +10,7 @@ import { mintCallId } from '../mint.ts'
 import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
 import { objects } from './items.ts'
 import { headOf, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
+import { hasUnknown, match, nameOf, unwrap } from './sorting.ts'
 import { dialect, hostedEvents, indexOf, type PartKind, stringOf } from './wire.ts'
 
 // Frames → facts. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
@@ -45,11 +46,14 @@ export function decodeEvents(): EventDecoder {
     if (known && (known.item.type === guess || known.item.type === 'native')) return known
     const key = known || place === undefined ? `${place}:${guess}` : place
     const open = places.get(key)
-    return open && !open.finished ? open : grow(key, { ...guesses[guess], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
+    return open && !open.finished
+      ? open
+      : grow(key, { ...guesses[guess], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
   }
 
   const byId = (id: unknown): Growing | undefined =>
-    (typeof id === 'string' && id !== '' ? all.find(({ item }) => 'id' in item && item.id === id) : undefined) ?? all.findLast(each => !each.finished)
+    (typeof id === 'string' && id !== '' ? all.find(({ item }) => 'id' in item && item.id === id) : undefined) ??
+    all.findLast(each => !each.finished)
 
   /** A call can only be announced once it has a name. */
   const announce = (growing: Growing, item: Item = growing.item): void => {
@@ -81,8 +85,8 @@ export function decodeEvents(): EventDecoder {
 
   const onDelta = (kind: PartKind, guess: Guess) => (body: JsonObject, name: string) => {
     const growing = locate(body, guess)
-    if (growing.item.type === 'native') return pass(name, body, growing)
-    if (growing.finished) return
+    if (growing.item.type === 'native') pass(name, body, growing)
+    if (growing.finished || growing.item.type === 'native') return
     announce(growing)
     const part = partOf(growing, kind, numberOf(kind, body))
     const text = stringOf(body.delta)
@@ -111,7 +115,8 @@ export function decodeEvents(): EventDecoder {
   /** Tells what the deltas left out of a text that is now known whole. */
   const settle = (growing: Growing, kind: PartKind, { number, text }: { readonly number: number; readonly text: string }): void => {
     const part = partOf(growing, kind, number)
-    if (text.length > part.text.length && text.startsWith(part.text)) tell(growing, { kind, part: number, text: text.slice(part.text.length) })
+    if (text.length > part.text.length && text.startsWith(part.text))
+      tell(growing, { kind, part: number, text: text.slice(part.text.length) })
     if (text !== '') part.text = text
   }
 
@@ -134,8 +139,8 @@ export function decodeEvents(): EventDecoder {
 
   const onTextDone = (kind: PartKind, guess: Guess) => (body: JsonObject, name: string) => {
     const growing = locate(body, guess)
-    if (growing.item.type === 'native') return pass(name, body, growing)
-    if (growing.finished) return
+    if (growing.item.type === 'native') pass(name, body, growing)
+    if (growing.finished || growing.item.type === 'native') return
     announce(growing)
     settle(growing, kind, { number: numberOf(kind, body), text: stringOf(kind === 'refusal' ? body.refusal : body.text) })
   }
@@ -146,7 +151,10 @@ export function decodeEvents(): EventDecoder {
     const growing = locate(body, kind === 'summary' || kind === 'reasoning' ? 'reasoning' : 'message')
     if (growing.finished) return
     announce(growing)
-    if (!kind || growing.item.type === 'native') return pass(name, body, growing)
+    if (!kind || growing.item.type === 'native') {
+      pass(name, body, growing)
+      return
+    }
     const number = numberOf(kind, body)
     const isNew = !growing.parts.has(`${kind}:${number}`)
     const text = stringOf(kind === 'refusal' ? part.refusal : part.text)
@@ -186,11 +194,11 @@ export function decodeEvents(): EventDecoder {
     growing.finished = true
     if (growing.index === undefined) return
     const item = withId(mergedItem(growing, last), growing.item)
-    if (item.type === 'message') item.content.forEach((part, number) => settlePart(growing, part, number))
+    if (item.type === 'message') for (const [number, part] of item.content.entries()) settlePart(growing, part, number)
     if (item.type === 'function_call') settleArguments(growing, item.arguments)
     if (item.type === 'reasoning') {
-      item.summary.forEach((text, number) => settle(growing, 'summary', { number, text }))
-      item.content?.forEach((text, number) => settle(growing, 'reasoning', { number, text }))
+      for (const [number, text] of item.summary.entries()) settle(growing, 'summary', { number, text })
+      for (const [number, text] of (item.content ?? []).entries()) settle(growing, 'reasoning', { number, text })
     }
     facts.push({ type: 'item_finished', index: growing.index, item })
   }
@@ -200,7 +208,11 @@ export function decodeEvents(): EventDecoder {
     const response = isObject(body.response) ? body.response : {}
     begin(response)
     const told = terminals.get(name)
-    const outcome = readOutcome({ error: body.error, ...response, status: terminals.has(`response.${stringOf(response.status)}`) ? response.status : told })
+    const outcome = readOutcome({
+      error: body.error,
+      ...response,
+      status: terminals.has(`response.${stringOf(response.status)}`) ? response.status : told,
+    })
     const unmatched = new Set(all)
     for (const wire of objects(response.output)) {
       const item = readOutputItem(wire)
@@ -224,38 +236,42 @@ export function decodeEvents(): EventDecoder {
 
   const fail = (message: string): void => end({ status: 'failed', error: unreadable(message) })
 
-  const handlers: ReadonlyMap<string, (body: JsonObject, name: string) => void> = new Map<string, (body: JsonObject, name: string) => void>([
-    ['response.output_text.delta', onDelta('text', 'message')],
-    ['response.function_call_arguments.delta', onArguments],
-    ['response.reasoning_summary_text.delta', onDelta('summary', 'reasoning')],
-    ['response.reasoning_text.delta', onDelta('reasoning', 'reasoning')],
-    ['response.reasoning.delta', onDelta('reasoning', 'reasoning')],
-    ['response.refusal.delta', onDelta('refusal', 'message')],
-    ['response.output_text.done', onTextDone('text', 'message')],
-    ['response.function_call_arguments.done', onArgumentsDone],
-    ['response.reasoning_summary_text.done', onTextDone('summary', 'reasoning')],
-    ['response.reasoning_text.done', onTextDone('reasoning', 'reasoning')],
-    ['response.reasoning.done', onTextDone('reasoning', 'reasoning')],
-    ['response.refusal.done', onTextDone('refusal', 'message')],
-    ['response.content_part.added', onPart],
-    ['response.content_part.done', onPart],
-    ['response.reasoning_summary_part.added', onPart],
-    ['response.reasoning_summary_part.done', onPart],
-    ['response.output_text.annotation.added', onAnnotation],
-    ['response.output_item.added', onAdded],
-    ['response.output_item.done', onDone],
-    ['response.created', body => begin(isObject(body.response) ? body.response : {})],
-    ['response.completed', onTerminal],
-    ['response.incomplete', onTerminal],
-    ['response.failed', onTerminal],
-    ['error', body => end({ status: 'failed', error: readErrorEvent(body) })],
-  ])
+  const handlers: ReadonlyMap<string, (body: JsonObject, name: string) => void> = new Map<string, (body: JsonObject, name: string) => void>(
+    [
+      ['response.output_text.delta', onDelta('text', 'message')],
+      ['response.function_call_arguments.delta', onArguments],
+      ['response.reasoning_summary_text.delta', onDelta('summary', 'reasoning')],
+      ['response.reasoning_text.delta', onDelta('reasoning', 'reasoning')],
+      ['response.reasoning.delta', onDelta('reasoning', 'reasoning')],
+      ['response.refusal.delta', onDelta('refusal', 'message')],
+      ['response.output_text.done', onTextDone('text', 'message')],
+      ['response.function_call_arguments.done', onArgumentsDone],
+      ['response.reasoning_summary_text.done', onTextDone('summary', 'reasoning')],
+      ['response.reasoning_text.done', onTextDone('reasoning', 'reasoning')],
+      ['response.reasoning.done', onTextDone('reasoning', 'reasoning')],
+      ['response.refusal.done', onTextDone('refusal', 'message')],
+      ['response.content_part.added', onPart],
+      ['response.content_part.done', onPart],
+      ['response.reasoning_summary_part.added', onPart],
+      ['response.reasoning_summary_part.done', onPart],
+      ['response.output_text.annotation.added', onAnnotation],
+      ['response.output_item.added', onAdded],
+      ['response.output_item.done', onDone],
+      ['response.created', body => begin(isObject(body.response) ? body.response : {})],
+      ['response.completed', onTerminal],
+      ['response.incomplete', onTerminal],
+      ['response.failed', onTerminal],
+      ['error', body => end({ status: 'failed', error: readErrorEvent(body) })],
+    ],
+  )
 
   const take = (frame: Frame): void => {
     const content = readFrame(frame)
-    if (content === 'broken') return fail('The provider sent an event that is not valid JSON.')
-    if (content === 'nothing' || content === 'done') return
-    const body = unwrap(content)
+    if (content === 'broken') fail('The provider sent an event that is not valid JSON.')
+    else if (content !== 'nothing' && content !== 'done') takeBody(unwrap(content), frame)
+  }
+
+  const takeBody = (body: JsonObject, frame: Frame): void => {
     const name = nameOf(body, frame)
     const handle = handlers.get(name)
     if (handle) {
@@ -295,44 +311,3 @@ const partKinds: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
 ])
 
 const numberOf = (kind: PartKind, body: JsonObject): number => indexOf(kind === 'summary' ? body.summary_index : body.content_index) ?? 0
-
-/** An error may come without a type, and a type may stand only in the frame. */
-const nameOf = (body: JsonObject, frame: Frame): string => {
-  if (typeof body.type === 'string') return body.type
-  return body.error !== undefined && body.error !== null ? 'error' : (frame.event ?? '')
-}
-
-/** Some relays put the event into a field of an object of their own. */
-function unwrap(body: JsonObject): JsonObject {
-  if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
-  const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
-  return inner && typeof inner.type === 'string' ? inner : body
-}
-
-const knownFields: ReadonlySet<string> = new Set([
-  'type',
-  'sequence_number',
-  'item_id',
-  'output_index',
-  'content_index',
-  'summary_index',
-  'delta',
-  'logprobs',
-  'obfuscation',
-])
-
-function hasUnknown(body: JsonObject): boolean {
-  for (const field in body) if (!knownFields.has(field)) return true
-  return false
-}
-
-/** The streamed item that an item of the snapshot is: by id, else the next of its type, since ids may change. */
-function match(candidates: ReadonlySet<Growing>, item: Item): Growing | undefined {
-  const id = idOf(item)
-  const alike = [...candidates].filter(({ item: known }) => known.type === item.type && (item.type !== 'native' || isSameNative(known, item)))
-  return alike.find(({ item: known }) => id !== undefined && idOf(known) === id) ?? alike[0]
-}
-
-const idOf = (item: Item): unknown => (item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined)
-const isSameNative = (known: Item, item: Item): boolean =>
-  known.type === 'native' && item.type === 'native' && known.body.type === item.body.type

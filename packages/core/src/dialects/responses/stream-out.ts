@@ -5,35 +5,11 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
 import { itemIds } from './item-ids.ts'
 import { originalBody, writeItem } from './items.ts'
+import { at, extrasOf, noExtras, none, type OpenPart, type PartDelta, type Slot, shell, soFar, withAlternatives } from './slots.ts'
 import { beginning, ending, writeError } from './snapshot.ts'
-import { dialect, type Growth, growths, indexOf, isPublicEvent, type PartKind } from './wire.ts'
+import { dialect, growths, indexOf, isPublicEvent, type PartKind } from './wire.ts'
 
 // Facts → frames. The only place that knows brackets, indexes, ids and sequence numbers of this language's streams.
-
-interface OpenPart {
-  readonly growth: Growth
-  readonly number: number
-  /** Everything of a delta frame before the delta: the same for each of them, and there are thousands. */
-  readonly head: string
-  text: string
-  annotations: JsonObject[]
-  logprobs: JsonObject[]
-  closed: boolean
-}
-
-interface Slot {
-  readonly place: number
-  readonly id: string
-  readonly item: Item
-  readonly parts: Map<string, OpenPart>
-  /** The part that grows now: parts follow one another. */
-  current: OpenPart | undefined
-  contents: number
-  summaries: number
-  arguments: string
-  /** The finished item. */
-  done: JsonObject | undefined
-}
 
 export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
   let frames: Frame[] = []
@@ -60,7 +36,17 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     if (known || (item.type === 'native' && item.dialect !== dialect)) return known
     idOf ??= itemIds(stamp())
     const id = idOf(item)
-    const slot: Slot = { place: slots.size, id, item, parts: new Map(), current: undefined, contents: 0, summaries: 0, arguments: '', done: undefined }
+    const slot: Slot = {
+      place: slots.size,
+      id,
+      item,
+      parts: new Map(),
+      current: undefined,
+      contents: 0,
+      summaries: 0,
+      arguments: '',
+      done: undefined,
+    }
     slots.set(index, slot)
     emit('response.output_item.added', { output_index: slot.place, item: shell(item, id) })
     return slot
@@ -77,7 +63,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const opened: OpenPart = {
       growth,
       number,
-      head: `{"type":"${growth.stem}.delta",${where},"delta":`,
+      head: `{"type":"${growth.deltaEvent}",${where},"delta":`,
       text: '',
       annotations: [],
       logprobs: [],
@@ -95,22 +81,26 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     if (slot.current === part) slot.current = undefined
     const { growth, text, annotations, logprobs } = part
     const isText = growth === growths.text
-    emit(`${growth.stem}.done`, { ...at(slot, part), [growth.field]: text, ...(isText && { logprobs: logprobs.map(withoutBytes) }) })
+    emit(`${growth.stem}.done`, { ...at(slot, part), [growth.field]: text, ...(isText && { logprobs: logprobs.map(withAlternatives) }) })
     emit(`${growth.bracket}.done`, { ...at(slot, part), part: growth.part(text, { annotations, logprobs }) })
   }
 
-  const grow = (slot: Slot, delta: Delta, extras: JsonObject | undefined): void => {
+  const grow = (slot: Slot, delta: Delta, extras?: JsonObject): void => {
     if (slot.done || slot.item.type === 'native') return
-    if (delta.kind === 'arguments') return growArguments(slot, delta.text, extras)
-    const part = openPart(slot, delta.kind === 'annotation' ? 'text' : delta.kind, delta.part)
-    if (delta.kind === 'annotation') return annotate(slot, part, delta.annotation)
-    if (delta.text === '' && !delta.logprobs) return
-    part.text += delta.text
-    if (delta.logprobs) part.logprobs.push(...delta.logprobs)
-    const type = `${part.growth.stem}.delta`
-    if (extras) return emit(type, { ...extras, ...at(slot, part), delta: delta.text, ...(delta.kind === 'text' && { logprobs: (delta.logprobs ?? []).map(withoutBytes) }) })
-    const logprobs = delta.logprobs ? `,"logprobs":${JSON.stringify(delta.logprobs.map(withoutBytes))}` : ',"logprobs":[]'
-    emitText(type, part.head, delta.kind === 'text' ? `${JSON.stringify(delta.text)}${logprobs}` : JSON.stringify(delta.text))
+    if (delta.kind === 'arguments') growArguments(slot, delta.text, extras)
+    else if (delta.kind === 'annotation') annotate(slot, openPart(slot, 'text', delta.part), delta.annotation)
+    else growPart(slot, delta as PartDelta, extras)
+  }
+
+  const growPart = (slot: Slot, { kind, part: number, text, logprobs = none }: PartDelta, extras?: JsonObject): void => {
+    const part = openPart(slot, kind, number)
+    if (text === '' && logprobs.length === 0) return
+    part.text += text
+    part.logprobs.push(...logprobs)
+    const type = part.growth.deltaEvent
+    const odds = logprobs.map(withAlternatives)
+    if (extras) emit(type, { ...extras, ...at(slot, part), delta: text, ...(kind === 'text' && { logprobs: odds }) })
+    else emitText(type, part.head, kind === 'text' ? `${JSON.stringify(text)},"logprobs":${JSON.stringify(odds)}` : JSON.stringify(text))
   }
 
   const growArguments = (slot: Slot, text: string, extras?: JsonObject): void => {
@@ -125,11 +115,15 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   }
 
   /** Brings a part to its final wording: what no delta told yet is told now. */
-  const settle = (slot: Slot, kind: PartKind, final: { readonly at: number; readonly text: string; readonly part?: Part & { type: 'text' } }): void => {
+  const settle = (
+    slot: Slot,
+    kind: PartKind,
+    final: { readonly at: number; readonly text: string; readonly part?: Part & { type: 'text' } },
+  ): void => {
     const part = openPart(slot, kind, final.at)
     if (part.closed) return
     if (final.text.length > part.text.length && final.text.startsWith(part.text)) {
-      grow(slot, { kind, part: final.at, text: final.text.slice(part.text.length) }, undefined)
+      growPart(slot, { kind, part: final.at, text: final.text.slice(part.text.length) })
     }
     part.text = final.text
     for (const annotation of final.part?.annotations?.slice(part.annotations.length) ?? []) annotate(slot, part, annotation)
@@ -151,10 +145,10 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   const finish = (slot: Slot, item: Item): void => {
     if (slot.done) return
     const written = writeItem(item, slot.id)
-    if (item.type === 'message') item.content.forEach((part, number) => settleContent(slot, part, number))
+    if (item.type === 'message') for (const [number, part] of item.content.entries()) settleContent(slot, part, number)
     if (item.type === 'reasoning') {
-      item.summary.forEach((text, number) => settle(slot, 'summary', { at: number, text }))
-      item.content?.forEach((text, number) => settle(slot, 'reasoning', { at: number, text }))
+      for (const [number, text] of item.summary.entries()) settle(slot, 'summary', { at: number, text })
+      for (const [number, text] of (item.content ?? []).entries()) settle(slot, 'reasoning', { at: number, text })
     }
     for (const part of slot.parts.values()) closePart(slot, part)
     if (item.type === 'function_call') {
@@ -184,8 +178,10 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
     for (const slot of slots.values()) if (!slot.done) finish(slot, soFar(slot, status))
     if (outcome.status === 'failed') emitError(writeError(outcome.error), outcome.error.param ?? null)
-    const output = [...slots.values()].flatMap(slot => slot.done ?? [])
-    emit(`response.${outcome.status}`, { response: ending({ request, stamp: stamp(), original: originalBody(event) }, { outcome, usage, output }) })
+    const output = [...slots.values()].flatMap((slot): readonly JsonObject[] => (slot.done ? [slot.done] : []))
+    emit(`response.${outcome.status}`, {
+      response: ending({ request, stamp: stamp(), original: originalBody(event) }, { outcome, usage, output }),
+    })
     state = 'ended'
   }
 
@@ -218,50 +214,4 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
       return written
     },
   }
-}
-
-const noExtras = { annotations: [], logprobs: [] }
-
-const at = (slot: Slot, part: OpenPart): JsonObject => ({ item_id: slot.id, output_index: slot.place, [part.growth.at]: part.number })
-
-/** Fields of the provider's delta that we do not know. Decoders remember a delta only if it has some. */
-function extrasOf(event: InferenceEvent): JsonObject | undefined {
-  const body = originalBody(event)
-  if (!body) return undefined
-  const { type, sequence_number, obfuscation, error, ...extras } = body
-  return extras
-}
-
-/** In deltas an entry has no bytes; `top_logprobs` is always a list, since a client rejects the entry otherwise. */
-const withoutBytes = ({ bytes, ...entry }: JsonObject): JsonObject => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] })
-
-/** The item as it is announced: who it is, and nothing of what it says. */
-function shell(item: Item, id: string): JsonObject {
-  if (item.type === 'message') return { ...writeItem({ ...item, content: [], status: 'in_progress' }, id), ...unknownOf(item) }
-  if (item.type === 'function_call') return { ...writeItem({ ...item, arguments: '', status: 'in_progress' }, id), ...unknownOf(item) }
-  if (item.type === 'reasoning') return { ...unknownOf(item), id, type: 'reasoning', summary: [] }
-  return writeItem(item, id)
-}
-
-const spoken: ReadonlySet<string> = new Set(['id', 'type', 'status', 'role', 'content', 'phase', 'call_id', 'name', 'arguments', 'summary', 'encrypted_content'])
-const unknownOf = (item: Item): JsonObject | undefined => {
-  const body = originalBody(item)
-  return body && Object.fromEntries(Object.entries(body).filter(([field]) => !spoken.has(field)))
-}
-
-/** What an item has come to when nobody finished it. */
-function soFar({ item, parts, arguments: written }: Slot, status: ItemStatus): Item {
-  const grown = (kind: PartKind): readonly OpenPart[] => [...parts].filter(([key]) => key.startsWith(`${kind}:`)).map(([, part]) => part)
-  if (item.type === 'message') {
-    const content = [...parts.values()].map((part): Part => {
-      if (part.growth === growths.refusal) return { type: 'refusal', refusal: part.text }
-      const { text, annotations, logprobs } = part
-      return { type: 'text', text, ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
-    })
-    return { ...item, content, status }
-  }
-  if (item.type === 'function_call') return { ...item, arguments: written, status }
-  if (item.type !== 'reasoning') return item
-  const content = grown('reasoning').map(part => part.text)
-  return { ...item, summary: grown('summary').map(part => part.text), ...(content.length > 0 && { content }) }
 }

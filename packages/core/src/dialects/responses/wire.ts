@@ -36,11 +36,15 @@ export const isPublicEvent = (name: string): boolean =>
 export interface Growth {
   readonly bracket: string
   readonly stem: string
+  readonly deltaEvent: string
   /** The field that holds the part's number. */
   readonly at: 'content_index' | 'summary_index'
   /** The field of `….done` and of the part that holds the text. */
   readonly field: 'text' | 'refusal'
-  readonly part: (text: string, extras: { readonly annotations: readonly JsonObject[]; readonly logprobs: readonly JsonObject[] }) => JsonObject
+  readonly part: (
+    text: string,
+    extras: { readonly annotations: readonly JsonObject[]; readonly logprobs: readonly JsonObject[] },
+  ) => JsonObject
 }
 
 export type PartKind = 'text' | 'refusal' | 'reasoning' | 'summary'
@@ -49,6 +53,7 @@ export const growths: Readonly<Record<PartKind, Growth>> = {
   text: {
     bracket: 'response.content_part',
     stem: 'response.output_text',
+    deltaEvent: 'response.output_text.delta',
     at: 'content_index',
     field: 'text',
     part: (text, { annotations, logprobs }) => ({ type: 'output_text', text, annotations, logprobs }),
@@ -56,6 +61,7 @@ export const growths: Readonly<Record<PartKind, Growth>> = {
   refusal: {
     bracket: 'response.content_part',
     stem: 'response.refusal',
+    deltaEvent: 'response.refusal.delta',
     at: 'content_index',
     field: 'refusal',
     part: refusal => ({ type: 'refusal', refusal }),
@@ -63,6 +69,7 @@ export const growths: Readonly<Record<PartKind, Growth>> = {
   reasoning: {
     bracket: 'response.content_part',
     stem: 'response.reasoning_text',
+    deltaEvent: 'response.reasoning_text.delta',
     at: 'content_index',
     field: 'text',
     part: text => ({ type: 'reasoning_text', text }),
@@ -70,6 +77,7 @@ export const growths: Readonly<Record<PartKind, Growth>> = {
   summary: {
     bracket: 'response.reasoning_summary_part',
     stem: 'response.reasoning_summary_text',
+    deltaEvent: 'response.reasoning_summary_text.delta',
     at: 'summary_index',
     field: 'text',
     part: text => ({ type: 'summary_text', text }),
