@@ -1,1 +1,37 @@
-export {}
+import { parseArgs } from 'node:util'
+import { publish } from './report.ts'
+import { sections } from './sections.ts'
+
+const usage = `pnpm bench [section …] [--quick] [--only word …] [--storage memory|sqlite]
+
+Sections: ${Object.keys(sections).join(', ')}. Without any: those that docs/performance.md shows.
+--quick    fewer requests and rounds; nothing is written to the page
+--only     only the cases whose title holds the word, as in --only stream --only 32
+--storage  of the server that \`profile\` looks into; default memory`
+
+const { values, positionals } = parseArgs({
+  // pnpm hands on the dashes that part its own options from ours.
+  args: process.argv.slice(2).filter(arg => arg !== '--'),
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    storage: { type: 'string', default: 'memory' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const unknown = positionals.find(name => !Object.hasOwn(sections, name))
+const { quick, only, storage, help } = values
+
+if (help || unknown !== undefined || (storage !== 'memory' && storage !== 'sqlite')) {
+  if (unknown !== undefined) console.error(`There is no section "${unknown}".\n`)
+  console.log(usage)
+  process.exitCode = help ? 0 : 2
+} else {
+  for (const [name, { run, published }] of Object.entries(sections)) {
+    if (positionals.length === 0 ? !published : !positionals.includes(name)) continue
+    const text = await run({ quick, only, storage })
+    console.log(`\n# ${name}\n\n${text}\n`)
+    if (published && !quick && only.length === 0) publish(name, text)
+  }
+}

@@ -1,0 +1,154 @@
+import { connect, type Socket } from 'node:net'
+import { serve } from '../ipc.ts'
+import { medianOf, percentile } from '../numbers.ts'
+
+/** The load generator: bare sockets with a keep-alive each, one request at a time on each, a fixed number in all. */
+export interface Job {
+  readonly port: number
+  readonly path: string
+  readonly authorization: string
+  readonly body: string
+  readonly connections: number
+  readonly requests: number
+  /** Every answer must hold `mark` so many times; checked where asked for, since looking costs time. */
+  readonly check?: { readonly mark: string; readonly times: number }
+}
+
+export interface Run {
+  readonly seconds: number
+  /** Milliseconds from the request to the end of its answer. */
+  readonly p50: number
+  readonly p99: number
+  /** Chunks of a streamed answer: how many writes of the server it came in. Looked at in some answers only. */
+  readonly chunks: number
+}
+
+export interface Delays {
+  readonly deltas: number
+  /** Milliseconds from the provider's write to our read. */
+  readonly p50: number
+  readonly p99: number
+}
+
+export type LoadVerbs = {
+  run: (job: Job) => Promise<Run>
+  /** Every stream at once; resolves when the last is over. */
+  streams: (job: Job) => Promise<Delays>
+}
+
+interface Reply {
+  readonly status: string
+  readonly bytes: readonly Buffer[]
+}
+
+interface Line {
+  exchange(request: Buffer, look?: (bytes: Buffer) => void): Promise<Reply>
+  close(): void
+}
+
+async function open(port: number): Promise<Line> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  return { exchange: (request, look) => exchange(socket, request, look), close: () => socket.destroy() }
+}
+
+const headEnd = Buffer.from('\r\n\r\n')
+const lastChunk = '\r\n0\r\n\r\n'
+
+function exchange(socket: Socket, request: Buffer, look?: (bytes: Buffer) => void): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const bytes: Buffer[] = []
+    let received = 0
+    let due: number | undefined
+    let head = ''
+    let tail = ''
+    const done = (settle: () => void): void => {
+      socket.off('data', read)
+      socket.off('close', broken)
+      settle()
+    }
+    const broken = (): void => done(() => reject(new Error(`The connection broke after ${received} bytes. ${head.slice(0, 200)}`)))
+    const readHead = (): boolean => {
+      const all = Buffer.concat(bytes)
+      const end = all.indexOf(headEnd)
+      if (end === -1) return false
+      head = all.toString('latin1', 0, end + 2)
+      const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+      if (length !== undefined) due = end + 4 + Number(length)
+      return true
+    }
+    const read = (chunk: Buffer): void => {
+      received += chunk.length
+      bytes.push(chunk)
+      look?.(chunk)
+      if (head === '' && !readHead()) return
+      tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - lastChunk.length))).slice(-lastChunk.length)
+      if (due === undefined ? tail === lastChunk : received >= due) done(() => resolve({ status: head.slice(9, 12), bytes }))
+    }
+    socket.on('data', read)
+    socket.on('close', broken)
+    socket.write(request)
+  })
+}
+
+const chunksOf = ({ bytes }: Reply): number =>
+  Buffer.concat(bytes)
+    .toString('latin1')
+    .split(/\r\n[0-9a-f]+\r\n/).length - 2
+
+function requestOf({ path, authorization, body }: Job): Buffer {
+  const proof = authorization === '' ? '' : `authorization: ${authorization}\r\n`
+  const length = Buffer.byteLength(body)
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${proof}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`,
+  )
+}
+
+function examine({ status, bytes }: Reply, check: Job['check']): void {
+  if (status === '200' && check === undefined) return
+  const text = Buffer.concat(bytes).toString()
+  const found = check === undefined ? 0 : text.split(check.mark).length - 1
+  if (status !== '200' || found !== check?.times)
+    throw new Error(`Expected 200 and ${check?.times} marks, got ${status} and ${found}:\n${text.slice(0, 2_000)}`)
+}
+
+const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6
+
+serve({
+  async run(job) {
+    const request = requestOf(job)
+    const lines = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+    const took: number[] = []
+    const chunks: number[] = []
+    let left = job.requests
+    const began = performance.now()
+    await Promise.all(
+      lines.map(async line => {
+        while (left > 0) {
+          left -= 1
+          const sent = performance.now()
+          const reply = await line.exchange(request)
+          took.push(performance.now() - sent)
+          examine(reply, job.check)
+          if (took.length % 64 === 0) chunks.push(chunksOf(reply))
+        }
+      }),
+    )
+    const seconds = (performance.now() - began) / 1000
+    for (const line of lines) line.close()
+    return { seconds, p50: medianOf(took), p99: percentile(took, 0.99), chunks: medianOf(chunks) }
+  },
+  async streams(job) {
+    const request = requestOf(job)
+    const delays: number[] = []
+    const look = (bytes: Buffer): void => {
+      const now = monotonic()
+      for (const [, at] of bytes.toString('latin1').matchAll(/ @([\d.]+)@/g)) delays.push(now - Number(at))
+    }
+    const lines = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+    const replies = await Promise.all(lines.map(line => line.exchange(request, look)))
+    for (const reply of replies) examine(reply, undefined)
+    for (const line of lines) line.close()
+    return { deltas: delays.length, p50: medianOf(delays), p99: percentile(delays, 0.99) }
+  },
+} satisfies LoadVerbs)

@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises'
+import { Session } from 'node:inspector/promises'
+import { type HotSpots, hotSpots, type Profile } from '../hot-spots.ts'
+import type { Verbs } from '../ipc.ts'
+
+/** What every server under measurement can be asked, the floor and ours alike. */
+export interface Memory {
+  readonly rss: number
+  /** V8's heap and what hangs on it, after a collection. */
+  readonly heap: number
+}
+
+export type MeasuredVerbs = {
+  listen: (input: { readonly upstream: string }) => Promise<Listening>
+  /** Microseconds of CPU so far, all threads: collections and compilation are part of the price. */
+  cpu: (input: Record<string, never>) => number
+  memory: (input: Record<string, never>) => Memory
+  startProfile: (input: Record<string, never>) => Promise<void>
+  /** `file`: where the whole profile goes, for those who want to look closer. */
+  stopProfile: (input: { readonly file: string }) => Promise<HotSpots>
+}
+
+export interface Listening {
+  readonly port: number
+  readonly authorization: string
+}
+
+export function measured(listen: MeasuredVerbs['listen']): MeasuredVerbs & Verbs {
+  const session = new Session()
+  return {
+    listen,
+    cpu: () => {
+      const { user, system } = process.cpuUsage()
+      return user + system
+    },
+    memory: () => {
+      const { rss } = process.memoryUsage()
+      globalThis.gc?.()
+      const { heapUsed, external } = process.memoryUsage()
+      return { rss, heap: heapUsed + external }
+    },
+    async startProfile() {
+      session.connect()
+      await session.post('Profiler.enable')
+      await session.post('Profiler.setSamplingInterval', { interval: 100 })
+      await session.post('Profiler.start')
+    },
+    async stopProfile({ file }) {
+      const { profile } = (await session.post('Profiler.stop')) as { profile: Profile }
+      session.disconnect()
+      await writeFile(file, JSON.stringify(profile))
+      return hotSpots(profile)
+    },
+  }
+}

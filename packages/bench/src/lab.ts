@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundleGateway } from './bundle.ts'
+import type { LoadVerbs } from './children/load.ts'
+import type { Listening, MeasuredVerbs } from './children/measured.ts'
+import type { UpstreamVerbs } from './children/upstream.ts'
+import { type Child, start } from './ipc.ts'
+
+/** Who is measured. */
+export type Kind = 'floor' | 'memory' | 'sqlite'
+
+export interface Server extends Listening {
+  readonly kind: Kind
+  readonly child: Child<MeasuredVerbs>
+  stop(): Promise<void>
+}
+
+/** The provider and the load generator, each in its own process; servers are started in further ones. */
+export interface Lab {
+  readonly load: Child<LoadVerbs>
+  open(kind: Kind): Promise<Server>
+  close(): Promise<void>
+}
+
+export async function openLab(): Promise<Lab> {
+  const bundle = await bundleGateway()
+  const books = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
+  const script = (name: string): string => join(import.meta.dirname, 'children', `${name}.ts`)
+  const provider = start<UpstreamVerbs>({ script: script('upstream') })
+  const load = start<LoadVerbs>({ script: script('load') })
+  const upstream = `http://127.0.0.1:${await provider.ask('listen', {})}`
+  const open = new Set<Server>()
+  let opened = 0
+  return {
+    load,
+    async open(kind) {
+      opened += 1
+      const file = join(books, `${opened}.db`)
+      const child = start<MeasuredVerbs>({
+        script: kind === 'floor' ? script('floor') : bundle,
+        args: kind === 'sqlite' ? [file] : [],
+        execArgv: ['--expose-gc'],
+      })
+      const listening = await child.ask('listen', { upstream })
+      const server: Server = {
+        kind,
+        child,
+        ...listening,
+        stop: () => {
+          open.delete(server)
+          return child.stop()
+        },
+      }
+      open.add(server)
+      return server
+    },
+    async close() {
+      await Promise.all([...open].map(server => server.stop()))
+      await Promise.all([load.stop(), provider.stop()])
+      rmSync(books, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,7 @@
+/** `percentile([3, 1, 2], 0.5)` is 2. NaN for none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export const medianOf = (values: readonly number[]): number => percentile(values, 0.5)

@@ -1,0 +1,31 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus } from 'node:os'
+import { resolve } from 'node:path'
+
+const page = resolve(import.meta.dirname, '../../../docs/performance.md')
+
+/** A Markdown table with its columns lined up; all but the first column to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, at) => Math.max(3, title.length, ...rows.map(row => row[at]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, at) => (at === 0 ? (cells[at] ?? '').padEnd(width) : (cells[at] ?? '').padStart(width))).join(' | ')} |`
+  const rule = `| ${widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
+  return [line(head), rule, ...rows.map(line)].join('\n')
+}
+
+const machine = (): string => {
+  const [cpu] = cpus()
+  return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} CPUs${cpu ? ` (${cpu.model.trim()})` : ''}`
+}
+
+/** Puts what a section found between its markers; a page without them gets them at its end. */
+export function publish(section: string, text: string): void {
+  const [begin, end] = [`<!-- bench:${section} -->`, `<!-- /bench:${section} -->`]
+  const old = existsSync(page) ? readFileSync(page, 'utf8') : '# Performance\n'
+  const block = `${begin}\n\n${machine()}\n\n${text}\n\n${end}`
+  const [from, to] = [old.indexOf(begin), old.indexOf(end)]
+  writeFileSync(page, from === -1 || to === -1 ? `${old.trimEnd()}\n\n${block}\n` : old.slice(0, from) + block + old.slice(to + end.length))
+}
+
+/** `1.38 of 1.30 ✗`: a ratio beside what it should be at most. */
+export const against = (value: number, most: number): string => `${value.toFixed(2)} ${value <= most ? '✓' : '✗'}`

@@ -1,0 +1,22 @@
+import { profile } from './profile.ts'
+import { relay } from './relay.ts'
+import { streams } from './streams.ts'
+
+export interface Options {
+  /** Fewer requests and rounds; the figures are for a glance and are not written to the page. */
+  readonly quick: boolean
+  /** Only cases whose title holds every one of these words. */
+  readonly only: readonly string[]
+  /** Profiles only. */
+  readonly storage: 'memory' | 'sqlite'
+}
+
+/** Measures, and returns what it found as Markdown. */
+export type Section = (options: Options) => Promise<string>
+
+/** Every section by name. `pnpm bench` runs those that are published on docs/performance.md. */
+export const sections: Readonly<Record<string, { readonly run: Section; readonly published: boolean }>> = {
+  relay: { run: relay, published: true },
+  streams: { run: streams, published: true },
+  profile: { run: profile, published: false },
+}

@@ -1,0 +1,115 @@
+/** What the fake provider says, in both languages; the load generator counts it again on the other side. */
+export type Language = 'responses' | 'chat'
+
+export interface Speech {
+  /** A whole answer, about 600 bytes. */
+  readonly whole: string
+  readonly head: string
+  readonly delta: (text: string) => string
+  readonly tail: string
+}
+
+export const paths: Readonly<Record<Language, string>> = { responses: '/v1/responses', chat: '/v1/chat/completions' }
+
+/** Found once in the wire text of each delta. */
+export const deltaMark: Readonly<Record<Language, string>> = {
+  responses: '"type":"response.output_text.delta"',
+  chat: '"delta":{"content":',
+}
+
+export const deltas = 100
+export const answer =
+  'Once there was a signalbox at a junction where seven lines met, and each train asked it for one thing only: the fastest way home.'
+
+const usage = { input_tokens: 30, output_tokens: 100, total_tokens: 130 }
+const created = 1_770_000_000
+
+const event = (type: string, fields: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+
+function responses(): Speech {
+  const item_id = 'msg_68a1f0c2d4e6'
+  const at = { item_id, output_index: 0, content_index: 0 }
+  const part = (text: string): object => ({ type: 'output_text', text, annotations: [] })
+  const message = (status: string, text?: string): object => ({
+    id: item_id,
+    type: 'message',
+    role: 'assistant',
+    status,
+    content: text === undefined ? [] : [part(text)],
+  })
+  const response = (status: string, more: object = {}): object => ({
+    id: 'resp_68a1f0c2d4e5',
+    object: 'response',
+    created_at: created,
+    model: 'bench',
+    status,
+    output: [],
+    ...more,
+  })
+  const said = { output: [message('completed', answer)], usage }
+  return {
+    whole: JSON.stringify(
+      response('completed', { ...said, parallel_tool_calls: true, tool_choice: 'auto', temperature: 1, top_p: 1, store: false }),
+    ),
+    head: [
+      event('response.created', { response: response('in_progress') }),
+      event('response.in_progress', { response: response('in_progress') }),
+      event('response.output_item.added', { output_index: 0, item: message('in_progress') }),
+      event('response.content_part.added', { ...at, part: part('') }),
+    ].join(''),
+    delta: text => event('response.output_text.delta', { ...at, delta: text, logprobs: [], obfuscation: 'k3jf82' }),
+    tail: [
+      event('response.output_text.done', { ...at, text: answer }),
+      event('response.content_part.done', { ...at, part: part(answer) }),
+      event('response.output_item.done', { output_index: 0, item: message('completed', answer) }),
+      event('response.completed', { response: response('completed', said) }),
+    ].join(''),
+  }
+}
+
+function chat(): Speech {
+  const facts = { id: 'chatcmpl-68a1f0c2d4e5', created, model: 'bench', service_tier: 'default', system_fingerprint: 'fp_bench' }
+  const counted = { prompt_tokens: usage.input_tokens, completion_tokens: usage.output_tokens, total_tokens: usage.total_tokens }
+  const details = { prompt_tokens_details: { cached_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0 } }
+  const chunk = (choices: readonly object[], more: object = {}): string =>
+    `data: ${JSON.stringify({ ...facts, object: 'chat.completion.chunk', choices, ...more })}\n\n`
+  const choice = (delta: object, finish_reason: string | null = null): object => ({ index: 0, delta, logprobs: null, finish_reason })
+  const message = { role: 'assistant', content: answer, refusal: null, annotations: [] }
+  return {
+    whole: JSON.stringify({
+      ...facts,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+      usage: { ...counted, ...details },
+    }),
+    head: chunk([choice({ role: 'assistant', content: '' })]),
+    delta: text => chunk([choice({ content: text })]),
+    tail: `${chunk([choice({}, 'stop')])}${chunk([], { usage: { ...counted, ...details } })}data: [DONE]\n\n`,
+  }
+}
+
+export const speeches: Readonly<Record<Language, Speech>> = { responses: responses(), chat: chat() }
+
+/** A request as a small agent sends it. */
+export function requestBody(language: Language, model: string, stream: boolean): string {
+  const system = 'You are the keeper of a signalbox. Answer in one short paragraph, and never name a train that has not passed yet.'
+  const question = 'Which way did the night mail go, and why did it not wait for the coal train at the junction?'
+  const common = { model, temperature: 0.7, stream }
+  return JSON.stringify(
+    language === 'responses'
+      ? {
+          ...common,
+          instructions: system,
+          input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: question }] }],
+          max_output_tokens: 400,
+        }
+      : {
+          ...common,
+          messages: [
+            { role: 'system', content: system },
+            { role: 'user', content: question },
+          ],
+          max_completion_tokens: 400,
+        },
+  )
+}

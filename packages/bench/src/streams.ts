@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Delays, Job } from './children/load.ts'
+import { type Kind, type Lab, openLab, type Server } from './lab.ts'
+import { against, table } from './report.ts'
+import type { Section } from './sections.ts'
+import { type Language, paths, requestBody } from './speech.ts'
+
+interface Found extends Delays {
+  readonly who: string
+  readonly rssKb: number
+  readonly heapKb: number
+  /** Share of one core while all streams are open. */
+  readonly load: number
+}
+
+const most = 40
+
+/** Many slow streams at once: what each holds while it is open, and how late its deltas come. */
+export const streams: Section = async ({ quick }) => {
+  const count = quick ? 100 : 500
+  const lab = await openLab()
+  try {
+    const found: Found[] = []
+    for (const language of ['responses', 'chat'] as const) {
+      for (const kind of ['floor', 'memory', 'sqlite'] as const) {
+        process.stderr.write(`streams: ${kind}, ${language}\n`)
+        found.push(await observe(lab, { kind, language, count }))
+      }
+    }
+    const floors = new Map(found.filter(({ who }) => who.startsWith('floor')).map(one => [one.who.slice('floor'.length), one]))
+    const rows = found.map(({ who, rssKb, heapKb, load, p50, p99, deltas }) => {
+      const isFloor = who.startsWith('floor')
+      const floor = floors.get(who.slice(who.indexOf(',')))
+      return [
+        who,
+        isFloor ? rssKb.toFixed(1) : against(rssKb, most),
+        heapKb.toFixed(1),
+        isFloor || !floor ? '' : (rssKb - floor.rssKb).toFixed(1),
+        `${(load * 100).toFixed(0)} %`,
+        p50.toFixed(2),
+        p99.toFixed(2),
+        String(deltas),
+      ]
+    })
+    return [
+      `${count} streams at once, one delta every 20 ms in each. Memory: what the process holds more than before they were opened, by stream; the heap after a collection. Target: < ${most} kB. Delay: from the provider's write of a delta to the client's read.`,
+      table(['case', 'RSS kB', 'heap kB', 'RSS over floor kB', 'CPU', 'delay p50 ms', 'delay p99 ms', 'deltas'], rows),
+    ].join('\n\n')
+  } finally {
+    await lab.close()
+  }
+}
+
+interface Asked {
+  readonly kind: Kind
+  readonly language: Language
+  readonly count: number
+}
+
+/** A fresh process each: memory that an earlier run has grown is not seen again. */
+async function observe(lab: Lab, { kind, language, count }: Asked): Promise<Found> {
+  const server = await lab.open(kind)
+  try {
+    await lab.load.ask('run', { ...jobFor(server, language, 'fast'), connections: 8, requests: 400 })
+    const before = await server.child.ask('memory', {})
+    const over = lab.load.ask('streams', { ...jobFor(server, language, 'slow'), connections: count, requests: count })
+    // All are open by then, and none is over: a stream takes five seconds.
+    await sleep(2_000)
+    const cpuBefore = await server.child.ask('cpu', {})
+    await sleep(1_000)
+    const load = ((await server.child.ask('cpu', {})) - cpuBefore) / 1e6
+    await sleep(500)
+    const open = await server.child.ask('memory', {})
+    const delays = await over
+    const kb = (bytes: number): number => bytes / 1000 / count
+    return { who: `${kind}, ${language}`, rssKb: kb(open.rss - before.rss), heapKb: kb(open.heap - before.heap), load, ...delays }
+  } finally {
+    await server.stop()
+  }
+}
+
+function jobFor({ kind, port, authorization }: Server, language: Language, speed: 'fast' | 'slow'): Omit<Job, 'connections' | 'requests'> {
+  const wired = speed === 'slow' ? 'bench-slow' : 'bench-burst'
+  const named = `${language}/${wired}`
+  return { port, authorization, path: paths[language], body: requestBody(language, kind === 'floor' ? wired : named, true) }
+}
