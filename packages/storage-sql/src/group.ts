@@ -98,8 +98,8 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
 
   const enqueue = <T>(run: () => T): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      // Empty: nobody has asked for a turn yet. While blocked, a timer will come.
-      if (waiting.length === 0 && blockedSince === undefined) setImmediate(flush)
+      // Not empty: a turn has been asked for already.
+      if (waiting.length === 0) setImmediate(flush)
       waiting.push({ run, resolve, reject, value: undefined, error: undefined })
     })
 
@@ -148,7 +148,8 @@ function rollBack(db: DatabaseSync): void {
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Another connection holds the lock. `if (isBusy(error)) retry()` */
+export function isBusy(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | undefined)?.errcode
   return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Storage } from '@signalbox/storage'
 import { sqliteCounters } from './counters.ts'
-import { type Connection, openConnection } from './group.ts'
+import { type Connection, isBusy, openConnection } from './group.ts'
 import { sqliteKeys } from './keys.ts'
 import { sqliteLedger } from './ledger.ts'
 import { migrate, sqliteMigrations } from './migrations.ts'
@@ -31,7 +31,7 @@ export interface SqliteStorageOptions {
 export function sqliteStorage(path: string, options: SqliteStorageOptions = {}): Storage {
   const { durability = 'process', busyTimeoutMs = 5_000 } = options
   const connection = openConnection(openDatabase(path, durability, busyTimeoutMs), { path, busyTimeoutMs })
-  return {
+  const storage = {
     workspaces: sqliteWorkspaces(connection),
     keys: sqliteKeys(connection),
     counters: sqliteCounters(connection),
@@ -40,19 +40,21 @@ export function sqliteStorage(path: string, options: SqliteStorageOptions = {}):
     ping: makePing(connection),
     close: connection.close,
   }
+  // Opening may block; from here on a taken lock is waited for without holding up the event loop (group.ts).
+  connection.db.exec('PRAGMA busy_timeout = 0')
+  return storage
 }
 
 function openDatabase(path: string, durability: 'process' | 'full', busyTimeoutMs: number): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { timeout: busyTimeoutMs })
+    db = new DatabaseSync(path)
+    db.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`)
     setWal(db, busyTimeoutMs)
     db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
     // 32 MB of pages. A checkpoint every 16 MB: each waits for the disk, so they should be few.
     db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864')
     migrate(db, sqliteMigrations)
-    // From here on a taken lock is waited for without blocking the event loop (group.ts).
-    db.exec('PRAGMA busy_timeout = 0')
     return db
   } catch (error) {
     db?.close()
@@ -71,7 +73,7 @@ function setWal(db: DatabaseSync, busyTimeoutMs: number): void {
       db.exec('PRAGMA journal_mode = WAL')
       return
     } catch (error) {
-      if (performance.now() - started > busyTimeoutMs) throw error
+      if (!isBusy(error) || performance.now() - started > busyTimeoutMs) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }

@@ -71,6 +71,13 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], T0)).toEqual({ key: one.key, retryAfterMs: MINUTE })
     })
 
+    test('a counter named twice, with two windows, is as it was after a refusal', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([one, { ...one, windowMs: 2 * MINUTE }, { ...one, key: 'shut', limit: 0 }], T0)
+      await counters.take([{ ...one, amount: 3 }], T0 + 1_000)
+      expect(await counters.take([one], T0 + 1_000)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+    })
+
     test('of 1,000 at once, exactly as many are admitted as fit', async () => {
       const { counters } = (await open()).storage
       const takes = Array.from({ length: 1_000 }, () =>
@@ -117,6 +124,7 @@ export function describeCounters(open: MakeStorage): void {
       await counters.add(one.key, -100, T0)
       expect(await counters.take([{ ...one, amount: 4 }], T0)).toMatchObject({ key: one.key })
       expect(await counters.take([{ ...one, amount: 3 }], T0)).toBeUndefined()
+      expect(await counters.take([one], T0)).toMatchObject({ key: one.key })
     })
 
     test('a correction never begins a window, nor reaches into the next one', async () => {

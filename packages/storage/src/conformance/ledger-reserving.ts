@@ -98,6 +98,16 @@ export function describeReserving(open: MakeStorage): void {
       expect((await ledger.balance('a', T0 + MINUTE)).held).toBe(100)
     })
 
+    test('a hold that ran out is freed once, however often its money is asked for', async () => {
+      const ledger = await openLedger()
+      await credit(ledger, 'a', 100)
+      await ledger.reserve(hold('crashed', 100))
+      const later = { at: T0 + MINUTE, expiresAt: T0 + 2 * MINUTE }
+      for (let n = 0; n < 3; n++)
+        expect(await ledger.reserve({ ...hold(`h${n}`, 101), ...later })).toEqual({ account: 'a', available: 100 })
+      expect((await ledger.balance('a', T0 + MINUTE)).held).toBe(0)
+    })
+
     test('bad amounts and floors are refused and change nothing', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
