@@ -7,12 +7,17 @@ interface Sending {
   readonly drainMs: number
 }
 
+/** More than the kernel takes at once. */
+const largeBody = 262_144
+
 /** Plain values → ServerResponse. */
 export function send(response: ServerResponse, reply: ApiReply, sending: Sending): void {
   const { status, headers, body } = reply
   if (typeof body === 'string') {
     response.writeHead(status, wholeHeaders(reply, body))
     response.end(body)
+    // A large answer waits in memory for a client that may never take it.
+    if (body.length > largeBody) response.setTimeout(sending.drainMs, () => response.destroy())
   } else {
     response.writeHead(status, { ...headers })
     pump(response, body, sending)

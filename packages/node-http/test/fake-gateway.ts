@@ -44,7 +44,7 @@ const dialect: ClientDialect = {
       delivery: body.stream === true ? 'stream' : 'whole',
       original: body,
     }) as InferenceRequest,
-  encodeResponse: (response): JsonObject => ({ id: stamp.id, object: 'response', status: response.outcome.status, output: [] }),
+  encodeResponse: (response): JsonObject => ({ id: response.id, object: 'response', status: response.outcome.status, output: [] }),
   encodeEvents: () => ({
     write: events =>
       events.map(event => ({

@@ -23,6 +23,9 @@ export function exchange(pools: Pools, request: TransportRequest): Promise<Trans
   })
 }
 
+/** Names of headers in one answer; real ones have a few dozen. */
+const mostHeaders = 500
+
 interface Sending {
   readonly pool: Pool
   readonly line: Line
@@ -63,6 +66,13 @@ function send({ pool, line, path, request }: Sending, accept: (reply: TransportR
     onResponseStart(controller, status, headers) {
       // 100 and 103 announce the answer; they are not it.
       if (status < 200) return
+      if (Object.keys(headers).length > mostHeaders) {
+        if (!settle()) return
+        controller.abort(new Error('aborted'))
+        refuse(new Error('The answer has too many headers.'))
+        pool.drop(line)
+        return
+      }
       line.awaiting = false
       body = openBody(controller, () => {
         if (!settle()) return

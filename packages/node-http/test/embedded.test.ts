@@ -1,0 +1,73 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
+import { fakeGateway } from './fake-gateway.ts'
+import { until } from './raw.ts'
+import { batchesOf, jsonHeaders, stream } from './running.ts'
+
+describe('inside another server', () => {
+  const inside = async (
+    handle: (request: IncomingMessage & { body?: unknown }) => Promise<void>,
+    options: NodeOptions = {},
+  ): Promise<string> => {
+    const fake = fakeGateway()
+    const listener = createNodeListener(fake.gateway, options)
+    const server = createServer((request, response) => {
+      void handle(request).then(() => listener(request, response, () => response.end('next')))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const address = server.address()
+    return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
+  }
+
+  test('paths that are not ours go on to the next', async () => {
+    const url = await inside(async () => {}, { basePath: '/api' })
+    expect(await (await fetch(`${url}/other`)).text()).toBe('next')
+    expect(await (await fetch(`${url}/v1/me`)).text()).toBe('next')
+    expect((await fetch(`${url}/api/v1/me`)).status).toBe(401)
+    expect((await fetch(`${url}/api/healthz?x=1`)).status).toBe(200)
+  })
+
+  test('a body that was parsed before is taken as it is', async () => {
+    const url = await inside(async request => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      request.body = JSON.parse(text)
+    })
+    const response = await fetch(`${url}/v1/responses`, {
+      method: 'POST',
+      headers: jsonHeaders,
+      body: '{"model":"small"}',
+    })
+    expect([response.status, (await response.json()).object]).toEqual([200, 'response'])
+  })
+})
+
+describe('serve', () => {
+  test('close lets what runs end, refuses what is new, and cuts after its grace', async () => {
+    const fake = fakeGateway()
+    let finish: () => void = () => {}
+    fake.act = () => ({ batches: () => batchesOf([]), commit: new Promise(resolve => (finish = resolve)) })
+    const { url, close } = await serve(fake.gateway, { port: 0, host: '127.0.0.1' })
+    const running = stream(url)
+    await until(() => fake.calls.length === 1)
+    const closed = close({ graceMs: 2_000 })
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    finish()
+    expect((await running).status).toBe(200)
+    const at = Date.now()
+    await closed
+    expect(Date.now() - at).toBeLessThan(500)
+  })
+
+  test('a port in use is an error, not a crash', async () => {
+    const fake = fakeGateway()
+    const { port, close } = await serve(fake.gateway, { port: 0 })
+    await expect(serve(fake.gateway, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await close()
+  })
+})

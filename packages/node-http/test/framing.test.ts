@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { rawCall } from './raw.ts'
+import { auth, post, start, whole } from './running.ts'
+
+describe('framing', () => {
+  const smuggled = 'GET /v1/me HTTP/1.1\r\nhost: x\r\nx-smuggled: 1\r\n\r\n'
+  const cases: readonly (readonly [string, string])[] = [
+    ['a length and chunks', post(`${auth}content-length: 4\r\ntransfer-encoding: chunked\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['chunks and a length', post(`${auth}transfer-encoding: chunked\r\ncontent-length: 4\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['two lengths', post(`${auth}content-length: 2\r\ncontent-length: 60\r\n`, `{}${smuggled}`)],
+    ['two equal lengths', post(`${auth}content-length: 2\r\ncontent-length: 2\r\n`, `{}${smuggled}`)],
+    ['a list of lengths', post(`${auth}content-length: 2, 2\r\n`, `{}${smuggled}`)],
+    ['a signed length', post(`${auth}content-length: +2\r\n`, `{}${smuggled}`)],
+    ['a hex length', post(`${auth}content-length: 0x2\r\n`, `{}${smuggled}`)],
+    ['chunked twice', post(`${auth}transfer-encoding: chunked, chunked\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['chunked, then something', post(`${auth}transfer-encoding: chunked, identity\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['a coding nobody knows', post(`${auth}transfer-encoding: xchunked\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['a folded header', post(`${auth}transfer-encoding:\r\n chunked\r\ncontent-length: 4\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['a space before the colon', post(`${auth}transfer-encoding : chunked\r\ncontent-length: 4\r\n`, `0\r\n\r\n${smuggled}`)],
+    ['bare line feeds', post(`${auth}content-length: 2\n`, `{}${smuggled}`).replace('host: x\r\n', 'host: x\n')],
+    ['a bad chunk length', post(`${auth}transfer-encoding: chunked\r\n`, `0x0\r\n\r\n${smuggled}`)],
+    ['a chunk longer than said', post(`${auth}transfer-encoding: chunked\r\n`, `1\r\n{}\r\n0\r\n\r\n${smuggled}`)],
+    ['a bare CR in a chunk extension', post(`${auth}transfer-encoding: chunked\r\n`, `2;a\rb\r\n{}\r\n0\r\n\r\n${smuggled}`)],
+  ]
+
+  test.each(cases)('%s: refused and closed, and what hides behind is never a request', async (_, bytes) => {
+    const { port, lines } = await start()
+    const { text, closed } = await rawCall(port, bytes, 1_500)
+    expect(text.match(/HTTP\/1\.1 \d+/g)?.filter(status => status !== 'HTTP/1.1 400') ?? []).toEqual([])
+    expect(closed).toBe(true)
+    expect(lines.some(line => line.route === '/v1/me')).toBe(false)
+  })
+
+  test('chunks, also with extensions and trailers, are read as they should', async () => {
+    const { port } = await start()
+    const { text } = await rawCall(
+      port,
+      post(`${auth}transfer-encoding: chunked\r\ntrailer: x-a\r\n`, '1;a=b\r\n{\r\n1\r\n}\r\n0\r\nx-a: b\r\n\r\n') + whole,
+    )
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
+  })
+
+  test('a request line with a whole address is heard by its path; the host has no say', async () => {
+    const { port } = await start()
+    const { text } = await rawCall(port, `GET http://evil.example/v1/me HTTP/1.1\r\nhost: other.example\r\n${auth}\r\n`)
+    expect(text).toMatch(/^HTTP\/1\.1 200 /)
+  })
+})
+
+test.each([
+  '//v1/me',
+  '/v1//me',
+  '/v1/../v1/me',
+  '/v1/./me',
+  '/v1/%6de',
+  '/v1/me/',
+  '/v1/me;x',
+  '/V1/me',
+  '/v1/me%00',
+  '/v1%2fme',
+  '/%2e%2e/v1/me',
+  '/v1\\me',
+  '*',
+])('the path %s is nothing, with a key or without', async path => {
+  const { port, lines } = await start()
+  const { text } = await rawCall(
+    port,
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-original-url: /v1/me\r\nx-http-method-override: GET\r\n${auth}\r\n`,
+  )
+  expect(text).toMatch(/^HTTP\/1\.1 404 /)
+  expect(lines.every(line => line.keyId === undefined)).toBe(true)
+})
+
+test.each(['TRACE', 'PUT', 'DELETE', 'PROPFIND'])('%s is refused with the methods that are allowed', async method => {
+  const { port } = await start()
+  const { text } = await rawCall(port, `${method} /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+  expect(text).toMatch(/^HTTP\/1\.1 405 /)
+  expect(text).toMatch(/allow: POST, OPTIONS\r\n/)
+})

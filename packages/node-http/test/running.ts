@@ -1,0 +1,40 @@
+import type { InferenceEvent } from '@signalbox/core/protocol'
+import { onTestFinished } from 'vitest'
+import { type NodeOptions, type RequestLine, serve } from '../src/index.ts'
+import { type Fake, fakeGateway, goodKey } from './fake-gateway.ts'
+
+export interface Running extends Fake {
+  readonly url: string
+  readonly port: number
+  readonly lines: RequestLine[]
+}
+
+export async function start(options: NodeOptions = {}, fake: Fake = fakeGateway()): Promise<Running> {
+  const lines: RequestLine[] = []
+  const { url, port, close } = await serve(fake.gateway, { port: 0, onRequest: line => lines.push(line), ...options })
+  onTestFinished(() => close())
+  return Object.assign(fake, { url, port, lines })
+}
+
+export const auth = `authorization: Bearer ${goodKey}\r\n`
+export const jsonHeaders = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
+export const post = (headers: string, body = ''): string => `POST /v1/responses HTTP/1.1\r\nhost: x\r\n${headers}\r\n${body}`
+export const whole = post(`${auth}content-length: 17\r\n`, '{"model":"small"}')
+
+export type Batches = AsyncIterator<readonly InferenceEvent[], undefined>
+
+export const batchesOf = (batches: readonly (readonly InferenceEvent[])[]): Batches => {
+  const left = [...batches]
+  return {
+    next: async () => {
+      const value = left.shift()
+      return value === undefined ? { done: true, value: undefined } : { done: false, value }
+    },
+  }
+}
+
+export const ask = (url: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(`${url}/v1/responses`, { method: 'POST', headers: { ...jsonHeaders, ...headers }, body })
+
+export const stream = (url: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${url}/v1/responses`, { method: 'POST', headers: jsonHeaders, body: '{"stream":true}', ...(signal && { signal }) })

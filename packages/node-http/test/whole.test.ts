@@ -1,0 +1,87 @@
+import { connect, type Socket } from 'node:net'
+import { GatewayError } from '@signalbox/core/errors'
+import { describe, expect, test } from 'vitest'
+import { fakeGateway, goodKey } from './fake-gateway.ts'
+import { rawCall, until } from './raw.ts'
+import { jsonHeaders, start, stream, whole } from './running.ts'
+
+describe('a whole answer', () => {
+  test('comes with its length, on a connection that stays', async () => {
+    const { port } = await start()
+    const { text } = await rawCall(port, whole + whole)
+    expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(2)
+    expect(text).toMatch(/content-length: 63\r\n/)
+    expect(text).toMatch(/x-request-id: [0-9a-f-]{36}\r\n/)
+  })
+
+  test('has a request id of our own, and gives the client its own back', async () => {
+    const { url, calls } = await start()
+    const ask = (id: string): Promise<Response> =>
+      fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${goodKey}`, 'x-request-id': id } })
+    const [one, two] = [await ask('mine-1'), await ask('mine-1')]
+    expect(one.headers.get('x-client-request-id')).toBe('mine-1')
+    expect(one.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'))
+    expect((await ask('not a good id')).headers.get('x-client-request-id')).toBeNull()
+    expect(calls.length).toBe(0)
+  })
+
+  test('a failure that nobody foresaw is a 500 without detail, and the log knows', async () => {
+    const { url, errors } = await start({}, fakeGateway({ identity: () => Promise.reject(new Error('SELECT secret FROM /etc/passwd')) }))
+    const response = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${goodKey}` } })
+    const text = await response.text()
+    expect([response.status, JSON.parse(text).error.code]).toEqual([500, 'internal_error'])
+    expect(text).not.toMatch(/SELECT|passwd/)
+    expect(errors[0]).toContain(response.headers.get('x-request-id'))
+  })
+
+  test('rate limits say when to come back and who limits; what is pointless says so', async () => {
+    const running = await start()
+    const answer = async (error: GatewayError): Promise<Response> => {
+      running.act = () => ({ response: Promise.reject(error) })
+      return fetch(`${running.url}/v1/responses`, { method: 'POST', headers: jsonHeaders, body: '{}' })
+    }
+    const limited = await answer(new GatewayError('rate_limit_exceeded', { message: 'slow', limitedBy: 'provider', retryAfterMs: 20 }))
+    expect(Object.fromEntries(limited.headers)).toMatchObject({
+      'retry-after': '1',
+      'retry-after-ms': '20',
+      'x-rate-limit-source': 'provider',
+    })
+    expect(limited.headers.get('x-should-retry')).toBeNull()
+    const unknown = await answer(new GatewayError('tokens_per_min_exceeded', { message: 'slow' }))
+    expect(Object.fromEntries(unknown.headers)).toMatchObject({ 'retry-after': '1', 'x-rate-limit-source': 'routing' })
+    const spent = await answer(new GatewayError('insufficient_credits', { message: 'no money' }))
+    expect([spent.status, spent.headers.get('x-should-retry')]).toEqual([402, 'false'])
+    const down = await answer(new GatewayError('provider_error', { message: 'down', provider: 'p\r\nx: y' }))
+    expect([down.status, down.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  })
+
+  test('one line per request tells what happened', async () => {
+    const { url, lines } = await start()
+    await (await fetch(`${url}/v1/responses`, { method: 'POST', headers: jsonHeaders, body: '{"model":"small"}' })).text()
+    await (await fetch(`${url}/nothing`)).text()
+    await (await stream(url)).text()
+    expect(lines).toEqual([
+      expect.objectContaining({
+        method: 'POST',
+        route: '/v1/responses',
+        status: 200,
+        model: 'small',
+        keyId: expect.any(String),
+        ms: expect.any(Number),
+      }),
+      expect.objectContaining({ method: 'GET', route: 'unmatched', status: 404, code: 'resource_not_found' }),
+      expect.objectContaining({ route: '/v1/responses', status: 200 }),
+    ])
+  })
+})
+
+test('a thousand requests sent at once on one connection are all answered', async () => {
+  const { port } = await start()
+  const socket: Socket = connect(port, '127.0.0.1')
+  let answers = 0
+  socket.on('data', chunk => (answers += chunk.toString().match(/HTTP\/1\.1 200/g)?.length ?? 0))
+  for (let at = 0; at < 1_000; at++) socket.write(whole)
+  await until(() => answers === 1_000, 5_000)
+  socket.destroy()
+})
