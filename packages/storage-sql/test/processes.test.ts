@@ -17,7 +17,9 @@ interface Running {
 }
 
 function start(task: 'work' | 'race', path: string, name: string): Running {
-  const process_ = spawn(process.execPath, ['--conditions=source', child, task, path, name], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const process_ = spawn(process.execPath, ['--conditions=signalbox-source', child, task, path, name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => {
     process_.kill('SIGKILL')
   })
