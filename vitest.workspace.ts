@@ -3,7 +3,7 @@ import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 // Workspace packages are read from their sources, so nothing needs building to be tested.
-const conditions = ['source', ...defaultServerConditions]
+const conditions = ['signalbox-source', ...defaultServerConditions]
 
 const packages = readdirSync(new URL('packages', import.meta.url))
 

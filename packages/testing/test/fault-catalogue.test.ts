@@ -3,13 +3,23 @@ import { nodeTransport, serve } from '@signalbox/node-http'
 import type { UsageRow } from '@signalbox/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestGateway, testGateway } from '../src/gateway.ts'
-import { type ChaosProvider, chaosProvider, type Expected, type Fault, faults, leakedSecret, type Mode } from '../src/index.ts'
+import {
+  addressFaults,
+  type ChaosProvider,
+  chaosProvider,
+  type Expected,
+  type Fault,
+  faults,
+  leakedSecret,
+  type Mode,
+} from '../src/index.ts'
 import { defaultText } from '../src/speech/speech.ts'
 import type { SpokenDialect } from '../src/speech/tongues.ts'
 import { readEvents, terminals } from './read-events.ts'
 
-/** Short, so that the faults that last until the gateway gives up last a moment. */
-const timeouts = { firstByteMs: 1_000, wholeMs: 1_500, idleMs: 1_000, deadlineMs: 8_000 }
+/** Faults that last until the gateway gives up are given this long; all others have time, however busy the machine is. */
+const hangingMs = 700
+const timeouts = { firstByteMs: 20_000, wholeMs: 20_000, idleMs: 4_000, deadlineMs: 25_000 }
 const pace = { dripMs: 200, pingMs: 20, lateMs: 2_500, beatMs: 25 }
 
 interface Answer {
@@ -53,7 +63,12 @@ async function ask(house: House, fault: Fault, mode: Mode): Promise<Answer> {
   const response = await fetch(`${house.url}/v1/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${house.test.secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: `fault:${fault.name}`, input: 'Tell me about signals.', stream: mode === 'stream' }),
+    body: JSON.stringify({
+      model: `fault:${fault.name}`,
+      input: 'Tell me about signals.',
+      stream: mode === 'stream',
+      ...(fault.hangs && { gateway: { routing: { timeout_ms: hangingMs } } }),
+    }),
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -133,33 +148,86 @@ const dialects: readonly SpokenDialect[] = ['responses', 'chat']
 
 describe.each(dialects)('the fault catalogue, a provider speaking %s', dialect => {
   describe.each([false, true])('another provider behind it: %s', fallback => {
-    let house: House
-    beforeAll(async () => {
-      house = await build(dialect, fallback)
-    })
-    afterAll(async () => {
-      const { workspaceId, keyId } = house.test.caller
-      const { balance, held } = await house.test.gateway.billing.balance(workspaceId)
-      const entries = await house.test.storage.ledger.entries(`credit:${workspaceId}`, { limit: 10_000 })
-      const sum = entries.reduce((total, { amount }) => total + amount, 0)
-      const free = await house.test.storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
-      await house.close()
-      expect({ held, sum, free }).toEqual({ held: 0, sum: balance, free: true })
-      expect([...house.broken.strayed, ...house.sound.strayed]).toEqual([])
-    })
+    // One house per mode: what a fault taught the gateway about a provider must not change the next answer.
+    describe.each(modes)('%s', mode => {
+      let house: House
+      beforeAll(async () => {
+        house = await build(dialect, fallback)
+      })
+      afterAll(async () => {
+        const { workspaceId, keyId } = house.test.caller
+        const { balance, held } = await house.test.gateway.billing.balance(workspaceId)
+        const entries = await house.test.storage.ledger.entries(`credit:${workspaceId}`, { limit: 10_000 })
+        const sum = entries.reduce((total, { amount }) => total + amount, 0)
+        const free = await house.test.storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
+        await house.close()
+        expect({ held, sum, free }).toEqual({ held: 0, sum: balance, free: true })
+        expect([...house.broken.strayed, ...house.sound.strayed]).toEqual([])
+      })
 
-    const cases = sharedFaults
-      .filter(fault => fault.dialects.includes(dialect))
-      .flatMap(fault => modes.filter(mode => fault.applies.includes(mode)).map(mode => ({ row: fault.row, name: fault.name, mode, fault })))
+      const cases = sharedFaults
+        .filter(fault => fault.dialects.includes(dialect))
+        .filter(fault => fault.applies.includes(mode))
+        .map(fault => ({ row: fault.row, name: fault.name, fault }))
 
-    test.concurrent.for(cases)('row $row, $name, $mode', async ({ fault, mode }) => {
-      const expected = fault.expect[mode]
-      if (!expected) throw new Error(`The fault ${fault.name} does not say what is expected of ${mode}.`)
-      const answer = await ask(house, fault, mode)
-      const row = await rowOf(house, answer)
-      if (fallback && expected.fallback === true) checkFallenBack(answer, row)
-      else if (!fallback || expected.fallback === false) checkAsWritten(answer, row, expected)
-      else expect([200, ...expected.status]).toContain(answer.status)
+      test.concurrent.for(cases)('row $row, $name', async ({ fault }) => {
+        const expected = fault.expect[mode]
+        if (!expected) throw new Error(`The fault ${fault.name} does not say what is expected of ${mode}.`)
+        const answer = await ask(house, fault, mode)
+        const row = await rowOf(house, answer)
+        if (fallback && expected.fallback === true) checkFallenBack(answer, row)
+        else if (!fallback || expected.fallback === false) checkAsWritten(answer, row, expected)
+        else expect([200, ...expected.status]).toContain(answer.status)
+      })
     })
   })
+})
+
+describe.each(dialects)('rows that ask for a connection of their own, a provider speaking %s', dialect => {
+  const own = faults.filter(
+    ({ needs, dialects }) => (needs === 'warm connection' || needs === 'own connection') && dialects.includes(dialect),
+  )
+  const cases = own.flatMap(fault => fault.applies.map(mode => ({ row: fault.row, name: fault.name, mode, fault })))
+
+  test.for(cases)('row $row, $name, $mode: both requests get their own answer', async ({ fault, mode }) => {
+    const house = await build(dialect, false)
+    for (let request = 0; request < 3; request += 1) {
+      const answer = await ask(house, fault, mode)
+      const expected = fault.expect[mode]
+      if (expected) checkAsWritten(answer, await rowOf(house, answer), expected)
+      // Longer than the beat after which the provider misbehaves.
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+    await house.close()
+  })
+})
+
+describe.each(dialects)('rows of addresses where nobody answers, for a provider speaking %s', dialect => {
+  test.for(addressFaults.flatMap(fault => modes.map(mode => ({ row: fault.row, name: fault.name, mode, fault }))))(
+    'row $row, $name, $mode',
+    async ({ fault, mode }) => {
+      const [deadEnd, sound] = await Promise.all([fault.open(), chaosProvider()])
+      const routing = fault.hangs ? { timeout_ms: hangingMs } : {}
+      for (const servers of [[deadEnd], [deadEnd, sound]]) {
+        const house = await testGateway({ servers, dialect, timeouts, transport: nodeTransport() })
+        const server = await serve(house.gateway, { port: 0 })
+        const response = await fetch(`${server.url}/v1/responses`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'test-model', input: 'Hello.', stream: mode === 'stream', gateway: { routing } }),
+        })
+        const answer = { status: response.status, headers: response.headers, text: await response.text() }
+        const row = await house.storage.usage.find(house.caller.workspaceId, answer.headers.get('x-request-id') ?? '')
+        if (!row) throw new Error('The request left no usage record.')
+        const expected = fault.expect[mode]
+        if (servers.length > 1) {
+          expect(endOf(answer).routing_metadata).toMatchObject({ provider: 'server-2' })
+          expect(row).toMatchObject({ provider: 'server-2', result: 'ok', attempts: 2 })
+        } else if (expected) checkAsWritten(answer, row, expected)
+        await server.close()
+        await house.close()
+      }
+      await Promise.all([deadEnd.close(), sound.close()])
+    },
+  )
 })

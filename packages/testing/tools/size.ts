@@ -13,7 +13,7 @@ const { outputFiles } = await build({
   format: 'esm',
   platform: 'neutral',
   mainFields: ['module', 'main'],
-  conditions: ['source', 'import'],
+  conditions: ['signalbox-source', 'import'],
   external: ['node:*'],
   target: 'es2023',
 })

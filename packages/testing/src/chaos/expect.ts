@@ -31,7 +31,7 @@ export interface Fault {
   readonly applies: readonly Mode[]
   readonly dialects: readonly SpokenDialect[]
   /** What must be given for the fault to mean anything: a request before it on the same connection, or a key of the workspace's own. */
-  readonly needs?: 'warm connection' | 'workspace credential'
+  readonly needs?: 'warm connection' | 'own connection' | 'workspace credential'
   /** It lasts until the gateway gives up: run it with short timeouts. */
   readonly hangs?: boolean
   readonly play: Play

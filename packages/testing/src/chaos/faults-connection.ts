@@ -136,7 +136,7 @@ const rows: readonly Row[] = [
     play: hintFirst('HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n'),
     expect: alike(fine),
   },
-  { row: 17, name: 'unsolicited-answer', play: extraAnswer, expect: alike(fine) },
+  { row: 17, name: 'unsolicited-answer', play: extraAnswer, expect: alike(fine), needs: 'own connection' },
   { row: 19, name: 'late-answer', play: late, expect: alike(e504), hangs: true },
 ]
 
