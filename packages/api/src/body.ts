@@ -110,12 +110,11 @@ function checkKey(key: string, place: Place): void {
   if (!key.isWellFormed()) throw invalid('A key holds half of a surrogate pair.', pathTo(place))
 }
 
-/** `input[0].content`; at most the last 8 steps, since a path is for reading. */
+/** `input[0].content`; of a long path the middle is left out, since a path is for reading. */
 function pathTo(place: Place | undefined, last?: string | number): string {
   const steps: (string | number)[] = last === undefined ? [] : [last]
-  for (let at = place; at?.parent !== undefined && steps.length < 8; at = at.parent) steps.unshift(at.key)
-  return steps
-    .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
-    .join('')
-    .slice(0, 200)
+  for (let at = place; at?.parent !== undefined; at = at.parent) steps.push(at.key)
+  const path = steps.reverse().map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
+  const shown = path.length > 12 ? [...path.slice(0, 8), '…', ...path.slice(-4)] : path
+  return shown.join('').slice(0, 200)
 }
