@@ -1,5 +1,6 @@
 import type { Item } from '../../protocol/item.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
+import { readFrame } from '../frame.ts'
 import type { Growing } from './growing.ts'
 
 // What an event is and what it is about, for streams that do not say so as they should.
@@ -15,6 +16,13 @@ export function unwrap(body: JsonObject): JsonObject {
   if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
   const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
   return inner && typeof inner.type === 'string' ? inner : body
+}
+
+/** Seen in the wild: a snapshot without its very last brace. The response inside is whole, so nothing has to be guessed. */
+export function mended({ data }: Frame): JsonObject | undefined {
+  if (!/^\{"type":"response\.(created|completed|incomplete|failed)","response":/.test(data)) return undefined
+  const content = readFrame({ data: `${data}}` })
+  return isObject(content) && isObject(content.response) ? content : undefined
 }
 
 const knownFields: ReadonlySet<string> = new Set([

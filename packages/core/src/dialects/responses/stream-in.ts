@@ -10,7 +10,7 @@ import { mintCallId } from '../mint.ts'
 import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
 import { objects } from './items.ts'
 import { headOf, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
-import { hasUnknown, match, nameOf, unwrap } from './sorting.ts'
+import { hasUnknown, match, mended, nameOf, unwrap } from './sorting.ts'
 import { dialect, hostedEvents, indexOf, type PartKind, stringOf } from './wire.ts'
 
 // Frames → facts. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
@@ -266,7 +266,8 @@ export function decodeEvents(): EventDecoder {
   )
 
   const take = (frame: Frame): void => {
-    const content = readFrame(frame)
+    const read = readFrame(frame)
+    const content = read === 'broken' ? (mended(frame) ?? read) : read
     if (content === 'broken') fail('The provider sent an event that is not valid JSON.')
     else if (content !== 'nothing' && content !== 'done') takeBody(unwrap(content), frame)
   }

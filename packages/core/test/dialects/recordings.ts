@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+
+// Answers of real providers. They stand beside the repository; without them the tests that need them are skipped, visibly.
+
+const folder = new URL('../../../../../shared/recordings/', import.meta.url)
+
+export const haveRecordings = existsSync(folder)
+
+export interface Recording {
+  readonly name: string
+  readonly dialect: 'responses' | 'chat'
+  readonly frames: readonly Frame[]
+  /** The same frames as a server sends them. */
+  readonly text: string
+  /** The whole answer to the same request, where one was kept. Another run of the model, so its words differ. */
+  readonly whole?: JsonObject
+}
+
+const vendors = ['openai', 'groq', 'deepseek', 'mistral', 'openai-compatible']
+
+export const recordings: readonly Recording[] = haveRecordings ? vendors.flatMap(vendor => inFolder(vendor)) : []
+
+function inFolder(vendor: string): readonly Recording[] {
+  const files = readdirSync(new URL(`${vendor}/`, folder))
+  const read = (file: string): string => readFileSync(new URL(`${vendor}/${file}`, folder), 'utf8')
+  return files.flatMap(file => {
+    if (file.endsWith('.sse')) return [recording(`${vendor}/${file}`, dataLines(read(file)))]
+    const [, stem] = /^(.*)\.chunks\.txt$/.exec(file) ?? []
+    if (stem === undefined) return []
+    const lines = read(file)
+      .split('\n')
+      .filter(line => line.trim() !== '')
+    const whole = files.includes(`${stem}.json`) ? (JSON.parse(read(`${stem}.json`)) as JsonObject) : undefined
+    return turns(lines).map((turn, at) => recording(`${vendor}/${stem}${at > 0 ? `#${at + 1}` : ''}`, turn, at === 0 ? whole : undefined))
+  })
+}
+
+/** One file may hold the answers of several turns, one after the other. */
+function turns(lines: readonly string[]): readonly (readonly string[])[] {
+  const found: string[][] = []
+  for (const line of lines) {
+    if (found.length === 0 || line.startsWith('{"type":"response.created"')) found.push([])
+    found.at(-1)?.push(line)
+  }
+  return found
+}
+
+function dataLines(sse: string): readonly string[] {
+  return [...sse.matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? '').filter(data => data !== '[DONE]')
+}
+
+function recording(name: string, lines: readonly string[], whole?: JsonObject): Recording {
+  const dialect = lines.some(line => line.includes('"type":"response.')) ? 'responses' : 'chat'
+  const frames = lines.map(data => frameOf(data))
+  const sent: readonly Frame[] = dialect === 'chat' ? [...frames.map(({ data }) => ({ data })), { data: '[DONE]' }] : frames
+  return {
+    name,
+    dialect,
+    frames: sent,
+    text: sent.map(({ event, data }) => `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`).join(''),
+    ...(whole && { whole }),
+  }
+}
+
+function frameOf(data: string): Frame {
+  const [, event] = /"type":"(response\.[\w.]+|error)"/.exec(data) ?? []
+  return event === undefined ? { data } : { event, data }
+}
