@@ -1,0 +1,30 @@
+import type { Transport } from '@signalbox/core/runtime'
+import { describe } from 'vitest'
+import { describeAnswers } from './adapter/answers.ts'
+import { describeBodyLimit, describeLargeBodies, smallLimit } from './adapter/bodies.ts'
+import { describeLeaving } from './adapter/leaving.ts'
+import { describeManners } from './adapter/manners.ts'
+import { type StartAdapter, stage } from './adapter/setting.ts'
+
+/**
+ * What every server bridge must do, over real sockets: answers whole and streamed, back-pressure, hanging up, limits,
+ * and manners. `start` serves the gateway on a free port of 127.0.0.1; the body limit that it is given must be kept.
+ *
+ * @example
+ * describeAdapter('node-http', (gateway, options) => serve(gateway, { port: 0, ...options }))
+ */
+export function describeAdapter(name: string, start: StartAdapter, more: { readonly transport?: () => Transport } = {}): void {
+  describe(`${name}, as a server adapter`, () => {
+    describe('with the usual limits', () => {
+      const setting = stage({ start, ...more })
+      describe('answers', () => describeAnswers(setting))
+      describe('leaving', () => describeLeaving(setting))
+      describe('large bodies', () => describeLargeBodies(setting))
+      describe('manners', () => describeManners(setting))
+    })
+    describe(`with a limit of ${smallLimit} bytes`, () => {
+      const setting = stage({ start, options: { bodyBytes: smallLimit }, ...more })
+      describeBodyLimit(setting)
+    })
+  })
+}

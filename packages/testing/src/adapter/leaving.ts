@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { Play } from '../chaos/acts.ts'
+import type { Script } from '../chaos-provider.ts'
+import { sse } from '../speech/speech.ts'
+import { dial, hear, later, post } from './client.ts'
+import { inferencePath, question, type Setting } from './setting.ts'
+
+/** Word after word, until the other side has had enough. */
+const babble: Play = async line => {
+  const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`
+  await line.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
+  await line.write(chunk(sse(line.told.opening)))
+  const words = chunk(sse([line.tongue.textFrame('and ', line.asked)]))
+  while ((await line.write(words)) && (await line.wait(2)));
+}
+
+interface Phase {
+  readonly phase: string
+  readonly plays: Script
+  readonly stream: boolean
+  /** What the client has seen when it leaves; nothing: it leaves once the provider has the request. */
+  readonly seen?: string
+}
+
+const phases: readonly Phase[] = [
+  { phase: 'before the provider has sent its headers', plays: 'half-open', stream: true },
+  { phase: 'while a first word is awaited', plays: 'headers-then-silence', stream: true },
+  { phase: 'while only comments come', plays: 'pings-for-ever', stream: true },
+  { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ' },
+  { phase: 'in the middle of a stream that goes on and on', plays: babble, stream: true, seen: '"delta":"and ' },
+  { phase: 'while a whole answer is awaited', plays: 'half-open', stream: false },
+  { phase: 'while a whole answer trickles in', plays: 'drip', stream: false },
+]
+
+/** A caller who leaves stops the provider, in whatever phase. */
+export function describeLeaving(setting: () => Setting): void {
+  test.each(phases)('who leaves $phase closes the connection to the provider within 100 ms', async ({ plays, stream, seen }) => {
+    const { url, secret, upstream } = setting()
+    const known = upstream.requests.length
+    upstream.next(plays)
+    const socket = await dial(url)
+    socket.write(post(inferencePath, secret, question('test-model', stream)))
+    await upstream.until('the provider has the request', ({ requests }) => requests[known]?.bodyAt !== undefined)
+    if (seen === undefined) await later(50)
+    else expect((await hear(socket, { enough: text => text.includes(seen) })).text).toContain(seen)
+    const leftAt = performance.now()
+    socket.destroy()
+    await upstream.until('the provider sees the close', ({ requests }) => requests[known]?.closedAt !== undefined)
+    const closedAt = upstream.requests[known]?.closedAt ?? 0
+    expect(upstream.requests[known]?.left).toBe(true)
+    expect(closedAt - leftAt).toBeLessThan(100)
+    await later(50)
+    expect(upstream.requests.length).toBe(known + 1)
+  })
+
+  test('who leaves during the upload costs nothing', async () => {
+    const { url, secret, upstream } = setting()
+    const known = upstream.requests.length
+    const socket = await dial(url)
+    socket.write(post(inferencePath, secret, question('test-model', false)).slice(0, -10))
+    await later(50)
+    socket.destroy()
+    await later(100)
+    expect(upstream.requests.length).toBe(known)
+  })
+
+  test('one who leaves disturbs no one who stays', async () => {
+    const { url, secret, upstream } = setting()
+    const [leaver, stayer] = await Promise.all([dial(url), dial(url)])
+    upstream.next('stall-mid-stream')
+    leaver.write(post(inferencePath, secret, question('test-model', true)))
+    await hear(leaver, { enough: text => text.includes('"delta":"Signals ') })
+    const staying = hear(stayer, { enough: seen => seen.includes('event: response.completed') })
+    stayer.write(post(inferencePath, secret, question('fault:byte-by-byte', true)))
+    await upstream.until('both are being answered', ({ requests }) => (requests.at(-1)?.written ?? 0) > 0)
+    leaver.destroy()
+    const { text } = await staying
+    stayer.destroy()
+    expect(text).toContain('event: response.completed')
+  })
+}

@@ -1,0 +1,63 @@
+import type { ApiOptions } from '@signalbox/api'
+import type { Gateway } from '@signalbox/core'
+import type { Transport } from '@signalbox/core/runtime'
+import { afterAll, beforeAll } from 'vitest'
+import { type ChaosProvider, chaosProvider } from '../chaos-provider.ts'
+import { type TestGateway, testGateway } from '../gateway.ts'
+
+/** What an adapter is given beside the gateway. */
+export type AdapterOptions = Pick<ApiOptions, 'bodyBytes'>
+
+export interface Started {
+  /** As in `http://127.0.0.1:49152`, without a path. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+export type StartAdapter = (gateway: Gateway, options: AdapterOptions) => Promise<Started>
+
+/** Everything that one group of tests runs against; filled before the first of them. */
+export interface Setting {
+  readonly upstream: ChaosProvider
+  readonly url: string
+  readonly secret: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Staging {
+  readonly start: StartAdapter
+  readonly options?: AdapterOptions
+  readonly transport?: () => Transport
+}
+
+/** Starts a provider, a gateway and the adapter around the tests of the enclosing group. */
+export function stage({ start, options = {}, transport }: Staging): () => Setting {
+  let setting: Setting | undefined
+  let test: TestGateway | undefined
+  let started: Started | undefined
+  beforeAll(async () => {
+    const upstream = await chaosProvider()
+    test = await testGateway({
+      servers: [upstream],
+      dialect: 'chat',
+      limits: { attempts: 1 },
+      ...(transport && { transport: transport() }),
+    })
+    started = await start(test.gateway, options)
+    const headers = { authorization: `Bearer ${test.secret}`, 'content-type': 'application/json' }
+    setting = { upstream, url: started.url, secret: test.secret, headers }
+  })
+  afterAll(async () => {
+    await started?.close()
+    await test?.close()
+    await setting?.upstream.close()
+  })
+  return () => {
+    if (!setting) throw new Error('The setting is there only while tests run.')
+    return setting
+  }
+}
+
+export const question = (model: string, stream: boolean): string => JSON.stringify({ model, input: 'Tell me about signals.', stream })
+
+export const inferencePath = '/v1/responses'
