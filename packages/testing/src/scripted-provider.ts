@@ -205,7 +205,7 @@ const realTimers: Pick<Clock, 'setTimeout' | 'clearTimeout'> = {
  *
  * @example
  * const clock = fakeClock()
- * const provider = scriptedProvider({ id: 'slow', dialect: chat.provider, clock, acts: [acts.stall(5_000), acts.status(429, { retryAfter: 3 })] })
+ * const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, clock, acts: [acts.stall(5_000), acts.status(429, { retryAfter: 3 })] })
  */
 export function scriptedProvider(options: {
   readonly id: string

@@ -1,0 +1,64 @@
+import { chatProvider } from '@signalbox/core/dialects'
+import type { InferenceRequest } from '@signalbox/core/protocol'
+import { afterEach, describe, expect, test } from 'vitest'
+import { chaosProvider } from '../src/chaos-provider.ts'
+import { fakeClock } from '../src/fake-clock.ts'
+import { type TestGateway, testGateway } from '../src/gateway.ts'
+import { acts, scriptedProvider } from '../src/scripted-provider.ts'
+import { defaultText } from '../src/speech/speech.ts'
+
+const closing: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of closing.splice(0)) await each.close()
+})
+const keep = <T extends { close(): Promise<void> }>(thing: T): T => {
+  closing.unshift(thing)
+  return thing
+}
+
+const request = (model: string, delivery: 'whole' | 'stream' = 'whole'): InferenceRequest => ({
+  prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Tell me about signals.' }] }] },
+  routing: { models: [model], allow_fallbacks: true },
+  delivery,
+})
+
+const textOf = async ({ gateway, caller }: TestGateway, model: string, delivery?: 'stream'): Promise<unknown> => {
+  const { output } = await gateway.infer(request(model, delivery), { caller }).whole()
+  return output.map(item =>
+    item.type === 'message' ? item.content.map(part => (part.type === 'text' ? part.text : part.type)) : item.type,
+  )
+}
+
+describe('the test gateway', () => {
+  test.each(['chat', 'responses'] as const)('asks servers in %s, and knows a model for every speech and every fault', async dialect => {
+    const [first, second] = [keep(await chaosProvider()), keep(await chaosProvider())]
+    const house = keep(await testGateway({ servers: [first, second], dialect }))
+    expect(await textOf(house, 'test-model')).toEqual([[defaultText]])
+    expect(await textOf(house, 'say:reasoning', 'stream')).toEqual(['reasoning', [defaultText]])
+    expect(second.requests).toEqual([])
+    expect(await textOf(house, 'fault:html-200')).toEqual([[defaultText]])
+    expect([first.requests.at(-1)?.fault, second.requests.length]).toEqual(['html-200', 1])
+  })
+
+  test('has credit, a key with every scope, and books that are kept', async () => {
+    const house = keep(await testGateway({ servers: [keep(await chaosProvider())], credit: 5_000_000 }))
+    const { gateway, caller, secret } = house
+    expect((await gateway.authenticate(secret)).keyId).toBe(caller.keyId)
+    await textOf(house, 'test-model')
+    const { balance, held, spent } = await gateway.billing.balance(caller.workspaceId)
+    expect(spent).toBeGreaterThan(0)
+    expect([balance + spent, held]).toEqual([5_000_000, 0])
+  })
+
+  test('plays scripts in a time of its own', async () => {
+    const clock = fakeClock()
+    const slow = scriptedProvider({ id: 'slow', dialect: chatProvider, clock, acts: [acts.stall(600_000)] })
+    const quick = scriptedProvider({ id: 'quick', dialect: chatProvider, clock })
+    const house = keep(await testGateway({ providers: [slow, quick], clock }))
+    const answer = textOf(house, 'test-model')
+    await clock.advance(300_000)
+    expect(await answer).toEqual([[defaultText]])
+    expect(slow.calls[0]).toMatchObject({ aborted: true, finished: false })
+    expect(quick.calls).toMatchObject([{ aborted: false, finished: true }])
+  })
+})
