@@ -1,5 +1,5 @@
 /** Reads HTTP/1.1 requests off a raw socket: enough of the protocol for our own clients, none of the kindness of a real server. */
-export interface RequestHead {
+interface RequestHead {
   readonly method: string
   readonly path: string
   /** Names in lower case; repeated ones joined by `, `. */
