@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
+import zlib, { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { sse, type Trouble } from '../speech/speech.ts'
 import {
   allFrames,
