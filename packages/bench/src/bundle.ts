@@ -16,7 +16,7 @@ export async function bundleGateway(): Promise<string> {
     format: 'esm',
     platform: 'node',
     target: 'es2023',
-    conditions: ['source'],
+    conditions: ['signalbox-source'],
     external: ['undici'],
   })
   return outfile

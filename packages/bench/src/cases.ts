@@ -11,6 +11,8 @@ export interface Case {
   /** `streamed`: a delta every 2 ms. `burst`: as fast as they can be taken. */
   readonly delivery: 'whole' | 'streamed' | 'burst'
   readonly connections: number
+  /** At this pace, the same for all; without, as fast as they are answered. */
+  readonly perSecond?: number
 }
 
 const pairs: readonly (readonly [Language, Language])[] = [
@@ -19,24 +21,42 @@ const pairs: readonly (readonly [Language, Language])[] = [
   ['responses', 'chat'],
 ]
 
-export const cases: readonly Case[] = (['whole', 'streamed', 'burst'] as const).flatMap(delivery =>
-  [1, 32].flatMap(connections => pairs.map(([client, provider]) => ({ client, provider, delivery, connections }))),
-)
+/**
+ * A server that is asked as fast as it answers finds its neighbours awake the faster it is itself, and waking a process is
+ * the dearest part of a write. So whole answers are also measured at one pace for all; streams are paced by the provider.
+ */
+const ways: readonly Omit<Case, 'client' | 'provider'>[] = [
+  { delivery: 'whole', connections: 1 },
+  { delivery: 'whole', connections: 32 },
+  { delivery: 'whole', connections: 32, perSecond: 2_000 },
+  { delivery: 'streamed', connections: 1 },
+  { delivery: 'streamed', connections: 32 },
+  { delivery: 'burst', connections: 1 },
+  { delivery: 'burst', connections: 32 },
+]
+
+export const cases: readonly Case[] = ways.flatMap(way => pairs.map(([client, provider]) => ({ client, provider, ...way })))
 
 export const wayOf = ({ client, provider }: Case): string => (client === provider ? client : `${client} → ${provider}`)
 export const titleOf = (one: Case): string =>
-  `${wayOf(one)}, ${one.delivery}, ${one.connections} connection${one.connections === 1 ? '' : 's'}`
+  [
+    wayOf(one),
+    one.delivery,
+    `${one.connections} connection${one.connections === 1 ? '' : 's'}`,
+    ...(one.perSecond ? [`${one.perSecond} /s`] : []),
+  ].join(', ')
 
 /** `--only burst --only 32`: every word must be in the title. */
 export const chosen = (words: readonly string[]): readonly Case[] => cases.filter(one => words.every(word => titleOf(one).includes(word)))
 
 /** How many requests make a round of one or two seconds. */
-const rounds: Readonly<Record<Case['delivery'], readonly [one: number, many: number]>> = {
+const counts: Readonly<Record<Case['delivery'], readonly [one: number, many: number]>> = {
   whole: [2_000, 8_000],
   streamed: [10, 320],
   burst: [600, 1_200],
 }
-export const requestsOf = ({ delivery, connections }: Case): number => rounds[delivery][connections === 1 ? 0 : 1]
+export const requestsOf = ({ delivery, connections, perSecond }: Case): number =>
+  perSecond !== undefined ? perSecond * 2 : counts[delivery][connections === 1 ? 0 : 1]
 
 /** The floor translates nothing, so it is asked in the provider's language. */
 export function jobFor(one: Case, server: Server, requests: number): Job {
@@ -50,6 +70,7 @@ export function jobFor(one: Case, server: Server, requests: number): Job {
     body: requestBody(language, model, one.delivery !== 'whole'),
     connections: one.connections,
     requests,
+    ...(one.perSecond !== undefined && { perSecond: one.perSecond }),
   }
 }
 

@@ -16,13 +16,14 @@ interface Found extends Delays {
 const most = 40
 
 /** Many slow streams at once: what each holds while it is open, and how late its deltas come. */
-export const streams: Section = async ({ quick }) => {
+export const streams: Section = async ({ quick, only }) => {
   const count = quick ? 100 : 500
   const lab = await openLab()
   try {
     const found: Found[] = []
     for (const language of ['responses', 'chat'] as const) {
       for (const kind of ['floor', 'memory', 'sqlite'] as const) {
+        if (!only.every(word => `${kind}, ${language}`.includes(word))) continue
         process.stderr.write(`streams: ${kind}, ${language}\n`)
         found.push(await observe(lab, { kind, language, count }))
       }

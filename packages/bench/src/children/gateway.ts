@@ -10,7 +10,7 @@ import { measured } from './measured.ts'
 
 /** The gateway as a user runs it on Node. Its only argument: a SQLite file; without, the books are kept in memory. */
 const [, , file] = process.argv
-const storage: Storage = file === undefined ? memoryStorage() : sqliteStorage(file)
+const storage: Storage = await (file === undefined ? memoryStorage() : sqliteStorage(file))
 
 const price = { input: 250_000, output: 2_000_000 }
 const model = (dialect: 'responses' | 'chat', provider_model_id: string): Model => ({

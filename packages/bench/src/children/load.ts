@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serve } from '../ipc.ts'
 import { medianOf, percentile } from '../numbers.ts'
 
@@ -10,6 +11,8 @@ export interface Job {
   readonly body: string
   readonly connections: number
   readonly requests: number
+  /** Sent at this pace, or, where absent, each as soon as the one before it is answered. */
+  readonly perSecond?: number
   /** Every answer must hold `mark` so many times; checked where asked for, since looking costs time. */
   readonly check?: { readonly mark: string; readonly times: number }
 }
@@ -120,12 +123,14 @@ serve({
     const lines = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
     const took: number[] = []
     const chunks: number[] = []
-    let left = job.requests
+    let sentSoFar = 0
     const began = performance.now()
     await Promise.all(
       lines.map(async line => {
-        while (left > 0) {
-          left -= 1
+        while (sentSoFar < job.requests) {
+          const due = began + (sentSoFar / (job.perSecond ?? Number.POSITIVE_INFINITY)) * 1000
+          sentSoFar += 1
+          if (due > performance.now()) await sleep(due - performance.now())
           const sent = performance.now()
           const reply = await line.exchange(request)
           took.push(performance.now() - sent)
