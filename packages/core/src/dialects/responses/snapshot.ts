@@ -138,6 +138,7 @@ const held: ReadonlySet<string> = new Set([
   'conversation',
   'input',
   'prompt',
+  'user',
   'routing_metadata',
   'warnings',
 ])
