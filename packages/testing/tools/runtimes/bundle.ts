@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+
+const packages = resolve(import.meta.dirname, '../../..')
+const built = ['core', 'api', 'fetch-handler', 'storage', 'storage-memory', 'storage-sql'] as const
+
+/**
+ * `memory.mjs`, `sqlite.mjs` and `worker.mjs` of this folder, each one file over the packages as they are published: each
+ * package is built by its own tsup.config.ts, only without declarations (they are most of the time, and nothing runs them)
+ * and into `folder`, so that a test neither needs a build nor disturbs one. A bundle of the sources would miss what a build
+ * can break: its platform, its target, what stays outside.
+ */
+export async function bundleInto(folder: string): Promise<void> {
+  const tsup = join(dirname(createRequire(import.meta.url).resolve('tsup')), 'cli-default.js')
+  await Promise.all(
+    built.map(name =>
+      promisify(execFile)(process.execPath, [tsup, '--no-dts', '--silent', '--out-dir', join(folder, name)], { cwd: join(packages, name) }),
+    ),
+  )
+  const options = {
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    target: 'es2023',
+    plugins: [asPublished(folder)],
+  } satisfies BuildOptions
+  await build({ ...options, entryPoints: [entry('memory'), entry('sqlite')], platform: 'neutral', external: ['node:*'] })
+  // As the tools of Workers bundle: nothing may be left that only Node has.
+  await build({ ...options, entryPoints: [entry('worker')], platform: 'browser', conditions: ['workerd', 'worker', 'browser'] })
+}
+
+const entry = (name: string): string => join(import.meta.dirname, `${name}.ts`)
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, { readonly default: string }>>
+}
+
+/** `@signalbox/core/errors` → the file that was built for it; what a built file imports is looked up where its package would. */
+const asPublished = (folder: string): Plugin => ({
+  name: 'as-published',
+  setup({ onResolve, resolve: look }) {
+    onResolve({ filter: /^@signalbox\// }, ({ path }) => {
+      const [, name = '', door = ''] = /^@signalbox\/([\w-]+)(\/.*)?$/.exec(path) ?? []
+      const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as Manifest
+      const file = manifest.exports[`.${door}`]?.default
+      if (file === undefined) return { errors: [{ text: `${path} has no door in package.json.` }] }
+      return { path: join(folder, name, file.replace('./dist/', '')) }
+    })
+    onResolve({ filter: /^[^.]/ }, ({ path, importer, kind }) => {
+      if (!importer.startsWith(folder) || path.startsWith('node:')) return undefined
+      const [name = ''] = importer.slice(folder.length + 1).split('/')
+      return look(path, { kind, resolveDir: join(packages, name) })
+    })
+  },
+})

@@ -1,0 +1,4 @@
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { scenario } from './scenario.ts'
+
+console.log(JSON.stringify(await scenario(await sqliteStorage(':memory:'))))
