@@ -64,7 +64,8 @@ function parse(text: string): unknown {
 
 const deepest = 64
 /** Schemas and maps of the client's own may nest deeper. */
-const deeperRooms: Readonly<Record<string, number>> = { metadata: 128, tools: 128, text: 128 }
+const deepestInside = 128
+const deepRooms: ReadonlySet<string | number> = new Set(['metadata', 'tools', 'text'])
 
 interface Place {
   readonly value: JsonObject | readonly Json[]
@@ -100,7 +101,7 @@ function visit(
   if (typeof value === 'string') {
     if (lookAtText && !value.isWellFormed()) throw invalid('The text holds half of a surrogate pair.', pathTo(place, key))
   } else if (typeof value === 'object' && value !== null) {
-    const limit = place.parent === undefined ? (deeperRooms[key] ?? deepest) : place.limit
+    const limit = place.parent === undefined && deepRooms.has(key) ? deepestInside : place.limit
     open.push({ value, key, parent: place, depth: place.depth + 1, limit })
   }
 }

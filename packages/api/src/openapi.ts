@@ -35,7 +35,7 @@ export function makeDocument(routes: readonly Route[], operator: string): object
 function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
   const path = [...row.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => name ?? '')
   return {
-    operationId: `${row.method.toLowerCase()}${row.path.replace(/[^a-z]+([a-z])?/g, (_, letter: string | undefined) => letter?.toUpperCase() ?? '')}`,
+    operationId: nameOf(row),
     summary: row.summary,
     security: row.needs === 'nothing' ? [] : [{ key: [] }],
     'x-stability': row.tier,
@@ -49,6 +49,11 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
     responses: { ...successOf(row, schemas), ...failuresOf(row, schemas) },
   }
 }
+
+/** `GET /v1/models/:model_id+` → `getModelsModelId`. */
+const nameOf = ({ method, path }: Route): string =>
+  method.toLowerCase() +
+  path.replace(/^\/v1/, '').replace(/[^a-z]+([a-z])?/g, (_, letter: string | undefined) => letter?.toUpperCase() ?? '')
 
 const parameter = ({ name, description, values }: NonNullable<Route['query']>[number]): [string, z.ZodType] => [
   name,

@@ -1,0 +1,50 @@
+import { codes } from '@signalbox/core/errors'
+import { expect, test } from 'vitest'
+import { makeDocument } from '../src/openapi.ts'
+import { routes } from '../src/routes.ts'
+
+interface Operation {
+  readonly 'x-stability': string
+  readonly security: readonly unknown[]
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: Readonly<Record<string, unknown>> }>>
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+}
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+}
+
+const document = JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox'))) as Document
+const operationOf = (method: string, path: string): Operation | undefined =>
+  document.paths[path.replace(/:([a-z_]+)\+?/g, '{$1}')]?.[method.toLowerCase()]
+
+test('the document is OpenAPI 3.1, and every reference in it leads somewhere', () => {
+  expect(document.openapi).toBe('3.1.0')
+  for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    expect(document.components.schemas).toHaveProperty(name ?? '')
+  }
+})
+
+test.each(routes.map(row => [row.method, row.path, row] as const))(
+  '%s %s is in it with its tier, its guard and every error',
+  (method, path, row) => {
+    const operation = operationOf(method, path)
+    expect(operation?.['x-stability']).toBe(row.tier)
+    expect(operation?.security).toEqual(row.needs === 'nothing' ? [] : [{ key: [] }])
+    for (const code of row.errors) expect(operation?.responses[codes[code].status]?.description).toContain(`\`${code}\``)
+    const named = operation?.parameters?.map(parameter => `${parameter.in} ${parameter.name}`) ?? []
+    expect(named.sort()).toEqual(
+      [
+        ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => `path ${name}`),
+        ...(row.query ?? []).map(({ name }) => `query ${name}`),
+      ].sort(),
+    )
+  },
+)
+
+test('operation ids are unique, and streams are told of', () => {
+  const ids = [...JSON.stringify(document).matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
+  expect(new Set(ids).size).toBe(routes.length)
+  expect(operationOf('POST', '/v1/responses')?.responses['200']?.content).toHaveProperty('text/event-stream')
+})
