@@ -1,2 +1,70 @@
 #!/usr/bin/env node
-export {}
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { parseArgs } from 'node:util'
+import { readConfig } from './config.ts'
+import { StartError } from './fault.ts'
+
+const graceMs = 30_000
+/** A terminal signals the whole group, and what runs us (pnpm, npx) hands the same signal on: within so long it is one. */
+const sameSignalMs = 100
+
+const help = `Signalbox: an LLM gateway.
+
+Usage: signalbox [--config FILE]
+
+  --config FILE   a JSON file; default: SIGNALBOX_CONFIG, else signalbox.config.json here, else the defaults
+  --help          this text
+  --version       the version
+
+Variables: PORT, HOST, SIGNALBOX_STORAGE (memory:, sqlite:FILE), SIGNALBOX_ADMIN_KEY, SIGNALBOX_SEALING_KEY, and keys of
+providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.`
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }
+
+// Whoever reads our lines may stop reading; that is no reason to stop serving.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+try {
+  const { values } = options()
+  if (values.help) console.log(help)
+  else if (values.version) console.log(version)
+  else await run(values.config)
+} catch (error) {
+  fail(error)
+}
+
+function options() {
+  try {
+    return parseArgs({ options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } } })
+  } catch (error) {
+    throw new StartError(`${(error as Error).message} Try --help.`)
+  }
+}
+
+async function run(configFile: string | undefined): Promise<void> {
+  const config = readConfig(process.env, configFile)
+  // The engine is loaded for a start that can succeed: a fault in the config is told without it.
+  const { start } = await import('./server.ts')
+  const server = await start(config, { environment: process.env, version, sink: process.stderr })
+  console.log(server.announcement)
+  let stoppingSince: number | undefined
+  const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > sameSignalMs) process.exit(128 + constants.signals[signal])
+      return
+    }
+    stoppingSince = performance.now()
+    console.log(`${signal}: no new work; what runs may end within ${graceMs / 1000} s. Once more ends at once.`)
+    server.stop({ graceMs }).then(() => process.exit(0), fail)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** A fault that we know is one line; anything else is ours, and shows where. */
+function fail(error: unknown): void {
+  const known = error instanceof StartError
+  console.error(known ? `signalbox: ${error.message.replace(/\s*\n\s*/g, ' ')}` : error)
+  process.exit(1)
+}

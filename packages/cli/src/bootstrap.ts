@@ -1,0 +1,42 @@
+import type { Gateway } from '@signalbox/core'
+import type { Storage } from '@signalbox/storage'
+import { wrong } from './fault.ts'
+import type { Config } from './schema.ts'
+
+export interface Bootstrapping {
+  readonly gateway: Gateway
+  readonly storage: Storage
+  readonly config: Pick<Config, 'workspace' | 'admin_key'>
+}
+
+/** Credit happens once per reference, so a start that was cut short is made good by the next one. */
+const creditReference = 'first-start'
+
+/** The server's workspace with its credit, and the admin key where one was given. Safe to repeat. */
+export async function makeWorkspace({ gateway, config }: Bootstrapping): Promise<string> {
+  const { workspace, admin_key } = config
+  const [first] = await gateway.workspaces.list()
+  const { id } = first ?? (await gateway.workspaces.create({ name: workspace.name }))
+  const amount = Math.round(workspace.credit_usd * 1_000_000)
+  if (amount > 0) await gateway.billing.credit(id, { reference: creditReference, amount })
+  if (admin_key !== undefined) await useKey(gateway, id, admin_key)
+  return id
+}
+
+async function useKey(gateway: Gateway, workspaceId: string, secret: string): Promise<void> {
+  try {
+    await gateway.keys.create(workspaceId, { name: 'admin', scopes: '*', secret })
+  } catch (error) {
+    if (error instanceof TypeError) throw wrong('admin_key', secret, 'a key that was not revoked and is not of another workspace')
+    throw error
+  }
+}
+
+/** A key with every scope, for a workspace that never had a key. Its secret is known only here and now. */
+export async function firstKey({ gateway, storage, config }: Bootstrapping, workspaceId: string): Promise<string | undefined> {
+  if (config.admin_key !== undefined) return undefined
+  const keys = await storage.keys.list(workspaceId, { includeRevoked: true })
+  if (keys.length > 0) return undefined
+  const { secret } = await gateway.keys.create(workspaceId, { name: 'admin', scopes: '*' })
+  return secret
+}

@@ -1,0 +1,22 @@
+/** Why the server cannot start, as one line for whoever runs it. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/** Fields whose value never shows, not even in the message that calls it wrong. */
+const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key)$|_KEY$/
+
+/** Names the field, what it got and what it takes. `wrong('port', 99999, 'a whole number from 0 to 65535')` */
+export const wrong = (field: string, got: unknown, takes: string): StartError =>
+  new StartError(`\`${field}\` is ${shown(got, field)}; it takes ${takes}.`)
+
+export function shown(value: unknown, field: string): string {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  if (typeof value !== 'string') return String(value)
+  if (secrets.test(field)) return `a text of ${value.length} characters`
+  // Addresses may hold a password before their host.
+  const harmless = value.replace(/\/\/[^/@]*@/, '//…@')
+  return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless)
+}

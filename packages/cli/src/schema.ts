@@ -1,0 +1,120 @@
+import { abilities } from '@signalbox/core/protocol'
+import * as z from 'zod'
+
+/** One field: whatever is wrong with it, the message is what it takes. */
+const takes = <Output>(what: string, schema: z.ZodType<Output>) =>
+  z.unknown().transform((value, context): Output => {
+    const read = schema.safeParse(value)
+    if (read.success) return read.data
+    context.addIssue({ code: 'custom', message: what, input: value })
+    return z.NEVER
+  })
+
+/** An object that takes these fields and no others. */
+const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const fields = Object.keys(shape).join(', ')
+  return z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? fields : `an object of ${fields}`) })
+}
+
+const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'a list' })
+const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) => takes(`one of ${names.join(', ')}`, z.enum(names))
+
+const whole = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  takes(
+    most === Number.MAX_SAFE_INTEGER ? `a whole number, ${least} or more` : `a whole number from ${least} to ${most}`,
+    z.int().min(least).max(most),
+  )
+const words = (what: string, pattern: RegExp) => takes(what, z.string().regex(pattern))
+const label = () => words('a text of 1 to 255 characters', /^[^\p{Cc}]{1,255}$/u)
+const name = () => words('1 to 200 visible ASCII characters without spaces', /^[\x21-\x7e]{1,200}$/)
+const secret = () => words('a text of visible ASCII characters without spaces', /^[\x21-\x7e]+$/)
+
+/** Money inside is whole microdollars: what would be rounded away is refused. */
+const usd = (what: string, most: number) =>
+  takes(
+    `${what} from 0 to ${most}, with at most 6 decimals`,
+    z
+      .number()
+      .min(0)
+      .max(most)
+      .refine(value => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 1e-3),
+  )
+const price = () => usd('US dollars per million tokens', 1_000_000)
+
+const dialects = ['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const
+const strategies = ['order', 'cost', 'latency', 'throughput', 'availability', 'balanced'] as const
+const minute = 60_000
+
+const provider = section({
+  id: words('1 to 64 letters, digits, `-`, `_` and `.`', /^[\w.-]{1,64}$/),
+  speaks: list(oneOf(dialects)).optional(),
+  base_url: takes('an http or https address, as in https://api.example.com/v1', z.string().refine(isWebAddress)).optional(),
+  api_key: secret().optional(),
+  api_key_env: words('the name of an environment variable', /^\w+$/).optional(),
+  data_policy: oneOf(['zdr', 'no_training', 'may_train', 'unknown']).optional(),
+})
+
+const offer = section({
+  provider: name(),
+  provider_model_id: name(),
+  dialect: oneOf(dialects),
+  context_window: whole(1).optional(),
+  max_output_tokens: whole(1).optional(),
+  price: section({
+    input: price(),
+    output: price(),
+    cached: price().optional(),
+    cache_write: price().optional(),
+  }).optional(),
+  abilities: list(oneOf(abilities)).optional(),
+})
+
+const model = section({
+  id: name(),
+  aliases: list(name()).optional(),
+  family: label().optional(),
+  display_name: label().optional(),
+  author: label().optional(),
+  offers: list(offer),
+})
+
+/** The whole file. */
+export const configSchema = section({
+  host: words('a host name or an IP address', /^[\w.:%-]{1,255}$/).default('127.0.0.1'),
+  port: whole(0, 65_535).default(8787),
+  operator: label().default('signalbox'),
+  storage: words('`memory:`, `sqlite:FILE` or `postgres://…`', /^(?:memory:$|sqlite:.|postgres(?:ql)?:\/\/.)/).default(
+    'sqlite:signalbox.db',
+  ),
+  redis: words('an address as in redis://127.0.0.1:6379', /^rediss?:\/\/./).optional(),
+  // The header that keys travel in is split at commas.
+  admin_key: words('`ak_` and 8 to 200 visible ASCII characters without a comma', /^ak_[\x21-\x2b\x2d-\x7e]{8,200}$/).optional(),
+  sealing_key: words('64 hex digits', /^[0-9a-f]{64}$/i).optional(),
+  workspace: section({
+    name: label().default('default'),
+    credit_usd: usd('US dollars', 1_000_000_000).default(100),
+  }).prefault({}),
+  catalog: oneOf(['built-in', 'none']).default('built-in'),
+  providers: list(provider).default([]),
+  models: list(model).default([]),
+  strategy: oneOf(strategies).default('balanced'),
+  limits: section({
+    inference_rpm: whole(1).default(1_000),
+    management_reads_rpm: whole(1).default(300),
+    management_writes_rpm: whole(1).default(60),
+    concurrent_requests: whole(1).default(200),
+    body_bytes: whole(1).default(33_554_432),
+  }).prefault({}),
+  timeouts: section({
+    first_byte_ms: whole(1).default(2 * minute),
+    whole_ms: whole(1).default(5 * minute),
+    deadline_ms: whole(1).default(18 * minute),
+    idle_ms: whole(1).default(2 * minute),
+  }).prefault({}),
+})
+
+export type Config = z.output<typeof configSchema>
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}

@@ -1,0 +1,41 @@
+import type { Model, Offer, Provider } from '@signalbox/core/protocol'
+import { simulated } from '@signalbox/core/providers'
+
+// What a gateway without any provider offers, so that routing, fallback, streaming and cost can be tried offline.
+
+export const simulatedProviders = (): readonly Provider[] => [
+  simulated({ id: 'sim-cheap', firstWordMs: 250, wordMs: 25 }),
+  simulated({ id: 'sim-fast', firstWordMs: 20, wordMs: 5 }),
+  simulated({ id: 'sim-flaky', firstWordMs: 60, wordMs: 10, failEvery: 2 }),
+]
+
+/** US dollars per million tokens; `sim-flaky` is so cheap that it stays first in spite of its failures. */
+const prices = { 'sim-cheap': [0.2, 0.4], 'sim-fast': [2, 6], 'sim-flaky': [0.01, 0.02] } as const
+
+const offer = (provider: keyof typeof prices, provider_model_id: string): Offer => ({
+  provider,
+  provider_model_id,
+  dialect: 'chat',
+  context_window: 32_768,
+  max_output_tokens: 4_096,
+  abilities: ['streaming'],
+  price: { input: prices[provider][0] * 1_000_000, output: prices[provider][1] * 1_000_000 },
+})
+
+export const simulatedModels: readonly Model[] = [
+  {
+    id: 'sim/echo',
+    family: 'sim',
+    display_name: 'Simulated echo',
+    author: 'signalbox',
+    offers: [offer('sim-cheap', 'echo'), offer('sim-fast', 'echo')],
+  },
+  {
+    id: 'sim/story',
+    family: 'sim',
+    display_name: 'Simulated story',
+    author: 'signalbox',
+    // Every second call of the first one fails, and the reply shows who stepped in.
+    offers: [offer('sim-flaky', 'story'), offer('sim-fast', 'story'), offer('sim-cheap', 'story')],
+  },
+]

@@ -1,0 +1,295 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { failing } from './launch.ts'
+
+const local = { id: 'local', base_url: 'http://127.0.0.1:9/v1' }
+const offer = { provider: 'local', provider_model_id: 'm', dialect: 'chat' }
+const model = { id: 'small', offers: [offer] }
+const withOffer = (changes: object): unknown => ({ providers: [local], models: [{ id: 'small', offers: [{ ...offer, ...changes }] }] })
+
+/** What is wrong, the config, and the line that says so. */
+const faults: readonly (readonly [trouble: string, config: unknown, line: string])[] = [
+  [
+    'an unknown field',
+    { prot: 1 },
+    '`prot` is not a known field; known fields are host, port, operator, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, limits, timeouts.',
+  ],
+  [
+    'an unknown field of a section',
+    { limits: { rpm: 1 } },
+    '`limits.rpm` is not a known field; `limits` takes inference_rpm, management_reads_rpm, management_writes_rpm, concurrent_requests, body_bytes.',
+  ],
+  [
+    'an unknown field of a provider',
+    { providers: [{ ...local, apikey: 'sk-secret-secret' }] },
+    '`providers[0].apikey` is not a known field; `providers[0]` takes id, speaks, base_url, api_key, api_key_env, data_policy.',
+  ],
+  ['a wrong port', { port: 99_999 }, '`port` is 99999; it takes a whole number from 0 to 65535.'],
+  ['a port as text', { port: '80' }, '`port` is "80"; it takes a whole number from 0 to 65535.'],
+  ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
+  ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a text of 1 to 255 characters.'],
+  ['an unknown storage', { storage: 'mysql://x' }, '`storage` is "mysql://x"; it takes `memory:`, `sqlite:FILE` or `postgres://…`.'],
+  ['a storage without a file', { storage: 'sqlite:' }, '`storage` is "sqlite:"; it takes `memory:`, `sqlite:FILE` or `postgres://…`.'],
+  [
+    'a storage that this version lacks',
+    { storage: 'postgres://me:secret@db/x' },
+    '`storage` is "postgres://…@db/x"; this version has no Postgres storage yet: use memory: or sqlite:FILE.',
+  ],
+  [
+    'Redis, which this version lacks',
+    { redis: 'redis://127.0.0.1:6379' },
+    '`redis` is "redis://127.0.0.1:6379"; this version has no Redis storage yet: leave it out.',
+  ],
+  ['a wrong Redis address', { redis: '127.0.0.1' }, '`redis` is "127.0.0.1"; it takes an address as in redis://127.0.0.1:6379.'],
+  [
+    'an admin key of another form',
+    { admin_key: 'secret-secret' },
+    '`admin_key` is a text of 13 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
+  ],
+  ['a short sealing key', { sealing_key: 'abcd' }, '`sealing_key` is a text of 4 characters; it takes 64 hex digits.'],
+  [
+    'negative credit',
+    { workspace: { credit_usd: -1 } },
+    '`workspace.credit_usd` is -1; it takes US dollars from 0 to 1000000000, with at most 6 decimals.',
+  ],
+  ['a workspace that is none', { workspace: 'mine' }, '`workspace` is "mine"; it takes an object of name, credit_usd.'],
+  ['an unknown catalog', { catalog: 'all' }, '`catalog` is "all"; it takes one of built-in, none.'],
+  ['providers that are no list', { providers: {} }, '`providers` is an object; it takes a list.'],
+  ['a provider without an id', { providers: [{}] }, '`providers[0].id` is missing; it takes 1 to 64 letters, digits, `-`, `_` and `.`.'],
+  ['two providers of one id', { providers: [local, local] }, '`providers[1].id` is "local"; it takes an id that no other provider has.'],
+  [
+    'a provider without an address',
+    { providers: [{ id: 'mine' }] },
+    '`providers[0].base_url` is missing; it takes an address, since "mine" is not built in.',
+  ],
+  [
+    'an address that is none',
+    { providers: [{ id: 'mine', base_url: 'localhost' }] },
+    '`providers[0].base_url` is "localhost"; it takes an http or https address, as in https://api.example.com/v1.',
+  ],
+  [
+    'an unknown language',
+    { providers: [{ ...local, speaks: ['latin'] }] },
+    '`providers[0].speaks[0]` is "latin"; it takes one of responses, chat, messages, gemini, bedrock.',
+  ],
+  [
+    'a language that this version does not speak',
+    { providers: [{ ...local, speaks: ['chat', 'messages'] }] },
+    '`providers[0].speaks[1]` is "messages"; this version speaks responses and chat, and not yet that.',
+  ],
+  [
+    'a provider whose language this version does not speak',
+    { providers: [{ id: 'anthropic', api_key: 'sk-secret-secret' }] },
+    '`providers[0].id` is "anthropic", which speaks messages; this version speaks responses and chat, and cannot call it yet.',
+  ],
+  [
+    'a built-in provider without a key',
+    { providers: [{ id: 'groq' }] },
+    '`providers[0].api_key` is missing; it takes the key of "groq", which may also be in GROQ_API_KEY.',
+  ],
+  [
+    'a key of a variable that is not set',
+    { providers: [{ ...local, api_key_env: 'LOCAL_KEY' }] },
+    '`providers[0].api_key_env` is "LOCAL_KEY", and no such variable is set.',
+  ],
+  [
+    'two keys',
+    { providers: [{ ...local, api_key: 'a', api_key_env: 'B' }] },
+    '`providers[0]` has `api_key` and `api_key_env`; it takes one of them.',
+  ],
+  [
+    'a key that no header can carry',
+    { providers: [{ ...local, api_key: 'sk secret' }] },
+    '`providers[0].api_key` is a text of 9 characters; it takes a text of visible ASCII characters without spaces.',
+  ],
+  [
+    'an unknown data policy',
+    { providers: [{ ...local, data_policy: 'none' }] },
+    '`providers[0].data_policy` is "none"; it takes one of zdr, no_training, may_train, unknown.',
+  ],
+  [
+    'a model without offers',
+    { providers: [local], models: [{ id: 'small', offers: [] }] },
+    '`models[0].offers` is "empty"; it takes a list of at least one offer.',
+  ],
+  [
+    'two models of one name',
+    { providers: [local], models: [model, { ...model, id: 'big', aliases: ['small'] }] },
+    '`models[1].aliases[0]` is "small"; it takes a name that no other model has.',
+  ],
+  [
+    'an offer of nobody',
+    withOffer({ provider: 'locl' }),
+    '`models[0].offers[0].provider` is "locl"; it takes the id of a provider that is on (local), so list it under `providers` or set its key.',
+  ],
+  [
+    'an offer in a language that its provider does not speak',
+    withOffer({ dialect: 'responses' }),
+    '`models[0].offers[0].dialect` is "responses"; it takes what "local" speaks: chat.',
+  ],
+  [
+    'an offer in a language that this version does not speak',
+    withOffer({ dialect: 'gemini' }),
+    '`models[0].offers[0].dialect` is "gemini"; this version speaks responses and chat, and not yet that.',
+  ],
+  [
+    'a price without its other half',
+    withOffer({ price: { input: 1 } }),
+    '`models[0].offers[0].price.output` is missing; it takes US dollars per million tokens from 0 to 1000000, with at most 6 decimals.',
+  ],
+  [
+    'a price that would be rounded away',
+    withOffer({ price: { input: 1e-7, output: 1 } }),
+    '`models[0].offers[0].price.input` is 1e-7; it takes US dollars per million tokens from 0 to 1000000, with at most 6 decimals.',
+  ],
+  [
+    'an unknown ability',
+    withOffer({ abilities: ['tools', 'flying'] }),
+    '`models[0].offers[0].abilities[1]` is "flying"; it takes one of tools, tool_choice_required, parallel_tools, vision, json_mode, structured_output, reasoning, streaming, logprobs, web_search, computer_use, code_interpreter, prompt_caching.',
+  ],
+  ['a window of zero', withOffer({ context_window: 0 }), '`models[0].offers[0].context_window` is 0; it takes a whole number, 1 or more.'],
+  [
+    'an unknown strategy',
+    { strategy: 'luck' },
+    '`strategy` is "luck"; it takes one of order, cost, latency, throughput, availability, balanced.',
+  ],
+  [
+    'a limit that is no number',
+    { limits: { inference_rpm: 'many' } },
+    '`limits.inference_rpm` is "many"; it takes a whole number, 1 or more.',
+  ],
+  ['a time-out of zero', { timeouts: { first_byte_ms: 0 } }, '`timeouts.first_byte_ms` is 0; it takes a whole number, 1 or more.'],
+]
+
+/** Known by the whole config, so their line does not name the file. */
+const fromFile = /^`[^`]*` (?:is not a known field|is .*; it takes)/
+const acrossFields = /that no other|since "|the key of "|that is on|what "local"|at least one/
+
+describe('a start with a fault ends in one line that names the field, what it got and what it takes:', () => {
+  test.concurrent.each(faults)('%s', async (_, config, line) => {
+    // PORT would hide a wrong port.
+    const { code, out, err, files } = await failing({ config, variables: { PORT: '' } })
+    const file = fromFile.test(line) && !acrossFields.test(line) ? 'signalbox.config.json: ' : ''
+    expect(err).toBe(`signalbox: ${file}${line}\n`)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(files).toEqual(['signalbox.config.json'])
+  })
+
+  test.concurrent.each([
+    ['a brace too few', '{ "port": 1', 'signalbox.config.json is not valid JSON: line 1 column 12.'],
+    [
+      'a key without quotes, which is not repeated',
+      '{"admin_key": ak_secretsecret}',
+      "signalbox.config.json is not valid JSON: Unexpected token 'a'.",
+    ],
+    ['a list', '[]', 'signalbox.config.json holds a list; it takes one JSON object.'],
+  ])('JSON with %s', async (_, config, line) => {
+    expect(await failing({ config })).toMatchObject({ code: 1, out: '', err: `signalbox: ${line}\n` })
+  })
+
+  test.concurrent.each([
+    ['PORT', { PORT: 'abc' }, '`PORT` is "abc"; it takes a whole number from 0 to 65535.'],
+    [
+      'SIGNALBOX_STORAGE',
+      { SIGNALBOX_STORAGE: 'disk' },
+      '`SIGNALBOX_STORAGE` is "disk"; it takes `memory:`, `sqlite:FILE` or `postgres://…`.',
+    ],
+    [
+      'SIGNALBOX_REDIS',
+      { SIGNALBOX_REDIS: 'redis://:pw@h' },
+      '`redis` is "redis://…@h"; this version has no Redis storage yet: leave it out.',
+    ],
+    [
+      'SIGNALBOX_ADMIN_KEY',
+      { SIGNALBOX_ADMIN_KEY: 'hunter22hunter22' },
+      '`SIGNALBOX_ADMIN_KEY` is a text of 16 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
+    ],
+    [
+      'SIGNALBOX_SEALING_KEY',
+      { SIGNALBOX_SEALING_KEY: 'xyz' },
+      '`SIGNALBOX_SEALING_KEY` is a text of 3 characters; it takes 64 hex digits.',
+    ],
+    [
+      'a key of a provider',
+      { GROQ_API_KEY: 'gsk two' },
+      'GROQ_API_KEY holds something that no header can carry; it takes visible ASCII characters without spaces.',
+    ],
+    ['SIGNALBOX_CONFIG', { SIGNALBOX_CONFIG: 'nowhere.json' }, 'The config file nowhere.json cannot be read (ENOENT).'],
+  ])('the variable %s', async (_, variables, line) => {
+    expect(await failing({ variables })).toMatchObject({ code: 1, out: '', err: `signalbox: ${line}\n` })
+  })
+
+  test('an unknown option', async () => {
+    const { code, err } = await failing({ args: ['--prot', '1'] })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^signalbox: Unknown option '--prot'.* Try --help\.\n$/)
+  })
+})
+
+describe('a start that cannot have what it needs says which, and leaves nothing behind:', () => {
+  test('a port in use', async () => {
+    const other = createServer()
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const { code, out, err, files } = await failing({ variables: { PORT: String(port) } })
+    other.close()
+    expect(err).toBe(`signalbox: Port ${port} on 127.0.0.1 is in use; stop what listens there, or set another \`port\` (PORT).\n`)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(files).toEqual([])
+  })
+
+  test('an address of another machine', async () => {
+    const { code, err } = await failing({ variables: { HOST: '192.0.2.1' } })
+    expect(err).toBe('signalbox: Port 0 on 192.0.2.1 is no address of this machine; set `host` (HOST) to one that is.\n')
+    expect(code).toBe(1)
+  })
+
+  test('a folder that is not there', async () => {
+    const { code, err, files } = await failing({ variables: { SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' } })
+    expect(err).toBe(
+      'signalbox: The sealing key nowhere/x.db.key cannot be written (ENOENT). Check that its folder exists and can be written.\n',
+    )
+    expect(code).toBe(1)
+    expect(files).toEqual([])
+  })
+
+  test('a database that is a folder', async () => {
+    const { code, err, files } = await failing({
+      prepare: folder => mkdirSync(join(folder, 'signalbox.db')),
+      variables: { SIGNALBOX_SEALING_KEY: 'a'.repeat(64) },
+    })
+    expect(err).toMatch(/^signalbox: The storage cannot be used: cannot open `signalbox\.db`: .+\n$/)
+    expect(err.trim().split('\n')).toHaveLength(1)
+    expect(code).toBe(1)
+    expect(files).toEqual(['signalbox.db'])
+  })
+
+  test('a database that is none', async () => {
+    const { code, err, files } = await failing({
+      prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'not a database, but long enough to be read as one'.repeat(20)),
+      variables: { SIGNALBOX_SEALING_KEY: 'a'.repeat(64) },
+    })
+    expect(err).toMatch(/^signalbox: The storage cannot be used: cannot open `signalbox\.db`: file is not a database.*\n$/)
+    expect(code).toBe(1)
+    expect(files).toEqual(['signalbox.db'])
+  })
+
+  test('a database whose sealing key is gone', async () => {
+    const { code, err, files } = await failing({ prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'x') })
+    expect(err).toBe(
+      'signalbox: signalbox.db exists, but its sealing key signalbox.db.key does not. Put the key back, or give it as `sealing_key` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.\n',
+    )
+    expect(code).toBe(1)
+    expect(files).toEqual(['signalbox.db'])
+  })
+
+  test('a sealing key that is damaged', async () => {
+    const { code, err, files } = await failing({ prepare: folder => writeFileSync(join(folder, 'signalbox.db.key'), 'oops') })
+    expect(err).toBe('signalbox: The sealing key signalbox.db.key is damaged: it takes 64 hex digits, and holds 4 characters.\n')
+    expect(code).toBe(1)
+    expect(files).toEqual(['signalbox.db.key'])
+  })
+})

@@ -1,0 +1,229 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { ask, failing, launch, listening, look, newFolder, stop } from './launch.ts'
+
+const sh = (line: string): Promise<{ readonly stdout: string }> => promisify(execFile)('sh', ['-c', line], { timeout: 10_000 })
+const hasCurl = await sh('curl --version').then(
+  () => true,
+  () => false,
+)
+
+describe('the config', () => {
+  test('has these defaults', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8787,
+      operator: 'signalbox',
+      storage: 'sqlite:signalbox.db',
+      workspace: { name: 'default', credit_usd: 100 },
+      catalog: 'built-in',
+      providers: [],
+      models: [],
+      strategy: 'balanced',
+      limits: {
+        inference_rpm: 1000,
+        management_reads_rpm: 300,
+        management_writes_rpm: 60,
+        concurrent_requests: 200,
+        body_bytes: 33554432,
+      },
+      timeouts: { first_byte_ms: 120000, whole_ms: 300000, deadline_ms: 1080000, idle_ms: 120000 },
+    })
+  })
+
+  test('takes every field of the contract', () => {
+    const file = join(newFolder(), 'all.json')
+    const all = {
+      host: '0.0.0.0',
+      port: 1,
+      operator: 'me',
+      storage: 'postgres://db/x',
+      redis: 'redis://127.0.0.1:6379',
+      admin_key: 'ak_12345678',
+      sealing_key: '0'.repeat(64),
+      workspace: { name: 'mine', credit_usd: 0.5 },
+      catalog: 'none',
+      providers: [
+        { id: 'openai', api_key: 'sk-1' },
+        { id: 'local', speaks: ['chat', 'messages'], base_url: 'http://127.0.0.1:11434/v1', api_key_env: 'LOCAL_KEY', data_policy: 'zdr' },
+      ],
+      models: [
+        {
+          id: 'small',
+          aliases: ['s'],
+          family: 'small',
+          display_name: 'Small',
+          author: 'me',
+          offers: [
+            {
+              provider: 'local',
+              provider_model_id: 'llama3.2',
+              dialect: 'chat',
+              context_window: 8192,
+              max_output_tokens: 2048,
+              price: { input: 0.05, output: 0.1, cached: 0.01, cache_write: 0.05 },
+              abilities: ['tools', 'streaming', 'structured_output'],
+            },
+          ],
+        },
+      ],
+      strategy: 'cost',
+      limits: { inference_rpm: 1, management_reads_rpm: 2, management_writes_rpm: 3, concurrent_requests: 4, body_bytes: 5 },
+      timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4 },
+    }
+    writeFileSync(file, JSON.stringify(all))
+    expect(readConfig({}, file)).toEqual(all)
+  })
+
+  test('yields to variables, and an empty variable is none', () => {
+    const file = join(newFolder(), 'some.json')
+    writeFileSync(file, JSON.stringify({ port: 1, host: '::1', operator: 'me' }))
+    const read = readConfig({
+      SIGNALBOX_CONFIG: file,
+      PORT: '9000',
+      HOST: ' ',
+      SIGNALBOX_STORAGE: 'memory:',
+      SIGNALBOX_REDIS: 'redis://h',
+      SIGNALBOX_ADMIN_KEY: 'ak_12345678',
+      SIGNALBOX_SEALING_KEY: 'f'.repeat(64),
+    })
+    expect(read).toMatchObject({
+      port: 9000,
+      host: '::1',
+      operator: 'me',
+      storage: 'memory:',
+      redis: 'redis://h',
+      admin_key: 'ak_12345678',
+      sealing_key: 'f'.repeat(64),
+    })
+  })
+
+  test('is the file that --config names, before SIGNALBOX_CONFIG, before the usual one', async () => {
+    const folder = newFolder()
+    const named = (name: string): void => writeFileSync(join(folder, name), JSON.stringify({ operator: name, storage: 'memory:' }))
+    for (const name of ['a.json', 'b.json', 'signalbox.config.json']) named(name)
+    const operatorOf = async (args: readonly string[], variables: Readonly<Record<string, string>>): Promise<unknown> => {
+      const server = await listening({ folder, args, variables })
+      const [model] = ((await (await look(server, '/v1/models')).json()) as { data: { owned_by: string }[] }).data
+      await stop(server)
+      return model?.owned_by
+    }
+    expect(await operatorOf(['--config', 'a.json'], { SIGNALBOX_CONFIG: 'b.json' })).toBe('a.json')
+    expect(await operatorOf([], { SIGNALBOX_CONFIG: 'b.json' })).toBe('b.json')
+    expect(await operatorOf([], {})).toBe('signalbox.config.json')
+  })
+})
+
+describe('the first start', () => {
+  test('makes the database, its sealing key for the owner alone, and a key with every scope', async () => {
+    const folder = newFolder()
+    const server = await listening({ folder })
+    expect(server.key).toMatch(/^ak_[0-9A-Za-z]{49}$/)
+    expect(existsSync(join(folder, 'signalbox.db'))).toBe(true)
+    const sealing = join(folder, 'signalbox.db.key')
+    expect(statSync(sealing).mode & 0o777).toBe(0o600)
+    expect(readFileSync(sealing, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
+    const me = (await (await look(server, '/v1/me')).json()) as { scopes: string[]; workspace: { name: string } }
+    expect(me.workspace.name).toBe('default')
+    expect(me.scopes).toEqual(expect.arrayContaining(['inference:invoke', 'keys:write', 'billing:write', 'audit:read']))
+    expect(me.scopes).toHaveLength(19)
+    expect(server.err()).not.toContain('Warning')
+  })
+
+  test.skipIf(!hasCurl)('prints a curl line that works as printed', async () => {
+    const server = await listening()
+    const line =
+      server
+        .out()
+        .split('\n')
+        .find(text => text.startsWith('curl ')) ?? ''
+    const { stdout } = await sh(`${line} --silent --show-error`)
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'response', status: 'completed', model: 'sim/echo', output_text: 'Hello' })
+  })
+
+  test('takes less than a second', async () => {
+    const folder = newFolder()
+    const began = performance.now()
+    await listening({ folder })
+    // Twice as long as promised, since tests share their machine.
+    expect(performance.now() - began).toBeLessThan(2_000)
+  })
+
+  test('listens where it says, also on every address', async () => {
+    const server = await listening({ variables: { HOST: '0.0.0.0', SIGNALBOX_STORAGE: 'memory:' } })
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  })
+})
+
+describe('the second start', () => {
+  test('finds all of it again and prints no key', async () => {
+    const folder = newFolder()
+    const first = await listening({ folder })
+    expect((await ask(first, { model: 'sim/echo', input: 'Hello' })).status).toBe(200)
+    expect(await stop(first)).toEqual({ code: 0, signal: null })
+    const sealing = readFileSync(join(folder, 'signalbox.db.key'), 'utf8')
+
+    const second = await listening({ folder })
+    expect(second.key).toBe('')
+    expect(second.out()).not.toContain('ak_')
+    expect((await ask({ url: second.url, key: first.key }, { model: 'sim/echo', input: 'Hello' })).status).toBe(200)
+    expect(readFileSync(join(folder, 'signalbox.db.key'), 'utf8')).toBe(sealing)
+    await stop(second)
+
+    rmSync(join(folder, 'signalbox.db.key'))
+    expect((await failing({ folder })).err).toContain('its sealing key signalbox.db.key does not')
+    const given = await listening({ folder, variables: { SIGNALBOX_SEALING_KEY: sealing.trim() } })
+    expect((await look({ url: given.url, key: first.key }, '/v1/me')).status).toBe(200)
+  })
+
+  test('is a first one where the first was cut short before it could show its key', async () => {
+    const folder = newFolder()
+    const first = await listening({ folder, config: { admin_key: 'ak_my-own-admin-key' } })
+    await stop(first)
+    // The key that was given is the workspace's first; nobody needs another.
+    writeFileSync(join(folder, 'signalbox.config.json'), '{}')
+    expect((await listening({ folder })).key).toBe('')
+  })
+})
+
+describe('the admin key', () => {
+  test.each([
+    ['of the config', { config: { admin_key: 'ak_my-own-admin-key' } }],
+    ['of the environment', { variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key' } }],
+  ])('%s is used, and printed nowhere', async (_, options) => {
+    const folder = newFolder()
+    for (const start of ['first', 'second']) {
+      const server = await listening({ ...options, folder })
+      const me = await look({ url: server.url, key: 'ak_my-own-admin-key' }, '/v1/me')
+      expect([start, me.status]).toEqual([start, 200])
+      expect(server.out() + server.err()).not.toContain('ak_')
+      await stop(server)
+    }
+  })
+
+  test('is new and shown at every start where nothing is kept', async () => {
+    const folder = newFolder()
+    const start = () => listening({ folder, variables: { SIGNALBOX_STORAGE: 'memory:' } })
+    const [first, second] = [await start(), await start()]
+    expect(first.key).not.toBe('')
+    expect(second.key).not.toBe('')
+    expect(second.key).not.toBe(first.key)
+    expect(existsSync(join(folder, 'signalbox.db'))).toBe(false)
+  })
+})
+
+describe('the command', () => {
+  test('explains itself and tells its version', async () => {
+    const help = launch({ args: ['--help'] })
+    expect(await help.exited).toEqual({ code: 0, signal: null })
+    expect(help.out()).toContain('--config FILE')
+    const version = launch({ args: ['--version'] })
+    expect(await version.exited).toEqual({ code: 0, signal: null })
+    expect(version.out()).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
