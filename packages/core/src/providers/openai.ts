@@ -7,7 +7,7 @@ export const openai = ({
   apiKey,
   baseUrl = 'https://api.openai.com/v1',
 }: {
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   readonly baseUrl?: string
 } = {}): Provider =>
   defineProvider({

@@ -1,0 +1,39 @@
+import { serve } from '@hono/node-server'
+import { createGateway } from '@signalbox/core'
+import { openai, simulated } from '@signalbox/core/providers'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { Hono } from 'hono'
+
+const gateway = createGateway({
+  // Without a key OpenAI is known, and off: then the simulated provider answers alone, offline.
+  providers: [openai({ apiKey: process.env.OPENAI_API_KEY }), simulated({ id: 'sim' })],
+  models: [
+    {
+      id: 'assistant',
+      // Asked in this order; prices are microdollars per million tokens.
+      offers: [
+        { provider: 'openai', provider_model_id: 'gpt-5-mini', dialect: 'responses', price: { input: 250_000, output: 2_000_000 } },
+        { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 0 } },
+      ],
+    },
+  ],
+  storage: memoryStorage(),
+})
+
+const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
+const { secret } = await gateway.keys.create(workspace.id, { name: 'example' })
+
+// The gateway lives below a path of its own, beside whatever else the app does.
+const handler = createFetchHandler(gateway, { basePath: '/llm' })
+const app = new Hono()
+app.get('/', context => context.text('An app with a gateway in it.'))
+app.all('/llm/*', context => handler(context.req.raw))
+
+const port = Number(process.env.PORT ?? 8787)
+serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, () => {
+  console.log(`Listening on http://127.0.0.1:${port}. Ask it:
+
+curl http://127.0.0.1:${port}/llm/v1/responses -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' \\
+  -d '{"model": "assistant", "input": "Tell me about trains.", "stream": true}'`)
+})

@@ -1,0 +1,34 @@
+import { createServer } from 'node:http'
+import { createGateway } from '@signalbox/core'
+import { openai, simulated } from '@signalbox/core/providers'
+import { createNodeListener, nodeTransport } from '@signalbox/node-http'
+import { memoryStorage } from '@signalbox/storage-memory'
+
+const gateway = createGateway({
+  // Without a key OpenAI is known, and off: then the simulated provider answers alone, offline.
+  providers: [openai({ apiKey: process.env.OPENAI_API_KEY }), simulated({ id: 'sim' })],
+  models: [
+    {
+      id: 'assistant',
+      // Asked in this order; prices are microdollars per million tokens.
+      offers: [
+        { provider: 'openai', provider_model_id: 'gpt-5-mini', dialect: 'responses', price: { input: 250_000, output: 2_000_000 } },
+        { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 0 } },
+      ],
+    },
+  ],
+  storage: memoryStorage(),
+  // On Node this costs a third of what fetch costs.
+  transport: nodeTransport(),
+})
+
+const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
+const { secret } = await gateway.keys.create(workspace.id, { name: 'example' })
+
+const port = Number(process.env.PORT ?? 8787)
+createServer(createNodeListener(gateway)).listen(port, '127.0.0.1', () => {
+  console.log(`Listening on http://127.0.0.1:${port}. Ask it:
+
+curl http://127.0.0.1:${port}/v1/responses -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' \\
+  -d '{"model": "assistant", "input": "Tell me about trains.", "stream": true}'`)
+})

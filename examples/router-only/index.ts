@@ -1,0 +1,54 @@
+import { createGateway } from '@signalbox/core'
+import type { InferenceRequest } from '@signalbox/core/protocol'
+import { openai, simulated } from '@signalbox/core/providers'
+import { memoryStorage } from '@signalbox/storage-memory'
+
+const gateway = createGateway({
+  // Without a key OpenAI is known, and off. The first simulated provider fails every time, so that a fallback can be seen.
+  providers: [openai({ apiKey: process.env.OPENAI_API_KEY }), simulated({ id: 'sim-down', failEvery: 1 }), simulated({ id: 'sim' })],
+  models: [
+    {
+      id: 'assistant',
+      // Asked in this order; prices are microdollars per million tokens.
+      offers: [
+        { provider: 'openai', provider_model_id: 'gpt-5-mini', dialect: 'responses', price: { input: 250_000, output: 2_000_000 } },
+        { provider: 'sim-down', provider_model_id: 'story', dialect: 'chat', price: { input: 100_000, output: 200_000 } },
+        { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 200_000, output: 400_000 } },
+      ],
+    },
+  ],
+  storage: memoryStorage(),
+})
+
+// Whoever calls has a key and a workspace, also in process: limits, usage and credit hang on them.
+const workspace = await gateway.workspaces.create({ name: 'example' })
+await gateway.billing.credit(workspace.id, { reference: 'first deposit', amount: 5_000_000 })
+const { secret } = await gateway.keys.create(workspace.id, { name: 'example' })
+const caller = await gateway.authenticate(secret)
+
+const request: InferenceRequest = {
+  prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'a ticket to the sea' }] }] },
+  routing: { models: ['assistant'], allow_fallbacks: true },
+  delivery: 'stream',
+}
+
+// Routing alone: who would be asked, in what order, and who was left out, and why.
+const plan = await gateway.plan(request, caller)
+console.log('Would ask:', plan.candidates.map(({ provider }) => provider.id).join(', then '))
+for (const { provider, reason } of plan.excluded) console.log(`Left out: ${provider}, since ${reason}`)
+
+// The same request, streamed: whoever can answer does, and the events are the same whatever language the provider speaks.
+const streamed = gateway.infer(request, { caller })
+for await (const event of streamed) {
+  if (event.type === 'delta' && event.delta.kind === 'text') process.stdout.write(event.delta.text)
+}
+console.log(`\nAnswered by ${streamed.stamp().routing?.provider}.`)
+
+// And whole.
+const reply = gateway.infer({ ...request, delivery: 'whole' }, { caller })
+const { outcome, usage } = await reply.whole()
+console.log(`Whole: ${outcome.status}, ${usage?.output_tokens} tokens, $${reply.stamp().routing?.cost?.usd}.`)
+
+const { balance } = await gateway.billing.balance(workspace.id)
+console.log(`Left of $5: $${balance / 1_000_000}`)
+await gateway.close()
