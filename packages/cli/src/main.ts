@@ -18,7 +18,9 @@ Usage: signalbox [--config FILE]
   --version       the version
 
 Variables: PORT, HOST, SIGNALBOX_STORAGE (memory:, sqlite:FILE), SIGNALBOX_ADMIN_KEY, SIGNALBOX_SEALING_KEY, and keys of
-providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.`
+providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.
+
+The first start shows an admin key once. Lost it? SIGNALBOX_ADMIN_KEY=ak_… sets one of your own.`
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }
 

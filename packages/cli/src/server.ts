@@ -38,6 +38,7 @@ export async function start(config: Config, { environment, version, sink }: Star
   const catalog = modelsOf(config, providers)
   const place = placeOf(config)
   await checkAddress(config)
+  // Nothing is sealed yet; made now, so that no database is ever without.
   const sealing = sealingKeyFor(place, config.sealing_key)
   const storage = await openStorage(place).catch((error: unknown) => {
     sealing.undo()
