@@ -35,7 +35,7 @@ const ways: readonly Omit<Case, 'client' | 'provider'>[] = [
   { delivery: 'burst', connections: 32 },
 ]
 
-export const cases: readonly Case[] = ways.flatMap(way => pairs.map(([client, provider]) => ({ client, provider, ...way })))
+const cases: readonly Case[] = ways.flatMap(way => pairs.map(([client, provider]) => ({ client, provider, ...way })))
 
 export const wayOf = ({ client, provider }: Case): string => (client === provider ? client : `${client} → ${provider}`)
 export const titleOf = (one: Case): string =>

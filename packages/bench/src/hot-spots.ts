@@ -9,7 +9,7 @@ export interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-export interface HotSpot {
+interface HotSpot {
   readonly name: string
   readonly url: string
   /** As V8 counts, from 0. */

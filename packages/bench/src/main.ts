@@ -7,7 +7,7 @@ const usage = `pnpm bench [section …] [--quick] [--only word …] [--storage m
 Sections: ${Object.keys(sections).join(', ')}. Without any: those that docs/performance.md shows.
 --quick    fewer requests and rounds; nothing is written to the page
 --only     only the cases whose title holds the word, as in --only stream --only 32
---storage  of the server that \`profile\` looks into; default memory`
+--storage  of the server that profile, allocations and held look into; default memory`
 
 const { values, positionals } = parseArgs({
   // pnpm hands on the dashes that part its own options from ours.

@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Case, checked, chosen, jobFor, requestsOf, titleOf } from './cases.ts'
-import type { HotSpot, HotSpots } from './hot-spots.ts'
+import type { HotSpots } from './hot-spots.ts'
 import { openLab, type Server } from './lab.ts'
+import { originsOf, roomOf } from './origins.ts'
 import { table } from './report.ts'
 import type { Section } from './sections.ts'
 
@@ -18,6 +18,7 @@ export const profile: Section = async ({ quick, only, storage }) => {
     for (const one of chosen(only.length > 0 ? only : ['32'])) {
       process.stderr.write(`profile: ${titleOf(one)}\n`)
       const server = await lab.open(storage)
+      if (!server.speaks.includes(one.client)) continue
       const requests = Math.ceil((requestsOf(one) * 3) / (quick ? 4 : 1))
       const job = jobFor(one, server, requests)
       await lab.load.ask('run', checked({ ...job, requests: 50 }, one, server))
@@ -63,29 +64,4 @@ function describe(one: Case, { busy, spots }: HotSpots, requests: number): strin
     table(['function, by its own time', 'self µs', 'share', 'total µs'], hot),
     table(['our functions, with what they call', 'self µs', 'share of total', 'total µs'], ours),
   ].join('\n\n')
-}
-
-/** Folder of the source, as in `packages/core/src/routing`; what is not ours by its package or as V8 names it. */
-const roomOf = (where: string): string => /^packages\/[\w-]+\/src(\/[\w-]+)*?(?=\/[\w.-]+:)/.exec(where)?.[0] ?? where.replace(/:\d+$/, '')
-
-/** Line of the bundle → source: the bundler heads every module with a comment that names its file. */
-function originsOf(): (spot: HotSpot) => string {
-  const bundle = resolve(import.meta.dirname, '../dist/gateway.js')
-  const files: string[] = []
-  let file = ''
-  for (const line of readFileSync(bundle, 'utf8').split('\n')) {
-    file = /^\/\/ ((?:\.\.\/|src\/|packages\/|node_modules\/).*)$/.exec(line)?.[1] ?? file
-    files.push(file)
-  }
-  return ({ url, line, name }) => {
-    if (url.startsWith('file:') && fileURLToPath(url) === bundle) return shorten(files[line] ?? '', line)
-    if (url === '') return name.startsWith('(') ? name : 'native'
-    return shorten(url.replace(/^file:\/\//, ''), line)
-  }
-}
-
-function shorten(path: string, line: number): string {
-  const vendor = /.*node_modules\/(?!\.pnpm)((?:@[^/]+\/)?[^/]+.*)$/.exec(path)?.[1]
-  if (vendor !== undefined) return `${vendor}:${line + 1}`
-  return `${path.replace(/^(\.\.\/)+/, 'packages/').replace(/^packages\/packages\//, 'packages/')}:${line + 1}`
 }

@@ -32,7 +32,7 @@ export const relay: Section = async ({ quick, only }) => {
       return { cpu, perSecond: requests / seconds, p50, p99, chunks }
     }
     const results: { readonly one: Case; readonly rounds: readonly Round[] }[] = []
-    for (const one of chosen(only)) {
+    for (const one of chosen(only).filter(({ client }) => servers.every(({ speaks }) => speaks.includes(client)))) {
       process.stderr.write(`relay: ${titleOf(one)}\n`)
       const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
       for (const server of servers) await warmUp(lab, one, server)

@@ -1,13 +1,14 @@
+import { allocations, held } from './allocations.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { streams } from './streams.ts'
 
-export interface Options {
+interface Options {
   /** Fewer requests and rounds; the figures are for a glance and are not written to the page. */
   readonly quick: boolean
   /** Only cases whose title holds every one of these words. */
   readonly only: readonly string[]
-  /** Profiles only. */
+  /** Of the server that `profile`, `allocations` and `held` look into. */
   readonly storage: 'memory' | 'sqlite'
 }
 
@@ -19,4 +20,6 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   relay: { run: relay, published: true },
   streams: { run: streams, published: true },
   profile: { run: profile, published: false },
+  allocations: { run: allocations, published: false },
+  held: { run: held, published: false },
 }

@@ -18,7 +18,7 @@ export const deltaMark: Readonly<Record<Language, string>> = {
 }
 
 export const deltas = 100
-export const answer =
+const answer =
   'Once there was a signalbox at a junction where seven lines met, and each train asked it for one thing only: the fastest way home.'
 
 const usage = { input_tokens: 30, output_tokens: 100, total_tokens: 130 }

@@ -20,4 +20,4 @@ const listen = (upstream: string): Promise<number> => {
   return new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
 }
 
-serve(measured(async ({ upstream }) => ({ port: await listen(upstream), authorization: '' })))
+serve(measured(async ({ upstream }) => ({ port: await listen(upstream), authorization: '', speaks: ['responses', 'chat'] })))

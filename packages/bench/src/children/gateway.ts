@@ -34,6 +34,6 @@ serve(
     await gateway.billing.credit(workspace.id, { reference: 'bench', amount: 1_000_000_000_000 })
     const { secret } = await gateway.keys.create(workspace.id, { name: 'bench' })
     const { port } = await serveGateway(gateway, { port: 0 })
-    return { port, authorization: `Bearer ${secret}` }
+    return { port, authorization: `Bearer ${secret}`, speaks: Object.keys(gateway.dialects) }
   }),
 )

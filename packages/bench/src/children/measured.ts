@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
+import { type Allocations, type Site, sitesOf } from '../allocation-sites.ts'
 import { type HotSpots, hotSpots, type Profile } from '../hot-spots.ts'
 import type { Verbs } from '../ipc.ts'
 
@@ -18,11 +19,16 @@ export type MeasuredVerbs = {
   startProfile: (input: Record<string, never>) => Promise<void>
   /** `file`: where the whole profile goes, for those who want to look closer. */
   stopProfile: (input: { readonly file: string }) => Promise<HotSpots>
+  /** `collected`: what has been collected meanwhile counts too, which shows who makes garbage; else only what is still held. */
+  startAllocations: (input: { readonly collected: boolean }) => Promise<void>
+  stopAllocations: (input: Record<string, never>) => Promise<readonly Site[]>
 }
 
 export interface Listening {
   readonly port: number
   readonly authorization: string
+  /** What it can be asked in. */
+  readonly speaks: readonly string[]
 }
 
 export function measured(listen: MeasuredVerbs['listen']): MeasuredVerbs & Verbs {
@@ -50,6 +56,21 @@ export function measured(listen: MeasuredVerbs['listen']): MeasuredVerbs & Verbs
       session.disconnect()
       await writeFile(file, JSON.stringify(profile))
       return hotSpots(profile)
+    },
+    async startAllocations({ collected }) {
+      session.connect()
+      globalThis.gc?.()
+      await session.post('HeapProfiler.startSampling', {
+        samplingInterval: 4_096,
+        includeObjectsCollectedByMajorGC: collected,
+        includeObjectsCollectedByMinorGC: collected,
+      })
+    },
+    async stopAllocations() {
+      globalThis.gc?.()
+      const { profile } = (await session.post('HeapProfiler.stopSampling')) as { profile: { readonly head: Allocations } }
+      session.disconnect()
+      return sitesOf(profile.head)
     },
   }
 }

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Site } from './allocation-sites.ts'
+import { chosen, jobFor, requestsOf, titleOf } from './cases.ts'
+import { openLab } from './lab.ts'
+import { originsOf, roomOf } from './origins.ts'
+import { table } from './report.ts'
+import type { Section } from './sections.ts'
+import { slowJob } from './streams.ts'
+
+/** Who makes the garbage: bytes allocated by request, collected or not. */
+export const allocations: Section = async ({ quick, only, storage }) => {
+  const lab = await openLab()
+  const pages: string[] = []
+  try {
+    for (const one of chosen(only.length > 0 ? only : ['32'])) {
+      const server = await lab.open(storage)
+      if (!server.speaks.includes(one.client)) continue
+      process.stderr.write(`allocations: ${titleOf(one)}\n`)
+      const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
+      const job = jobFor(one, server, requests)
+      await lab.load.ask('run', job)
+      await server.child.ask('startAllocations', { collected: true })
+      await lab.load.ask('run', job)
+      pages.push(describe(titleOf(one), await server.child.ask('stopAllocations', {}), requests))
+      await server.stop()
+    }
+  } finally {
+    await lab.close()
+  }
+  return pages.join('\n\n')
+}
+
+/** What open streams hold, by who allocated it. */
+export const held: Section = async ({ quick, storage }) => {
+  const count = quick ? 100 : 500
+  const lab = await openLab()
+  try {
+    const server = await lab.open(storage)
+    await lab.load.ask('run', { ...slowJob(server, 'responses', 'fast'), connections: 8, requests: 400 })
+    await server.child.ask('startAllocations', { collected: false })
+    const over = lab.load.ask('streams', { ...slowJob(server, 'responses', 'slow'), connections: count, requests: count })
+    await sleep(3_000)
+    const sites = await server.child.ask('stopAllocations', {})
+    await over
+    return describe(`${count} open streams`, sites, count)
+  } finally {
+    await lab.close()
+  }
+}
+
+function describe(title: string, sites: readonly Site[], count: number): string {
+  const origin = originsOf()
+  const each = (bytes: number): string => (bytes / count).toFixed(0)
+  const sum = sites.reduce((bytes, site) => bytes + site.bytes, 0)
+  const rooms = new Map<string, number>()
+  for (const site of sites) rooms.set(roomOf(origin(site)), (rooms.get(roomOf(origin(site))) ?? 0) + site.bytes)
+  return [
+    `## ${title}: ${each(sum)} bytes each`,
+    table(
+      ['room', 'bytes'],
+      [...rooms]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, 20)
+        .map(([room, bytes]) => [room, each(bytes)]),
+    ),
+    table(
+      ['function', 'bytes', 'with what it calls'],
+      sites.slice(0, 30).map(site => [`${site.name} (${origin(site)})`, each(site.bytes), each(site.total)]),
+    ),
+  ].join('\n\n')
+}
