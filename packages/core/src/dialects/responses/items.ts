@@ -16,7 +16,7 @@ import { dialect, stringOf } from './wire.ts'
 // from, so that writing it in this dialect again keeps the fields that we do not know.
 
 export function readItem(body: JsonObject): Item {
-  const reader = readers.get(typeof body.type === 'string' ? body.type : 'message')
+  const reader = readers.get(stringOf(body.type) || 'message')
   return remember<Item>(reader ? reader(body) : { type: 'native', dialect, body }, { dialect, body })
 }
 
@@ -73,18 +73,22 @@ export function readPart(body: JsonObject): Part {
   return remember<Part>(reader?.(body) ?? { type: 'native', dialect, body }, { dialect, body })
 }
 
-const readText = (body: JsonObject): Part | undefined => {
+const readText = (body: JsonObject): Part => {
   const annotations = objects(body.annotations)
   const logprobs = objects(body.logprobs)
-  if (typeof body.text !== 'string') return undefined
-  return { type: 'text', text: body.text, ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
+  return {
+    type: 'text',
+    text: stringOf(body.text),
+    ...(annotations.length > 0 && { annotations }),
+    ...(logprobs.length > 0 && { logprobs }),
+  }
 }
 
 const partReaders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> = new Map<string, (body: JsonObject) => Part | undefined>([
   ['output_text', readText],
   ['input_text', readText],
   ['text', readText],
-  ['refusal', ({ refusal }) => (typeof refusal === 'string' ? { type: 'refusal', refusal } : undefined)],
+  ['refusal', ({ refusal }) => ({ type: 'refusal', refusal: stringOf(refusal) })],
   [
     'input_image',
     ({ image_url, detail }) =>

@@ -2,7 +2,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { originalBody, writeItem } from './items.ts'
-import { type Growth, growths, type PartKind } from './wire.ts'
+import { type Growth, growths, hostedEvents, type PartKind } from './wire.ts'
 
 // What an encoder remembers of an open item, and the pieces of frames that follow from it.
 
@@ -25,6 +25,8 @@ export interface Slot {
   /** The part that grows now: parts follow one another. */
   current: OpenPart | undefined
   contents: number
+  /** Parts that we do not read, by the provider's number for them. */
+  readonly natives: Map<number, number>
   summaries: number
   arguments: string
   /** The finished item. */
@@ -53,6 +55,15 @@ export function extrasOf(event: InferenceEvent): JsonObject | undefined {
   if (!body) return undefined
   const { type, sequence_number, obfuscation, error, ...extras } = body
   return extras
+}
+
+/** Clients stop at an event about an item of another type. Sound alone belongs to no item. */
+export function fitsSlot(name: string, slot: Slot | undefined): boolean {
+  const about = hostedEvents.get(name)?.item
+  if (!slot) return hostedEvents.has(name) && about === undefined
+  if (slot.done) return false
+  if (slot.item.type === 'message') return name.startsWith('response.content_part.')
+  return slot.item.type === 'native' && slot.item.body.type === about
 }
 
 /** `top_logprobs` is always a list: a client rejects the entry otherwise. */

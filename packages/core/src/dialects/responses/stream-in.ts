@@ -146,7 +146,8 @@ export function decodeEvents(): EventDecoder {
   }
 
   const onPart = (body: JsonObject, name: string): void => {
-    const part = isObject(body.part) ? body.part : {}
+    const { part } = body
+    if (!isObject(part) || typeof part.type !== 'string') return
     const kind = name.startsWith('response.reasoning_summary') ? 'summary' : partKinds.get(stringOf(part.type))
     const growing = locate(body, kind === 'summary' || kind === 'reasoning' ? 'reasoning' : 'message')
     if (growing.finished) return
@@ -280,7 +281,8 @@ export function decodeEvents(): EventDecoder {
       handle(body, name)
     } else if (hostedEvents.has(name)) {
       begin()
-      pass(name, body, indexOf(body.output_index) === undefined ? undefined : places.get(indexOf(body.output_index) ?? -1))
+      const place = indexOf(body.output_index)
+      pass(name, body, place === undefined ? byId(body.item_id) : places.get(place))
     }
   }
 

@@ -5,7 +5,19 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
 import { itemIds } from './item-ids.ts'
 import { originalBody, writeItem } from './items.ts'
-import { at, extrasOf, noExtras, none, type OpenPart, type PartDelta, type Slot, shell, soFar, withAlternatives } from './slots.ts'
+import {
+  at,
+  extrasOf,
+  fitsSlot,
+  noExtras,
+  none,
+  type OpenPart,
+  type PartDelta,
+  type Slot,
+  shell,
+  soFar,
+  withAlternatives,
+} from './slots.ts'
 import { beginning, ending, writeError } from './snapshot.ts'
 import { dialect, growths, indexOf, isPublicEvent, type PartKind } from './wire.ts'
 
@@ -43,6 +55,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
       parts: new Map(),
       current: undefined,
       contents: 0,
+      natives: new Map(),
       summaries: 0,
       arguments: '',
       done: undefined,
@@ -135,7 +148,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   const settleContent = (slot: Slot, part: Part, number: number): void => {
     if (part.type === 'text') settle(slot, 'text', { at: number, text: part.text, part })
     else if (part.type === 'refusal') settle(slot, 'refusal', { at: number, text: part.refusal })
-    else if (part.type === 'native' && number >= slot.contents) {
+    else if (part.type === 'native' && !slot.natives.has(number)) {
       if (slot.current) closePart(slot, slot.current)
       const where = { item_id: slot.id, output_index: slot.place, content_index: slot.contents++ }
       for (const end of ['added', 'done']) emit(`response.content_part.${end}`, { ...where, part: part.body })
@@ -161,16 +174,22 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   }
 
   const pass = ({ name, index, body }: NativeEvent): void => {
-    if (!isPublicEvent(name)) return
     const slot = index === undefined ? undefined : slots.get(index)
-    if (index !== undefined && (!slot || slot.done)) return
+    if (!isPublicEvent(name) || !fitsSlot(name, slot)) return
     const { type, sequence_number, obfuscation, error, ...rest } = body
-    if (slot && name === 'response.content_part.added') slot.contents = Math.max(slot.contents, (indexOf(rest.content_index) ?? 0) + 1)
-    emit(name, {
-      ...rest,
-      ...(slot && { output_index: slot.place, ...('item_id' in rest && { item_id: slot.id }) }),
-      ...('response_id' in rest && { response_id: stamp().id }),
-    })
+    if (slot?.item.type === 'message') passPart(slot, name, rest)
+    else if (slot) emit(name, { ...rest, item_id: slot.id, output_index: slot.place })
+    else emit(name, { ...rest, ...('response_id' in rest && { response_id: stamp().id }) })
+  }
+
+  /** A part that we do not read still takes a number among those that we do. */
+  const passPart = (slot: Slot, name: string, body: JsonObject): void => {
+    const theirs = indexOf(body.content_index) ?? slot.contents
+    const isNew = name.endsWith('.added')
+    if (slot.natives.has(theirs) === isNew) return
+    if (isNew && slot.current) closePart(slot, slot.current)
+    if (isNew) slot.natives.set(theirs, slot.contents++)
+    emit(name, { ...body, item_id: slot.id, output_index: slot.place, content_index: slot.natives.get(theirs) })
   }
 
   const end = (event: Extract<InferenceEvent, { type: 'finished' }>): void => {

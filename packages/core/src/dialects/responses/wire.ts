@@ -2,30 +2,48 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 
 export const dialect = 'responses'
 
-/**
- * Events of hosted tools, which we carry but do not read: name → whether it only announces work. Together with what
- * stream-out.ts writes itself this is the closed list that SDKs know: one name outside it stops their stream helpers.
- */
-export const hostedEvents: ReadonlyMap<string, { readonly preamble: boolean }> = new Map(
-  [
-    ...family('response.web_search_call', ['in_progress', 'searching'], ['completed']),
-    ...family('response.file_search_call', ['in_progress', 'searching'], ['completed']),
-    ...family('response.code_interpreter_call', ['in_progress', 'interpreting'], ['completed']),
-    ...family('response.code_interpreter_call_code', [], ['delta', 'done']),
-    ...family('response.image_generation_call', ['in_progress', 'generating'], ['partial_image', 'completed']),
-    ...family('response.mcp_list_tools', ['in_progress'], ['completed', 'failed']),
-    ...family('response.mcp_call', ['in_progress'], ['completed', 'failed']),
-    ...family('response.mcp_call_arguments', [], ['delta', 'done']),
-    ...family('response.custom_tool_call_input', [], ['delta', 'done']),
-    ...family('response.shell_call_command', [], ['added', 'delta', 'done']),
-    ...family('response.shell_call_output_content', [], ['delta', 'done']),
-    ...family('response.audio', [], ['delta', 'done']),
-    ...family('response.audio.transcript', [], ['delta', 'done']),
-  ].map(([name, preamble]) => [name, { preamble }]),
-)
+export interface HostedEvent {
+  /** It only announces work. */
+  readonly preamble: boolean
+  /** The type of item that it is about; sound is about none. */
+  readonly item: string | undefined
+}
 
-function family(stem: string, announcing: readonly string[], telling: readonly string[]): readonly (readonly [string, boolean])[] {
-  return [...announcing.map(name => [`${stem}.${name}`, true] as const), ...telling.map(name => [`${stem}.${name}`, false] as const)]
+/**
+ * Events of hosted tools, which we carry but do not read. Together with what stream-out.ts writes itself this is the closed
+ * list that SDKs know: one name outside it stops their stream helpers, and so does one about an item of another type.
+ */
+export const hostedEvents: ReadonlyMap<string, HostedEvent> = new Map([
+  ...family('web_search_call', '', { announcing: ['in_progress', 'searching'], telling: ['completed'] }),
+  ...family('file_search_call', '', { announcing: ['in_progress', 'searching'], telling: ['completed'] }),
+  ...family('code_interpreter_call', '', { announcing: ['in_progress', 'interpreting'], telling: ['completed'] }),
+  ...family('code_interpreter_call', '_code', { telling: ['delta', 'done'] }),
+  ...family('image_generation_call', '', { announcing: ['in_progress', 'generating'], telling: ['partial_image', 'completed'] }),
+  ...family('mcp_list_tools', '', { announcing: ['in_progress'], telling: ['completed', 'failed'] }),
+  ...family('mcp_call', '', { announcing: ['in_progress'], telling: ['completed', 'failed'] }),
+  ...family('mcp_call', '_arguments', { telling: ['delta', 'done'] }),
+  ...family('custom_tool_call', '_input', { telling: ['delta', 'done'] }),
+  ...family('shell_call', '_command', { telling: ['added', 'delta', 'done'] }),
+  ...family('shell_call_output', '_content', { telling: ['delta', 'done'] }),
+  ...family(undefined, 'audio', { telling: ['delta', 'done'] }),
+  ...family(undefined, 'audio.transcript', { telling: ['delta', 'done'] }),
+])
+
+interface Steps {
+  readonly announcing?: readonly string[]
+  readonly telling: readonly string[]
+}
+
+function family(
+  item: string | undefined,
+  suffix: string,
+  { announcing = [], telling }: Steps,
+): readonly (readonly [string, HostedEvent])[] {
+  const stem = `response.${item ?? ''}${suffix}`
+  return [
+    ...announcing.map(step => [`${stem}.${step}`, { preamble: true, item }] as const),
+    ...telling.map(step => [`${stem}.${step}`, { preamble: false, item }] as const),
+  ]
 }
 
 /** Names that a native event may carry out: hosted tools, and parts of a message that we do not read. */
