@@ -5,9 +5,9 @@ import type { Cors } from './settings.ts'
 const exposed = 'x-request-id, x-client-request-id, x-warnings, x-rate-limit-source, retry-after, retry-after-ms, x-should-retry'
 
 /** Keys travel in a header, never in a cookie, so credentials mode is not offered. */
-export function corsHeaders(cors: Cors | undefined, request: ApiRequest): Headers {
-  const origin = cors === undefined ? undefined : request.header('origin')
-  if (cors === undefined || origin === undefined) return {}
+export function corsHeaders(cors: Cors, request: ApiRequest): Headers {
+  const origin = request.header('origin')
+  if (origin === undefined) return {}
   if (cors.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
   if (!cors.origins.includes(origin)) return { vary: 'origin' }
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' }

@@ -19,7 +19,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
   return async (request, context) => {
     const requestId = gateway.ids.uuid()
     const line = startLine(gateway, request, { requestId, onRequest })
-    const common = { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
+    const common = cors === undefined ? idHeaders(requestId, request) : { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
     const visit: Visit = { gateway, site, request, requestId, line, context, dialect: 'responses', headers: undefined, close: false }
     try {
       const found = match(request.method, request.path)
@@ -97,7 +97,10 @@ function finish(
   // A stream is over when its last event is out; it ends its line itself.
   if (typeof reply.body === 'string') line.end()
   const whole = head ? bodiless(reply) : reply
-  return { ...whole, headers: cleanHeaders({ ...whole.headers, ...common }) }
+  const headers = cleanHeaders({ ...whole.headers, ...common })
+  return whole.close
+    ? { status: whole.status, headers, body: whole.body, close: true }
+    : { status: whole.status, headers, body: whole.body }
 }
 
 /** HEAD: what GET would answer, without saying it. */

@@ -40,13 +40,11 @@ export function startLine(
   const { requestId, onRequest } = listen
   if (onRequest === undefined) return unheard
   const began = gateway.clock.monotonic()
-  let facts: LineFacts & { readonly route: string; readonly status: number } = { route: 'unmatched', status: 0 }
+  const facts: LineFacts & { readonly route: string; readonly status: number } = { route: 'unmatched', status: 0 }
   let ended = false
   return {
     wanted: true,
-    note: more => {
-      facts = { ...facts, ...more }
-    },
+    note: more => void Object.assign(facts, more),
     end: () => {
       if (ended) return
       ended = true

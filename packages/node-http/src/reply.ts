@@ -25,11 +25,12 @@ export function send(response: ServerResponse, reply: ApiReply, sending: Sending
 }
 
 /** HEAD brings the length that GET would have; 204 may have none. */
-const wholeHeaders = ({ status, headers, close }: ApiReply, body: string): Record<string, string | number> => ({
-  ...headers,
-  ...(headers['content-length'] === undefined && status !== 204 && { 'content-length': Buffer.byteLength(body) }),
-  ...(close && { connection: 'close' }),
-})
+function wholeHeaders({ status, headers, close }: ApiReply, body: string): Record<string, string> {
+  const whole: Record<string, string> = { ...headers }
+  if (headers['content-length'] === undefined && status !== 204) whole['content-length'] = String(Buffer.byteLength(body))
+  if (close) whole.connection = 'close'
+  return whole
+}
 
 /** One write a batch, and the next batch is asked for only once the socket has taken this one. */
 function pump(response: ServerResponse, body: AsyncIterator<string, undefined>, { leave, drainMs }: Sending): void {
