@@ -49,7 +49,7 @@ interface Speaking {
 
 /**
  * Events → text, one batch a pull. Written by hand: a generator that waits for a batch could neither say a comment
- * meanwhile nor be left. One promise a batch, one timer a stream, re-armed only when it fires.
+ * meanwhile nor be left. One promise a batch, one timer a stream, armed anew only when it has fired.
  */
 function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIterator<string, undefined> {
   const { gateway, site, line, context, requestId } = call
@@ -61,7 +61,7 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
   let asking = false
   let state: 'open' | 'last' | 'over' = 'open'
   let heardAt = clock.monotonic()
-  let timer = clock.setTimeout(watch, keepAliveMs)
+  let timer: unknown
 
   function say(text: string): void {
     heardAt = clock.monotonic()
@@ -71,12 +71,13 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
     else give({ done: false, value: text })
   }
 
+  /** Runs only while the client waits: who does not pull has not taken the last batch, and a comment would not reach them sooner. */
   function watch(): void {
+    timer = undefined
+    if (waiting === undefined) return
     const silent = clock.monotonic() - heardAt
-    const due = silent >= keepAliveMs
-    // Nobody waits: the client has not taken the last batch yet, and a comment would not reach it sooner.
-    if (due && waiting !== undefined) say(keepAlive)
-    timer = clock.setTimeout(watch, due ? keepAliveMs : keepAliveMs - silent)
+    if (silent >= keepAliveMs) say(keepAlive)
+    else timer = clock.setTimeout(watch, keepAliveMs - silent)
   }
 
   function end(): void {
@@ -153,6 +154,7 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
       }
       return new Promise(resolve => {
         waiting = resolve
+        timer ??= clock.setTimeout(watch, Math.max(1, keepAliveMs - (clock.monotonic() - heardAt)))
         ask()
       })
     },

@@ -1,4 +1,4 @@
-import { type ApiOptions, type ApiReply, createApi } from '@signalbox/api'
+import { type ApiOptions, createApi } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { exchangeOf } from './request.ts'
 import { responseOf } from './response.ts'
@@ -29,8 +29,8 @@ export function createFetchHandler(gateway: Gateway, options?: ApiOptions): Fetc
     const exchange = exchangeOf(request)
     const context = contextOf(second) ?? contextOf(third)
     const answering = api(exchange.request, context && { waitUntil: work => context.waitUntil(work) })
-    const reply = asFetch ? await orLeft(answering, request.signal) : await answering
-    return responseOf(reply, exchange)
+    const response = answering.then(reply => responseOf(reply, exchange))
+    return asFetch ? orLeft(response, request.signal) : response
   }
 }
 
@@ -46,7 +46,7 @@ const isInit = (value: unknown): value is RequestInit =>
   typeof value === 'object' && value !== null && contextOf(value) === undefined && initFields.some(field => Object.hasOwn(value, field))
 
 /** As `fetch` does it: a caller who aborts hears of it at once, by an AbortError. */
-function orLeft(answering: Promise<ApiReply>, signal: AbortSignal): Promise<ApiReply> {
+function orLeft(answering: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     const left = (): void => reject(signal.reason)
     if (signal.aborted) left()

@@ -6,6 +6,7 @@ export interface Exchange {
   readonly leave: (reason: unknown) => void
   /** Calls back when the client leaves by aborting the request itself. */
   readonly onLeave: (run: (reason: unknown) => void) => void
+  readonly gone: () => boolean
 }
 
 /** Request → plain values. */
@@ -26,6 +27,7 @@ export function exchangeOf(request: Request): Exchange {
       signal: leaving.signal,
     },
     leave: reason => leaving.abort(reason),
+    gone: () => leaving.signal.aborted,
     onLeave: run => signal.addEventListener('abort', () => run(signal.reason), { once: true }),
   }
 }

@@ -4,7 +4,12 @@ import type { Exchange } from './request.ts'
 /** Plain values → Response. */
 export function responseOf({ status, headers, body }: ApiReply, exchange: Exchange): Response {
   const init = { status, headers: { ...headers } }
-  if (typeof body !== 'string') return new Response(streamOf(body, exchange), init)
+  if (typeof body !== 'string') {
+    if (!exchange.gone()) return new Response(streamOf(body, exchange), init)
+    // Nobody will read it, and nobody would tell it.
+    Promise.resolve(body.return?.()).catch(() => {})
+    return new Response(null, init)
+  }
   // A status without a body may not be given an empty one either.
   return new Response(body === '' ? null : body, init)
 }

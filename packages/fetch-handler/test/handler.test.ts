@@ -227,6 +227,21 @@ describe('as the fetch of an SDK', () => {
     expect(fake.calls[0]?.signal?.aborted).toBe(true)
   })
 
+  test('a stream that opens after the abort is left at once', async () => {
+    const { fake, handler, left } = endless()
+    const act = fake.act
+    fake.act = call => ({ ...act(call), commit: tick(30) })
+    for (const ask of [
+      (signal: AbortSignal) => handler('http://x/v1/responses', { method: 'POST', headers, body: '{"stream":true}', signal }),
+      (signal: AbortSignal) => handler(new Request('http://x/v1/responses', { method: 'POST', headers, body: '{"stream":true}', signal })),
+    ]) {
+      const asked = ask(AbortSignal.timeout(10)).catch(() => {})
+      await tick(60)
+      expect(left()).toBe(true)
+      await asked
+    }
+  })
+
   test('what servers hand over as a second argument is not taken for an init', async () => {
     const handler = createFetchHandler(fakeGateway().gateway)
     for (const second of [{ params: Promise.resolve({}) }, { port: 1, fetch: () => {} }, undefined, null, 'x']) {

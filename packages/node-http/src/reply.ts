@@ -46,7 +46,8 @@ function pump(response: ServerResponse, body: AsyncIterator<string, undefined>, 
     else dropping = setTimeout(broken, drainMs)
   }
   const broken = (): void => void response.destroy()
-  response.socket?.setNoDelay(true)
+  // A write that meets a connection just broken is told by `close`; unheard, its error would end the process.
+  response.on('error', broken)
   response.on('drain', () => {
     clearTimeout(dropping)
     if (!over) pull()

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Gateway } from '@signalbox/core'
 import { createNodeListener, type NodeOptions } from './listener.ts'
@@ -85,7 +85,7 @@ const refusals: Readonly<Record<string, readonly [status: string, message: strin
 }
 
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || answering(socket)) {
     socket.destroy()
     return
   }
@@ -95,3 +95,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${crypto.randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
   )
 }
+
+/** An answer is on its way over this socket; a second one would end up in the middle of it. */
+const answering = (socket: Socket): boolean =>
+  '_httpMessage' in socket && socket._httpMessage instanceof ServerResponse && socket._httpMessage.headersSent

@@ -1,5 +1,7 @@
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { rawCall } from './raw.ts'
+import { delta } from './fake-gateway.ts'
+import { rawCall, sleep, until } from './raw.ts'
 import { auth, post, start, whole } from './running.ts'
 
 describe('framing', () => {
@@ -38,6 +40,34 @@ describe('framing', () => {
       post(`${auth}transfer-encoding: chunked\r\ntrailer: x-a\r\n`, '1;a=b\r\n{\r\n1\r\n}\r\n0\r\nx-a: b\r\n\r\n') + whole,
     )
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
+  })
+
+  test('garbage behind a request that is being answered does not get into its answer', async () => {
+    const running = await start()
+    let at = 0
+    running.act = () => ({
+      batches: () => ({
+        next: async () => {
+          await sleep(30)
+          return at++ < 5 ? { done: false, value: [delta(String(at))] } : { done: true, value: undefined }
+        },
+      }),
+    })
+    const socket = connect(running.port, '127.0.0.1')
+    let text = ''
+    let closed = false
+    socket
+      .on('data', chunk => {
+        text += chunk
+      })
+      .on('close', () => {
+        closed = true
+      })
+    socket.write(post(`${auth}content-length: 15\r\n`, '{"stream":true}'))
+    await until(() => text.includes('"delta"'))
+    socket.write('this is not HTTP\r\n\r\n')
+    await until(() => closed)
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
   })
 
   test('a request line with a whole address is heard by its path; the host has no say', async () => {
