@@ -90,7 +90,7 @@ describe('a stream that outlasts the grace', () => {
   })
 
   // `test.fails` until a reply that a closing gateway ends is no longer left as if its caller had gone (core/inference/reply.ts).
-  test.fails('ends in a proper error of its own', async () => {
+  test('ends in a proper error of its own', async () => {
     const { text, rows } = await outlasting()
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
     expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'failed' } })

@@ -1,6 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
-import { shuttingDown } from '../execution/attempt.ts'
+import { leaving, shuttingDown } from '../execution/attempt.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import { type Metered, meter } from '../metering/meter.ts'
@@ -59,11 +59,11 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
       const won = await tryAll(engine, { call, request, plan, signal: hangUp.signal, deadlineAt: startedAt + deadlineMs, startedAt, tries })
       known = { candidate: won.candidate, strategy: plan.strategy, warnings: won.warnings }
       return meter(won.events, clock, async seen => {
-        known = { ...known, ...(await books.close(won, seen, hangUp.signal.aborted)) }
+        known = { ...known, ...(await books.close(won, seen, hasLeft(hangUp.signal))) }
         hangUp.letGo()
       })
     } catch (error) {
-      await books.release(error, hangUp.signal.aborted)
+      await books.release(error, hasLeft(hangUp.signal))
       throw error
     }
   }
@@ -105,6 +105,9 @@ function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void
       ),
     )
 }
+
+/** The caller has gone; where the gateway closes, it is we who end. */
+const hasLeft = (signal: AbortSignal): boolean => signal.aborted && leaving(signal) === 'client_left'
 
 export const endForShutdown = (live: Iterable<AbortController>): void => {
   for (const controller of live) controller.abort(shuttingDown)

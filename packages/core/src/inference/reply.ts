@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts'
+import { leaving } from '../execution/attempt.ts'
 import { allFailed } from '../execution/told.ts'
 import type { Metered } from '../metering/meter.ts'
 import type { Stamp } from '../protocol/dialect.ts'
@@ -40,8 +41,11 @@ export interface Replying {
 /** One answer, read either way, once. */
 export function replyOf(opened: Promise<Metered>, { stamp, hangUp, signal }: Replying): Reply {
   const committed = opened.then(metered => {
-    // Nobody may be reading when the caller leaves; the books are closed all the same.
-    const leave = (): void => void metered.leave()
+    // Nobody may be reading when the caller leaves; the books are closed all the same. A gateway that closes is another
+    // matter: the caller is still there, and reads how it ends.
+    const leave = (): void => {
+      if (leaving(signal) === 'client_left') void metered.leave()
+    }
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
   })
