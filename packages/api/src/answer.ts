@@ -10,10 +10,3 @@ export const json = (
   headers: headers === undefined ? { 'content-type': 'application/json' } : { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(value),
 })
-
-/** The list envelope of the API. */
-export const list = (data: readonly unknown[]): { readonly object: 'list'; readonly data: readonly unknown[]; readonly count: number } => ({
-  object: 'list',
-  data,
-  count: data.length,
-})

@@ -34,7 +34,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
 }
 
 /** One request on its way. The last three say how it is to be answered if it fails from here on. */
-export interface Visit {
+interface Visit {
   readonly gateway: Gateway
   readonly site: Site
   readonly request: ApiRequest

@@ -20,7 +20,7 @@ export interface RequestLine {
   readonly code?: string
 }
 
-export type LineFacts = Partial<Omit<RequestLine, 'requestId' | 'method' | 'ms'>>
+type LineFacts = Partial<Omit<RequestLine, 'requestId' | 'method' | 'ms'>>
 
 /** Collects the facts of one request; `end` hands them over, once. */
 export interface Line {

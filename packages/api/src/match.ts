@@ -85,7 +85,7 @@ function decode(value: string): string | undefined {
 function unknownPath(path: string): GatewayError {
   if (path.startsWith('/v1/v1/')) {
     return new GatewayError('invalid_request', {
-      message: `The path starts with "/v1/v1/": "/v1" is there twice. The base URL ends in "/v1" already; ask for "${shown(path.slice(3))}".`,
+      message: `The path starts with "/v1/v1/". The base URL ends in "/v1" already; ask for "${shown(path.slice(3))}".`,
     })
   }
   const reserved = path === '/v1beta' || path.startsWith('/v1beta/')

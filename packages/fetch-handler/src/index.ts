@@ -10,7 +10,10 @@ export interface FetchContext {
   waitUntil(work: Promise<unknown>): void
 }
 
-/** The second argument is what a server hands its handler (`{ waitUntil }`, or anything), or the init of a `fetch` call; a third is the context of Workers. */
+/**
+ * The second argument is what a server hands its handler (`{ waitUntil }`, or anything), or the init of a `fetch` call;
+ * the third is the context of Workers.
+ */
 export type FetchHandler = (input: Request | string | URL, second?: unknown, third?: unknown) => Promise<Response>
 
 /**

@@ -1,6 +1,6 @@
 import type { InferenceEvent } from '@signalbox/core/protocol'
 import { describe, expect, test } from 'vitest'
-import { delta, type Fake, fakeGateway, finished, goodKey } from '../../node-http/test/fake-gateway.ts'
+import { delta, type Fake, fakeGateway, finished, goodKey } from '../../api/test/fake-gateway.ts'
 import { createFetchHandler, type FetchHandler } from '../src/index.ts'
 
 const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { fakeGateway } from '../../api/test/fake-gateway.ts'
 import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
-import { fakeGateway } from './fake-gateway.ts'
 import { until } from './raw.ts'
 import { batchesOf, jsonHeaders, stream } from './running.ts'
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { delta } from './fake-gateway.ts'
+import { delta } from '../../api/test/fake-gateway.ts'
 import { rawCall, sleep, until } from './raw.ts'
 import { auth, post, start, whole } from './running.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fakeGateway, goodKey } from './fake-gateway.ts'
+import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { rawCall } from './raw.ts'
 import { auth, start } from './running.ts'
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
-import { completed, delta, finished } from './fake-gateway.ts'
+import { completed, delta, finished } from '../../api/test/fake-gateway.ts'
 import { sleep, until } from './raw.ts'
 import { auth, type Batches, batchesOf, post, start, stream, whole } from './running.ts'
 

@@ -1,7 +1,7 @@
 import type { InferenceEvent } from '@signalbox/core/protocol'
 import { onTestFinished } from 'vitest'
+import { type Fake, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { type NodeOptions, type RequestLine, serve } from '../src/index.ts'
-import { type Fake, fakeGateway, goodKey } from './fake-gateway.ts'
 
 export interface Running extends Fake {
   readonly url: string
@@ -32,9 +32,6 @@ export const batchesOf = (batches: readonly (readonly InferenceEvent[])[]): Batc
     },
   }
 }
-
-export const ask = (url: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-  fetch(`${url}/v1/responses`, { method: 'POST', headers: { ...jsonHeaders, ...headers }, body })
 
 export const stream = (url: string, signal?: AbortSignal): Promise<Response> =>
   fetch(`${url}/v1/responses`, { method: 'POST', headers: jsonHeaders, body: '{"stream":true}', ...(signal && { signal }) })

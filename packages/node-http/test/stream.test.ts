@@ -1,6 +1,6 @@
 import { GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
-import { delta, finished } from './fake-gateway.ts'
+import { delta, finished } from '../../api/test/fake-gateway.ts'
 import { sleep } from './raw.ts'
 import { batchesOf, start, stream } from './running.ts'
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
-import { fakeGateway, goodKey } from './fake-gateway.ts'
+import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { rawCall, until } from './raw.ts'
 import { jsonHeaders, start, stream, whole } from './running.ts'
 

@@ -36,7 +36,7 @@ interface ModelView {
   readonly [field: string]: unknown
 }
 
-export function modelView(model: Model, operator: string, endpoints: readonly string[]): ModelView {
+function modelView(model: Model, operator: string, endpoints: readonly string[]): ModelView {
   const created = model.created ?? 0
   const windows = model.offers.flatMap(offer => offer.context_window ?? [])
   return {

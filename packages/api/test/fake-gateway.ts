@@ -6,7 +6,7 @@ import { webClock, webIds } from '@signalbox/core/runtime'
 export const goodKey = 'ak_good'
 
 /** What a call does, for the test to say. */
-export interface Act {
+interface Act {
   readonly commit?: Promise<void>
   /** Batches, given as they are pulled; a promise is waited for. */
   readonly batches?: () => AsyncIterator<readonly InferenceEvent[], undefined>
