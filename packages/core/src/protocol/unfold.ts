@@ -8,7 +8,7 @@ export function unfold(response: InferenceResponse): readonly InferenceEvent[] {
   const events: InferenceEvent[] = [{ type: 'started', id: response.id, model: response.model, created_at: response.created_at }]
   response.output.forEach((item, index) => {
     events.push({ type: 'item_started', index, item: shell(item) })
-    events.push(...growth(item, index))
+    for (const event of growth(item, index)) events.push(event)
     events.push({ type: 'item_finished', index, item })
   })
   const finished: InferenceEvent = { type: 'finished', outcome: response.outcome, ...(response.usage && { usage: response.usage }) }

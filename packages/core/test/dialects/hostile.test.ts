@@ -174,3 +174,62 @@ describe.each([
     )
   })
 })
+
+describe('size', () => {
+  const item = (body: JsonObject): readonly Frame[] => [
+    { data: JSON.stringify({ type: 'response.output_item.done', output_index: 0, item: body }) },
+  ]
+  const deep = `{"type":"response.output_item.done","output_index":0,"item":{"type":"x","a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`
+  const ends = (sent: readonly Frame[]) => encode(decode(providerDialects.responses ?? chatProvider, sent)).at(-1)?.event
+
+  test('depth that could not be written again is refused, brackets in a text are not depth', () => {
+    expect(ends([{ data: deep }])).toBe('response.failed')
+    const text = `${'['.repeat(5000)}\\"{`
+    const frames = item({ type: 'message', content: [{ type: 'output_text', text }] })
+    expect(fold(decode(providerDialects.responses ?? chatProvider, frames)).output).toMatchObject([{ content: [{ text }] }])
+  })
+
+  test.each<[string, () => unknown]>([
+    [
+      'a list of 300,000 probabilities',
+      () => ends([{ data: `{"type":"response.output_text.delta","delta":"x","logprobs":[${'{},'.repeat(300_000)}{}]}` }]),
+    ],
+    [
+      'a snapshot of 50,000 items',
+      () => ends([{ data: `{"type":"response.completed","response":{"output":[${'{},'.repeat(50_000)}{}]}}` }]),
+    ],
+    [
+      'a message of 50,000 parts',
+      () => ends(item({ type: 'message', content: Array.from({ length: 50_000 }, () => ({ type: 'output_text', text: 'x' })) })),
+    ],
+    [
+      '20,000 calls in one chunk',
+      () =>
+        decode(chatProvider, [
+          {
+            data: JSON.stringify({
+              choices: [
+                {
+                  delta: { tool_calls: Array.from({ length: 20_000 }, (_, index) => ({ index, function: { name: 'f', arguments: '{' } })) },
+                },
+              ],
+            }),
+          },
+        ]),
+    ],
+    [
+      '200,000 pieces of one call, each with its name',
+      () =>
+        decode(chatProvider, [
+          { data: '{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"["}}]}}]}' },
+          ...Array.from({ length: 200_000 }, () => ({
+            data: '{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{},"}}]}}]}',
+          })),
+        ]),
+    ],
+  ])('%s: answered in good time', (_, run) => {
+    const started = performance.now()
+    run()
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+})

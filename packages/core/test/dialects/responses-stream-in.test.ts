@@ -65,6 +65,11 @@ describe('what a provider leaves out', () => {
     )
     expect(output).toMatchObject([{ content: text('Hello') }, { arguments: '{"a":1}' }, { type: 'native' }])
   })
+  test('where ids hold, an item of the snapshot that was not streamed is not taken for one that was', () => {
+    const thought = (id: string) => ({ type: 'reasoning', id, summary: [{ type: 'summary_text', text: id }] })
+    const { output } = answer(done(thought('rs_2'), 1), completed({ output: [thought('rs_1'), thought('rs_2')] }))
+    expect(output).toMatchObject([{ summary: ['rs_2'] }, { summary: ['rs_1'] }])
+  })
   test('an empty snapshot takes nothing back', () => {
     expect(answer(added(message('')), delta('Hello'), completed({ output: [] })).output).toMatchObject([{ content: text('Hello') }])
   })

@@ -29,7 +29,7 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
   let turn: Turn | undefined
 
   const close = (): void => {
-    if (turn) messages.push(...writeTurn(turn, quirks))
+    if (turn) for (const message of writeTurn(turn, quirks)) messages.push(message)
     turn = undefined
   }
   /** The assistant speaks: the same turn goes on until a tool has answered. */
@@ -51,12 +51,12 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
         messages.push(item.body)
       } else lose(param)
     } else if (item.type === 'function_call') speaking().calls.push(writeCall(item, quirks))
-    else if (item.type === 'reasoning') speaking().thoughts.push(...thoughtsOf(item))
+    else if (item.type === 'reasoning') for (const thought of thoughtsOf(item)) speaking().thoughts.push(thought)
     else if (item.type === 'function_call_output') {
       turn ??= { text: [], calls: [], thoughts: [], results: [], images: [] }
       const { result, images } = writeResult(item, quirks, losePart)
       turn.results.push(result)
-      turn.images.push(...images)
+      for (const image of images) turn.images.push(image)
     } else if (item.role === 'assistant') speaking().text.push(textOf(item.content, losePart).join(''))
     else {
       close()
@@ -81,7 +81,7 @@ function writeTurn({ text, calls, thoughts, results, images }: Turn, { reasoning
       ...(calls.length > 0 && { tool_calls: calls }),
     })
   }
-  messages.push(...results)
+  for (const result of results) messages.push(result)
   if (images.length > 0) messages.push({ role: 'user', content: images })
   return messages
 }

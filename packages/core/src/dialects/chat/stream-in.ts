@@ -67,7 +67,7 @@ export function decodeEvents(): EventDecoder {
     const itemKind = kind === 'reasoning' ? 'reasoning' : 'message'
     if (speech?.kind !== itemKind) {
       closeSpeech('completed')
-      finishCalls(isComplete)
+      finishCalls(calls.whole)
       speech = { kind: itemKind, index: startItem(shells[itemKind]), parts: [] }
     }
     const last = speech.parts.at(-1)
@@ -75,7 +75,7 @@ export function decodeEvents(): EventDecoder {
     if (part !== last) speech.parts.push(part)
     const logprobs = kind === 'text' ? logprobsOf(choice) : []
     part.text += text
-    part.logprobs.push(...logprobs)
+    for (const entry of logprobs) part.logprobs.push(entry)
     facts.push({
       type: 'delta',
       index: speech.index,
@@ -98,7 +98,7 @@ export function decodeEvents(): EventDecoder {
   const hear = (pieces: readonly CallPiece[]): void => {
     if (pieces.length === 0) return
     for (const { call, piece, isNew } of calls.take(pieces)) {
-      if (isNew) finishCalls(each => each !== call && isComplete(each))
+      if (isNew) finishCalls([...calls.whole].filter(other => other !== call))
       if (call.name === '' || call.finished) continue
       if (call.index === undefined) {
         closeSpeech('completed')
@@ -112,24 +112,25 @@ export function decodeEvents(): EventDecoder {
     facts.push({ type: 'delta', index, delta: { kind: 'arguments', part: 0, text } })
   }
 
-  const finishCalls = (isDone: (call: Call) => boolean, status: ItemStatus = 'completed'): void => {
-    for (const call of calls.all) {
-      if (call.finished || call.index === undefined || !isDone(call)) continue
-      call.finished = true
-      if (call.arguments === '' && status === 'completed') {
-        call.arguments = '{}'
-        tellArguments(call.index, '{}')
-      }
-      facts.push({ type: 'item_finished', index: call.index, item: callItem(call, status) })
+  const finishCalls = (some: Iterable<Call>): void => {
+    for (const call of some) finishCall(call, 'completed')
+  }
+
+  const finishCall = (call: Call, status: ItemStatus): void => {
+    if (call.index === undefined) return
+    calls.finish(call)
+    if (call.arguments === '' && status === 'completed') {
+      call.arguments = '{}'
+      tellArguments(call.index, '{}')
     }
+    facts.push({ type: 'item_finished', index: call.index, item: callItem(call, status) })
   }
 
   const closeAll = (outcome: Outcome): void => {
     const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
     closeSpeech(status)
     // Only what was cut is incomplete: a call whose arguments are whole was written to its end.
-    finishCalls(call => status === 'completed' || isComplete(call))
-    finishCalls(() => true, status)
+    for (const call of calls.open) finishCall(call, isComplete(call) ? 'completed' : status)
     if (count === 0 && status === 'completed') facts.push({ type: 'item_finished', index: startItem(emptyMessage), item: emptyMessage })
   }
 

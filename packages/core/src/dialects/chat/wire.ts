@@ -31,9 +31,17 @@ export function errorOf(body: JsonObject): Failure | undefined {
   if (isObject(error)) return failureOf(readComplaint(error))
   if (typeof error === 'string' && error !== '') return failureOf(readComplaint(body))
   if (body.object === 'error' || body.type === 'error') return failureOf(readComplaint(withoutMark(body)))
-  const vendor = Object.keys(body).find(key => key.startsWith('x_'))
-  const extras = vendor === undefined ? undefined : body[vendor]
-  return isObject(extras) && extras.error !== undefined && extras.error !== null ? failureOf(readComplaint(extras.error)) : undefined
+  const extras = vendorCorner(body, 'error')
+  return extras === undefined ? undefined : failureOf(readComplaint(extras))
+}
+
+/** Some put things of their own, and things that belong elsewhere, under a name such as `x_vendor`. */
+function vendorCorner(body: JsonObject, field: string): Json | undefined {
+  for (const key in body) {
+    const corner = key.startsWith('x_') ? body[key] : undefined
+    if (isObject(corner) && corner[field] !== undefined && corner[field] !== null) return corner[field]
+  }
+  return undefined
 }
 
 /** In a flat error `type: "error"` is a mark, not a name. */
@@ -46,12 +54,8 @@ export const firstChoice = (body: JsonObject): JsonObject | undefined =>
 /** Usage stands at the top, in a vendor's own corner, or inside the choice. */
 export function usageIn(body: JsonObject): Json | undefined {
   if (isObject(body.usage)) return body.usage
-  for (const key in body) {
-    const corner = key.startsWith('x_') ? body[key] : undefined
-    if (isObject(corner) && isObject(corner.usage)) return corner.usage
-  }
-  const choice = firstChoice(body)
-  return isObject(choice?.usage) ? choice.usage : undefined
+  const elsewhere = vendorCorner(body, 'usage') ?? firstChoice(body)?.usage
+  return isObject(elsewhere) ? elsewhere : undefined
 }
 
 export function countUsage(wire: Json | undefined, answered: boolean): ReturnType<typeof readUsage> {
@@ -87,7 +91,7 @@ export function saidIn(holder: JsonObject): readonly Said[] {
   const content = holder.content ?? holder.text
   if (typeof content === 'string') {
     if (content !== '') said.push({ kind: 'text', text: content })
-  } else for (const part of objects(content)) said.push(...partSaid(part))
+  } else for (const part of objects(content)) for (const piece of partSaid(part)) said.push(piece)
   if (typeof holder.refusal === 'string' && holder.refusal !== '') said.push({ kind: 'refusal', text: holder.refusal })
   return said
 }
@@ -144,14 +148,5 @@ function readPiece({ index, id, function: called, custom }: JsonObject): CallPie
     id: stringOf(id),
     name: stringOf(body.name),
     arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
-  }
-}
-
-export function isWhole(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

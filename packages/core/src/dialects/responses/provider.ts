@@ -82,7 +82,7 @@ function compose(prompt: Prompt): Encoded {
     }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...reasoning }
   if (native && native.dialect !== dialect)
-    warnings.push(...Object.keys(native.body).map(field => unsupported(field, `\`${field}\` is not known here and was left out.`)))
+    for (const field of Object.keys(native.body)) warnings.push(unsupported(field, `\`${field}\` is not known here and was left out.`))
   return { body, warnings }
 }
 

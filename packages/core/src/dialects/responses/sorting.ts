@@ -42,15 +42,37 @@ export function hasUnknown(body: JsonObject): boolean {
   return false
 }
 
-/** The streamed item that an item of the snapshot is: by id, else the next of its type, since ids may change. */
-export function match(candidates: ReadonlySet<Growing>, item: Item): Growing | undefined {
-  const id = idOf(item)
-  const alike = [...candidates].filter(
-    ({ item: known }) => known.type === item.type && (item.type !== 'native' || isSameNative(known, item)),
-  )
-  return alike.find(({ item: known }) => id !== undefined && idOf(known) === id) ?? alike[0]
+/**
+ * Says which streamed item each item of the last snapshot is: by id, where ids hold; else, since some providers change them
+ * with every event, the next of its type. What is left was never streamed.
+ */
+export function matchItems(streamed: readonly Growing[], snapshot: readonly Item[]): readonly (Growing | undefined)[] {
+  const free = new Set(streamed)
+  const byId = new Map(streamed.map(growing => [keyOf(growing.item) ?? growing, growing]))
+  const idsHold = snapshot.some(item => byId.has(keyOf(item) ?? ''))
+  const queues = new Map<unknown, Growing[]>()
+  for (const growing of streamed.toReversed()) {
+    const queue = queues.get(typeOf(growing.item))
+    if (queue) queue.push(growing)
+    else queues.set(typeOf(growing.item), [growing])
+  }
+  return snapshot.map(item => {
+    const key = keyOf(item)
+    const named = key === undefined ? undefined : byId.get(key)
+    const found = named && free.has(named) ? named : idsHold && key !== undefined ? undefined : next(queues.get(typeOf(item)), free)
+    if (found) free.delete(found)
+    return found
+  })
 }
 
-const idOf = (item: Item): unknown => (item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined)
-const isSameNative = (known: Item, item: Item): boolean =>
-  known.type === 'native' && item.type === 'native' && known.body.type === item.body.type
+function next(queue: Growing[] | undefined, free: ReadonlySet<Growing>): Growing | undefined {
+  for (let growing = queue?.pop(); growing; growing = queue?.pop()) if (free.has(growing)) return growing
+  return undefined
+}
+
+const typeOf = (item: Item): unknown => (item.type === 'native' ? item.body.type : item.type)
+
+function keyOf(item: Item): string | undefined {
+  const id = item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined
+  return typeof id === 'string' && id !== '' ? `${typeOf(item)}:${id}` : undefined
+}

@@ -10,7 +10,7 @@ import { mintCallId } from '../mint.ts'
 import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
 import { objects } from './items.ts'
 import { headOf, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
-import { hasUnknown, match, mended, nameOf, unwrap } from './sorting.ts'
+import { hasUnknown, matchItems, mended, nameOf, unwrap } from './sorting.ts'
 import { dialect, hostedEvents, indexOf, type PartKind, stringOf } from './wire.ts'
 
 // Frames → facts. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
@@ -92,7 +92,7 @@ export function decodeEvents(): EventDecoder {
     const text = stringOf(body.delta)
     const logprobs = objects(body.logprobs)
     part.text += text
-    part.logprobs.push(...logprobs)
+    for (const entry of logprobs) part.logprobs.push(entry)
     tell(growing, { kind, part: part.number, text, ...(logprobs.length > 0 && { logprobs }) }, body)
   }
 
@@ -214,13 +214,9 @@ export function decodeEvents(): EventDecoder {
       ...response,
       status: terminals.has(`response.${stringOf(response.status)}`) ? response.status : told,
     })
-    const unmatched = new Set(all)
-    for (const wire of objects(response.output)) {
-      const item = readOutputItem(wire)
-      const growing = match(unmatched, item) ?? grow(undefined, item)
-      unmatched.delete(growing)
-      finish(growing, item)
-    }
+    const items = objects(response.output).map(readOutputItem)
+    const streamed = matchItems([...all], items)
+    for (const [at, item] of items.entries()) finish(streamed[at] ?? grow(undefined, item), item)
     end(outcome, usageOf(response, all.length > 0), response)
   }
 

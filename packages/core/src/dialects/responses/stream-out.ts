@@ -109,7 +109,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const part = openPart(slot, kind, number)
     if (text === '' && logprobs.length === 0) return
     part.text += text
-    part.logprobs.push(...logprobs)
+    for (const entry of logprobs) part.logprobs.push(entry)
     const type = part.growth.deltaEvent
     const odds = logprobs.map(withAlternatives)
     if (extras) emit(type, { ...extras, ...at(slot, part), delta: text, ...(kind === 'text' && { logprobs: odds }) })
