@@ -76,6 +76,8 @@ export interface Quirks {
   readonly no_json_schema?: boolean
   /** Call ids must be just so many letters and digits; others are sent as a hash of themselves. */
   readonly call_id_length?: number
+  /** Earlier reasoning is taken back only with its `encrypted_content`; other reasoning items are left out. Default: false. */
+  readonly sealed_reasoning?: boolean
   /** The `service_tier` that `gateway.routing.tier: priority` buys there. Default: none, a warning says so. */
   readonly priority_tier?: string
 }

@@ -77,6 +77,13 @@ describe('responses to responses', () => {
     expect(near('high', ['low', 'high'])).toEqual(['high', 0])
     expect(near('high', [])).toEqual([undefined, 1])
   })
+  test('thoughts in the clear stay here where only sealed ones are taken back', () => {
+    const open = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }
+    const sealed = { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'x' }
+    const asked = ask({ input: [open, sealed, { role: 'user', content: 'x' }] })
+    expect(responses(asked).body.input).toHaveLength(3)
+    expect(responses(asked, { sealed_reasoning: true }).body.input).toEqual([sealed, { role: 'user', content: 'x' }])
+  })
   test('the faster tier, where it is sold', () => {
     const asked = ask({ gateway: { routing: { tier: 'priority' } } })
     expect(responses(asked, { priority_tier: 'priority' }).body).toMatchObject({ service_tier: 'priority' })

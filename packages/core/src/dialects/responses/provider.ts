@@ -14,12 +14,19 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
   const { prompt } = request
   const said = originalBody(request)
   const { body, warnings } = withEffort(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), prompt, quirks)
-  const addressed = { ...body, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
+  const input = quirks.sealed_reasoning ? sealedOnly(body.input) : body.input
+  const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
   return extend(dropRefused(withTier({ body: addressed, warnings }, request, quirks), quirks), prompt.extensions)
 }
 
 /** The caller's own body, so that nothing in it needs to be known to us. */
 const withoutOurs = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
+
+/** Thoughts of another model, in the clear, stop a provider that looks them up by their id. */
+const sealedOnly = (input: Json | undefined): Json | undefined =>
+  Array.isArray(input)
+    ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
+    : input
 
 function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: Quirks): Encoded {
   if (!reasoning?.effort) return { body, warnings }
