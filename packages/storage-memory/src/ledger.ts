@@ -88,9 +88,10 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
       const fault = faultOfSettlement(settlement)
       if (fault) return Promise.reject(fault)
       const { id, amounts, at } = settlement
-      if (settled.has(id)) return done
-      settled.add(id)
       const hold = holds.get(id)
+      // What is held cannot have been settled, and the many settled ids are slow to ask.
+      if (!hold && settled.has(id)) return done
+      settled.add(id)
       if (hold) {
         holds.delete(id)
         if (!hold.lapsed) free(hold)

@@ -1,12 +1,13 @@
 import pTimeout from 'p-timeout'
 import type { EventDecoder } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Clock } from '../runtime/ports.ts'
-import { type Batches, commit } from './commit.ts'
+import { type Batch, type Batches, commit } from './commit.ts'
 import { type Frames, type SendPorts, send } from './send.ts'
 import { toldInStream } from './told.ts'
 import { type Watch, watch } from './watch.ts'
@@ -65,7 +66,13 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - ports.clock.monotonic())
   const outcome = await within(run(), { ceilingMs, signal: trying.signal, clock: ports.clock })
   if (typeof outcome !== 'string') {
-    if (outcome.ok) return { ...outcome, events: guarded(outcome.events, { line, limits, clock: ports.clock, provider: provider.id }) }
+    if (outcome.ok && stream)
+      return { ...outcome, events: guarded(outcome.events, { line, limits, clock: ports.clock, provider: provider.id }) }
+    if (outcome.ok) {
+      // A whole answer is here to its end; there is nothing left to guard.
+      line.letGo()
+      return outcome
+    }
     line.hangUp()
     return outcome
   }
@@ -149,43 +156,51 @@ function arrivedAtOnce(events: ReturnType<typeof unfold>): Batches {
 }
 
 /** Frames → events. However the frames stop (an end, a break, a hang-up), the last event is `finished`. */
-function decoded(frames: Frames, decoder: EventDecoder, line: Line): Batches {
+function decoded({ source, toFrames, last }: Frames, decoder: EventDecoder, line: Line): Batches {
   let over = false
-  const last = (): ReturnType<EventDecoder['end']> => {
+  const ended = (): ReturnType<EventDecoder['end']> => {
     over = true
     return decoder.end()
+  }
+  const read = async (): Promise<ReturnType<EventDecoder['read']>> => {
+    try {
+      const step = await source.next()
+      if (!step.done) return decoder.read(toFrames(step.value))
+      const rest = decoder.read(last())
+      return isOver(rest) ? rest : [...rest, ...ended()]
+    } catch {
+      line.hangUp()
+      return ended()
+    }
   }
   return {
     async next() {
       while (!over) {
-        const step = await frames.next().catch(() => 'broken' as const)
-        if (step === 'broken') {
-          line.hangUp()
-          return { done: false, value: last() }
-        }
-        if (step.done) return { done: false, value: last() }
-        const events = decoder.read(step.value)
-        if (events.at(-1)?.type === 'finished') {
+        const events = await read()
+        if (events.length === 0) continue
+        if (isOver(events) && !over) {
           over = true
-          void drain(frames)
+          void drain(source)
         }
-        if (events.length > 0) return { done: false, value: events }
+        return { done: false, value: events }
       }
       return { done: true, value: undefined }
     },
     async return() {
       over = true
-      await frames.return?.()
+      await source.return?.()
       return { done: true, value: undefined }
     },
   }
 }
 
+const isOver = (events: readonly InferenceEvent[]): boolean => events.at(-1)?.type === 'finished'
+
 /** After its last word a provider closes the answer; only when that is read can the connection serve again. Trailing garbage ends it instead. */
-async function drain(frames: Frames): Promise<void> {
+async function drain(source: AsyncIterator<unknown, undefined>): Promise<void> {
   try {
-    for (let reads = 0; reads < 8; reads += 1) if ((await frames.next()).done) return
-    await frames.return?.()
+    for (let reads = 0; reads < 8; reads += 1) if ((await source.next()).done) return
+    await source.return?.()
   } catch {
     // A reset after the last word harms nobody.
   }
@@ -210,26 +225,21 @@ function guarded(events: Batches, { line, limits, clock, provider }: Guarding): 
     guard.stop()
     line.letGo()
   }
-  return {
-    async next() {
-      const step = await events.next()
-      if (step.done) {
-        close()
-        return step
-      }
-      guard.heard()
-      const last = step.value.at(-1)
-      if (last?.type !== 'finished') return step
+  const pass = (step: IteratorResult<Batch, undefined>): IteratorResult<Batch, undefined> => {
+    if (step.done) {
       close()
-      if (last.outcome.status !== 'failed') return step
-      const failure: Failure = line.parent.aborted
-        ? { kind: leaving(line.parent), message: '' }
-        : line.why
-          ? { kind: 'timed_out', message: limitWords[line.why], ...(line.why === 'deadline' && { code: 'deadline_exceeded' }) }
-          : last.outcome.error
-      const outcome = { status: 'failed' as const, error: toldInStream({ ...failure, provider }) }
-      return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome }] }
-    },
+      return step
+    }
+    guard.heard()
+    const last = step.value.at(-1)
+    if (last?.type !== 'finished') return step
+    close()
+    if (last.outcome.status !== 'failed') return step
+    const outcome = { status: 'failed' as const, error: toldInStream({ ...whyEnded(line, last.outcome.error), provider }) }
+    return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome }] }
+  }
+  return {
+    next: () => events.next().then(pass),
     async return() {
       close()
       line.hangUp()
@@ -237,4 +247,11 @@ function guarded(events: Batches, { line, limits, clock, provider }: Guarding): 
       return { done: true, value: undefined }
     },
   }
+}
+
+/** A break that we made ourselves is told by its reason, not by what it looked like to the reader. */
+function whyEnded(line: Line, seen: Failure): Failure {
+  if (line.parent.aborted) return { kind: leaving(line.parent), message: '' }
+  if (!line.why) return seen
+  return { kind: 'timed_out', message: limitWords[line.why], ...(line.why === 'deadline' && { code: 'deadline_exceeded' }) }
 }

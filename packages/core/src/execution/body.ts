@@ -9,18 +9,32 @@ type Bytes = AsyncIterator<Uint8Array, undefined>
 
 /** Reads to the end, or to the limit: then the rest is left and the connection closed. */
 export async function readText(body: Bytes, limit: number): Promise<{ readonly text: string; readonly cut: boolean }> {
-  const decoder = new TextDecoder()
-  let text = ''
+  const pieces: Uint8Array[] = []
   let size = 0
-  for (let step = await body.next(); !step.done; step = await body.next()) {
+  let cut = false
+  while (!cut) {
+    const step = await body.next()
+    if (step.done) break
+    pieces.push(step.value)
     size += step.value.byteLength
-    text += decoder.decode(step.value, { stream: true })
-    if (size > limit) {
-      await body.return?.()
-      return { text, cut: true }
-    }
+    cut = size > limit
   }
-  return { text: text + decoder.decode(), cut: false }
+  if (cut) await body.return?.()
+  return { text: decoded(pieces, size), cut }
+}
+
+/** Most answers are one piece; one decoding of the whole is cheaper than a decoder that remembers. */
+function decoded(pieces: readonly Uint8Array[], size: number): string {
+  const [only] = pieces
+  const decoder = new TextDecoder()
+  if (only && pieces.length === 1) return decoder.decode(only)
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.byteLength
+  }
+  return decoder.decode(whole)
 }
 
 /** The whole of a JSON answer, or in words why it is none. */

@@ -21,8 +21,14 @@ export interface Call {
   readonly onAccepted: () => void
 }
 
-/** Batches of frames, one per read; empty ones where a read completed no event. */
-export type Frames = AsyncIterator<readonly Frame[], undefined>
+/** What is read, and how a read becomes frames: none where it completed no event. Split, so that a read costs one promise. */
+export interface Frames<Read = unknown> {
+  readonly source: AsyncIterator<Read, undefined>
+  /** Throws where an event grows too long. */
+  readonly toFrames: (read: Read) => readonly Frame[]
+  /** What is left when the source has ended. */
+  readonly last: () => readonly Frame[]
+}
 
 export type Sent =
   | { readonly ok: true; readonly frames: Frames }
@@ -68,7 +74,7 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
     }
     call.onAccepted()
     const { shape, body } = await sniff(reply.body)
-    if (shape === 'frames') return { ok: true, frames: framesOf(body) }
+    if (shape === 'frames') return { ok: true, frames: framesOf(body) as Frames }
     if (shape === 'json') {
       const json = await readJson(body)
       return typeof json === 'string' ? fail('unreadable', json, status) : { ok: true, body: json }
@@ -83,23 +89,9 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
 
 const judge = ({ dialect }: Call, answer: FailedAnswer): Omit<Failure, 'provider'> => dialect.decodeFailure(answer)
 
-function framesOf(body: AsyncIterator<Uint8Array, undefined>): Frames {
+function framesOf(source: AsyncIterator<Uint8Array, undefined>): Frames<Uint8Array> {
   const reader = readFrames()
-  let over = false
-  return {
-    async next() {
-      if (over) return { done: true, value: undefined }
-      const step = await body.next()
-      if (!step.done) return { done: false, value: reader.push(step.value) }
-      over = true
-      return { done: false, value: reader.end() }
-    },
-    async return() {
-      over = true
-      await body.return?.()
-      return { done: true, value: undefined }
-    },
-  }
+  return { source, toFrames: reader.push, last: reader.end }
 }
 
 async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
@@ -107,12 +99,8 @@ async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
   if (!reply) return fail('unreachable', 'It has no answer.')
   if ('frames' in reply) {
     call.onAccepted()
-    const frames = reply.frames[Symbol.asyncIterator]()
-    const close = async (): Promise<{ done: true; value: undefined }> => {
-      await frames.return?.()
-      return { done: true, value: undefined }
-    }
-    return { ok: true, frames: { next: () => frames.next(), return: close } }
+    const source = reply.frames[Symbol.asyncIterator]() as AsyncIterator<readonly Frame[], undefined>
+    return { ok: true, frames: { source, toFrames: frames => frames, last: () => [] } satisfies Frames<readonly Frame[]> as Frames }
   }
   if (reply.status >= 200 && reply.status < 300) {
     call.onAccepted()

@@ -53,9 +53,12 @@ export function replyOf(opened: Promise<Metered>, { stamp, hangUp, signal }: Rep
   const batches = (): AsyncIterator<readonly InferenceEvent[], undefined> => {
     let metered: Metered | undefined
     return {
-      async next() {
-        metered ??= await opened
-        return metered.events.next()
+      next() {
+        if (metered) return metered.events.next()
+        return opened.then(open => {
+          metered = open
+          return open.events.next()
+        })
       },
       async return() {
         hangUp()

@@ -13,6 +13,8 @@ export interface Seen {
   readonly firstContentAt?: number
 }
 
+type Step = IteratorResult<readonly InferenceEvent[], undefined>
+
 export interface Metered {
   readonly events: AsyncIterator<readonly InferenceEvent[], undefined>
   /** What has been seen so far. */
@@ -52,6 +54,10 @@ export function meter(
       firstContentAt ??= clock.monotonic()
     } else if (event.type === 'finished') finished = event
   }
+  const pass = (step: Step): Step | Promise<Step> => {
+    if (!step.done) for (const event of step.value) look(event)
+    return step.done || finished ? finish().then(() => step) : step
+  }
   const leave = async (): Promise<void> => {
     if (ended) return ended
     const closing = source.return?.()
@@ -60,16 +66,7 @@ export function meter(
   }
   return {
     events: {
-      async next() {
-        const step = await source.next()
-        if (step.done) {
-          await finish()
-          return step
-        }
-        for (const event of step.value) look(event)
-        if (finished) await finish()
-        return step
-      },
+      next: () => source.next().then(pass),
       async return() {
         await leave()
         return { done: true, value: undefined }

@@ -18,13 +18,23 @@ test('without prices of their own, cache reads and writes cost as much as input'
 test('whatever a provider says of usage, the cost is a safe integer of 0 or more, and parts fit their wholes', () => {
   const figure = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, -1, 1e15, Number.POSITIVE_INFINITY, 0.5))
   fc.assert(
-    fc.property(fc.record({ input_tokens: figure, output_tokens: figure, cached_tokens: figure, cache_write_tokens: figure, reasoning_tokens: figure }), fc.integer({ min: 0, max: 500_000_000 }), (told, price) => {
-      const sane = saneUsage(told)
-      expect(sane.cached_tokens + sane.cache_write_tokens).toBeLessThanOrEqual(sane.input_tokens)
-      expect(sane.reasoning_tokens).toBeLessThanOrEqual(sane.output_tokens)
-      const cost = costOf({ input: price, output: price }, sane)
-      expect(Number.isSafeInteger(cost) && cost >= 0).toBe(true)
-    }),
+    fc.property(
+      fc.record({
+        input_tokens: figure,
+        output_tokens: figure,
+        cached_tokens: figure,
+        cache_write_tokens: figure,
+        reasoning_tokens: figure,
+      }),
+      fc.integer({ min: 0, max: 500_000_000 }),
+      (told, price) => {
+        const sane = saneUsage(told)
+        expect(sane.cached_tokens + sane.cache_write_tokens).toBeLessThanOrEqual(sane.input_tokens)
+        expect(sane.reasoning_tokens).toBeLessThanOrEqual(sane.output_tokens)
+        const cost = costOf({ input: price, output: price }, sane)
+        expect(Number.isSafeInteger(cost) && cost >= 0).toBe(true)
+      },
+    ),
   )
 })
 

@@ -10,8 +10,19 @@ export const webClock = (): Clock => ({
 })
 
 export const webIds = (): Ids => {
-  const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes))
-  return { uuid: () => v7(), hex: bytes => toHex(random(bytes)), random }
+  const random = (bytes: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(bytes))
+  // Sixteen bytes at a time would cost more than all else about an id.
+  let pool = new Uint8Array(0)
+  let at = 0
+  const sixteen = (): Uint8Array => {
+    if (at + 16 > pool.length) {
+      pool = random(4096)
+      at = 0
+    }
+    at += 16
+    return pool.subarray(at - 16, at)
+  }
+  return { uuid: () => v7({ random: sixteen() }), hex: bytes => toHex(random(bytes)), random }
 }
 
 export const toHex = (bytes: Uint8Array): string => {

@@ -237,9 +237,9 @@ describe('endings', () => {
       ],
     })
   })
-  test('a failure without a name gets one that clients know', () => {
+  test('a failure that nobody named is the provider’s', () => {
     const [, , error] = wires(encode([started, finish({ status: 'failed', error: { kind: 'rate_limited', message: 'm' } })]))
-    expect(error).toMatchObject({ code: 'rate_limit_exceeded', error: { type: 'rate_limit_error' } })
+    expect(error).toMatchObject({ code: 'provider_error', error: { type: 'provider_error' } })
   })
   test('a failure before anything began still has its beginning', () => {
     expect(names(encode([finish({ status: 'failed', error: { kind: 'unreadable', message: 'm' } })]))).toEqual([

@@ -1,5 +1,5 @@
 import type { Stamp } from '../../protocol/dialect.ts'
-import type { Failure, FailureKind } from '../../protocol/failure.ts'
+import type { Failure } from '../../protocol/failure.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
@@ -120,8 +120,11 @@ const tellable = [
   'service_tier',
 ]
 
-const used = (asked: Readonly<Record<string, Json>>, original: JsonObject): JsonObject =>
-  Object.fromEntries(tellable.flatMap(field => (isLike(original[field], asked[field]) ? [[field, original[field]]] : [])))
+function used(asked: Readonly<Record<string, Json>>, original: JsonObject): JsonObject {
+  const told: Record<string, Json | undefined> = {}
+  for (const field of tellable) if (isLike(original[field], asked[field])) told[field] = original[field]
+  return told
+}
 
 /** Of the kind that we promise; a field of ours that is null so far takes a number. */
 const isLike = (told: Json | undefined, asked: Json | undefined): boolean => {
@@ -142,7 +145,11 @@ const held: ReadonlySet<string> = new Set([
   'routing_metadata',
   'warnings',
 ])
-const withoutOurs = (original: JsonObject): JsonObject => Object.fromEntries(Object.entries(original).filter(([field]) => !held.has(field)))
+function withoutOurs(original: JsonObject): JsonObject {
+  const rest: Record<string, Json | undefined> = {}
+  for (const field of Object.keys(original)) if (!held.has(field)) rest[field] = original[field]
+  return rest
+}
 
 const textOf = (item: JsonObject): string => {
   if (item.type !== 'message' || !Array.isArray(item.content)) return ''
@@ -159,28 +166,10 @@ const writeUsage = (usage: Usage): JsonObject => ({
   total_tokens: usage.input_tokens + usage.output_tokens,
 })
 
-/** What a failure is called where the provider gave it no name. Known to clients, who choose between trying again and giving up by it. */
-const errorNames: Readonly<Record<FailureKind, { readonly code: string; readonly type: string }>> = {
-  client_left: { code: 'client_disconnected', type: 'client_error' },
-  shut_down: { code: 'service_unavailable', type: 'server_error' },
-  rejected: { code: 'invalid_request', type: 'invalid_request_error' },
-  policy: { code: 'content_policy_violation', type: 'invalid_request_error' },
-  too_long: { code: 'context_length_exceeded', type: 'invalid_request_error' },
-  unsupported: { code: 'capability_mismatch', type: 'invalid_request_error' },
-  rate_limited: { code: 'rate_limit_exceeded', type: 'rate_limit_error' },
-  out_of_quota: { code: 'provider_error', type: 'provider_error' },
-  timed_out: { code: 'provider_timeout', type: 'provider_error' },
-  overloaded: { code: 'server_is_overloaded', type: 'provider_error' },
-  server_error: { code: 'provider_error', type: 'provider_error' },
-  unreadable: { code: 'provider_error', type: 'provider_error' },
-  unreachable: { code: 'provider_error', type: 'provider_error' },
-  bad_credential: { code: 'provider_error', type: 'provider_error' },
-  unknown_model: { code: 'provider_error', type: 'provider_error' },
-}
-
-export const writeError = ({ kind, message, code, type, provider }: Failure): JsonObject => ({
-  code: code ?? errorNames[kind].code,
+/** Code and type are given where a failure is told (execution/told.ts); the fallback is for those who use the encoder alone. */
+export const writeError = ({ message, code = 'provider_error', type = 'provider_error', provider }: Failure): JsonObject => ({
+  code,
   message,
-  type: type ?? errorNames[kind].type,
+  type,
   ...(provider !== undefined && { provider }),
 })
