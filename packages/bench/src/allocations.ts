@@ -8,12 +8,12 @@ import type { Section } from './sections.ts'
 import { slowJob } from './streams.ts'
 
 /** Who makes the garbage: bytes allocated by request, collected or not. */
-export const allocations: Section = async ({ quick, only, storage }) => {
+export const allocations: Section = async ({ quick, only, server: kind }) => {
   const lab = await openLab()
   const pages: string[] = []
   try {
     for (const one of chosen(only.length > 0 ? only : ['32'])) {
-      const server = await lab.open(storage)
+      const server = await lab.open(kind)
       if (!server.speaks.includes(one.client)) continue
       process.stderr.write(`allocations: ${titleOf(one)}\n`)
       const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
@@ -31,11 +31,11 @@ export const allocations: Section = async ({ quick, only, storage }) => {
 }
 
 /** What open streams hold, by who allocated it. */
-export const held: Section = async ({ quick, storage }) => {
+export const held: Section = async ({ quick, server: kind }) => {
   const count = quick ? 100 : 500
   const lab = await openLab()
   try {
-    const server = await lab.open(storage)
+    const server = await lab.open(kind)
     await lab.load.ask('run', { ...slowJob(server, 'responses', 'fast'), connections: 8, requests: 400 })
     await server.child.ask('startAllocations', { collected: false })
     const over = lab.load.ask('streams', { ...slowJob(server, 'responses', 'slow'), connections: count, requests: count })

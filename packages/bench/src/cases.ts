@@ -37,7 +37,7 @@ const ways: readonly Omit<Case, 'client' | 'provider'>[] = [
 
 const cases: readonly Case[] = ways.flatMap(way => pairs.map(([client, provider]) => ({ client, provider, ...way })))
 
-export const wayOf = ({ client, provider }: Case): string => (client === provider ? client : `${client} → ${provider}`)
+const wayOf = ({ client, provider }: Case): string => (client === provider ? client : `${client} → ${provider}`)
 export const titleOf = (one: Case): string =>
   [
     wayOf(one),

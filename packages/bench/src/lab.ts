@@ -8,7 +8,8 @@ import type { UpstreamVerbs } from './children/upstream.ts'
 import { type Child, start } from './ipc.ts'
 
 /** Who is measured. */
-export type Kind = 'floor' | 'memory' | 'sqlite'
+export const kinds = ['floor', 'memory', 'sqlite'] as const
+export type Kind = (typeof kinds)[number]
 
 export interface Server extends Listening {
   readonly kind: Kind

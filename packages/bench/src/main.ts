@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util'
+import { kinds } from './lab.ts'
 import { publish } from './report.ts'
 import { sections } from './sections.ts'
 
-const usage = `pnpm bench [section …] [--quick] [--only word …] [--storage memory|sqlite]
+const usage = `pnpm bench [section …] [--quick] [--only word …] [--server memory|sqlite|floor]
 
 Sections: ${Object.keys(sections).join(', ')}. Without any: those that docs/performance.md shows.
 --quick    fewer requests and rounds; nothing is written to the page
 --only     only the cases whose title holds the word, as in --only stream --only 32
---storage  of the server that profile, allocations and held look into; default memory`
+--server   the one that profile, allocations and held look into; default memory`
 
 const { values, positionals } = parseArgs({
   // pnpm hands on the dashes that part its own options from ours.
@@ -16,21 +17,22 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
-    storage: { type: 'string', default: 'memory' },
+    server: { type: 'string', default: 'memory' },
     help: { type: 'boolean', default: false },
   },
 })
 const unknown = positionals.find(name => !Object.hasOwn(sections, name))
-const { quick, only, storage, help } = values
+const { quick, only, help } = values
+const server = kinds.find(kind => kind === values.server)
 
-if (help || unknown !== undefined || (storage !== 'memory' && storage !== 'sqlite')) {
+if (help || unknown !== undefined || server === undefined) {
   if (unknown !== undefined) console.error(`There is no section "${unknown}".\n`)
   console.log(usage)
   process.exitCode = help ? 0 : 2
 } else {
   for (const [name, { run, published }] of Object.entries(sections)) {
     if (positionals.length === 0 ? !published : !positionals.includes(name)) continue
-    const text = await run({ quick, only, storage })
+    const text = await run({ quick, only, server })
     console.log(`\n# ${name}\n\n${text}\n`)
     if (published && !quick && only.length === 0) publish(name, text)
   }

@@ -10,14 +10,14 @@ import type { Section } from './sections.ts'
 const folder = resolve(import.meta.dirname, '../dist/profiles')
 
 /** Where the time goes: V8's sampling profiler in the server alone, after warm-up. The files open in any profile viewer. */
-export const profile: Section = async ({ quick, only, storage }) => {
+export const profile: Section = async ({ quick, only, server: kind }) => {
   mkdirSync(folder, { recursive: true })
   const lab = await openLab()
   const pages: string[] = []
   try {
     for (const one of chosen(only.length > 0 ? only : ['32'])) {
       process.stderr.write(`profile: ${titleOf(one)}\n`)
-      const server = await lab.open(storage)
+      const server = await lab.open(kind)
       if (!server.speaks.includes(one.client)) continue
       const requests = Math.ceil((requestsOf(one) * 3) / (quick ? 4 : 1))
       const job = jobFor(one, server, requests)

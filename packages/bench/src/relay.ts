@@ -1,5 +1,5 @@
-import { type Case, checked, chosen, jobFor, requestsOf, titleOf, wayOf } from './cases.ts'
-import { type Kind, type Lab, openLab, type Server } from './lab.ts'
+import { type Case, checked, chosen, jobFor, requestsOf, titleOf } from './cases.ts'
+import { type Kind, kinds, type Lab, openLab, type Server } from './lab.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import type { Section } from './sections.ts'
@@ -14,8 +14,6 @@ interface Measured {
 }
 
 type Round = Readonly<Record<Kind, Measured>>
-
-const kinds: readonly Kind[] = ['floor', 'memory', 'sqlite']
 
 /** At 32 connections; one connection pays for waking up, which says little about a busy server. */
 const targets = { whole: 2, streamed: 1.3, burst: 1.3, sqlite: 1.5 } as const
@@ -81,7 +79,7 @@ function describe(results: readonly { readonly one: Case; readonly rounds: reado
     ]
   })
   const speeds = results.map(({ one, rounds }) => [
-    `${wayOf(one)}, ${one.delivery}, ${one.connections}`,
+    titleOf(one),
     ...kinds.map(kind => of(rounds, round => round[kind].perSecond).toFixed(0)),
     ...kinds.flatMap(kind => [of(rounds, round => round[kind].p50).toFixed(2), of(rounds, round => round[kind].p99).toFixed(2)]),
   ])

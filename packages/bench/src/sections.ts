@@ -1,4 +1,5 @@
 import { allocations, held } from './allocations.ts'
+import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { streams } from './streams.ts'
@@ -8,8 +9,8 @@ interface Options {
   readonly quick: boolean
   /** Only cases whose title holds every one of these words. */
   readonly only: readonly string[]
-  /** Of the server that `profile`, `allocations` and `held` look into. */
-  readonly storage: 'memory' | 'sqlite'
+  /** The one that `profile`, `allocations` and `held` look into. */
+  readonly server: Kind
 }
 
 /** Measures, and returns what it found as Markdown. */
