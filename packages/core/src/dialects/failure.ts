@@ -93,7 +93,7 @@ const fits = (row: Row, { status, type, code, message }: Complaint): boolean =>
   (!row.names || (code !== undefined && row.names.test(code)) || (type !== undefined && row.names.test(type))) &&
   (!row.says || row.says.test(message.slice(0, 2000)))
 
-export function classify(complaint: Complaint): FailureKind {
+function classify(complaint: Complaint): FailureKind {
   const row = rows.find(each => fits(each, complaint))
   if (row) return row.kind
   const { status } = complaint

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 
 /** Largest whole answer that we take in, in bytes. */
-export const maxBodyBytes = 32 * 1024 * 1024
+const maxBodyBytes = 32 * 1024 * 1024
 /** What is read of an unhappy answer. */
 export const maxFailureBytes = 64 * 1024
 

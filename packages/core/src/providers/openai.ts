@@ -17,6 +17,6 @@ export const openai = ({
     paths: { responses: '/responses', chat: '/chat/completions' },
     dialects: [responsesProvider, chatProvider],
     apiKey,
-    quirks: { developer_role: true, refuses: ['top_k'] },
+    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority' },
     data_policy: 'no_training',
   })

@@ -28,7 +28,7 @@ const mostCandidates = 10_000
 
 const blend = (old: number, seen: number): number => old + pace * (seen - old)
 
-export const candidateKey = ({ offer, credential }: Candidate): string => `${offer.provider}\n${offer.provider_model_id}\n${credential.id}`
+const candidateKey = ({ offer, credential }: Candidate): string => `${offer.provider}\n${offer.provider_model_id}\n${credential.id}`
 
 /** Kept per process and bounded; an error rate halves with every good answer to come, so nobody is shunned for ever. */
 export function keepHealth(clock: Clock): HealthBook {

@@ -25,7 +25,7 @@ export const webIds = (): Ids => {
   return { uuid: () => v7({ random: sixteen() }), hex: bytes => toHex(random(bytes)), random }
 }
 
-export const toHex = (bytes: Uint8Array): string => {
+const toHex = (bytes: Uint8Array): string => {
   let text = ''
   for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
   return text

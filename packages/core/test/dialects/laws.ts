@@ -26,7 +26,7 @@ export const stampOf = (facts: Partial<Stamp> = {}): Stamp => {
   return { id: 'resp_ours', model: 'model', created_at: 1, itemId: prefix => `${prefix}_${++minted}`, warnings: [], ...facts }
 }
 
-export const request: InferenceRequest = {
+const request: InferenceRequest = {
   prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
   routing: { models: ['model'], allow_fallbacks: true },
   delivery: 'stream',
@@ -105,7 +105,7 @@ const wordsOf = (item: Item): string => {
 }
 
 /** Everything that a prompt can hold, each with a value that is not its default. */
-export const everyField: Required<Prompt> = {
+const everyField: Required<Prompt> = {
   input: request.prompt.input,
   instructions: 'Be brief.',
   tools: [

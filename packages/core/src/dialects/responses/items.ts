@@ -68,7 +68,7 @@ function readReasoning(body: JsonObject): ReasoningItem {
   }
 }
 
-export function readPart(body: JsonObject): Part {
+function readPart(body: JsonObject): Part {
   const reader = partReaders.get(stringOf(body.type))
   return remember<Part>(reader?.(body) ?? { type: 'native', dialect, body }, { dialect, body })
 }

@@ -26,7 +26,7 @@ import { dialect } from './wire.ts'
 // What a caller may send, field by field. A reading remembers the wire object that it came from, so nothing unknown is lost
 // on the way to a provider that speaks the same language.
 
-export const readInput: Read<readonly Item[]> = (value, path) => {
+const readInput: Read<readonly Item[]> = (value, path) => {
   if (typeof value === 'string') return [{ type: 'message', role: 'user', content: [{ type: 'text', text: value }] }]
   return Array.isArray(value) ? list(readItem)(value, path) : wrong(path, 'a string or an array of items', value)
 }
@@ -198,7 +198,7 @@ const readReasoningOptions: Read<NonNullable<Prompt['reasoning']>> = (value, pat
 }
 
 /** Fields of the body that are part of the prompt, by name. */
-export const promptFields: ReadonlyMap<string, Read<unknown>> = new Map(
+const promptFields: ReadonlyMap<string, Read<unknown>> = new Map(
   Object.entries({
     input: readInput,
     instructions: text,

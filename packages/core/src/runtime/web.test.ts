@@ -1,0 +1,73 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { webIds, webTransport } from './web.ts'
+
+const server = setupServer()
+beforeAll(() => server.listen())
+afterEach(() => server.resetHandlers())
+afterAll(() => server.close())
+
+const url = 'https://provider.example/v1/responses'
+const call = (signal = new AbortController().signal) =>
+  webTransport()({
+    url,
+    method: 'POST',
+    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+    body: '{"a":1}',
+    signal,
+  })
+
+test('status, headers and bytes come back as they were sent', async () => {
+  server.use(
+    http.post(url, async ({ request }) =>
+      HttpResponse.json(
+        { got: await request.json(), key: request.headers.get('authorization') },
+        { status: 201, headers: { 'x-note': 'hi' } },
+      ),
+    ),
+  )
+  const reply = await call()
+  expect({ status: reply.status, note: reply.header('x-note'), missing: reply.header('x-missing') }).toEqual({
+    status: 201,
+    note: 'hi',
+    missing: undefined,
+  })
+  const step = await reply.body.next()
+  expect(JSON.parse(new TextDecoder().decode(step.value))).toEqual({ got: { a: 1 }, key: 'Bearer secret' })
+  expect((await reply.body.next()).done).toBe(true)
+})
+
+test('a redirect is handed back and never followed, so no secret travels on', async () => {
+  let strayed = 0
+  server.use(
+    http.post(url, () => new HttpResponse(null, { status: 307, headers: { location: 'https://elsewhere.example/' } })),
+    http.all('https://elsewhere.example/', () => {
+      strayed += 1
+      return HttpResponse.json({})
+    }),
+  )
+  expect((await call()).status).toBe(307)
+  expect(strayed).toBe(0)
+})
+
+test('a connection that fails rejects', async () => {
+  server.use(http.post(url, () => HttpResponse.error()))
+  await expect(call()).rejects.toThrow()
+})
+
+test('an answer without a body is an empty one, and can be left', async () => {
+  server.use(http.post(url, () => new HttpResponse(null, { status: 204 })))
+  const reply = await call()
+  expect(await reply.body.next()).toEqual({ done: true, value: undefined })
+  expect(await reply.body.return?.()).toEqual({ done: true, value: undefined })
+})
+
+test('ids are unique, and sort by the time of their making', async () => {
+  const ids = webIds()
+  const first = ids.uuid()
+  await new Promise(resolve => setTimeout(resolve, 5))
+  const later = Array.from({ length: 10_000 }, () => ids.uuid())
+  expect(new Set(later).size).toBe(10_000)
+  expect(later.every(id => id > first && /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toBe(true)
+})

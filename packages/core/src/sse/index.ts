@@ -1,2 +1,0 @@
-export { type FrameReader, maxEventSize, readFrames } from './read.ts'
-export { keepAlive, writeFrames } from './write.ts'
