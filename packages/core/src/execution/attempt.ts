@@ -6,6 +6,7 @@ import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
 import type { Candidate } from '../routing/plan.ts'
+import type { Ending, EndReason } from '../runtime/ending.ts'
 import type { Clock } from '../runtime/ports.ts'
 import { type Batch, type Batches, commit } from './commit.ts'
 import { type Frames, type SendPorts, send } from './send.ts'
@@ -23,7 +24,7 @@ export interface AttemptLimits {
 export interface Trying {
   readonly candidate: Candidate
   readonly request: InferenceRequest
-  readonly signal: AbortSignal
+  readonly ending: Ending
   readonly limits: AttemptLimits
 }
 
@@ -51,7 +52,7 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
     return { ok: false, accepted: false, failure: blame({ kind: 'unsupported', message: warning.message, ...param }) }
   }
 
-  const line = openLine(trying.signal)
+  const line = openLine(trying.ending)
   let accepted = false
   const stream = request.delivery === 'stream'
   const run = async (): Promise<Attempted> => {
@@ -64,7 +65,7 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
   }
 
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - ports.clock.monotonic())
-  const outcome = await within(run(), { ceilingMs, signal: trying.signal, clock: ports.clock })
+  const outcome = await within(run(), { ceilingMs, ending: trying.ending, clock: ports.clock })
   if (typeof outcome !== 'string') {
     if (outcome.ok && stream)
       return { ...outcome, events: guarded(outcome.events, { line, limits, clock: ports.clock, provider: provider.id }) }
@@ -84,56 +85,50 @@ export async function attempt(trying: Trying, ports: SendPorts): Promise<Attempt
   }
 }
 
-/** Why the request's own signal fired. */
-type Leaving = 'client_left' | 'shut_down'
-
-/** The reason with which a closing gateway ends what still runs. */
-export const shuttingDown: unique symbol = Symbol('shutting down')
-
-export const leaving = (signal: AbortSignal): Leaving => (signal.reason === shuttingDown ? 'shut_down' : 'client_left')
-
 /** Waits for `work` no longer than the ceiling, nor than the caller stays. What comes too late is nobody's. */
 async function within<T>(
   work: Promise<T>,
-  { ceilingMs, signal, clock }: { readonly ceilingMs: number; readonly signal: AbortSignal; readonly clock: Clock },
-): Promise<T | 'timed_out' | Leaving> {
-  // The loser of the race may still reject when it is hung up on.
-  work.catch(() => {})
+  { ceilingMs, ending, clock }: { readonly ceilingMs: number; readonly ending: Ending; readonly clock: Clock },
+): Promise<T | 'timed_out' | EndReason> {
+  let stop = (): void => {}
+  const staying = new Promise<T | EndReason>((resolve, reject) => {
+    work.then(resolve, reject)
+    stop = ending.onEnd(() => resolve(ending.why ?? 'client_left'))
+  })
   try {
-    return await pTimeout(work, {
+    return await pTimeout(staying, {
       milliseconds: Math.max(1, ceilingMs),
       fallback: () => 'timed_out' as const,
-      signal,
-      customTimers: {
-        setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
-        clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
-      } as never,
+      customTimers: timersOf(clock),
     })
-  } catch (error) {
-    if (signal.aborted) return leaving(signal)
-    throw error
+  } finally {
+    stop()
   }
 }
 
-/** A signal of the attempt's own that also follows the request's; it lets go of the request's when it is over, so no listeners pile up. */
+/** p-timeout types its timers after the runtime's own, which a clock of ours need not be. */
+const timersOf = (clock: Clock) =>
+  ({
+    setTimeout: (run: () => void, milliseconds: number) => clock.setTimeout(run, milliseconds),
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
+  }) as never
+
+/** The attempt's own signal, which also follows the request; it lets go of the request when it is over. */
 interface Line {
   readonly signal: AbortSignal
-  readonly parent: AbortSignal
+  readonly ending: Ending
   /** Why we hung up ourselves, if we did. */
   why: 'idle' | 'deadline' | undefined
   hangUp(): void
   letGo(): void
 }
 
-function openLine(parent: AbortSignal): Line {
+function openLine(ending: Ending): Line {
   const controller = new AbortController()
-  const follow = (): void => controller.abort(parent.reason)
-  if (parent.aborted) follow()
-  else parent.addEventListener('abort', follow, { once: true })
-  const letGo = (): void => parent.removeEventListener('abort', follow)
+  const letGo = ending.onEnd(() => controller.abort(new Error(ending.why)))
   return {
     signal: controller.signal,
-    parent,
+    ending,
     why: undefined,
     hangUp: () => {
       letGo()
@@ -239,7 +234,10 @@ function guarded(events: Batches, { line, limits, clock, provider }: Guarding): 
     return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome }] }
   }
   return {
-    next: () => events.next().then(pass),
+    next: () => {
+      guard.waiting()
+      return events.next().then(pass)
+    },
     async return() {
       close()
       line.hangUp()
@@ -251,7 +249,7 @@ function guarded(events: Batches, { line, limits, clock, provider }: Guarding): 
 
 /** A break that we made ourselves is told by its reason, not by what it looked like to the reader. */
 function whyEnded(line: Line, seen: Failure): Failure {
-  if (line.parent.aborted) return { kind: leaving(line.parent), message: '' }
+  if (line.ending.why) return { kind: line.ending.why, message: '' }
   if (!line.why) return seen
   return { kind: 'timed_out', message: limitWords[line.why], ...(line.why === 'deadline' && { code: 'deadline_exceeded' }) }
 }

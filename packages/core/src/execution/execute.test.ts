@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
+import { makeEnding } from '../runtime/ending.ts'
 import { webClock } from '../runtime/web.ts'
 import type { Attempted } from './attempt.ts'
 import { execute, type Won } from './execute.ts'
@@ -23,7 +24,7 @@ const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['
 /** Plays what each provider does, call by call; the last act is repeated. */
 async function run(
   script: Readonly<Record<string, readonly (FailureKind | 'ok')[]>>,
-  options: { budget?: number; deadlineMs?: number; allow_fallbacks?: boolean; signal?: AbortSignal } = {},
+  options: { budget?: number; deadlineMs?: number; allow_fallbacks?: boolean; left?: boolean } = {},
 ) {
   const [first, ...rest] = Object.keys(script).map(candidate)
   if (!first) throw new Error('A script names a provider.')
@@ -31,10 +32,12 @@ async function run(
   const asked: string[] = []
   const heard: Failure[] = []
   const clock = webClock()
+  const ending = makeEnding()
+  if (options.left) ending.end('client_left')
   const outcome: Won | Error = await execute({
     plan,
     request: { ...request, routing: { ...request.routing, allow_fallbacks: options.allow_fallbacks ?? true } },
-    signal: options.signal ?? new AbortController().signal,
+    ending,
     limits: { deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000), ceilingMs: 1_000, idleMs: 1_000 },
     budget: options.budget ?? 4,
     clock,
@@ -98,6 +101,6 @@ test('without fallbacks only the first is asked, and asked again if that may hel
 })
 
 test('nobody is asked after the caller has left, or past the deadline', async () => {
-  expect(await run({ a: ['ok'] }, { signal: AbortSignal.abort() })).toMatchObject({ asked: [], outcome: { code: 'client_disconnected' } })
+  expect(await run({ a: ['ok'] }, { left: true })).toMatchObject({ asked: [], outcome: { code: 'client_disconnected' } })
   expect(await run({ a: ['ok'] }, { deadlineMs: 0 })).toMatchObject({ asked: [], outcome: { code: 'deadline_exceeded' } })
 })

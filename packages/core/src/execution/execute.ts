@@ -3,8 +3,9 @@ import type { Failure } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
+import type { Ending } from '../runtime/ending.ts'
 import type { Clock } from '../runtime/ports.ts'
-import { type Attempted, type AttemptLimits, leaving } from './attempt.ts'
+import type { Attempted, AttemptLimits } from './attempt.ts'
 import type { Batches } from './commit.ts'
 import { allFailed } from './told.ts'
 import { verdicts } from './verdict.ts'
@@ -20,7 +21,7 @@ export interface Won {
 export interface Executing {
   readonly plan: Plan
   readonly request: InferenceRequest
-  readonly signal: AbortSignal
+  readonly ending: Ending
   readonly limits: AttemptLimits
   /** Upstream calls that the request may make in all. */
   readonly budget: number
@@ -35,47 +36,45 @@ const waitMs = 250
 
 /** Candidates in order until one commits. Throws the GatewayError that ends the request when none does. */
 export async function execute(executing: Executing): Promise<Won> {
-  const { plan, request, clock, limits, signal } = executing
+  const { plan, request, clock, limits, ending } = executing
   const failures: Failure[] = []
   let left = executing.budget
   let open: readonly Candidate[] = request.routing.allow_fallbacks ? plan.candidates : plan.candidates.slice(0, 1)
-  const stops = new WeakSet<Error>()
   const timeLeft = (): number => limits.deadlineAt - clock.monotonic()
 
   const round = async (): Promise<Won | undefined> => {
     const again: Candidate[] = []
     for (const candidate of open) {
-      if (left <= 0 || timeLeft() <= 0 || signal.aborted) break
+      if (left <= 0 || timeLeft() <= 0 || ending.why) break
       left -= 1
       const tried = await executing.attempt(candidate)
       if (tried.ok) return { candidate, events: tried.events, warnings: [...tried.warnings, ...survived(failures)], failures }
       failures.push(tried.failure)
       executing.onFailure(candidate, tried.failure)
       const verdict = verdicts[tried.failure.kind]
-      if (verdict.then === 'stop') {
-        const end = allFailed([tried.failure], false)
-        stops.add(end)
-        throw end
-      }
+      if (verdict.then === 'stop') throw allFailed([tried.failure], false)
       if (verdict.then === 'retry') again.push(candidate)
     }
     open = again
     return undefined
   }
 
-  const mayGoOn = (): boolean => open.length > 0 && left > 0 && timeLeft() > waitMs && !signal.aborted
+  const mayGoOn = (): boolean => open.length > 0 && left > 0 && timeLeft() > waitMs && !ending.why
+  const won = await round()
+  if (won) return won
+  // The first round is behind us: p-retry is asked for what comes after it, and costs nothing where that is not needed.
   return pRetry(
-    async () => {
-      const won = await round()
-      if (won) return won
-      throw signal.aborted ? allFailed([{ kind: leaving(signal), message: '' }], false) : allFailed(failures, timeLeft() <= 0)
+    async attemptNumber => {
+      const again = attemptNumber === 1 ? undefined : await round()
+      if (again) return again
+      throw ending.why ? allFailed([{ kind: ending.why, message: '' }], false) : allFailed(failures, timeLeft() <= 0)
     },
     {
       retries: rounds - 1,
       minTimeout: 0,
-      shouldRetry: async ({ error }) => {
-        if (stops.has(error) || !mayGoOn()) return false
-        await pause(clock, waitMs, signal)
+      shouldRetry: async () => {
+        if (!mayGoOn()) return false
+        await pause(clock, waitMs, ending)
         return mayGoOn()
       },
     },
@@ -89,14 +88,15 @@ const survived = (failures: readonly Failure[]): readonly Warning[] =>
     .slice(0, 1)
     .map(({ provider }) => ({ code: 'provider_timeout', message: `${provider} did not answer in time; another provider answered.` }))
 
-function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+function pause(clock: Clock, milliseconds: number, ending: Ending): Promise<void> {
   return new Promise(resolve => {
-    const done = (): void => {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', done)
+    const timer = clock.setTimeout(() => {
+      stop()
       resolve()
-    }
-    const timer = clock.setTimeout(done, milliseconds)
-    signal.addEventListener('abort', done, { once: true })
+    }, milliseconds)
+    const stop = ending.onEnd(() => {
+      clock.clearTimeout(timer)
+      resolve()
+    })
   })
 }

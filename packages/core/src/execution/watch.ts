@@ -1,7 +1,9 @@
 import type { Clock } from '../runtime/ports.ts'
 
-/** Guards a stream after its commit: ends it when nothing was heard for `idleMs`, or when the deadline has come. */
+/** Guards a stream after its commit: ends it when nothing was heard for `idleMs` while somebody listened, or when the deadline has come. */
 export interface Watch {
+  /** Somebody listens from now on: a client that reads slowly is not a provider that is silent. */
+  waiting(): void
   /** Something real arrived; comments and pings do not count. */
   heard(): void
   stop(): void
@@ -15,18 +17,21 @@ export function watch(
   { clock, idleMs, deadlineAt }: { readonly clock: Clock; readonly idleMs: number; readonly deadlineAt: number },
   end: (why: 'idle' | 'deadline') => void,
 ): Watch {
-  let heardAt = clock.monotonic()
+  let waitingSince: number | undefined
   let timer: unknown
   const arm = (): void => {
     const now = clock.monotonic()
-    const left = Math.min(heardAt + idleMs, deadlineAt) - now
+    const left = Math.min((waitingSince ?? now) + idleMs, deadlineAt) - now
     if (left <= 0) end(now >= deadlineAt ? 'deadline' : 'idle')
     else timer = clock.setTimeout(arm, Math.min(Math.ceil(left), maxTimer))
   }
   arm()
   return {
+    waiting: () => {
+      waitingSince = clock.monotonic()
+    },
     heard: () => {
-      heardAt = clock.monotonic()
+      waitingSince = undefined
     },
     stop: () => clock.clearTimeout(timer),
   }

@@ -1,6 +1,5 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
-import { leaving, shuttingDown } from '../execution/attempt.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import { type Metered, meter } from '../metering/meter.ts'
@@ -8,6 +7,7 @@ import type { InferenceRequest } from '../protocol/request.ts'
 import type { HealthBook } from '../routing/health.ts'
 import { makePlan, type Planning } from '../routing/make-plan.ts'
 import type { Plan } from '../routing/plan.ts'
+import { type Ending, makeEnding } from '../runtime/ending.ts'
 import type { CallFacts, Clock, Hooks, Logger, Transport } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import { admit } from './admit.ts'
@@ -29,7 +29,7 @@ export interface Engine {
   readonly limits: Limits
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
-  readonly live: Set<AbortController>
+  readonly live: Set<Ending>
 }
 
 /** A request's whole life, in order. Read this page first. */
@@ -40,7 +40,7 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
   let known: Known = { warnings: [] }
-  const hangUp = followCaller(engine, options.signal)
+  const { ending, letGo } = followCaller(engine, options.signal)
 
   const run = async (): Promise<Metered> => {
     const request = engine.prepare ? await engine.prepare(asked, caller) : asked
@@ -56,44 +56,35 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const tries: Tries = { count: 0 }
     const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
     try {
-      const won = await tryAll(engine, { call, request, plan, signal: hangUp.signal, deadlineAt: startedAt + deadlineMs, startedAt, tries })
+      const won = await tryAll(engine, { call, request, plan, ending, deadlineAt: startedAt + deadlineMs, startedAt, tries })
       known = { candidate: won.candidate, strategy: plan.strategy, warnings: won.warnings }
       return meter(won.events, clock, async seen => {
-        known = { ...known, ...(await books.close(won, seen, hasLeft(hangUp.signal))) }
-        hangUp.letGo()
+        known = { ...known, ...(await books.close(won, seen, ending.why === 'client_left')) }
+        letGo()
       })
     } catch (error) {
-      await books.release(error, hasLeft(hangUp.signal))
+      await books.release(error, ending.why === 'client_left')
       throw error
     }
   }
 
   const opened = run()
-  opened.catch(() => hangUp.letGo())
-  return replyOf(opened, { stamp: () => stamp(known), hangUp: () => hangUp.controller.abort(), signal: hangUp.signal })
+  opened.catch(letGo)
+  return replyOf(opened, { stamp: () => stamp(known), ending })
 }
 
-interface HangUp {
-  readonly controller: AbortController
-  readonly signal: AbortSignal
-  letGo(): void
-}
-
-/** One signal for the request: it fires when the caller leaves, and when a closing gateway will wait no longer. */
-function followCaller({ live }: Engine, caller: AbortSignal | undefined): HangUp {
-  const controller = new AbortController()
-  const follow = (): void => controller.abort(caller?.reason)
+/** One ending for the request: the caller leaves, or a closing gateway will wait no longer. */
+function followCaller({ live }: Engine, caller: AbortSignal | undefined): { readonly ending: Ending; readonly letGo: () => void } {
+  const ending = makeEnding()
+  const follow = (): void => ending.end('client_left')
   if (caller?.aborted) follow()
   else caller?.addEventListener('abort', follow, { once: true })
-  live.add(controller)
-  return {
-    controller,
-    signal: controller.signal,
-    letGo: () => {
-      live.delete(controller)
-      caller?.removeEventListener('abort', follow)
-    },
+  live.add(ending)
+  const letGo = (): void => {
+    live.delete(ending)
+    caller?.removeEventListener('abort', follow)
   }
+  return { ending, letGo }
 }
 
 function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void {
@@ -106,9 +97,6 @@ function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void
     )
 }
 
-/** The caller has gone; where the gateway closes, it is we who end. */
-const hasLeft = (signal: AbortSignal): boolean => signal.aborted && leaving(signal) === 'client_left'
-
-export const endForShutdown = (live: Iterable<AbortController>): void => {
-  for (const controller of live) controller.abort(shuttingDown)
+export const endForShutdown = (live: Iterable<Ending>): void => {
+  for (const ending of live) ending.end('shut_down')
 }

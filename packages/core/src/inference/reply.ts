@@ -1,11 +1,11 @@
 import type { Caller } from '../access/caller.ts'
-import { leaving } from '../execution/attempt.ts'
 import { allFailed } from '../execution/told.ts'
 import type { Metered } from '../metering/meter.ts'
 import type { Stamp } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import { startFold } from '../protocol/fold.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
+import { type Ending, makeEnding } from '../runtime/ending.ts'
 
 export interface CallOptions {
   readonly caller: Caller
@@ -34,20 +34,17 @@ export interface Reply extends AsyncIterable<InferenceEvent> {
 
 export interface Replying {
   readonly stamp: () => Stamp
-  readonly hangUp: () => void
-  readonly signal: AbortSignal
+  readonly ending: Ending
 }
 
 /** One answer, read either way, once. */
-export function replyOf(opened: Promise<Metered>, { stamp, hangUp, signal }: Replying): Reply {
+export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): Reply {
   const committed = opened.then(metered => {
     // Nobody may be reading when the caller leaves; the books are closed all the same. A gateway that closes is another
     // matter: the caller is still there, and reads how it ends.
-    const leave = (): void => {
-      if (leaving(signal) === 'client_left') void metered.leave()
-    }
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
+    ending.onEnd(() => {
+      if (ending.why === 'client_left') void metered.leave()
+    })
   })
   committed.catch(() => {})
   const batches = (): AsyncIterator<readonly InferenceEvent[], undefined> => {
@@ -61,7 +58,7 @@ export function replyOf(opened: Promise<Metered>, { stamp, hangUp, signal }: Rep
         })
       },
       async return() {
-        hangUp()
+        ending.end('client_left')
         const left = await opened.catch(() => undefined)
         await left?.leave()
         return { done: true, value: undefined }
@@ -99,5 +96,5 @@ export function refusedReply(error: Error): Reply {
   const refused = Promise.reject(error)
   refused.catch(() => {})
   const at: Stamp = { id: '', model: '', created_at: 0, itemId: prefix => prefix, warnings: [] }
-  return replyOf(refused, { stamp: () => at, hangUp: () => {}, signal: new AbortController().signal })
+  return replyOf(refused, { stamp: () => at, ending: makeEnding() })
 }

@@ -5,6 +5,7 @@ import type { Failure } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { HealthBook } from '../routing/health.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
+import type { Ending } from '../runtime/ending.ts'
 import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Engine } from './infer.ts'
@@ -13,7 +14,7 @@ export interface Trying {
   readonly call: CallFacts
   readonly request: InferenceRequest
   readonly plan: Plan
-  readonly signal: AbortSignal
+  readonly ending: Ending
   /** Monotonic milliseconds. */
   readonly startedAt: number
   readonly deadlineAt: number
@@ -28,21 +29,21 @@ export interface Tries {
 }
 
 /** The plan's candidates, one after the other, with what each failure teaches. */
-export async function tryAll(engine: Engine, { call, request, plan, signal, startedAt, deadlineAt, tries }: Trying): Promise<Won> {
+export async function tryAll(engine: Engine, { call, request, plan, ending, startedAt, deadlineAt, tries }: Trying): Promise<Won> {
   const { clock, hooks, logger, health, timeouts, transport } = engine
   const ceilingMs = request.routing.timeout_ms ?? (request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs)
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const won = await execute({
     plan,
     request,
-    signal,
+    ending,
     limits,
     clock,
     budget: engine.limits.attempts,
     attempt: async candidate => {
       tries.count += 1
-      const tried = await attempt({ candidate, request, signal, limits }, { transport, clock })
-      if (!tried.ok && tried.accepted && signal.aborted) tries.accepted = candidate
+      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock })
+      if (!tried.ok && tried.accepted && ending.why) tries.accepted = candidate
       return tried
     },
     onFailure: (candidate, failure) => {
