@@ -1,25 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Site } from './allocation-sites.ts'
 import { chosen, jobFor, requestsOf, titleOf } from './cases.ts'
+import type { Counting } from './children/measured.ts'
 import { openLab } from './lab.ts'
 import { originsOf, roomOf } from './origins.ts'
 import { table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Options, Section } from './sections.ts'
 import { slowJob } from './streams.ts'
 
 /** Who makes the garbage: bytes allocated by request, collected or not. */
-export const allocations: Section = async ({ quick, only, server: kind }) => {
+export const allocations: Section = options => count('all', options)
+
+/** Who makes the garbage that costs most: bytes by request that outlive a collection of the young. */
+export const promoted: Section = options => count('promoted', options)
+
+async function count(counting: Counting, { quick, only, server: kind }: Options): Promise<string> {
   const lab = await openLab()
   const pages: string[] = []
   try {
     for (const one of chosen(only.length > 0 ? only : ['32'])) {
       const server = await lab.open(kind)
       if (!server.speaks.includes(one.client)) continue
-      process.stderr.write(`allocations: ${titleOf(one)}\n`)
+      process.stderr.write(`${counting}: ${titleOf(one)}\n`)
       const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
       const job = jobFor(one, server, requests)
       await lab.load.ask('run', job)
-      await server.child.ask('startAllocations', { collected: true })
+      await server.child.ask('startAllocations', { counting })
       await lab.load.ask('run', job)
       pages.push(describe(titleOf(one), await server.child.ask('stopAllocations', {}), requests))
       await server.stop()
@@ -37,7 +43,7 @@ export const held: Section = async ({ quick, server: kind }) => {
   try {
     const server = await lab.open(kind)
     await lab.load.ask('run', { ...slowJob(server, 'responses', 'fast'), connections: 8, requests: 400 })
-    await server.child.ask('startAllocations', { collected: false })
+    await server.child.ask('startAllocations', { counting: 'held' })
     const over = lab.load.ask('streams', { ...slowJob(server, 'responses', 'slow'), connections: count, requests: count })
     await sleep(3_000)
     const sites = await server.child.ask('stopAllocations', {})

@@ -8,7 +8,7 @@ const usage = `pnpm bench [section …] [--quick] [--only word …] [--server me
 Sections: ${Object.keys(sections).join(', ')}. Without any: those that docs/performance.md shows.
 --quick    fewer requests and rounds; nothing is written to the page
 --only     only the cases whose title holds the word, as in --only stream --only 32
---server   the one that profile, allocations and held look into; default memory`
+--server   the one that profile, allocations, promoted and held look into; default memory`
 
 const { values, positionals } = parseArgs({
   // pnpm hands on the dashes that part its own options from ours.

@@ -1,10 +1,10 @@
-import { allocations, held } from './allocations.ts'
+import { allocations, held, promoted } from './allocations.ts'
 import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { streams } from './streams.ts'
 
-interface Options {
+export interface Options {
   /** Fewer requests and rounds; the figures are for a glance and are not written to the page. */
   readonly quick: boolean
   /** Only cases whose title holds every one of these words. */
@@ -22,5 +22,6 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   streams: { run: streams, published: true },
   profile: { run: profile, published: false },
   allocations: { run: allocations, published: false },
+  promoted: { run: promoted, published: false },
   held: { run: held, published: false },
 }

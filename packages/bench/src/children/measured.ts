@@ -19,10 +19,12 @@ export type MeasuredVerbs = {
   startProfile: (input: Record<string, never>) => Promise<void>
   /** `file`: where the whole profile goes, for those who want to look closer. */
   stopProfile: (input: { readonly file: string }) => Promise<HotSpots>
-  /** `collected`: what has been collected meanwhile counts too, which shows who makes garbage; else only what is still held. */
-  startAllocations: (input: { readonly collected: boolean }) => Promise<void>
+  startAllocations: (input: { readonly counting: Counting }) => Promise<void>
   stopAllocations: (input: Record<string, never>) => Promise<readonly Site[]>
 }
+
+/** Everything that is allocated; only what outlives a collection of the young, which is what makes those slow; only what is held at the end. */
+export type Counting = 'all' | 'promoted' | 'held'
 
 export interface Listening {
   readonly port: number
@@ -57,13 +59,13 @@ export function measured(listen: MeasuredVerbs['listen']): MeasuredVerbs & Verbs
       await writeFile(file, JSON.stringify(profile))
       return hotSpots(profile)
     },
-    async startAllocations({ collected }) {
+    async startAllocations({ counting }) {
       session.connect()
       globalThis.gc?.()
       await session.post('HeapProfiler.startSampling', {
         samplingInterval: 4_096,
-        includeObjectsCollectedByMajorGC: collected,
-        includeObjectsCollectedByMinorGC: collected,
+        includeObjectsCollectedByMajorGC: counting !== 'held',
+        includeObjectsCollectedByMinorGC: counting === 'all',
       })
     },
     async stopAllocations() {
