@@ -32,17 +32,50 @@ function wholeHeaders({ status, headers, close }: ApiReply, body: string): Recor
   return whole
 }
 
+interface Framing {
+  readonly chunk: (text: string) => string
+  readonly last: string
+  /** Sends the head, together with the first chunk. */
+  readonly begin: () => void
+}
+
+const chunked: Omit<Framing, 'begin'> = { chunk: text => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`, last: '0\r\n\r\n' }
+const plain: Omit<Framing, 'begin'> = { chunk: text => text, last: '' }
+
+/**
+ * Node frames a chunk as four writes that it gathers into one; as one string it is one, and a tenth cheaper. So where the
+ * answer is chunked (HTTP/1.1 is, 1.0 is not) the frames are made here. To be called once the head is written.
+ */
+function framing(response: ServerResponse): Framing {
+  const { socket } = response
+  let waiting = true
+  socket?.cork()
+  response.flushHeaders()
+  const begin = (): void => {
+    if (waiting) socket?.uncork()
+    waiting = false
+  }
+  if (!response.chunkedEncoding) return { ...plain, begin }
+  response.chunkedEncoding = false
+  return { ...chunked, begin }
+}
+
 /** One write a batch, and the next batch is asked for only once the socket has taken this one. */
 function pump(response: ServerResponse, body: AsyncIterator<string, undefined>, { leave, drainMs }: Sending): void {
   let dropping: NodeJS.Timeout | undefined
   let over = false
+  const framed = framing(response)
   const pull = (): void => void body.next().then(take, broken)
   const take = (step: IteratorResult<string, undefined>): void => {
     if (over) return
     if (step.done) {
       over = true
-      response.end()
-    } else if (response.write(step.value)) pull()
+      response.end(framed.last)
+      return
+    }
+    const taken = response.write(framed.chunk(step.value))
+    framed.begin()
+    if (taken) pull()
     else dropping = setTimeout(broken, drainMs)
   }
   const broken = (): void => void response.destroy()
