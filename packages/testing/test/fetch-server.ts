@@ -40,9 +40,13 @@ async function answer(handler: Handler, message: IncomingMessage, response: Serv
   response.writeHead(reply.status, { ...Object.fromEntries(reply.headers), ...(unread && { connection: 'close' }) })
   const reader = reply.body?.getReader()
   leaving.signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}))
+  let wake = (): void => {}
+  response.on('drain', () => wake()).on('close', () => wake())
   for (let step = await reader?.read(); step && !step.done; step = await reader?.read()) {
     if (response.write(step.value) || response.destroyed) continue
-    await new Promise(resolve => response.once('drain', resolve).once('close', resolve))
+    await new Promise<void>(resolve => {
+      wake = resolve
+    })
   }
   response.end()
   // What was not wanted is not waited for either.
