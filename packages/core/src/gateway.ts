@@ -20,6 +20,7 @@ import { makePlan } from './routing/make-plan.ts'
 import type { Plan } from './routing/plan.ts'
 import { strategies } from './routing/strategies.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
+import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 
 export interface Gateway {
@@ -29,7 +30,7 @@ export interface Gateway {
   readonly ids: Ids
   readonly logger: Logger
   /** The client halves by name: what the HTTP side reads and writes with. */
-  readonly dialects: Readonly<Record<string, ClientDialect>>
+  readonly dialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect }
   /** A secret (`ak_…`) → who calls. Throws `invalid_api_key` (401), the same for every reason. */
   authenticate(secret: string | undefined): Promise<Caller>
   identity(caller: Caller): Promise<Identity>
@@ -45,7 +46,7 @@ export interface Gateway {
   readonly billing: Billing
   /** Empty: ready. Else one sentence per thing that is not. */
   problems(): Promise<readonly string[]>
-  /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `routing_failed`; closes the storage. */
+  /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
@@ -84,6 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     hooks: options.hooks ?? {},
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live: new Set(),
+    pending: new Set(),
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
@@ -98,8 +100,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     dialects: clientDialects,
     models,
     workspaces: workspacesOf(storage.workspaces, { clock, ids }),
-    keys: keysOf({ store: storage.keys, authenticator, clock, ids }),
-    billing: billingOf(storage.ledger, clock),
+    keys: keysOf({ storage, authenticator, clock, ids }),
+    billing: billingOf(storage, clock),
     authenticate: authenticator.authenticate,
     identity: async caller => ({
       caller,
@@ -119,7 +121,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         retryAfterMs: refusal.retryAfterMs,
       })
     },
-    plan: async request => makePlan(request, estimateInput(request.prompt), planning),
+    async plan(asked, caller) {
+      const request = options.prepare ? await options.prepare(asked, caller) : asked
+      return makePlan(request, estimateInput(request.prompt), planning)
+    },
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()
       if (closing)
@@ -133,7 +138,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async problems() {
       if (closing) return ['The gateway is shutting down.']
-      const pinged = await pTimeout(storage.ping(), { milliseconds: 2_000 }).then(
+      const pinged = await pTimeout(storage.ping(), { milliseconds: 2_000, customTimers: timersOf(clock) }).then(
         () => undefined,
         (error: unknown) => `The storage cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       )
@@ -145,6 +150,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       endForShutdown(engine.live)
       // What was ended still has to be settled and told.
       await emptied(engine, 2_000)
+      await Promise.allSettled([...engine.live].map(live => live.leave()))
+      await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
       await storage.close()
     },
   }

@@ -16,17 +16,18 @@ const single = ['authorization', 'content-type', 'content-encoding']
 /** What a client may still be sending while its reply goes out; beyond it the connection is closed. */
 const worthDraining = 65_536
 
-/** IncomingMessage → plain values. Nothing is made before it is asked for: most requests never look at their signal twice. */
+/** IncomingMessage → plain values. */
 export function exchangeOf(message: IncomingMessage, response: ServerResponse, bodyIdleMs: number): Exchange {
   const url = targetOf(message.url ?? '/')
   const mark = url.indexOf('?')
-  let controller: AbortController | undefined
+  // Made at once, as a field: a getter in an object made per request keeps each of them alive until a full collection.
+  const controller = new AbortController()
   let gone = false
   let onLeave: (() => void) | undefined
   response.once('close', () => {
     if (response.writableFinished) return
     gone = true
-    controller?.abort()
+    controller.abort()
     onLeave?.()
   })
   return {
@@ -36,13 +37,7 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, b
       query: mark === -1 ? '' : url.slice(mark + 1),
       header: name => headerOf(message, name),
       text: limit => bodyOf(message, limit, bodyIdleMs),
-      get signal() {
-        if (controller === undefined) {
-          controller = new AbortController()
-          if (gone) controller.abort()
-        }
-        return controller.signal
-      },
+      signal: controller.signal,
     },
     leave: run => {
       onLeave = run

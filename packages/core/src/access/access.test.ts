@@ -13,12 +13,12 @@ const house = async (now = { ms: 1_000_000 }) => {
   const storage = memoryStorage()
   const clock = { ...webClock(), now: () => now.ms }
   const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
-  const keys = keysOf({ store: storage.keys, authenticator, clock, ids })
+  const keys = keysOf({ storage, authenticator, clock, ids })
   await storage.workspaces.insert({ id: 'w', name: 'W', billing: 'prepaid', createdAt: 0 })
   return { storage, authenticator, keys, now }
 }
 
-test('a secret has the form of a key, and one wrong character is told without the store', () => {
+test('a secret has the form of a key, and its checksum tells one wrong character', () => {
   const secret = makeSecret(ids)
   expect(secret).toMatch(/^ak_[0-9A-Za-z]{49}$/)
   expect(isSecret(secret)).toBe(true)
@@ -83,4 +83,29 @@ test.each([
   [['inference:invoke', 'keys:read'], 'mixed'],
 ])('the profile of %j is %s', (scopes, profile) => {
   expect(profileOf(scopes)).toBe(profile)
+})
+
+test('a secret that the operator chose works in every process, also one that has never seen it', async () => {
+  const { keys, storage, now } = await house()
+  const secret = 'ak_chosen-by-hand'
+  const { id } = await keys.create('w', { name: 'a', secret })
+  const elsewhere = makeAuthenticator({
+    keys: storage.keys,
+    workspaces: storage.workspaces,
+    clock: { ...webClock(), now: () => now.ms },
+    logger,
+  })
+  await expect(elsewhere.authenticate(secret)).resolves.toMatchObject({ keyId: id })
+})
+
+test.each([
+  [{ name: '' }, /name/],
+  [{ name: 'a', rpm: 0 }, /rpm/],
+  [{ name: 'a', scopes: ['everything'] }, /everything/],
+  [{ name: 'a', secret: 'sk_other' }, /secret/],
+  [{ name: 'a', expiresAt: new Date('never') }, /expiresAt/],
+])('a key of %j is refused, naming the field', async (input, words) => {
+  const { keys } = await house()
+  await expect(keys.create('w', input)).rejects.toThrow(words)
+  await expect(keys.create('nowhere', { name: 'a' })).rejects.toThrow(/nowhere/)
 })

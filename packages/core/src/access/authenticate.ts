@@ -4,7 +4,6 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import type { Caller } from './caller.ts'
-import { isSecret } from './secret.ts'
 
 export interface Authenticating {
   readonly keys: KeyStore
@@ -15,7 +14,7 @@ export interface Authenticating {
 
 export interface Authenticator {
   authenticate(secret: string | undefined): Promise<Caller>
-  /** A secret that the operator chose need not have our form: it is looked up all the same. */
+  /** A new key is known at once, though it was refused a moment ago. */
   welcome(secret: string): void
   /** Revocation takes hold at once in the process that revoked. */
   forget(keyId: string): void
@@ -25,6 +24,9 @@ export interface Authenticator {
 const cacheMs = 30_000
 const touchEveryMs = 60_000
 const mostKeys = 10_000
+
+/** Keys of our own make, and those that an operator chose. */
+const form = /^ak_[\x21-\x7e]{8,200}$/
 
 interface Cached {
   readonly caller: Caller
@@ -44,12 +46,15 @@ const refused = (): GatewayError =>
  */
 export function makeAuthenticator({ keys, workspaces, clock, logger }: Authenticating): Authenticator {
   const known = new LRUCache<string, Cached>({ max: mostKeys })
-  const given = new Set<string>()
+  // Raised by every revocation: what was looked up before it is not remembered.
+  let epoch = 0
   const unknown = new LRUCache<string, number>({ max: mostKeys })
 
   const look = async (secret: string, now: number): Promise<Cached> => {
+    const asked = epoch
     const key = await keys.findByHash(await sha256(secret))
     if (!key || !isActive(key, now)) {
+      known.delete(secret)
       unknown.set(secret, now + 1_000)
       throw refused()
     }
@@ -71,7 +76,7 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
         ...(key.expiresAt !== undefined && { expiresAt: key.expiresAt }),
       },
     }
-    known.set(secret, cached)
+    if (asked === epoch) known.set(secret, cached)
     return cached
   }
 
@@ -81,7 +86,7 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
       const now = clock.now()
       const hit = known.get(secret)
       // Malformed keys are refused without asking the store, and so for a second are those that it did not know.
-      if (!hit && (!(isSecret(secret) || given.has(secret)) || (unknown.get(secret) ?? 0) > now)) throw refused()
+      if (!hit && (!form.test(secret) || (unknown.get(secret) ?? 0) > now)) throw refused()
       const cached = hit && hit.until > now ? hit : await look(secret, now)
       if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= now) throw refused()
       if (now - cached.touchedAt >= touchEveryMs) {
@@ -92,11 +97,9 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
       }
       return cached.caller
     },
-    welcome(secret) {
-      if (!isSecret(secret)) given.add(secret)
-      unknown.delete(secret)
-    },
+    welcome: secret => void unknown.delete(secret),
     forget(keyId) {
+      epoch += 1
       for (const [secret, { caller }] of known.entries()) if (caller.keyId === keyId) known.delete(secret)
     },
   }

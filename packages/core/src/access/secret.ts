@@ -1,8 +1,8 @@
 import type { Ids } from '../runtime/ports.ts'
 
 /**
- * A key is `ak_`, 32 random bytes in base62 (43 characters), and a checksum of 6: 52 characters in all. A mistyped key is
- * refused without asking the store, and scanners for leaked secrets can tell a real key.
+ * A key is `ak_`, 32 random bytes in base62 (43 characters), and a checksum of 6: 52 characters in all. By the checksum
+ * a scanner for leaked secrets can tell a real key from a string that looks like one.
  */
 const pattern = /^ak_[0-9A-Za-z]{49}$/
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -6,7 +6,9 @@ import { responsesProvider } from './responses/provider.ts'
 export { chatProvider, responsesClient, responsesProvider }
 
 /** The halves that face callers, by name. */
-export const clientDialects: Readonly<Record<string, ClientDialect>> = { responses: responsesClient }
+export const clientDialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect } = {
+  responses: responsesClient,
+}
 
 /** The halves that face providers, by name. */
 export const providerDialects: Readonly<Record<string, ProviderDialect>> = { responses: responsesProvider, chat: chatProvider }

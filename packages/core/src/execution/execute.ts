@@ -15,7 +15,7 @@ export interface Won {
   readonly candidate: Candidate
   readonly events: Batches
   readonly warnings: readonly Warning[]
-  readonly failures: readonly Failure[]
+  readonly latencyMs: number
 }
 
 export interface Executing {
@@ -48,7 +48,8 @@ export async function execute(executing: Executing): Promise<Won> {
       if (left <= 0 || timeLeft() <= 0 || ending.why) break
       left -= 1
       const tried = await executing.attempt(candidate)
-      if (tried.ok) return { candidate, events: tried.events, warnings: [...tried.warnings, ...survived(failures)], failures }
+      if (tried.ok)
+        return { candidate, events: tried.events, warnings: [...tried.warnings, ...survived(failures)], latencyMs: tried.latencyMs }
       failures.push(tried.failure)
       executing.onFailure(candidate, tried.failure)
       const verdict = verdicts[tried.failure.kind]

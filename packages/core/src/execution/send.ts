@@ -28,6 +28,8 @@ export interface Frames<Read = unknown> {
   readonly toFrames: (read: Read) => readonly Frame[]
   /** What is left when the source has ended. */
   readonly last: () => readonly Frame[]
+  /** Committed: what comes now is handed on, and no longer held in memory. */
+  readonly relax: () => void
 }
 
 export type Sent =
@@ -74,7 +76,7 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
     }
     call.onAccepted()
     const { shape, body } = await sniff(reply.body)
-    if (shape === 'frames') return { ok: true, frames: framesOf(body) as Frames }
+    if (shape === 'frames') return { ok: true, frames: framesOf(body, call.stream) as Frames }
     if (shape === 'json') {
       const json = await readJson(body)
       return typeof json === 'string' ? fail('unreadable', json, status) : { ok: true, body: json }
@@ -89,9 +91,26 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
 
 const judge = ({ dialect }: Call, answer: FailedAnswer): Omit<Failure, 'provider'> => dialect.decodeFailure(answer)
 
-function framesOf(source: AsyncIterator<Uint8Array, undefined>): Frames<Uint8Array> {
+/** Bytes that a stream may hold back before its commit, and in all. A whole answer that comes as a stream is held to its end. */
+const mostHeld = { stream: 8 * 1024 * 1024, whole: 64 * 1024 * 1024 }
+const mostStreamed = 512 * 1024 * 1024
+
+function framesOf(source: AsyncIterator<Uint8Array, undefined>, stream: boolean): Frames<Uint8Array> {
   const reader = readFrames()
-  return { source, toFrames: reader.push, last: reader.end }
+  let size = 0
+  let limit = stream ? mostHeld.stream : mostHeld.whole
+  return {
+    source,
+    toFrames(bytes) {
+      size += bytes.byteLength
+      if (size > limit) throw new Error(`The stream is longer than ${limit} bytes.`)
+      return reader.push(bytes)
+    },
+    last: reader.end,
+    relax: () => {
+      limit = mostStreamed
+    },
+  }
 }
 
 async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
@@ -100,7 +119,10 @@ async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
   if ('frames' in reply) {
     call.onAccepted()
     const source = reply.frames[Symbol.asyncIterator]() as AsyncIterator<readonly Frame[], undefined>
-    return { ok: true, frames: { source, toFrames: frames => frames, last: () => [] } satisfies Frames<readonly Frame[]> as Frames }
+    return {
+      ok: true,
+      frames: { source, toFrames: frames => frames, last: () => [], relax: () => {} } satisfies Frames<readonly Frame[]> as Frames,
+    }
   }
   if (reply.status >= 200 && reply.status < 300) {
     call.onAccepted()

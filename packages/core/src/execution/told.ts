@@ -12,6 +12,7 @@ const words: Readonly<Record<FailureKind, string>> = {
   too_long: 'The request is longer than the context window of {provider}.',
   unsupported: '{provider} does not support a parameter of the request.',
   rate_limited: '{provider} limits the rate of requests.',
+  deadline: 'The deadline of the request passed.',
   timed_out: '{provider} did not answer in time.',
   overloaded: '{provider} is overloaded.',
   server_error: '{provider} failed.',
@@ -41,9 +42,10 @@ const sentence = (failure: Failure): string => {
 
 /** A failure as it is told inside a stream: message, type, code, provider. */
 export function toldInStream(failure: Failure): Failure {
+  if (failure.told) return failure
   const code = failure.code !== undefined && passing.has(failure.code) ? failure.code : verdicts[failure.kind].code
   const type = codes[verdicts[failure.kind].code].type
-  return { ...failure, message: sentence(failure), code, type }
+  return { ...failure, message: sentence(failure), code, type, told: true }
 }
 
 /** Everyone who could be asked failed: the one error that the request ends in, the most telling of all. */
@@ -59,7 +61,7 @@ export function allFailed(failures: readonly Failure[], deadlineOver: boolean): 
   const others =
     failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
   return new GatewayError(code, {
-    message: sentence(failure) + others,
+    message: (failure.told ? failure.message : sentence(failure)) + others,
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.provider !== undefined && { provider: failure.provider }),
     ...(codes[code].status === 429 && { limitedBy: 'provider', retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),

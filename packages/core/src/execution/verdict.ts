@@ -21,6 +21,7 @@ export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', health: 'neutral' },
   unsupported: { then: 'next', code: 'capability_mismatch', words: 'theirs', health: 'neutral' },
   rate_limited: { then: 'next', code: 'rate_limit_exceeded', words: 'theirs', health: 'limited' },
+  deadline: { then: 'stop', code: 'deadline_exceeded', words: 'ours', health: 'neutral' },
   timed_out: { then: 'next', code: 'provider_timeout', words: 'ours', health: 'fault' },
   overloaded: { then: 'retry', code: 'server_is_overloaded', words: 'theirs', health: 'fault' },
   server_error: { then: 'retry', code: 'provider_error', words: 'theirs', health: 'fault' },

@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/ports.ts'
+import { longestTimer } from '../runtime/timers.ts'
 
 /** Guards a stream after its commit: ends it when nothing was heard for `idleMs` while somebody listened, or when the deadline has come. */
 export interface Watch {
@@ -6,6 +7,8 @@ export interface Watch {
   waiting(): void
   /** Something real arrived; comments and pings do not count. */
   heard(): void
+  /** Somebody listens just now. */
+  listening(): boolean
   stop(): void
 }
 
@@ -23,7 +26,7 @@ export function watch(
     const now = clock.monotonic()
     const left = Math.min((waitingSince ?? now) + idleMs, deadlineAt) - now
     if (left <= 0) end(now >= deadlineAt ? 'deadline' : 'idle')
-    else timer = clock.setTimeout(arm, Math.min(Math.ceil(left), maxTimer))
+    else timer = clock.setTimeout(arm, Math.min(Math.ceil(left), longestTimer))
   }
   arm()
   return {
@@ -33,9 +36,7 @@ export function watch(
     heard: () => {
       waitingSince = undefined
     },
+    listening: () => waitingSince !== undefined,
     stop: () => clock.clearTimeout(timer),
   }
 }
-
-/** Timers hold 31 bits; longer waits are taken in steps. */
-const maxTimer = 2 ** 31 - 1

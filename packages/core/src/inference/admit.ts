@@ -28,14 +28,13 @@ export interface Asking {
 export interface Ticket {
   readonly slotKey: string
   readonly account: string
-  readonly held: Microdollars
 }
 
 const minute = 60_000
 /** A hold outlives its request by this much, so that a slow settlement still finds it. */
 const grace = 60_000
 
-/** A slot, the counters, then the money; what was taken is given back when a later one refuses. */
+/** A slot and the counters, then the money. The slot is given back when something refuses; a refused request counts against the rate. */
 export async function admit(asking: Asking, { storage, inferenceRpm, concurrentRequests }: Admitting): Promise<Ticket> {
   const { caller, plan, requestId, at, until } = asking
   const { counters, ledger } = storage
@@ -49,18 +48,21 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
   })
   const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: until + grace - at }, at)
   const taking = counters.take([count(`rpm:${caller.keyId}`), count(`rpm:${caller.keyId}:${plan.candidates[0].model.id}`)], at)
-  const [entered, tooFast] = await Promise.all([entering, taking])
-  if (!entered) throw tooMany(concurrentRequests)
+  const [entered, tooFast] = await Promise.allSettled([entering, taking])
   try {
-    if (tooFast) throw tooOften(tooFast, rpm)
+    if (entered.status === 'rejected') throw entered.reason
+    if (tooFast.status === 'rejected') throw tooFast.reason
+    if (!entered.value) throw tooMany(concurrentRequests)
+    if (tooFast.value) throw tooOften(tooFast.value, rpm)
     const held = plan.candidates.reduce((most, { offer }) => Math.max(most, estimateMost(offer, asking.inputTokens, asking.maxOutput)), 0)
     const account = creditAccount(caller.workspaceId)
     const floor = caller.billing === 'prepaid' ? 0 : Number.NEGATIVE_INFINITY
     const refusal = await ledger.reserve({ id: requestId, amount: held, accounts: [{ account, floor }], at, expiresAt: until + grace })
     if (refusal) throw tooPoor(refusal, held)
-    return { slotKey, account, held }
+    return { slotKey, account }
   } catch (error) {
-    await counters.leave(slotKey, requestId)
+    // Should this fail too, the slot frees itself in time, and the first trouble is the one to tell.
+    await counters.leave(slotKey, requestId).catch(() => {})
     throw error
   }
 }

@@ -11,7 +11,7 @@ import { tell } from '../runtime/tell.ts'
 import type { Ticket } from './admit.ts'
 import type { Engine } from './infer.ts'
 import type { Known } from './stamp.ts'
-import type { Tries } from './try-all.ts'
+import { type Tries, takeToHeart } from './try-all.ts'
 
 export interface Booking {
   readonly call: CallFacts
@@ -50,10 +50,10 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
       const streamed = request.delivery === 'stream' && seen.firstContentAt !== undefined
       const streamedMs = now - (streamed ? (seen.firstContentAt ?? now) : startedAt)
       const ending = resultOf(seen, left)
-      if (ending.result === 'error') health.failed(candidate)
+      if (seen.outcome?.status === 'failed') takeToHeart(health, candidate, seen.outcome.error)
       else if (ending.result !== 'abandoned') {
         const speed = usage.output_tokens > 8 && streamedMs > 0 ? { tokensPerSecond: (usage.output_tokens * 1000) / streamedMs } : {}
-        health.answered(candidate, { latencyMs: (seen.firstContentAt ?? now) - startedAt, ...speed })
+        health.answered(candidate, { latencyMs: won.latencyMs, ...speed })
       }
       await write(engine, booking, {
         model: candidate.model.id,
@@ -90,7 +90,8 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
   return { result: error.status === 429 ? 'rate_limited' : 'error', code: error.code }
 }
 
-async function write({ clock, storage, logger, hooks }: Engine, booking: Booking, { usage, ...entry }: Entry): Promise<void> {
+async function write(engine: Engine, booking: Booking, { usage, ...entry }: Entry): Promise<void> {
+  const { clock, logger, hooks } = engine
   const { call, request, plan, ticket, at, startedAt, tries } = booking
   const row: UsageRow = {
     id: call.requestId,
@@ -111,6 +112,6 @@ async function write({ clock, storage, logger, hooks }: Engine, booking: Booking
     ...(request.metadata && { metadata: request.metadata }),
     ...entry,
   }
-  await settle({ row, account: ticket.account, slotKey: ticket.slotKey }, storage, logger)
+  await settle({ row, account: ticket.account, slotKey: ticket.slotKey }, engine)
   if (hooks.onSettle) tell(logger, 'onSettle', () => hooks.onSettle?.(call, row))
 }

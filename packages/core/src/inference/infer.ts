@@ -29,7 +29,16 @@ export interface Engine {
   readonly limits: Limits
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
-  readonly live: Set<Ending>
+  readonly live: Set<Live>
+  /** Settlements that are being tried again. */
+  readonly pending: Set<Promise<void>>
+}
+
+/** A request under way, as a closing gateway sees it. */
+export interface Live {
+  readonly ending: Ending
+  /** Closes its books, though nobody reads it to its end. */
+  leave(): Promise<void>
 }
 
 /** A request's whole life, in order. Read this page first. */
@@ -40,7 +49,7 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
   let known: Known = { warnings: [] }
-  const { ending, letGo } = followCaller(engine, options.signal)
+  const { ending, letGo } = followCaller(engine, options.signal, () => opened)
 
   const run = async (): Promise<Metered> => {
     const request = engine.prepare ? await engine.prepare(asked, caller) : asked
@@ -74,14 +83,26 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
 }
 
 /** One ending for the request: the caller leaves, or a closing gateway will wait no longer. */
-function followCaller({ live }: Engine, caller: AbortSignal | undefined): { readonly ending: Ending; readonly letGo: () => void } {
+function followCaller(
+  { live }: Engine,
+  caller: AbortSignal | undefined,
+  opened: () => Promise<Metered>,
+): { readonly ending: Ending; readonly letGo: () => void } {
   const ending = makeEnding()
   const follow = (): void => ending.end('client_left')
   if (caller?.aborted) follow()
   else caller?.addEventListener('abort', follow, { once: true })
-  live.add(ending)
+  const entry: Live = {
+    ending,
+    leave: () =>
+      opened().then(
+        metered => metered.leave(),
+        () => {},
+      ),
+  }
+  live.add(entry)
   const letGo = (): void => {
-    live.delete(ending)
+    live.delete(entry)
     caller?.removeEventListener('abort', follow)
   }
   return { ending, letGo }
@@ -97,6 +118,6 @@ function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void
     )
 }
 
-export const endForShutdown = (live: Iterable<Ending>): void => {
-  for (const ending of live) ending.end('shut_down')
+export const endForShutdown = (live: Iterable<Live>): void => {
+  for (const { ending } of live) ending.end('shut_down')
 }

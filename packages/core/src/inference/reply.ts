@@ -11,7 +11,10 @@ export interface CallOptions {
   readonly caller: Caller
   /** Fires when the caller has left. */
   readonly signal?: AbortSignal
-  /** Default: a new UUID. Also the id of the usage row. */
+  /**
+   * Default: a new UUID. Also the id of the hold, the ledger entry and the usage row, each of which exists once per id: never
+   * let a client choose it, or its second request is settled as the first.
+   */
   readonly requestId?: string
 }
 
@@ -23,7 +26,7 @@ export interface CallOptions {
  * const response = await gateway.infer(request, { caller }).whole()
  */
 export interface Reply extends AsyncIterable<InferenceEvent> {
-  /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request. */
+  /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
   readonly committed: Promise<void>
   /** Events as they come, one batch per upstream read. After commit it does not reject: a break is a `finished` event that says so. `return()` leaves. */
   batches(): AsyncIterator<readonly InferenceEvent[], undefined>
@@ -43,11 +46,17 @@ export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): 
     // Nobody may be reading when the caller leaves; the books are closed all the same. A gateway that closes is another
     // matter: the caller is still there, and reads how it ends.
     ending.onEnd(() => {
-      if (ending.why === 'client_left') void metered.leave()
+      if (ending.why === 'client_left') metered.leave().catch(() => {})
     })
   })
   committed.catch(() => {})
+  let taken = false
+  const take = (): void => {
+    if (taken) throw new TypeError('This reply is being read already. Keep what the first reading gave, or call infer again.')
+    taken = true
+  }
   const batches = (): AsyncIterator<readonly InferenceEvent[], undefined> => {
+    take()
     let metered: Metered | undefined
     return {
       next() {
@@ -70,6 +79,7 @@ export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): 
     batches,
     stamp,
     async whole() {
+      take()
       const events = (await opened).events
       const folding = startFold()
       for (let step = await events.next(); !step.done; step = await events.next()) for (const event of step.value) folding.add(event)

@@ -31,7 +31,8 @@ export interface Tries {
 /** The plan's candidates, one after the other, with what each failure teaches. */
 export async function tryAll(engine: Engine, { call, request, plan, ending, startedAt, deadlineAt, tries }: Trying): Promise<Won> {
   const { clock, hooks, logger, health, timeouts, transport } = engine
-  const ceilingMs = request.routing.timeout_ms ?? (request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs)
+  const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
+  const ceilingMs = request.routing.timeout_ms ?? usualMs
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const won = await execute({
     plan,
@@ -42,12 +43,14 @@ export async function tryAll(engine: Engine, { call, request, plan, ending, star
     budget: engine.limits.attempts,
     attempt: async candidate => {
       tries.count += 1
-      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock })
+      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock, logger })
       if (!tried.ok && tried.accepted && ending.why) tries.accepted = candidate
       return tried
     },
     onFailure: (candidate, failure) => {
-      takeToHeart(health, candidate, failure)
+      // A limit that the caller chose says nothing about the provider, and must not demote it for others.
+      const chosen = failure.kind === 'timed_out' && ceilingMs < usualMs
+      if (!chosen) takeToHeart(health, candidate, failure)
       if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(call, failure))
     },
   })
@@ -59,7 +62,8 @@ export async function tryAll(engine: Engine, { call, request, plan, ending, star
 const credentialWaitMs = 60_000
 const limitedWaitMs = 1_000
 
-function takeToHeart(health: HealthBook, candidate: Candidate, failure: Failure): void {
+/** What a failure teaches about its candidate, by the table of verdicts. */
+export function takeToHeart(health: HealthBook, candidate: Candidate, failure: Failure): void {
   const verdict = verdicts[failure.kind].health
   if (verdict === 'neutral') return
   if (verdict === 'fault') health.failed(candidate)

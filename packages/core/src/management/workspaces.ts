@@ -14,7 +14,8 @@ export const workspacesOf = (store: WorkspaceStore, { clock, ids }: { readonly c
   async create({ id = ids.uuid(), name, billing = 'prepaid' }) {
     const workspace: StoredWorkspace = { id, name, billing, createdAt: clock.now() }
     await store.insert(workspace)
-    return workspace
+    // Of two with one id the first is kept, and told.
+    return (await store.find(id)) ?? workspace
   },
   list: () => store.list(),
 })

@@ -60,7 +60,7 @@ export function meter(
   }
   const leave = async (): Promise<void> => {
     if (ended) return ended
-    const closing = source.return?.()
+    const closing = close(source)
     await finish()
     await closing
   }
@@ -74,5 +74,14 @@ export function meter(
     },
     seen,
     leave,
+  }
+}
+
+/** What a source says when it is closed is of no interest any more; a transport that throws then must not end the process. */
+async function close(source: AsyncIterator<unknown, undefined>): Promise<void> {
+  try {
+    await source.return?.()
+  } catch {
+    // It is closed as far as we are concerned.
   }
 }

@@ -1,9 +1,9 @@
 import type { Storage, UsageResult, UsageRow } from '@signalbox/storage'
-import pRetry from 'p-retry'
 import type { Failure } from '../protocol/failure.ts'
 import type { Price } from '../protocol/model.ts'
 import type { Usage } from '../protocol/response.ts'
-import type { Logger } from '../runtime/ports.ts'
+import type { Clock, Logger } from '../runtime/ports.ts'
+import { sleep } from '../runtime/timers.ts'
 import { tokensOfText } from './estimate.ts'
 import type { Seen } from './meter.ts'
 import { costOf, type Microdollars, saneUsage } from './money.ts'
@@ -39,19 +39,48 @@ export interface Settling {
   readonly slotKey: string
 }
 
+export interface SettlePorts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Settlements that are being tried again; a closing gateway waits for them. */
+  readonly pending: Set<Promise<void>>
+}
+
+/** Waits before each further try. */
+const waits = [200, 1_000, 5_000] as const
+
 /** Ledger, usage row and slot in one go: a store that groups its writes makes one of them. An answer is never lost for a store that fails now. */
-export async function settle({ row, account, slotKey }: Settling, storage: Storage, logger: Logger): Promise<void> {
+export async function settle({ row, account, slotKey }: Settling, { storage, clock, logger, pending }: SettlePorts): Promise<void> {
   const at = row.at + Math.round(row.durationMs)
   const amounts = row.cost > 0 ? { [account]: row.cost } : {}
-  const write = (): Promise<unknown> =>
-    Promise.all([storage.ledger.settle({ id: row.id, amounts, at }), storage.usage.append(row), storage.counters.leave(slotKey, row.id)])
+  // Each of the three does nothing the second time, so what did succeed is not done twice.
+  const write = async (): Promise<void> => {
+    const done = await Promise.allSettled([
+      storage.ledger.settle({ id: row.id, amounts, at }),
+      storage.usage.append(row),
+      storage.counters.leave(slotKey, row.id),
+    ])
+    const failed = done.find(result => result.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+  const again = async (): Promise<void> => {
+    for (const wait of waits) {
+      await sleep(clock, wait)
+      const error = await write().then(
+        () => undefined,
+        (reason: unknown) => String(reason),
+      )
+      if (error === undefined) return
+      logger.warn({ requestId: row.id, error }, 'The request could not be settled; it is tried again.')
+    }
+    logger.error({ requestId: row.id, cost: row.cost }, 'The request was not settled; its hold runs out by itself.')
+  }
   try {
     await write()
   } catch (error) {
     logger.warn({ requestId: row.id, error: String(error) }, 'The request could not be settled at once; it is tried again.')
-    // Each of the three does nothing the second time, so what did succeed is not done twice.
-    pRetry(write, { retries: 5, minTimeout: 200, unref: true }).catch(last =>
-      logger.error({ requestId: row.id, cost: row.cost, error: String(last) }, 'The request was not settled; its hold runs out by itself.'),
-    )
+    const trying = again().finally(() => pending.delete(trying))
+    pending.add(trying)
   }
 }

@@ -9,6 +9,7 @@ export type FailureKind =
   | 'rate_limited'
   | 'out_of_quota'
   | 'timed_out'
+  | 'deadline'
   | 'overloaded'
   | 'server_error'
   | 'unreadable'
@@ -29,4 +30,6 @@ export interface Failure {
   /** How long the provider asked us to stay away. */
   readonly retryAfterMs?: number
   readonly provider?: string
+  /** Already in the caller's words: not to be worded again. */
+  readonly told?: boolean
 }

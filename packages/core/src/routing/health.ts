@@ -30,11 +30,18 @@ const blend = (old: number, seen: number): number => old + pace * (seen - old)
 
 const candidateKey = ({ offer, credential }: Candidate): string => `${offer.provider}\n${offer.provider_model_id}\n${credential.id}`
 
-/** Kept per process and bounded; an error rate halves with every good answer to come, so nobody is shunned for ever. */
+/** Failures are forgotten by time, not only by good answers: who is not asked any more could give none. */
+const halfLifeMs = 60_000
+
+/** Kept per process and bounded. */
 export function keepHealth(clock: Clock): HealthBook {
-  const book = new LRUCache<string, Health>({ max: mostCandidates })
+  const book = new LRUCache<string, Health & { readonly at: number }>({ max: mostCandidates })
   const cooling = new LRUCache<string, number>({ max: mostCandidates })
-  const of = (candidate: Candidate): Health => book.get(candidateKey(candidate)) ?? unseen
+  const of = (candidate: Candidate): Health => {
+    const seen = book.get(candidateKey(candidate))
+    if (!seen) return unseen
+    return seen.errorRate === 0 ? seen : { ...seen, errorRate: seen.errorRate * 0.5 ** ((clock.monotonic() - seen.at) / halfLifeMs) }
+  }
   return {
     of,
     coolUntil: candidate => (cooling.size === 0 ? 0 : (cooling.get(candidateKey(candidate)) ?? 0)),
@@ -44,11 +51,12 @@ export function keepHealth(clock: Clock): HealthBook {
         latencyMs: blend(old.latencyMs, latencyMs),
         tokensPerSecond: tokensPerSecond === undefined ? old.tokensPerSecond : blend(old.tokensPerSecond, tokensPerSecond),
         errorRate: blend(old.errorRate, 0),
+        at: clock.monotonic(),
       })
     },
     failed(candidate) {
       const old = of(candidate)
-      book.set(candidateKey(candidate), { ...old, errorRate: blend(old.errorRate, 1) })
+      book.set(candidateKey(candidate), { ...old, errorRate: blend(old.errorRate, 1), at: clock.monotonic() })
     },
     cool(candidate, milliseconds) {
       const key = candidateKey(candidate)

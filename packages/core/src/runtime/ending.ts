@@ -14,19 +14,17 @@ export interface Ending {
 }
 
 export function makeEnding(): Ending {
-  let why: EndReason | undefined
   const listeners: (() => void)[] = []
-  return {
-    get why() {
-      return why
-    },
+  // Fields, no getters: a getter in an object made per request keeps each of them alive until a full collection.
+  const ending: { -readonly [K in keyof Ending]: Ending[K] } = {
+    why: undefined,
     end(reason) {
-      if (why !== undefined) return
-      why = reason
+      if (ending.why !== undefined) return
+      ending.why = reason
       for (const run of listeners.splice(0)) run()
     },
     onEnd(run) {
-      if (why !== undefined) run()
+      if (ending.why !== undefined) run()
       else listeners.push(run)
       return () => {
         const at = listeners.indexOf(run)
@@ -34,4 +32,5 @@ export function makeEnding(): Ending {
       }
     },
   }
+  return ending
 }

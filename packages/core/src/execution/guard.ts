@@ -1,0 +1,61 @@
+import type { Failure } from '../protocol/failure.ts'
+import type { Clock } from '../runtime/ports.ts'
+import type { Batch, Batches } from './commit.ts'
+import type { Line } from './line.ts'
+import { toldInStream } from './told.ts'
+import { watch } from './watch.ts'
+
+export interface Guarding {
+  readonly line: Line
+  readonly idleMs: number
+  /** Monotonic milliseconds. */
+  readonly deadlineAt: number
+  readonly clock: Clock
+  readonly provider: string
+}
+
+/** After commit: idle and deadline end the stream, and a failure is told in the caller's terms. */
+export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, provider }: Guarding): Batches {
+  const guard = watch({ clock, idleMs, deadlineAt }, why => {
+    line.why = why
+    line.hangUp()
+    // Who has not read by the deadline will not: the books are closed as for one who left.
+    if (!guard.listening()) line.ending.end('client_left')
+  })
+  const close = (): void => {
+    guard.stop()
+    line.letGo()
+  }
+  const pass = (step: IteratorResult<Batch, undefined>): IteratorResult<Batch, undefined> => {
+    if (step.done) {
+      close()
+      return step
+    }
+    guard.heard()
+    const last = step.value.at(-1)
+    if (last?.type !== 'finished') return step
+    close()
+    if (last.outcome.status !== 'failed') return step
+    const error = toldInStream(ownReason(line) ?? { ...last.outcome.error, provider })
+    return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome: { status: 'failed', error } }] }
+  }
+  return {
+    next: () => {
+      guard.waiting()
+      return events.next().then(pass)
+    },
+    async return() {
+      close()
+      line.hangUp()
+      await events.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+
+  /** A break that we made ourselves is told by its reason, not by what it looked like to the reader. */
+  function ownReason({ ending, why }: Line): Failure | undefined {
+    if (ending.why) return { kind: ending.why, message: '' }
+    if (why === 'deadline') return { kind: 'deadline', message: '' }
+    return why === 'idle' ? { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.`, provider } : undefined
+  }
+}

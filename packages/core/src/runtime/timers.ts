@@ -1,0 +1,14 @@
+import type { Clock } from './ports.ts'
+
+/** The timers of a clock, for p-timeout. It types them after the runtime's own, which a clock of ours need not have. */
+export const timersOf = (clock: Clock) =>
+  ({
+    setTimeout: (run: () => void, milliseconds: number) => clock.setTimeout(run, milliseconds),
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
+  }) as never
+
+/** Timers hold 31 bits; longer waits are taken in steps, or not at all. */
+export const longestTimer = 2 ** 31 - 1
+
+export const sleep = (clock: Clock, milliseconds: number): Promise<void> =>
+  new Promise(resolve => void clock.setTimeout(resolve, milliseconds))
