@@ -118,15 +118,24 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
     if (last?.type === 'finished') noteOutcome(line, reply.stamp(), last)
   }
 
-  /** Told in the stream, by its own encoder, since the status is spent. */
+  /** Nothing more is wanted of the provider. The skin's work may end with the reply, so what it takes to leave is handed on. */
+  function leave(): Promise<void> {
+    const leaving = left(source ?? reply.batches())
+    context?.waitUntil?.(leaving)
+    return leaving
+  }
+
+  /** Told in the stream, by its own encoder, since the status is spent. It may be the encoder that broke, so the source is left too. */
   function broken(thrown: unknown): void {
     asking = false
     if (state !== 'open') return
     const error = asGatewayError(thrown, gateway, requestId)
     line.note({ code: error.code })
     state = 'last'
+    const begin = source === undefined ? reply : undefined
+    void leave()
     try {
-      say(writeFrames(encoder.write(failedEvents(error, source === undefined ? reply : undefined))))
+      say(writeFrames(encoder.write(failedEvents(error, begin))))
     } catch (again) {
       asGatewayError(again, gateway, requestId)
       end()
@@ -162,9 +171,8 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
       if (state === 'open') {
         line.note({ code: 'client_disconnected' })
         // The skin's signal has fired by now, so nothing in there waits for an upstream any more.
-        const leaving = Promise.resolve((source ?? reply.batches()).return?.()).then(ignore, ignore)
+        const leaving = leave()
         end()
-        context?.waitUntil?.(leaving)
         await leaving
       }
       end()
@@ -173,7 +181,13 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
   }
 }
 
-const ignore = (): void => {}
+async function left(source: AsyncIterator<unknown, undefined>): Promise<void> {
+  try {
+    await source.return?.()
+  } catch {
+    // Whoever failed to let go has said so elsewhere; the reply is over either way.
+  }
+}
 
 /** `begin`: nothing has been said yet, so the answer has to be announced before it can fail. */
 function failedEvents(error: GatewayError, begin: Reply | undefined): readonly InferenceEvent[] {

@@ -1,0 +1,85 @@
+import { GatewayError } from '@signalbox/core/errors'
+import { expect, test } from 'vitest'
+import { type ApiReply, type ApiRequest, createApi } from '../src/index.ts'
+import { delta, type Fake, fakeGateway, goodKey } from './fake-gateway.ts'
+
+const headers: Readonly<Record<string, string>> = { authorization: `Bearer ${goodKey}` }
+const request: ApiRequest = {
+  method: 'POST',
+  path: '/v1/responses',
+  query: '',
+  header: name => headers[name],
+  text: async () => ({ ok: true, text: '{"stream":true}' }),
+  signal: new AbortController().signal,
+}
+
+interface Opened {
+  readonly reply: ApiReply
+  readonly left: () => number
+  readonly work: Promise<unknown>[]
+}
+
+/** A source without end, that counts how often it is left. */
+async function open(fake: Fake, left: () => Promise<void> = async () => {}): Promise<Opened> {
+  let times = 0
+  fake.act = () => ({
+    batches: () => ({
+      next: async () => ({ done: false, value: [delta('a')] }),
+      return: async () => {
+        times++
+        await left()
+        return { done: true, value: undefined }
+      },
+    }),
+  })
+  const work: Promise<unknown>[] = []
+  const reply = await createApi(fake.gateway)(request, { waitUntil: promise => work.push(promise) })
+  return { reply, left: () => times, work }
+}
+
+/** A language that fails at every delta, and at everything where `mute`. */
+function stammering(mute: boolean): Fake {
+  const plain = fakeGateway()
+  const { responses } = plain.gateway.dialects
+  if (responses === undefined) throw new Error('The fake speaks nothing.')
+  return fakeGateway({
+    dialects: {
+      responses: {
+        ...responses,
+        encodeEvents: (...given) => {
+          const encoder = responses.encodeEvents(...given)
+          return {
+            write: events => {
+              if (mute || events.some(event => event.type === 'delta')) throw new Error('No words for it.')
+              return encoder.write(events)
+            },
+          }
+        },
+      },
+    },
+  })
+}
+
+const textOf = async ({ body }: ApiReply): Promise<string> => {
+  if (typeof body === 'string') return body
+  let text = ''
+  for (let step = await body.next(); !step.done; step = await body.next()) text += step.value
+  await body.return?.()
+  return text
+}
+
+test.each([
+  ['a batch', false],
+  ['a batch, and its failure', true],
+])('a source is left, once, when its encoder has no words for %s', async (_, mute) => {
+  const opened = await open(stammering(mute))
+  const text = await textOf(opened.reply)
+  expect(text).toMatch(mute ? /^$/ : /^event: response\.failed\n/)
+  expect([opened.left(), opened.work.length]).toEqual([1, 1])
+})
+
+test('a source that cannot be left disturbs nobody', async () => {
+  const opened = await open(stammering(false), () => Promise.reject(new GatewayError('provider_error', { message: 'stuck' })))
+  expect(await textOf(opened.reply)).toMatch(/^event: response\.failed\n/)
+  await expect(Promise.all(opened.work)).resolves.toEqual([undefined])
+})
