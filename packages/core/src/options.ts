@@ -53,8 +53,15 @@ export function checkOptions(options: GatewayOptions): void {
         throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
     }
   }
+  const spoken = new Map(options.providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
   for (const model of options.models) {
-    for (const { price, provider } of model.offers) {
+    for (const { price, provider, dialect } of model.offers) {
+      const languages = spoken.get(provider)
+      if (languages && !languages.includes(dialect)) {
+        throw new TypeError(
+          `createGateway: an offer of "${model.id}" asks "${provider}" in the dialect "${dialect}", but it does not speak "${dialect}"; it speaks ${languages.join(', ')}.`,
+        )
+      }
       for (const [part, value] of Object.entries(price ?? {})) {
         if (!Number.isSafeInteger(value) || value < 0) {
           throw new TypeError(

@@ -42,7 +42,7 @@ export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, spelled
   }
 }
 
-/** Fields that decide whom we pay, what we keep or how the answer comes: no extension may touch them. */
+/** Fields that decide whom we pay and how much, what we keep or how the answer comes: no extension may touch them. */
 const ours: ReadonlySet<string> = new Set([
   'model',
   'models',
@@ -54,6 +54,13 @@ const ours: ReadonlySet<string> = new Set([
   'conversation',
   'gateway',
   'extensions',
+  // Money is set aside for one answer of a known length at a known price.
+  'max_output_tokens',
+  'max_completion_tokens',
+  'max_tokens',
+  'n',
+  'best_of',
+  'service_tier',
 ])
 
 /** Parameters for this provider alone, merged last. */

@@ -1,64 +1,94 @@
 import type { Item, Part } from '../protocol/item.ts'
-import type { Offer } from '../protocol/model.ts'
+import type { Offer, Rates } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
+import { isObject, type Json } from '../protocol/wire.ts'
 import { costOf, type Microdollars } from './money.ts'
 
 /** Characters per token where nobody counted for us. */
 const charactersPerToken = 4
 /** What is set aside for input, beyond the estimate: the store must never be short because a text was dense. */
 const margin = 1.5
-/** An image, whatever its address or its bytes weigh. */
-const tokensPerImage = 1_600
+/** An image, a file or a sound, whatever its address or its bytes weigh: base64 is no text to a model. */
+const tokensPerBlob = 1_600
 /** Roles, brackets and names around one item. */
 const tokensPerItem = 8
 /** Answers that name no cap are assumed to stay below this when money is set aside; what is used beyond is owed all the same. */
 const assumedOutput = 16_384
+/** More than any answer or prompt can hold; keeps tokens × price far below 2⁵³. */
+const mostTokens = 10_000_000
 
 export const tokensOfText = (characters: number): number => Math.ceil(characters / charactersPerToken)
 
+interface Tally {
+  characters: number
+  blobs: number
+}
+
 /** Input tokens of a prompt, counted in characters: no text is copied or scanned. */
 export function estimateInput(prompt: Prompt): number {
-  let characters = prompt.instructions?.length ?? 0
-  let tokens = 0
-  for (const item of prompt.input) {
-    tokens += tokensPerItem
-    characters += charactersOf(item)
-    if (item.type === 'message') tokens += imagesIn(item.content)
-    else if (item.type === 'function_call_output' && typeof item.output !== 'string') tokens += imagesIn(item.output)
-  }
-  for (const tool of prompt.tools ?? []) characters += JSON.stringify(tool).length
-  if (prompt.text?.format?.type === 'json_schema') characters += JSON.stringify(prompt.text.format.schema).length
-  return tokens + tokensOfText(characters)
+  const tally: Tally = { characters: prompt.instructions?.length ?? 0, blobs: 0 }
+  for (const item of prompt.input) addItem(tally, item)
+  for (const tool of prompt.tools ?? []) tally.characters += JSON.stringify(tool).length
+  if (prompt.text?.format?.type === 'json_schema') tally.characters += JSON.stringify(prompt.text.format.schema).length
+  return prompt.input.length * tokensPerItem + tally.blobs * tokensPerBlob + tokensOfText(tally.characters)
 }
 
-const imagesIn = (parts: readonly Part[]): number => parts.filter(({ type }) => type === 'image').length * tokensPerImage
-
-function charactersOf(item: Item): number {
-  if (item.type === 'message') return charactersIn(item.content)
-  if (item.type === 'function_call') return item.name.length + item.arguments.length
-  if (item.type === 'function_call_output') return typeof item.output === 'string' ? item.output.length : charactersIn(item.output)
-  if (item.type === 'reasoning')
-    return [...item.summary, ...(item.content ?? [])].reduce((sum, text) => sum + text.length, item.encrypted_content?.length ?? 0)
-  return JSON.stringify(item.body).length
+function addItem(tally: Tally, item: Item): void {
+  if (item.type === 'message') addParts(tally, item.content)
+  else if (item.type === 'function_call') tally.characters += item.name.length + item.arguments.length
+  else if (item.type === 'native') addNative(tally, item.body)
+  else if (item.type === 'reasoning') {
+    tally.characters += item.encrypted_content?.length ?? 0
+    for (const text of [...item.summary, ...(item.content ?? [])]) tally.characters += text.length
+  } else if (typeof item.output === 'string') tally.characters += item.output.length
+  else addParts(tally, item.output)
 }
 
-function charactersIn(parts: readonly Part[]): number {
-  let sum = 0
+function addParts(tally: Tally, parts: readonly Part[]): void {
   for (const part of parts) {
-    if (part.type === 'text') sum += part.text.length
-    else if (part.type === 'refusal') sum += part.refusal.length
-    else if (part.type === 'native') sum += JSON.stringify(part.body).length
+    if (part.type === 'text') tally.characters += part.text.length
+    else if (part.type === 'refusal') tally.characters += part.refusal.length
+    else if (part.type === 'image') tally.blobs += 1
+    else addNative(tally, part.body)
   }
-  return sum
 }
 
-/** The most that an answer from this offer is expected to cost: set aside before the call. */
-export function estimateMost(offer: Offer, inputTokens: number, maxOutput: number | undefined): Microdollars {
-  if (!offer.price) return 0
+/** Quotes, a colon and a comma around a value. */
+const punctuation = 4
+
+/** With a list of its own instead of calling itself, since a client decides how deep its JSON goes. */
+function addNative(tally: Tally, body: Json): void {
+  const left: (readonly [field: string, value: Json | undefined])[] = [['', body]]
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [field, value] = next
+    tally.characters += field.length + punctuation
+    if (typeof value === 'string') {
+      if (isBlob(field, value)) tally.blobs += 1
+      else tally.characters += value.length
+    } else if (Array.isArray(value)) for (const each of value as readonly Json[]) left.push(['', each])
+    else if (isObject(value)) for (const each of Object.entries(value)) left.push(each)
+  }
+}
+
+/** Fields that stand for bytes, or for something that the provider fetches. */
+const blobField = /^(?:data|.+_data|image_url|file_url|file_id)$/
+const dataUrl = /^data:[\w.+-]{1,100}\/[\w.+-]{1,100}[;,]/
+
+const isBlob = (field: string, value: string): boolean => blobField.test(field) || dataUrl.test(value)
+
+/** An offer at the price that a request pays there: `{ ...offer, price: priceFor(candidate, request) }`. */
+type Priced = Pick<Offer, 'context_window' | 'max_output_tokens'> & { readonly price?: Rates | undefined }
+
+/**
+ * The most that an answer from this offer is expected to cost: set aside before the call. Always a safe integer, and never
+ * for more output than the offer can give, else a caller would be refused for money that the call cannot cost.
+ */
+export function estimateMost({ price, context_window, max_output_tokens }: Priced, inputTokens: number, maxOutput?: number): Microdollars {
+  if (!price) return 0
   const bound = Math.ceil(inputTokens * margin)
-  const input = Math.min(bound, offer.context_window ?? bound)
-  const output = maxOutput ?? Math.min(offer.max_output_tokens ?? assumedOutput, assumedOutput)
-  const writes = Math.max(offer.price.input, offer.price.cache_write ?? 0)
+  const input = Math.min(bound, context_window ?? bound, mostTokens)
+  const output = Math.min(maxOutput ?? assumedOutput, max_output_tokens ?? mostTokens, mostTokens)
+  const writes = Math.max(price.input, price.cache_write ?? 0)
   const usage = { input_tokens: input, output_tokens: output, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
-  return costOf({ ...offer.price, input: writes }, usage)
+  return costOf({ ...price, input: writes }, usage)
 }

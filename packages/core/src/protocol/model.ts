@@ -30,7 +30,12 @@ export interface Offer {
 }
 
 /** Microdollars per million tokens, integers. */
-export interface Price {
+export interface Price extends Rates {
+  /** Of a dearer `service_tier`. Absent: no such tier is sold here, and a request for one gets the usual tier and a warning. */
+  readonly priority?: Rates
+}
+
+export interface Rates {
   readonly input: number
   readonly output: number
   /** Cache reads. Default: as input. */
@@ -62,7 +67,10 @@ export interface Quirks {
   readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
   /** Developer messages are understood. Default: false, they are sent as `system`. */
   readonly developer_role?: boolean
-  /** Body fields that this offer refuses: dropped with a warning. */
+  /**
+   * Body fields that this offer refuses: dropped with a warning. `tool_choice_required` is no field but a value that cannot be
+   * dropped: a request that demands a call goes to another offer, or is refused as `tool_choice_required_not_supported`.
+   */
   readonly refuses?: readonly string[]
   /** Reasoning efforts understood; others move to the next lower one, with a warning. */
   readonly efforts?: readonly string[]
@@ -78,6 +86,6 @@ export interface Quirks {
   readonly call_id_length?: number
   /** Earlier reasoning is taken back only with its `encrypted_content`; other reasoning items are left out. Default: false. */
   readonly sealed_reasoning?: boolean
-  /** The `service_tier` that `gateway.routing.tier: priority` buys there. Default: none, a warning says so. */
+  /** The `service_tier` that `gateway.routing.tier: priority` buys there, if its price is known (`Price.priority`). Default: none, a warning says so. */
   readonly priority_tier?: string
 }

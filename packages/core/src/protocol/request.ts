@@ -83,6 +83,9 @@ export interface RoutingOptions {
   readonly ignore?: readonly string[]
   /** USD per million tokens that an offer may cost at most. */
   readonly max_price?: { readonly input?: number; readonly output?: number }
+  /** Two providers at once, and a credential of the caller's own: not done yet, and `true` is answered with a warning. */
+  readonly hedge?: boolean
+  readonly byok_first?: boolean
   /** Turns every warning into a 400. */
   readonly strict?: boolean
 }

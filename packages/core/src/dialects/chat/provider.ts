@@ -8,6 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer, unreadable } from '../failure.ts'
 import { mintCallId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { heedRouting } from '../tier.ts'
 import { emptyMessage, readMessage, writeMessages } from './items.ts'
 import { decodeEvents } from './stream-in.ts'
 import { writeFormat, writeTools } from './tools.ts'
@@ -15,7 +16,7 @@ import { countUsage, dialect, errorOf, firstChoice, headOf, outcomeOf, stringOf,
 
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): Encoded {
   const said = originalOf(request)
-  const written = said?.dialect === dialect ? { body: withoutOurs(said.body), warnings: [] } : compose(request, quirks)
+  const written = said?.dialect === dialect ? { body: withoutOurs(said.body), warnings: [] } : compose(request.prompt, quirks)
   const stream = request.delivery === 'stream'
   const body = {
     ...written.body,
@@ -23,7 +24,8 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
     stream,
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
-  return extend(dropRefused({ body, warnings: written.warnings }, quirks, spelled), request.prompt.extensions)
+  const heeded = heedRouting({ body, warnings: written.warnings }, request.routing, { price: offer.price, quirks })
+  return extend(dropRefused(heeded, quirks, spelled), request.prompt.extensions)
 }
 
 const withoutOurs = ({ gateway, extensions, stream_options, ...body }: JsonObject): JsonObject => body
@@ -51,7 +53,7 @@ const plain = [
   'service_tier',
 ] as const satisfies readonly (keyof Prompt)[]
 
-function compose({ prompt, routing }: InferenceRequest, quirks: Quirks): Encoded {
+function compose(prompt: Prompt, quirks: Quirks): Encoded {
   const { input, instructions, text, max_output_tokens, native } = prompt
   const format = writeFormat(text?.format, quirks)
   const spoken = [instructions, format.instruction].filter(words => words !== undefined)
@@ -69,17 +71,9 @@ function compose({ prompt, routing }: InferenceRequest, quirks: Quirks): Encoded
   if (effort?.effort) body.reasoning_effort = effort.effort
   if (text?.verbosity !== undefined) body.verbosity = text.verbosity
   Object.assign(body, writeLogprobs(prompt))
-  if (routing.tier !== undefined && quirks.priority_tier !== undefined) body.service_tier = quirks.priority_tier
   return {
     body,
-    warnings: [
-      ...warnings,
-      ...tools.warnings,
-      ...format.warnings,
-      ...(effort?.warnings ?? []),
-      ...unsayable(prompt),
-      ...tierWarning(routing, quirks),
-    ],
+    warnings: [...warnings, ...tools.warnings, ...format.warnings, ...(effort?.warnings ?? []), ...unsayable(prompt)],
   }
 }
 
@@ -105,11 +99,6 @@ function unsayable({ truncation, include = [], reasoning, native }: Prompt): rea
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
   ]
 }
-
-const tierWarning = ({ tier }: InferenceRequest['routing'], quirks: Quirks): readonly Warning[] =>
-  tier === undefined || quirks.priority_tier !== undefined
-    ? []
-    : [unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')]
 
 function decodeResponse(body: JsonObject): InferenceResponse {
   const head = headOf(body)

@@ -5,6 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { heedRouting } from '../tier.ts'
 import { originalBody, writeInput } from './items.ts'
 import { decodeResponse } from './reading.ts'
 import { decodeEvents } from './stream-in.ts'
@@ -16,7 +17,8 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
   const { body, warnings } = withEffort(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), prompt, quirks)
   const input = quirks.sealed_reasoning ? sealedOnly(body.input) : body.input
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
-  return extend(dropRefused(withTier({ body: addressed, warnings }, request, quirks), quirks), prompt.extensions)
+  const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
+  return extend(dropRefused(heeded, quirks), prompt.extensions)
 }
 
 /** The caller's own body, so that nothing in it needs to be known to us. */
@@ -35,15 +37,6 @@ function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: 
   return {
     body: { ...body, reasoning: { ...rest, ...(near.effort && { effort: near.effort }) } },
     warnings: [...warnings, ...near.warnings],
-  }
-}
-
-function withTier({ body, warnings }: Encoded, { routing }: InferenceRequest, quirks: Quirks): Encoded {
-  if (routing.tier === undefined) return { body, warnings }
-  if (quirks.priority_tier !== undefined) return { body: { ...body, service_tier: quirks.priority_tier }, warnings }
-  return {
-    body,
-    warnings: [...warnings, unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')],
   }
 }
 

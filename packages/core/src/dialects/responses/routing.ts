@@ -32,7 +32,7 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
     strict: flag,
     hedge: flag,
     byok_first: flag,
-  } satisfies { readonly [Field in Exclude<keyof RoutingOptions, 'models'> | 'hedge' | 'byok_first']-?: Read<unknown> }),
+  } satisfies { readonly [Field in Exclude<keyof RoutingOptions, 'models'>]-?: Read<unknown> }),
 )
 
 const readModels: Read<readonly string[]> = (value, path) => {
@@ -49,8 +49,6 @@ const gatewayFields: ReadonlyMap<string, Read<unknown>> = new Map<string, Read<u
 interface GatewayFields {
   readonly routing?: Omit<RoutingOptions, 'models' | 'allow_fallbacks'> & {
     readonly allow_fallbacks?: boolean
-    readonly hedge?: boolean
-    readonly byok_first?: boolean
   }
   readonly metadata?: Readonly<Record<string, string>>
   readonly models?: readonly string[]
@@ -66,6 +64,6 @@ export function readRouting(body: JsonObject): { readonly routing: RoutingOption
   }
   const [first, ...rest] = gateway.models ?? (model === undefined ? [] : [model])
   if (first === undefined) return missing('model', 'Name one in `model`, or several in `gateway.models`.')
-  const { allow_fallbacks = true, hedge, byok_first, ...options } = gateway.routing ?? {}
+  const { allow_fallbacks = true, ...options } = gateway.routing ?? {}
   return { routing: { models: [first, ...rest], allow_fallbacks, ...options }, ...(gateway.metadata && { metadata: gateway.metadata }) }
 }

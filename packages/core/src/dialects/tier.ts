@@ -1,0 +1,59 @@
+import type { Price, Quirks } from '../protocol/model.ts'
+import type { RoutingOptions } from '../protocol/request.ts'
+import type { Json } from '../protocol/wire.ts'
+import { type Encoded, unsupported } from './quirks.ts'
+
+// Which tier a request gets. The body that is sent and the bill that is written both ask here, so that no dear tier is
+// ever sent at the ordinary price.
+
+/** Tiers that cost the ordinary price or less. Any other name may be dear, whoever invents it. */
+const ordinary: ReadonlySet<Json | undefined> = new Set([
+  undefined,
+  null,
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'on_demand',
+  'flex',
+])
+
+/** What an offer knows of its tiers. */
+export interface Tiers {
+  readonly price: Price | undefined
+  readonly quirks: Quirks
+}
+
+const sellsDear = ({ price, quirks }: Tiers): boolean => price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
+
+/** The tier that `gateway.routing.tier` buys here, if any. */
+const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
+  tier !== undefined && sellsDear(tiers) ? tiers.quirks.priority_tier : undefined
+
+/** Whether this request gets a dear tier from this offer. `named`: its own `service_tier`. */
+export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
+  sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || !ordinary.has(named))
+
+const unheeded = [
+  ['hedge', 'This gateway does not ask two providers at once yet; one was asked at a time.'],
+  ['byok_first', 'This gateway does not take credentials of your own yet; its own was used.'],
+] as const
+
+/** Puts the tier into a body, or takes out one that has no price here, and names what of `gateway.routing` was not done. */
+export function heedRouting({ body, warnings }: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
+  const bought = tierOf(routing, tiers)
+  const { service_tier, ...rest } = body
+  const tooDear = bought === undefined && !ordinary.has(service_tier) && !sellsDear(tiers)
+  const without = tooDear ? rest : body
+  return {
+    body: bought === undefined ? without : { ...body, service_tier: bought },
+    warnings: [
+      ...warnings,
+      ...(tooDear ? [unsupported('service_tier', 'No price is known here for this `service_tier`; the usual tier was used.')] : []),
+      ...(routing.tier !== undefined && bought === undefined
+        ? [unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')]
+        : []),
+      ...unheeded.flatMap(([field, message]) => (routing[field] ? [unsupported(`gateway.routing.${field}`, message)] : [])),
+    ],
+  }
+}

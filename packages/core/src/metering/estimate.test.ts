@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import type { Offer } from '../protocol/model.ts'
+import type { Prompt } from '../protocol/request.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { estimateInput, estimateMost } from './estimate.ts'
+
+const base64 = 'A'.repeat(4_000_000)
+const native = (body: JsonObject) => ({ type: 'native', dialect: 'responses', body }) as const
+const asking = (...bodies: readonly JsonObject[]): Prompt => ({ input: [{ type: 'message', role: 'user', content: bodies.map(native) }] })
+
+test.each<[string, JsonObject]>([
+  ['a file', { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${base64}` }],
+  ['a file in bare base64', { type: 'input_file', file_data: base64 }],
+  ['a file by id', { type: 'input_file', file_id: 'file_1' }],
+  ['a sound', { type: 'input_audio', input_audio: { data: base64, format: 'mp3' } }],
+  ['an image of another kind', { type: 'screenshot', shots: [{ any: `data:image/png;base64,${base64}` }] }],
+])('%s counts the same, whatever it weighs', (_, body) => {
+  const tokens = estimateInput(asking(body))
+  expect(tokens).toBeGreaterThan(1_500)
+  expect(tokens).toBeLessThan(1_700)
+})
+
+test('bytes in an item of its own are no text either', () => {
+  const screenshot = native({
+    type: 'computer_call_output',
+    output: { type: 'computer_screenshot', image_url: `data:image/png;base64,${base64}` },
+  })
+  expect(estimateInput({ input: [screenshot] })).toBeLessThan(1_700)
+})
+
+test('what is text in a native part counts as text', () => {
+  expect(estimateInput(asking({ type: 'input_note', note: 'x'.repeat(4_000) }))).toBeGreaterThanOrEqual(1_000)
+  expect(estimateInput(asking({ type: 'input_note', note: `data: ${'x'.repeat(40_000)}` }))).toBeGreaterThanOrEqual(10_000)
+})
+
+test('JSON as deep as a client likes is counted', () => {
+  const deep = JSON.parse(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`) as JsonObject
+  expect(estimateInput({ input: [native(deep)] })).toBeGreaterThan(0)
+})
+
+const offer: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
+
+test('no hold is for more than the offer can write', () => {
+  expect(estimateMost({ ...offer, max_output_tokens: 100 }, 0, 5_000)).toBe(200)
+  expect(estimateMost({ ...offer, max_output_tokens: 100 }, 0, undefined)).toBe(200)
+  expect(estimateMost({ ...offer, max_output_tokens: 100 }, 0, 50)).toBe(100)
+  expect(estimateMost(offer, 0, undefined)).toBe(2 * 16_384)
+})
+
+test('a hold is a safe integer, whatever is asked for at the dearest price', () => {
+  const dearest = { ...offer, price: { input: 1e12, output: 1e12, cache_write: 1e12 } }
+  const held = estimateMost(dearest, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+  expect(Number.isSafeInteger(held)).toBe(true)
+  expect(held).toBeGreaterThan(0)
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { chatProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
+import type { Offer, Quirks } from '../protocol/model.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { estimateMost } from './estimate.ts'
+import { priceFor } from './tier.ts'
+
+const ordinary = { input: 1_000_000, output: 2_000_000 }
+const priority = { input: 3_000_000, output: 6_000_000 }
+const dear: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { ...ordinary, priority } }
+const plain: Offer = { ...dear, price: ordinary }
+const ask = (fields: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
+
+const asked: readonly JsonObject[] = [
+  {},
+  { service_tier: 'auto' },
+  { service_tier: 'flex' },
+  { service_tier: 'priority' },
+  { service_tier: 'warp' },
+  { service_tier: '' },
+  { gateway: { routing: { tier: 'priority' } } },
+  { service_tier: 'flex', gateway: { routing: { tier: 'priority' } } },
+  { service_tier: 'priority', extensions: { service_tier: 'warp' } },
+]
+const quirks: readonly Quirks[] = [
+  {},
+  { priority_tier: 'fast' },
+  { refuses: ['service_tier'] },
+  { priority_tier: 'fast', refuses: ['service_tier'] },
+]
+
+test('a dear tier is sent exactly where its price is paid', () => {
+  const cheap = new Set([undefined, 'auto', 'flex'])
+  for (const fields of asked)
+    for (const provider of quirks)
+      for (const offer of [dear, plain])
+        for (const dialect of [chatProvider, responsesProvider]) {
+          const request = ask(fields)
+          const { body } = dialect.encodeRequest(request, offer, provider)
+          const paid = priceFor({ offer, provider: { quirks: provider } }, request)
+          const sent = body.service_tier as string | undefined
+          expect({ fields, sent, dear: paid === priority }).toEqual({ fields, sent, dear: !cheap.has(sent) })
+        }
+})
+
+test('the offer’s own quirks come before its provider’s', () => {
+  const request = ask({ gateway: { routing: { tier: 'priority' } } })
+  expect(priceFor({ offer: dear, provider: {} }, request)).toBe(dear.price)
+  expect(priceFor({ offer: { ...dear, quirks: { priority_tier: 'x' } }, provider: {} }, request)).toBe(priority)
+  expect(
+    priceFor({ offer: { ...dear, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priority_tier: 'x' } } }, request),
+  ).toBe(dear.price)
+})
+
+test('no price is no price, and a hold follows the tier', () => {
+  const { price, ...free } = dear
+  const request = ask({ service_tier: 'priority', max_output_tokens: 10 })
+  expect(priceFor({ offer: free, provider: {} }, request)).toBeUndefined()
+  expect(estimateMost({ ...dear, price: priceFor({ offer: dear, provider: {} }, request) }, 0, 10)).toBe(60)
+  expect(estimateMost(dear, 0, 10)).toBe(20)
+})

@@ -1,0 +1,243 @@
+import { createGateway, type Gateway } from '@signalbox/core'
+import { chatProvider } from '@signalbox/core/dialects'
+import type { Frame, Provider } from '@signalbox/core/protocol'
+import { compatible } from '@signalbox/core/providers'
+import type { Transport } from '@signalbox/core/runtime'
+import { nodeTransport } from '@signalbox/node-http'
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { afterEach, expect, test } from 'vitest'
+import { acts, chaosProvider, defaultText, scriptedProvider, sse, testGateway } from '../src/index.ts'
+
+// Every road on which a request can end leaves nothing behind: no hold, no slot, no connection, and one usage record.
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const request = (gateway: Gateway, more: object = {}) =>
+  gateway.dialects.responses.decodeRequest({ model: 'test-model', input: 'Hi', stream: true, ...more })
+
+async function house(options: Parameters<typeof testGateway>[0]) {
+  const made = await testGateway(options)
+  closing.push(made.close)
+  const books = async () => {
+    const { workspaceId, keyId } = made.caller
+    const { held } = await made.gateway.billing.balance(workspaceId)
+    const rows = await made.storage.usage.list({ workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 })
+    const free = await made.storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
+    await made.storage.counters.leave(`slots:${keyId}`, 'probe')
+    return { held, free, results: rows.map(({ result }) => result) }
+  }
+  return { ...made, books }
+}
+
+const clean = (result: string) => ({ held: 0, free: true, results: [result] })
+
+test('a provider that keeps its socket open after its last word is hung up on', async () => {
+  const server = await chaosProvider()
+  closing.push(server.close)
+  server.always(async line => {
+    const frames = sse([...line.told.opening, ...line.told.content, ...line.told.closing])
+    await line.write(
+      `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${Buffer.byteLength(frames).toString(16)}\r\n${frames}\r\n`,
+    )
+    await line.gone
+  })
+  const { gateway, caller } = await house({ servers: [server], transport: nodeTransport() })
+  const response = await gateway.infer(request(gateway), { caller }).whole()
+  expect(response.outcome.status).toBe('completed')
+  await server.until('the connection is closed', () => server.connections() === 0, 4_000)
+})
+
+test('a reply that nobody reads to its end is settled at the deadline', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
+  const { gateway, caller, books } = await house({ providers: [provider] })
+  const reply = gateway.infer(request(gateway, { gateway: { routing: { deadline_ms: 300 } } }), { caller })
+  await reply.committed
+  await new Promise(resolve => setTimeout(resolve, 600))
+  expect(await books()).toEqual(clean('abandoned'))
+})
+
+test('closing the gateway settles also what nobody reads', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
+  const storage = memoryStorage()
+  const { gateway, caller } = await testGateway({ providers: [provider], storage })
+  await gateway.infer(request(gateway), { caller }).committed
+  await gateway.close()
+  expect(await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10 })).toHaveLength(1)
+})
+
+test('a transport that throws when it is closed harms nobody', async () => {
+  const encoder = new TextEncoder()
+  const first = encoder.encode('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"}}]}\n\n')
+  let told = false
+  const transport: Transport = async () => ({
+    status: 200,
+    header: () => undefined,
+    body: {
+      next: () => {
+        if (told) return new Promise(() => {})
+        told = true
+        return Promise.resolve({ done: false, value: first })
+      },
+      return: () => Promise.reject(new Error('closing failed')),
+    },
+  })
+  const { gateway, caller, books } = await house({
+    providers: [compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })],
+    transport,
+  })
+  const events = gateway.infer(request(gateway), { caller }).batches()
+  await events.next()
+  await events.return?.()
+  expect(await books()).toEqual(clean('abandoned'))
+})
+
+type Call = readonly [part: 'counters' | 'ledger' | 'usage', method: string]
+
+const failing = (storage: Storage, [part, method]: Call, times: number): Storage => {
+  let left = times
+  const inner = storage[part] as unknown as Record<string, (...args: readonly unknown[]) => Promise<unknown>>
+  const broken = {
+    ...inner,
+    [method]: (...args: readonly unknown[]) => {
+      left -= 1
+      return left >= 0 ? Promise.reject(new Error('The disk is full.')) : inner[method]?.(...args)
+    },
+  }
+  return { ...storage, [part]: broken }
+}
+
+test.each([
+  ['counters', 'take'],
+  ['counters', 'enter'],
+  ['ledger', 'reserve'],
+] as const)('when %s.%s fails at admission, nothing stays taken, and the next request is served', async (part, method) => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
+  const { gateway, caller, books } = await house({
+    providers: [provider],
+    storage: failing(memoryStorage(), [part, method], 1),
+    limits: { concurrentRequests: 1 },
+  })
+  await expect(gateway.infer(request(gateway), { caller }).whole()).rejects.toThrow('The disk is full.')
+  expect((await gateway.infer(request(gateway), { caller }).whole()).outcome.status).toBe('completed')
+  expect(await books()).toEqual(clean('ok'))
+})
+
+test.each([
+  ['ledger', 'settle'],
+  ['usage', 'append'],
+  ['counters', 'leave'],
+] as const)('when %s.%s fails at settlement, the answer is delivered and the books are closed by a later try', async (part, method) => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
+  const { gateway, caller, books } = await house({ providers: [provider], storage: failing(memoryStorage(), [part, method], 2) })
+  expect((await gateway.infer(request(gateway), { caller }).whole()).outcome.status).toBe('completed')
+  await expect.poll(books, { timeout: 5_000 }).toEqual(clean('ok'))
+})
+
+const throwing: Record<string, (sound: Provider) => Provider> = {
+  authorize: sound => ({ ...sound, authorize: () => Promise.reject(new Error('The token endpoint is down.')) }),
+  endpoint: sound => ({
+    ...sound,
+    endpoint: () => {
+      throw new Error('No address.')
+    },
+  }),
+  answer: sound => ({ ...sound, answer: () => Promise.reject(new Error('Broken.')) }),
+  encodeRequest: sound => ({
+    ...sound,
+    dialects: [
+      {
+        ...chatProvider,
+        encodeRequest: () => {
+          throw new Error('Cannot be said.')
+        },
+      },
+    ],
+  }),
+  decodeEvents: sound => ({
+    ...sound,
+    answer: async () => ({ status: 200, frames: [[{ data: '{}' }] as readonly Frame[]][Symbol.iterator]() as never }),
+  }),
+}
+
+test.each(Object.keys(throwing))('a provider whose %s throws is a provider that failed: the next one answers', async name => {
+  const base = compatible({ id: 'bad', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })
+  const bad = throwing[name]?.(base) ?? base
+  const good = scriptedProvider({ id: 'good', dialect: chatProvider, acts: [] })
+  const { gateway, caller, books } = await house({ providers: [bad, good] })
+  const reply = gateway.infer(request(gateway), { caller })
+  expect((await reply.whole()).outcome.status).toBe('completed')
+  expect(reply.stamp().routing?.provider).toBe('good')
+  expect(await books()).toEqual(clean('ok'))
+})
+
+test('a time limit that a caller chose does not demote the provider for others', async () => {
+  const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, acts: [acts.stall(200)] })
+  const other = scriptedProvider({ id: 'other', dialect: chatProvider, acts: [] })
+  const { gateway, caller } = await house({ providers: [provider, other], strategy: 'availability' })
+  await gateway.infer(request(gateway, { gateway: { routing: { timeout_ms: 20 } } }), { caller }).whole()
+  const plan = await gateway.plan(request(gateway), caller)
+  expect(plan.candidates.map(candidate => candidate.provider.id)).toEqual(['slow', 'other'])
+})
+
+test('the deadline in the middle of a stream is told by its own name', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
+  const { gateway, caller, storage } = await house({ providers: [provider] })
+  const events = []
+  for await (const event of gateway.infer(request(gateway, { gateway: { routing: { deadline_ms: 300 } } }), { caller })) events.push(event)
+  expect(events.at(-1)).toMatchObject({ type: 'finished', outcome: { status: 'failed', error: { code: 'deadline_exceeded' } } })
+  const [row] = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 })
+  expect(row).toMatchObject({ result: 'error', code: 'deadline_exceeded' })
+})
+
+test('a reply is read once', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
+  const { gateway, caller } = await house({ providers: [provider] })
+  const reply = gateway.infer(request(gateway), { caller })
+  await reply.whole()
+  await expect(reply.whole()).rejects.toThrow(/read already/)
+})
+
+test('what `prepare` throws ends the request before anything is taken, and what a hook throws ends nothing', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
+  const hooks = {
+    onSettle: () => {
+      throw new Error('A hook broke.')
+    },
+    onPlan: () => {
+      throw new Error('Another hook broke.')
+    },
+  }
+  let angry = true
+  const { gateway, caller, books } = await house({
+    providers: [provider],
+    hooks,
+    prepare: asked => {
+      if (angry) throw new Error('Not today.')
+      return asked
+    },
+  })
+  await expect(gateway.infer(request(gateway), { caller }).whole()).rejects.toThrow('Not today.')
+  expect(await books()).toEqual({ held: 0, free: true, results: [] })
+  angry = false
+  expect(JSON.stringify((await gateway.infer(request(gateway), { caller }).whole()).output)).toContain(defaultText.slice(0, 20))
+  expect(await books()).toEqual(clean('ok'))
+})
+
+test('a gateway that was put together wrongly says so at once', () => {
+  const storage = memoryStorage()
+  const provider = compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9' })
+  const model = (offer: object) => [{ id: 'm', offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', ...offer }] }]
+  expect(() => createGateway({ providers: [provider, provider], models: [], storage })).toThrow(/"p" twice/)
+  expect(() => createGateway({ providers: [provider], models: model({ price: { input: 0.5, output: 1 } }), storage })).toThrow(
+    /price\.input/,
+  )
+  expect(() => createGateway({ providers: [provider], models: model({ dialect: 'responses' }), storage })).toThrow(
+    /does not speak "responses"/,
+  )
+  expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'best' })).toThrow(/strategy/)
+  expect(() => createGateway({ providers: [provider], models: [], storage, timeouts: { idleMs: 0 } })).toThrow(/idleMs/)
+})
