@@ -1,3 +1,4 @@
+import { buysDear } from '../dialects/tier.ts'
 import type { Ability } from '../protocol/model.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import type { Needs } from './needs.ts'
@@ -51,6 +52,12 @@ export const rules: readonly Rule[] = [
     why: (candidate, { needs }) => when(needs.structuredOutput && lacks(candidate, 'structured_output'), 'it has no structured output'),
   },
   {
+    code: 'capability_mismatch',
+    // Who keeps to a schema also keeps to JSON.
+    why: (candidate, { needs }) =>
+      when(needs.jsonMode && lacks(candidate, 'json_mode') && lacks(candidate, 'structured_output'), 'it has no JSON mode'),
+  },
+  {
     code: 'context_length_exceeded',
     why: ({ offer }, { needs }) =>
       // The estimate is on the high side, so only what is beyond doubt is left out; the provider has the last word.
@@ -70,9 +77,11 @@ export const rules: readonly Rule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
-    why: ({ offer }, { routing }) => {
+    why: ({ offer, provider }, { needs, routing }) => {
       const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}
-      const dear = offer.price !== undefined && (usd(offer.price.input) > input || usd(offer.price.output) > output)
+      const tiers = { price: offer.price, quirks: { ...provider.quirks, ...offer.quirks } }
+      const price = buysDear(needs.serviceTier, routing, tiers) ? offer.price?.priority : offer.price
+      const dear = price !== undefined && (usd(price.input) > input || usd(price.output) > output)
       return when(dear, 'it costs more than `gateway.routing.max_price`')
     },
   },

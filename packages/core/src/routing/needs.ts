@@ -9,8 +9,8 @@ export interface Needs {
   readonly vision: boolean
   readonly structuredOutput: boolean
   readonly jsonMode: boolean
-  readonly logprobs: boolean
   readonly toolChoiceRequired: boolean
+  readonly serviceTier: string | undefined
   /** The dialects of items that only they can carry. */
   readonly itemDialects: readonly DialectName[]
   /** The dialects of tools that only they can carry: preferred, else the tool is left out with a warning. */
@@ -39,8 +39,8 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     vision,
     structuredOutput: prompt.text?.format?.type === 'json_schema',
     jsonMode: prompt.text?.format?.type === 'json_object',
-    logprobs: (prompt.top_logprobs ?? 0) > 0,
     toolChoiceRequired: prompt.tool_choice === 'required',
+    serviceTier: prompt.service_tier,
     itemDialects: natives,
     toolDialects: tools.flatMap(tool => (tool.type === 'native' ? [tool.dialect] : [])),
     inputTokens,

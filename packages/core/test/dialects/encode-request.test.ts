@@ -84,10 +84,43 @@ describe('responses to responses', () => {
     expect(responses(asked).body.input).toHaveLength(3)
     expect(responses(asked, { sealed_reasoning: true }).body.input).toEqual([sealed, { role: 'user', content: 'x' }])
   })
-  test('the faster tier, where it is sold', () => {
-    const asked = ask({ gateway: { routing: { tier: 'priority' } } })
-    expect(responses(asked, { priority_tier: 'priority' }).body).toMatchObject({ service_tier: 'priority' })
-    expect(responses(asked).warnings).toMatchObject([{ param: 'gateway.routing.tier' }])
+})
+
+describe.each([responsesProvider, chatProvider])('what costs more, to $name', ({ encodeRequest }) => {
+  const price = { input: 1, output: 1 }
+  const dear = { ...offer, price: { ...price, priority: { input: 2, output: 2 } } }
+  const sent = (fields: JsonObject, sold = offer, quirks: Quirks = {}) => {
+    const { body, warnings } = encodeRequest(ask(fields), sold, quirks)
+    return { tier: body.service_tier, warned: warnings.map(({ param }) => param) }
+  }
+
+  test('the faster tier of the gateway, where it is sold at a known price', () => {
+    const asked = { gateway: { routing: { tier: 'priority' } } }
+    const none = { tier: undefined, warned: ['gateway.routing.tier'] }
+    expect(sent(asked, dear, { priority_tier: 'fast' })).toEqual({ tier: 'fast', warned: [] })
+    expect(sent(asked, dear)).toEqual(none)
+    expect(sent(asked, { ...offer, price }, { priority_tier: 'fast' })).toEqual(none)
+    expect(sent(asked, offer, { priority_tier: 'fast' })).toEqual(none)
+  })
+  test('a `service_tier` that costs more is sent only at its own price; one that does not goes as it is', () => {
+    expect(sent({ service_tier: 'priority' }, dear)).toEqual({ tier: 'priority', warned: [] })
+    expect(sent({ service_tier: 'priority' })).toEqual({ tier: undefined, warned: ['service_tier'] })
+    expect(sent({ service_tier: 'unheard-of' })).toEqual({ tier: undefined, warned: ['service_tier'] })
+    expect(sent({ service_tier: 'flex' })).toEqual({ tier: 'flex', warned: [] })
+  })
+  test.each(['max_output_tokens', 'max_completion_tokens', 'max_tokens', 'n', 'best_of', 'service_tier'])(
+    'an extension does not set %s',
+    field => {
+      const { body, warnings } = encodeRequest(ask({ extensions: { [field]: 9, seed: 7 } }), dear, {})
+      expect(body).not.toHaveProperty(field)
+      expect(body).toMatchObject({ seed: 7 })
+      expect(warnings).toMatchObject([{ code: 'unsupported_parameter', param: `extensions.${field}` }])
+    },
+  )
+  test('what is not done yet is said, where it is asked for', () => {
+    const both = (value: boolean) => sent({ gateway: { routing: { hedge: value, byok_first: value } } }).warned
+    expect(both(true)).toEqual(['gateway.routing.hedge', 'gateway.routing.byok_first'])
+    expect(both(false)).toEqual([])
   })
 })
 

@@ -209,7 +209,7 @@ describe('one way of naming the model', () => {
     expect(verdict({ input: 'x', gateway: { models: [] } })).toBe('invalid_parameter_value gateway.models')
     expect(verdict({ input: 'x', gateway: { models: [''] } })).toBe('invalid_parameter_value gateway.models[0]')
   })
-  test('routing options arrive as they are; those that we only tolerate do not', () => {
+  test('routing options arrive as they are', () => {
     const routing = {
       tier: 'priority',
       timeout_ms: 5,
@@ -220,8 +220,10 @@ describe('one way of naming the model', () => {
       max_price: { input: 1 },
       strict: true,
       strategy: 's',
+      hedge: true,
+      byok_first: false,
     }
-    expect(read({ gateway: { routing: { ...routing, allow_fallbacks: false, hedge: true } } }).routing).toEqual({
+    expect(read({ gateway: { routing: { ...routing, allow_fallbacks: false } } }).routing).toEqual({
       models: ['m'],
       allow_fallbacks: false,
       ...routing,

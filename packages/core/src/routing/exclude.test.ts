@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { responsesClient } from '../dialects/index.ts'
+import type { Offer } from '../protocol/model.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { rules } from './exclude.ts'
+import { needsOf } from './needs.ts'
+import type { Candidate } from './plan.ts'
+
+const price = { input: 1_000_000, output: 1_000_000 }
+
+/** Why an offer is left out of a request; nothing if it is not. */
+function whyNot(fields: JsonObject, offer: Partial<Offer>): string | undefined {
+  const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
+  const sold: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price, ...offer }
+  const candidate: Candidate = {
+    model: { id: 'm', offers: [sold] },
+    offer: sold,
+    provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
+    credential: { id: 'c', owner: 'platform', secret: '' },
+  }
+  const question = { needs: needsOf(request, 1), routing: request.routing }
+  for (const { code, why } of rules) {
+    const reason = why(candidate, question)
+    if (reason !== undefined) return `${code}: ${reason}`
+  }
+  return undefined
+}
+
+test('JSON mode is left to who has it, or can do more', () => {
+  const asked = { text: { format: { type: 'json_object' } } }
+  expect(whyNot(asked, { abilities: ['tools'] })).toBe('capability_mismatch: it has no JSON mode')
+  expect(whyNot(asked, { abilities: ['json_mode'] })).toBeUndefined()
+  expect(whyNot(asked, { abilities: ['structured_output'] })).toBeUndefined()
+  expect(whyNot(asked, {})).toBeUndefined()
+  expect(whyNot({}, { abilities: [] })).toBeUndefined()
+})
+
+test('a call that must be made is left to who honors the demand', () => {
+  const asked = { tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }
+  expect(whyNot(asked, { quirks: { refuses: ['tool_choice_required'] } })).toMatch(/^tool_choice_required_not_supported/)
+  expect(whyNot({ ...asked, tool_choice: 'auto' }, { quirks: { refuses: ['tool_choice_required'] } })).toBeUndefined()
+  expect(whyNot(asked, {})).toBeUndefined()
+})
+
+test('a ceiling of price is held against what the tier asked for costs', () => {
+  const dear = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } } }
+  const routing = { max_price: { input: 2 } }
+  expect(whyNot({ gateway: { routing } }, dear)).toBeUndefined()
+  expect(whyNot({ service_tier: 'priority', gateway: { routing } }, dear)).toMatch(/^routing_constraint_unsatisfiable/)
+  expect(whyNot({ service_tier: 'priority', gateway: { routing } }, { price })).toBeUndefined()
+})
