@@ -1,6 +1,7 @@
 import type { Gateway } from '@signalbox/core'
 import type { Api } from './exchange.ts'
 import { createHandler } from './handle.ts'
+import { createFinder } from './match.ts'
 import { makeDocument } from './openapi.ts'
 import { routes, type Site } from './routes.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
@@ -29,4 +30,16 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     document: () => (document ??= JSON.stringify(makeDocument(routes, gateway.operator))),
   }
   return createHandler(gateway, site)
+}
+
+/**
+ * Tells whether a path, as it came and without its query, is one that the API answers; for servers that have others beside it.
+ *
+ * @example
+ * const ours = pathTest({ basePath: '/api' })
+ * ours('/api/v1/me') // true
+ */
+export function pathTest(options?: ApiOptions): (path: string) => boolean {
+  const find = createFinder(routes, settingsOf(options).basePath)
+  return path => find(path) !== undefined
 }

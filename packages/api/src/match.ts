@@ -13,11 +13,19 @@ interface Place {
   readonly segments: readonly string[]
 }
 
+/** Whether there is anything at a path, whatever the method. */
+export type Finder = (path: string) => Found | undefined
+
+interface Found {
+  readonly place: Place
+  readonly params: Readonly<Record<string, string>>
+}
+
 /**
- * Finds the row of a path. Paths are compared as they came: no decoding, no dot segments, no case, no doubled or trailing
+ * Finds the rows of a path. Paths are compared as they came: no decoding, no dot segments, no case, no doubled or trailing
  * slashes. So there is one spelling of each path, and the row that guards is always the row that runs.
  */
-export function createMatcher(routes: readonly Route[], basePath: string): Matcher {
+export function createFinder(routes: readonly Route[], basePath: string): Finder {
   const fixed = new Map<string, Place>()
   const open: Place[] = []
   for (const row of routes) {
@@ -30,16 +38,26 @@ export function createMatcher(routes: readonly Route[], basePath: string): Match
     else if (known === undefined) open.push(place)
   }
 
-  return (method, whole) => {
-    const path = whole.startsWith(basePath) ? whole.slice(basePath.length) : undefined
-    if (path === undefined) throw unknownPath(whole)
+  return whole => {
+    if (!whole.startsWith(basePath)) return undefined
+    const path = whole.slice(basePath.length)
     const exact = fixed.get(path)
-    if (exact !== undefined) return choose(exact, method, {})
+    if (exact !== undefined) return { place: exact, params: {} }
     for (const place of open) {
       const params = paramsOf(place.segments, path)
-      if (params !== undefined) return choose(place, method, params)
+      if (params !== undefined) return { place, params }
     }
-    throw unknownPath(path)
+    return undefined
+  }
+}
+
+/** The row of a method and a path. Throws where there is nothing at the path. */
+export function createMatcher(routes: readonly Route[], basePath: string): Matcher {
+  const find = createFinder(routes, basePath)
+  return (method, path) => {
+    const found = find(path)
+    if (found === undefined) throw unknownPath(path.startsWith(basePath) ? path.slice(basePath.length) : path)
+    return choose(found.place, method, found.params)
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { pathTest } from '../src/index.ts'
 import { createMatcher } from '../src/match.ts'
 import { type Route, routes } from '../src/routes.ts'
 
@@ -74,6 +75,12 @@ describe('a path', () => {
     expect(based('GET', '/api/v1/me').kind).toBe('row')
     expect(() => based('GET', '/v1/me')).toThrow()
     expect(() => based('GET', '/apiv1/me')).toThrow()
+  })
+
+  test('can be asked about without a method', () => {
+    const ours = pathTest({ basePath: '/api/' })
+    for (const { path } of routes) expect(ours(`/api${path.replace(/:[a-z_]+\+?/g, 'x')}`)).toBe(true)
+    for (const path of ['/v1/me', '/api', '/api/v1', '/api/v1/users', '/api/v1/me?x=1', '/apiv1/me']) expect(ours(path)).toBe(false)
   })
 
   test('rows with several parameters, and rows that share a path', () => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ApiOptions, type ApiReply, createApi } from '@signalbox/api'
+import { type ApiOptions, type ApiReply, createApi, pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { refuseUpload, send } from './reply.ts'
-import { exchangeOf, pathOf } from './request.ts'
+import { exchangeOf, locate } from './request.ts'
 
 export interface NodeOptions extends ApiOptions {
   /** A body that says nothing for so long is given up. Default 15,000. */
@@ -14,9 +14,6 @@ export interface NodeOptions extends ApiOptions {
 /** Fits `http.createServer(listener)` and `app.use(listener)`; with `next`, paths that are not ours are handed on. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
 
-/** First segments of all our paths. */
-const ours = /^\/(?:v1|v1beta|healthz|readyz)(?:\/|\?|$)/
-
 /**
  * The gateway as a listener of node:http, also inside Express and its kin.
  *
@@ -26,14 +23,12 @@ const ours = /^\/(?:v1|v1beta|healthz|readyz)(?:\/|\?|$)/
  */
 export function createNodeListener(gateway: Gateway, options: NodeOptions = {}): NodeListener {
   const api = createApi(gateway, options)
-  const basePath = options.basePath ?? ''
+  const ours = pathTest(options)
   const bodyIdleMs = options.bodyIdleMs ?? 15_000
   const drainMs = options.drainMs ?? 60_000
 
-  const answerable = (path: string): boolean => path.startsWith(basePath) && ours.test(path.slice(basePath.length))
-
   return (message, response, next) => {
-    if (next !== undefined && !answerable(pathOf(message))) {
+    if (next !== undefined && !ours(locate(message).path)) {
       next()
       return
     }

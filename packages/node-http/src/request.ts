@@ -18,8 +18,7 @@ const worthDraining = 65_536
 
 /** IncomingMessage → plain values. */
 export function exchangeOf(message: IncomingMessage, response: ServerResponse, bodyIdleMs: number): Exchange {
-  const url = targetOf(message.url ?? '/')
-  const mark = url.indexOf('?')
+  const { path, query } = locate(message)
   // Made at once, as a field: a getter in an object made per request keeps each of them alive until a full collection.
   const controller = new AbortController()
   let gone = false
@@ -33,8 +32,8 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, b
   return {
     request: {
       method: message.method ?? 'GET',
-      path: mark === -1 ? url : url.slice(0, mark),
-      query: mark === -1 ? '' : url.slice(mark + 1),
+      path,
+      query,
       header: name => headerOf(message, name),
       text: limit => bodyOf(message, limit, bodyIdleMs),
       signal: controller.signal,
@@ -55,7 +54,12 @@ function targetOf(url: string): string {
   return start === -1 ? '/' : url.slice(start)
 }
 
-export const pathOf = (message: IncomingMessage): string => targetOf(message.url ?? '/')
+/** Cut out of the text, so the router sees what came. */
+export function locate(message: IncomingMessage): { readonly path: string; readonly query: string } {
+  const target = targetOf(message.url ?? '/')
+  const mark = target.indexOf('?')
+  return mark === -1 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
+}
 
 function headerOf(message: IncomingMessage, name: string): string | undefined {
   const value = message.headers[name]

@@ -32,6 +32,21 @@ describe('inside another server', () => {
     expect((await fetch(`${url}/api/healthz?x=1`)).status).toBe(200)
   })
 
+  test('what the host has beside ours stays its own, however much it looks like ours', async () => {
+    const url = await inside(async () => {})
+    for (const path of ['/v1', '/v1/', '/v1/users', '/v1/me/photo', '/v1beta/x', '/healthz/db', '/readyz/', '/v1/responses/x']) {
+      expect([path, await (await fetch(`${url}${path}`)).text()]).toEqual([path, 'next'])
+    }
+    expect((await fetch(`${url}/v1/responses?x=1`)).status).toBe(405)
+    expect((await fetch(`${url}/v1/models/meta/llama?x=1`)).status).toBe(401)
+  })
+
+  test('a base path may end in a slash here too', async () => {
+    const url = await inside(async () => {}, { basePath: '/api/' })
+    expect((await fetch(`${url}/api/healthz`)).status).toBe(200)
+    expect(await (await fetch(`${url}/apihealthz`)).text()).toBe('next')
+  })
+
   test('a body that was parsed before is taken as it is', async () => {
     const url = await inside(async request => {
       let text = ''
