@@ -1,4 +1,4 @@
-import type { KeyStore, StoredKey } from '@signalbox/storage'
+import { faultOfKey, faultOfKeyTime, type KeyStore, type StoredKey } from '@signalbox/storage'
 
 /** Keys by id and by hash. `await memoryKeys().findByHash(sha256(secret))` */
 export function memoryKeys(): KeyStore {
@@ -14,6 +14,8 @@ export function memoryKeys(): KeyStore {
   }
   return {
     async insert(key) {
+      const fault = faultOfKey(key)
+      if (fault) throw fault
       if (byId.has(key.id)) throw new Error(`keys.insert: the id \`${key.id}\` is taken. Make the key with a new id.`)
       if (idByHash.has(key.hash)) throw new Error(`keys.insert: the hash of \`${key.id}\` is taken. Make the key with a new secret.`)
       byId.set(key.id, copy(key))
@@ -27,6 +29,8 @@ export function memoryKeys(): KeyStore {
         .sort((a, b) => a.createdAt - b.createdAt)
         .map(copy),
     async revoke({ workspaceId, id, at }) {
+      const fault = faultOfKeyTime('revoke', at)
+      if (fault) throw fault
       const key = ofWorkspace(workspaceId, id)
       if (!key) return undefined
       const revoked = key.revokedAt === undefined ? { ...key, revokedAt: at } : key
@@ -34,6 +38,8 @@ export function memoryKeys(): KeyStore {
       return copy(revoked)
     },
     async touch(id, at) {
+      const fault = faultOfKeyTime('touch', at)
+      if (fault) throw fault
       const key = byId.get(id)
       if (key && at > (key.lastUsedAt ?? Number.NEGATIVE_INFINITY)) byId.set(id, { ...key, lastUsedAt: at })
     },

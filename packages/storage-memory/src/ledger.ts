@@ -18,9 +18,10 @@ interface Hold {
   readonly amount: number
   readonly accounts: readonly string[]
   readonly expiresAt: number
-  /** Ran out, and its money is free again; waits to be handed out by `expire`. */
-  lapsed: boolean
 }
+
+/** Reserves between two searches for holds that ran out: where nobody is ever refused, nobody else looks. */
+const SWEEP_EVERY = 1_000
 
 const done = Promise.resolve()
 const admitted = Promise.resolve(undefined)
@@ -33,6 +34,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
   const credits = remember(maxIds)
   // No live hold ends before this, so a refusal need not search them all.
   let soonest = Number.POSITIVE_INFINITY
+  let reserves = 0
 
   const open = (name: string): Account => {
     const known = accounts.get(name)
@@ -41,20 +43,16 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
     accounts.set(name, account)
     return account
   }
-  const free = (hold: Hold): void => {
+  const end = (id: string, hold: Hold): void => {
+    holds.delete(id)
     for (const name of hold.accounts) open(name).held -= hold.amount
   }
   const lapse = (at: number): void => {
-    if (at < soonest) return
+    if (!(at >= soonest)) return
     soonest = Number.POSITIVE_INFINITY
-    for (const hold of holds.values()) {
-      if (hold.lapsed) continue
-      if (hold.expiresAt > at) soonest = Math.min(soonest, hold.expiresAt)
-      else {
-        free(hold)
-        hold.lapsed = true
-      }
-    }
+    for (const [id, hold] of holds)
+      if (hold.expiresAt <= at) end(id, hold)
+      else soonest = Math.min(soonest, hold.expiresAt)
   }
   const write = (name: string, account: Account, entry: Omit<LedgerEntry, 'account' | 'balanceAfter'>): void => {
     account.balance += entry.amount
@@ -71,7 +69,9 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
     reserve(hold) {
       const fault = faultOfHold(hold)
       if (fault) return Promise.reject(fault)
-      if (holds.has(hold.id) || settled.has(hold.id)) return admitted
+      const known = holds.get(hold.id)
+      if ((known && known.expiresAt > hold.at) || settled.has(hold.id)) return admitted
+      if (known || ++reserves % SWEEP_EVERY === 0) lapse(hold.at)
       for (const wanted of hold.accounts) {
         if (availableTo(wanted) >= hold.amount) continue
         lapse(hold.at)
@@ -80,7 +80,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
       }
       for (const { account } of hold.accounts) open(account).held += hold.amount
       const names = hold.accounts.map(({ account }) => account)
-      holds.set(hold.id, { amount: hold.amount, accounts: names, expiresAt: hold.expiresAt, lapsed: false })
+      holds.set(hold.id, { amount: hold.amount, accounts: names, expiresAt: hold.expiresAt })
       if (hold.expiresAt < soonest) soonest = hold.expiresAt
       return admitted
     },
@@ -92,10 +92,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
       // What is held cannot have been settled, and the many settled ids are slow to ask.
       if (!hold && settled.has(id)) return done
       settled.add(id)
-      if (hold) {
-        holds.delete(id)
-        if (!hold.lapsed) free(hold)
-      }
+      if (hold) end(id, hold)
       for (const name of Object.keys(amounts)) {
         const amount = amounts[name] ?? 0
         const account = open(name)
@@ -129,16 +126,6 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
         .slice(Math.max(0, end - limit), Math.max(0, end))
         .reverse()
         .map(entry => ({ ...entry }))
-    },
-    async expire(at) {
-      lapse(at)
-      const expired: { id: string; amount: number }[] = []
-      for (const [id, { amount, lapsed }] of holds) {
-        if (!lapsed) continue
-        holds.delete(id)
-        expired.push({ id, amount })
-      }
-      return expired
     },
   }
 }

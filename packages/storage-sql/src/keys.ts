@@ -1,4 +1,4 @@
-import type { KeyStore, StoredKey } from '@signalbox/storage'
+import { faultOfKey, faultOfKeyTime, type KeyStore, type StoredKey } from '@signalbox/storage'
 import type { Connection } from './group.ts'
 
 interface Row {
@@ -31,26 +31,35 @@ export function sqliteKeys({ db, read, write }: Connection): KeyStore {
   const find = (workspaceId: string, id: string): StoredKey | undefined => toKey(byId.get(workspaceId, id) as Row | undefined)
 
   return {
-    insert: key =>
-      write(() => {
+    insert(key) {
+      const fault = faultOfKey(key)
+      if (fault) return Promise.reject(fault)
+      return write(() => {
         const other = taken.get(key.id, key.hash)
         if (other?.id === key.id) throw new Error(`keys.insert: the id \`${key.id}\` is taken. Make the key with a new id.`)
         if (other) throw new Error(`keys.insert: the hash of \`${key.id}\` is taken. Make the key with a new secret.`)
         insert.run(...toRow(key))
-      }),
+      })
+    },
     findByHash: hash => read(() => toKey(byHash.get(hash) as Row | undefined)),
     find: (workspaceId, id) => read(() => find(workspaceId, id)),
     list: (workspaceId, options) =>
       read(() => list.all(workspaceId, options?.includeRevoked ? 1 : 0).flatMap(row => toKey(row as unknown as Row) ?? [])),
-    revoke: ({ workspaceId, id, at }) =>
-      write(() => {
+    revoke({ workspaceId, id, at }) {
+      const fault = faultOfKeyTime('revoke', at)
+      if (fault) return Promise.reject(fault)
+      return write(() => {
         revoke.run(at, workspaceId, id)
         return find(workspaceId, id)
-      }),
-    touch: (id, at) =>
-      write(() => {
+      })
+    },
+    touch(id, at) {
+      const fault = faultOfKeyTime('touch', at)
+      if (fault) return Promise.reject(fault)
+      return write(() => {
         touch.run(at, id, at)
-      }),
+      })
+    },
   }
 }
 

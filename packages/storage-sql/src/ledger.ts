@@ -13,20 +13,27 @@ import {
 import type { Connection } from './group.ts'
 
 interface Hold {
-  readonly id: string
   readonly amount: number
   /** JSON: a list of account names. */
   readonly accounts: string
-  readonly lapsed: number
 }
+
+/** Reserves between two searches for holds that ran out: where nobody is ever refused, nobody else looks. */
+const SWEEP_EVERY = 1_000
 
 /** Balances, holds and entries in SQLite. `await sqliteLedger(connection).balance('credit:me', at)` */
 export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
   const sql = prepare(db)
+  let reserves = 0
   return {
     reserve(hold) {
       const fault = faultOfHold(hold)
-      return fault ? Promise.reject(fault) : write(() => reserve(sql, hold))
+      if (fault) return Promise.reject(fault)
+      const sweeps = ++reserves % SWEEP_EVERY === 0
+      return write(() => {
+        if (sweeps) lapse(sql, hold.at)
+        return reserve(sql, hold)
+      })
     },
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
@@ -48,12 +55,6 @@ export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
         if (typeof seq !== 'number') return []
         return sql.entries.all(account, seq, Math.max(0, limit)) as unknown as LedgerEntry[]
       }),
-    expire: at =>
-      write(() => {
-        const expired = sql.expire.all(at) as unknown as Hold[]
-        free(sql, expired)
-        return expired.map(({ id, amount }) => ({ id, amount }))
-      }),
   }
 }
 
@@ -61,19 +62,19 @@ type Sql = ReturnType<typeof prepare>
 
 function prepare(db: DatabaseSync) {
   return {
-    isKnown: db.prepare(`
-      SELECT 1 WHERE EXISTS (SELECT 1 FROM holds WHERE id = ?)
-        OR EXISTS (SELECT 1 FROM movements WHERE id = ? AND kind = 'usage' AND credited_account = '')`),
+    // Until when an id is known: what was settled, for ever.
+    knownUntil: db.prepare(`
+      SELECT expires_at AS until FROM holds WHERE id = ? UNION ALL
+      SELECT ${Number.MAX_SAFE_INTEGER} FROM movements WHERE id = ? AND kind = 'usage' AND credited_account = '' LIMIT 1`),
     open: db.prepare('INSERT INTO accounts (account, balance, held, credited, spent) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING'),
     // One statement decides and holds. Holds that ran out still count here: only a refusal has to look for them.
     aside: db.prepare('UPDATE accounts SET held = held + ? WHERE account = ? AND balance - held - ? >= ?'),
     account: db.prepare('SELECT balance - held AS free FROM accounts WHERE account = ?'),
     free: db.prepare('UPDATE accounts SET held = held - ? WHERE account = ?'),
     hold: db.prepare('INSERT INTO holds (id, amount, accounts, expires_at) VALUES (?, ?, ?, ?)'),
-    held: db.prepare('SELECT id, amount, accounts, lapsed FROM holds WHERE id = ?'),
+    held: db.prepare('SELECT amount, accounts FROM holds WHERE id = ?'),
     unhold: db.prepare('DELETE FROM holds WHERE id = ?'),
-    lapse: db.prepare('UPDATE holds SET lapsed = 1 WHERE lapsed = 0 AND expires_at <= ? RETURNING id, amount, accounts, 0 AS lapsed'),
-    expire: db.prepare('DELETE FROM holds WHERE expires_at <= ? RETURNING id, amount, accounts, lapsed'),
+    lapse: db.prepare('DELETE FROM holds WHERE expires_at <= ? RETURNING amount, accounts'),
     move: db.prepare('INSERT INTO movements (id, kind, credited_account) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
     charge: db.prepare(`
       INSERT INTO accounts (account, balance, held, credited, spent) VALUES (?, ?, 0, 0, ?)
@@ -87,7 +88,7 @@ function prepare(db: DatabaseSync) {
     balance: db.prepare(`
       SELECT balance, credited, spent, held - coalesce((
         SELECT sum(amount) FROM holds, json_each(holds.accounts) AS named
-        WHERE lapsed = 0 AND expires_at <= ? AND named.value = accounts.account), 0) AS held
+        WHERE expires_at <= ? AND named.value = accounts.account), 0) AS held
       FROM accounts WHERE account = ?`),
     seqOf: db.prepare(`
       SELECT min(movements.seq) AS seq FROM movements JOIN entries ON entries.seq = movements.seq
@@ -99,7 +100,11 @@ function prepare(db: DatabaseSync) {
 }
 
 function reserve(sql: Sql, hold: HoldRequest): HoldRefusal | undefined {
-  if (sql.isKnown.get(hold.id, hold.id)) return undefined
+  const known = sql.knownUntil.get(hold.id, hold.id)
+  if (known) {
+    if (Number(known.until) > hold.at) return undefined
+    lapse(sql, hold.at)
+  }
   for (const [index, wanted] of hold.accounts.entries()) {
     if (setAside(sql, hold, wanted)) continue
     for (const { account } of hold.accounts.slice(0, index)) sql.free.run(hold.amount, account)
@@ -113,7 +118,7 @@ function setAside(sql: Sql, { amount, at }: HoldRequest, { account, floor }: Hol
   const tryIt = (): boolean => sql.aside.run(amount, account, amount, floor).changes === 1
   if (tryIt()) return true
   // Refused, or new, or full of holds that ran out: make sure of the first before saying so.
-  free(sql, sql.lapse.all(at) as unknown as Hold[])
+  lapse(sql, at)
   if (freeOf(sql, account) - amount < floor) return false
   sql.open.run(account)
   return tryIt()
@@ -121,9 +126,10 @@ function setAside(sql: Sql, { amount, at }: HoldRequest, { account, floor }: Hol
 
 const freeOf = (sql: Sql, account: string): number => Number(sql.account.get(account)?.free ?? 0)
 
-/** Gives back what live holds had set aside. */
-function free(sql: Sql, holds: readonly Hold[]): void {
-  for (const { amount, accounts, lapsed } of holds) if (!lapsed) for (const account of namesIn(accounts)) sql.free.run(amount, account)
+/** Forgets the holds that ran out and gives back what they had set aside. */
+function lapse(sql: Sql, at: number): void {
+  const over = sql.lapse.all(at) as unknown as readonly Hold[]
+  for (const { amount, accounts } of over) for (const account of namesIn(accounts)) sql.free.run(amount, account)
 }
 
 const namesIn = (accounts: string): readonly string[] => JSON.parse(accounts)
@@ -133,7 +139,7 @@ function settle(sql: Sql, { id, amounts, at }: Settlement): void {
   if (changes === 0) return
   const hold = sql.held.get(id) as unknown as Hold | undefined
   if (hold) sql.unhold.run(id)
-  const heldBy = hold && !hold.lapsed ? namesIn(hold.accounts) : []
+  const heldBy = hold ? namesIn(hold.accounts) : []
   for (const account of heldBy) if (!Object.hasOwn(amounts, account)) sql.free.run(hold?.amount ?? 0, account)
   for (const account of Object.keys(amounts)) {
     const amount = amounts[account] ?? 0

@@ -91,7 +91,8 @@ export const sqliteMigrations: readonly Migration[] = [
     spent INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  -- Only holds that are open: the table stays as small as the traffic in flight, and needs no second index.
+  -- Holds that are open, and for a while those that ran out: the table stays about as small as the traffic in flight, and
+  -- needs no second index.
   CREATE TABLE holds (
     id TEXT PRIMARY KEY,
     amount INTEGER NOT NULL,
@@ -148,5 +149,10 @@ export const sqliteMigrations: readonly Migration[] = [
     metadata TEXT
   ) STRICT;
   CREATE INDEX usage_by_time ON usage (workspace_id, at);
+  `,
+  // A hold that ran out is deleted as it is found; the money of those marked so far has been given back.
+  `
+  DELETE FROM holds WHERE lapsed = 1;
+  ALTER TABLE holds DROP COLUMN lapsed;
   `,
 ]

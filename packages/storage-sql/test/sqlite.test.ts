@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { openConnection } from '../src/group.ts'
-import { migrate } from '../src/migrations.ts'
+import { migrate, sqliteMigrations } from '../src/migrations.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 
@@ -127,4 +127,32 @@ test('counters and slots long over are forgotten', async () => {
   const count = (table: string) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n
   expect([count('counters'), count('slots'), count('slot_counts')]).toEqual([0, 1, 1])
   db.close()
+})
+
+test('holds that ran out are deleted in time, also where nobody is ever refused', async () => {
+  const path = temporaryFile()
+  const storage = sqliteStorage(path)
+  const accounts = [{ account: 'a', floor: Number.NEGATIVE_INFINITY }]
+  const reserve = (id: string, at: number) => storage.ledger.reserve({ id, amount: 1, accounts, at, expiresAt: at + 1_000 })
+  await Promise.all(Array.from({ length: 1_500 }, (_, n) => reserve(`crashed${n}`, AT)))
+  await Promise.all(Array.from({ length: 1_000 }, (_, n) => reserve(`live${n}`, AT + 1_000)))
+  expect((await storage.ledger.balance('a', AT + 1_000)).held).toBe(1_000)
+  await storage.close()
+  const db = new DatabaseSync(path)
+  expect(db.prepare("SELECT count(*) AS n FROM holds WHERE id LIKE 'crashed%'").get()?.n).toBe(0)
+  db.close()
+})
+
+test('a file of the first schema keeps its open holds, and those marked as run out are not freed again', async () => {
+  const path = temporaryFile()
+  const old = new DatabaseSync(path)
+  migrate(old, sqliteMigrations.slice(0, 1))
+  old.exec(`
+    INSERT INTO accounts (account, balance, held, credited, spent) VALUES ('a', 100, 10, 100, 0);
+    INSERT INTO holds (id, amount, accounts, expires_at, lapsed) VALUES ('over', 60, '["a"]', ${AT}, 1), ('open', 10, '["a"]', ${AT + 9}, 0)`)
+  old.close()
+  const storage = sqliteStorage(path)
+  expect((await storage.ledger.balance('a', AT)).held).toBe(10)
+  expect((await storage.ledger.balance('a', AT + 9)).held).toBe(0)
+  await storage.close()
 })

@@ -1,4 +1,4 @@
-import type { CounterRequest, HoldRequest, LedgerEntry, Settlement, SlotRequest, UsageRow } from './storage.ts'
+import type { CounterRequest, HoldRequest, LedgerEntry, Settlement, SlotRequest, StoredKey, UsageRow } from './storage.ts'
 
 // What no store may take in: a fraction of a microdollar or a NaN would sit in the books for ever. Checked before a verb
 // begins, so that a bad call is refused alone and changes nothing.
@@ -62,6 +62,21 @@ export function faultOfSlot({ key, limit, ttlMs }: SlotRequest, at: number): Ran
     return new RangeError(`counters.enter: \`ttlMs\` of \`${key}\` must be whole milliseconds above 0, got ${ttlMs}.`)
   return faultOfTime('counters.enter: `at`', at)
 }
+
+/** The trouble with a key, if there is any: an invalid date would be kept as none at all. `faultOfKey({ ...key, expiresAt: NaN })?.message` */
+export function faultOfKey(key: StoredKey): RangeError | undefined {
+  for (const field of ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const) {
+    const value = key[field]
+    const fault = value === undefined ? undefined : faultOfTime(`keys.insert: \`${field}\``, value)
+    if (fault) return fault
+  }
+  return key.rpm === undefined || isAmount(key.rpm)
+    ? undefined
+    : new RangeError(`keys.insert: \`rpm\` must be a whole number, 0 or more, got ${key.rpm}.`)
+}
+
+/** The trouble with a moment at which something happens to a key, if there is any. `faultOfKeyTime('revoke', at)?.message` */
+export const faultOfKeyTime = (verb: 'revoke' | 'touch', at: number): RangeError | undefined => faultOfTime(`keys.${verb}: \`at\``, at)
 
 /** The trouble with a usage row, if there is any. `faultOfUsage({ ...row, cost: -1 })?.message` */
 export function faultOfUsage(row: UsageRow): RangeError | undefined {

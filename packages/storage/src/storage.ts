@@ -31,7 +31,7 @@ export interface StoredWorkspace {
 }
 
 export interface KeyStore {
-  /** Rejects where the id or the hash is taken. */
+  /** Rejects where the id or the hash is taken, and where a time is no whole number: a key must not outlive its date for that. */
   insert(key: StoredKey): Promise<void>
   findByHash(hash: string): Promise<StoredKey | undefined>
   find(workspaceId: string, id: string): Promise<StoredKey | undefined>
@@ -92,7 +92,10 @@ export interface SlotRequest {
 }
 
 export interface LedgerStore {
-  /** Holds the amount on every account, or on none. The same `id` twice is one hold, and answers as the first did. */
+  /**
+   * Holds the amount on every account, or on none. The same `id` twice is one hold, and answers as the first did; an `id`
+   * whose hold ran out unsettled may be held anew.
+   */
   reserve(hold: HoldRequest): Promise<HoldRefusal | undefined>
   /**
    * Ends a hold and writes an entry of the true amount for each account named (an account not named pays nothing; none
@@ -105,8 +108,6 @@ export interface LedgerStore {
   balance(account: string, at: number): Promise<Balance>
   /** Newest first. */
   entries(account: string, options: { readonly limit: number; readonly before?: string }): Promise<readonly LedgerEntry[]>
-  /** Holds that ran out before `at` without being settled: taken away and returned, each to one caller only. */
-  expire(at: number): Promise<readonly { readonly id: string; readonly amount: number }[]>
 }
 
 export interface HoldRequest {
@@ -115,7 +116,7 @@ export interface HoldRequest {
   /** No account's balance less its live holds may fall below its floor. `-Infinity`: never refuses. */
   readonly accounts: readonly { readonly account: string; readonly floor: number }[]
   readonly at: number
-  /** Past the request's deadline: a hold left behind by a crash counts until then and no longer. */
+  /** Past the request's deadline: a hold left behind by a crash counts until then and no longer, and the store forgets it by itself. */
   readonly expiresAt: number
 }
 export interface HoldRefusal {

@@ -105,6 +105,20 @@ export function describeKeys(open: MakeStorage): void {
       expect((await keys.findByHash(HASH))?.lastUsedAt).toBe(T0 + 50)
     })
 
+    test('times that are no whole numbers are refused and change nothing: an invalid date is not no date', async () => {
+      const { keys } = (await open()).storage
+      const times = ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const
+      for (const value of [Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {
+        for (const field of times) await expect(keys.insert({ ...key, [field]: value })).rejects.toThrow(field)
+        await expect(keys.insert({ ...key, rpm: value })).rejects.toThrow('rpm')
+      }
+      expect(await keys.findByHash(HASH)).toBeUndefined()
+      await keys.insert(key)
+      await expect(keys.revoke({ workspaceId: 'ws_1', id: 'key_1', at: Number.NaN })).rejects.toThrow('revoke')
+      await expect(keys.touch('key_1', Number.NaN)).rejects.toThrow('touch')
+      expect(await keys.findByHash(HASH)).toEqual(key)
+    })
+
     test('odd strings come back as they were', async () => {
       const { keys } = (await open()).storage
       const odd = (text: string): StoredKey => ({

@@ -59,16 +59,14 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.balance('a', T0)).toEqual({ balance: -5, held: 0, credited: 0, spent: 5 })
     })
 
-    test('a hold that ran out is charged all the same, once, before and after it was handed out', async () => {
+    test('a hold that ran out is charged all the same, once', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       for (const id of ['early', 'late']) await ledger.reserve(hold(id, 40))
       const later = T0 + MINUTE + 1
       // Someone needed the money, so the store noticed that both ran out.
       await ledger.reserve({ ...hold('other', 90), at: later, expiresAt: later + MINUTE })
-      for (let n = 0; n < 2; n++) await ledger.settle({ id: 'early', amounts: { a: 30 }, at: later })
-      expect(await ledger.expire(later)).toEqual([{ id: 'late', amount: 40 }])
-      for (let n = 0; n < 2; n++) await ledger.settle({ id: 'late', amounts: { a: 30 }, at: later })
+      for (const id of ['early', 'late', 'early', 'late']) await ledger.settle({ id, amounts: { a: 30 }, at: later })
       expect(await ledger.balance('a', later)).toEqual({ balance: 40, held: 90, credited: 100, spent: 60 })
     })
 
@@ -143,28 +141,30 @@ export function describeLedger(open: MakeStorage): void {
     })
   })
 
-  describe('expiring', () => {
-    test('holds that ran out are handed out, each to one caller only; live and settled ones never', async () => {
+  describe('holds that run out', () => {
+    test('are forgotten, each freed once, and others are not touched, however many there are', async () => {
       const ledger = await openLedger()
-      await credit(ledger, 'a', 1_000)
-      for (let n = 0; n < 20; n++) await ledger.reserve({ ...hold(`h${n}`, n), expiresAt: T0 + n })
-      await ledger.settle({ id: 'h3', amounts: {}, at: T0 })
-      expect(await ledger.expire(T0 - 1)).toEqual([])
-      const handed = (await Promise.all(Array.from({ length: 5 }, () => ledger.expire(T0 + 9)))).flat()
-      expect(handed.map(({ id }) => id).sort()).toEqual(['h0', 'h1', 'h2', 'h4', 'h5', 'h6', 'h7', 'h8', 'h9'])
-      expect(handed.find(({ id }) => id === 'h7')).toEqual({ id: 'h7', amount: 7 })
-      expect((await ledger.balance('a', T0 + 9)).held).toBe(10 + 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19)
-      expect(await ledger.expire(T0 + 9)).toEqual([])
+      const open = { account: 'a', floor: Number.NEGATIVE_INFINITY }
+      const crashing = Array.from({ length: 2_500 }, (_, n) => ledger.reserve({ ...hold(`h${n}`, 1, open), expiresAt: T0 + n }))
+      await Promise.all(crashing)
+      expect((await ledger.balance('a', T0 + 999)).held).toBe(1_500)
+      const more = { at: T0 + 999, expiresAt: T0 + MINUTE }
+      await Promise.all(Array.from({ length: 2_500 }, (_, n) => ledger.reserve({ ...hold(`m${n}`, 2, open), ...more })))
+      expect((await ledger.balance('a', T0 + 999)).held).toBe(1_500 + 5_000)
+      expect((await ledger.balance('a', T0 + 2_499)).held).toBe(5_000)
+      expect(await ledger.balance('a', T0 + MINUTE)).toEqual({ balance: 0, held: 0, credited: 0, spent: 0 })
     })
 
-    test('a hold whose money was already taken by another is still handed out, and freed once only', async () => {
+    test('may be held anew under their id, and are settled once', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
-      await ledger.reserve(hold('crashed', 100))
-      const later = { at: T0 + MINUTE, expiresAt: T0 + 2 * MINUTE }
-      await ledger.reserve({ ...hold('next', 100), ...later })
-      expect(await ledger.expire(T0 + MINUTE)).toEqual([{ id: 'crashed', amount: 100 }])
-      expect((await ledger.balance('a', T0 + MINUTE)).held).toBe(100)
+      await ledger.reserve(hold('h', 60))
+      const again = { at: T0 + MINUTE, expiresAt: T0 + 2 * MINUTE }
+      expect(await ledger.reserve({ ...hold('h', 101), ...again })).toEqual({ account: 'a', available: 100 })
+      expect(await ledger.reserve({ ...hold('h', 70), ...again })).toBeUndefined()
+      expect((await ledger.balance('a', T0 + MINUTE)).held).toBe(70)
+      for (let n = 0; n < 2; n++) await ledger.settle({ id: 'h', amounts: { a: 50 }, at: T0 + MINUTE })
+      expect(await ledger.balance('a', T0 + MINUTE)).toEqual({ balance: 50, held: 0, credited: 100, spent: 50 })
     })
   })
 
