@@ -4,7 +4,9 @@ import type { Caller } from '../access/caller.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { estimateMost } from '../metering/estimate.ts'
 import type { Microdollars } from '../metering/money.ts'
-import type { Plan } from '../routing/plan.ts'
+import { priceFor } from '../metering/tier.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
 
 export interface Admitting {
   readonly storage: Storage
@@ -17,7 +19,7 @@ export interface Asking {
   readonly caller: Caller
   readonly plan: Plan
   readonly inputTokens: number
-  readonly maxOutput: number | undefined
+  readonly request: InferenceRequest
   /** Unix milliseconds. */
   readonly at: number
   /** When the request is over at the latest. */
@@ -54,7 +56,7 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
     if (tooFast.status === 'rejected') throw tooFast.reason
     if (!entered.value) throw tooMany(concurrentRequests)
     if (tooFast.value) throw tooOften(tooFast.value, rpm)
-    const held = plan.candidates.reduce((most, { offer }) => Math.max(most, estimateMost(offer, asking.inputTokens, asking.maxOutput)), 0)
+    const held = plan.candidates.reduce((most, candidate) => Math.max(most, mostOf(candidate, asking)), 0)
     const account = creditAccount(caller.workspaceId)
     const floor = caller.billing === 'prepaid' ? 0 : Number.NEGATIVE_INFINITY
     const refusal = await ledger.reserve({ id: requestId, amount: held, accounts: [{ account, floor }], at, expiresAt: until + grace })
@@ -65,6 +67,11 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
     await counters.leave(slotKey, requestId).catch(() => {})
     throw error
   }
+}
+
+const mostOf = (candidate: Candidate, { request, inputTokens }: Asking): Microdollars => {
+  const price = priceFor(candidate, request)
+  return estimateMost({ ...candidate.offer, ...(price && { price }) }, inputTokens, request.prompt.max_output_tokens)
 }
 
 const tooMany = (limit: number): GatewayError =>

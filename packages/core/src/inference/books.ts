@@ -3,6 +3,7 @@ import { isGatewayError } from '../errors/gateway-error.ts'
 import type { Won } from '../execution/execute.ts'
 import type { Seen } from '../metering/meter.ts'
 import { billed, nothingBilled, resultOf, settle } from '../metering/settle.ts'
+import { priceFor } from '../metering/tier.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Usage } from '../protocol/response.ts'
 import type { Plan } from '../routing/plan.ts'
@@ -45,7 +46,7 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
   return {
     async close(won, seen, left) {
       const { candidate } = won
-      const { usage, cost } = billed(seen, candidate.offer.price, inputTokens)
+      const { usage, cost } = billed(seen, priceFor(candidate, request), inputTokens)
       const now = clock.monotonic()
       const streamed = request.delivery === 'stream' && seen.firstContentAt !== undefined
       const streamedMs = now - (streamed ? (seen.firstContentAt ?? now) : startedAt)
@@ -71,7 +72,7 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
       // A provider that has taken the request computes, and may bill, whether or not somebody waits for the answer.
       const payer = left ? tries.accepted : undefined
       const candidate = payer ?? plan.candidates[0]
-      const bill = payer ? billed({ characters: 0 }, payer.offer.price, inputTokens) : nothingBilled
+      const bill = payer ? billed({ characters: 0 }, priceFor(payer, request), inputTokens) : nothingBilled
       return write(engine, booking, {
         model: candidate.model.id,
         provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',

@@ -59,7 +59,7 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const plan = makePlan(request, inputTokens, engine.planning) //  404 unknown model, 400 nobody can serve this
     watchPlan(engine, call, plan)
     const ticket = await admit(
-      { requestId, caller, plan, inputTokens, maxOutput: request.prompt.max_output_tokens, at, until: at + deadlineMs },
+      { requestId, caller, plan, inputTokens, request, at, until: at + deadlineMs },
       { storage, inferenceRpm: limits.inferenceRpm, concurrentRequests: limits.concurrentRequests },
     ) //                                                              429 too fast or too many, 402 cannot be paid for
     const tries: Tries = { count: 0 }
