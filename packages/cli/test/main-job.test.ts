@@ -7,9 +7,18 @@ import { listening } from './launch.ts'
 // The job, whole: a developer starts the server and points the official package at it; what a real provider once said
 // comes out word for word.
 
+/** One recording holds payloads that are no JSON; they say nothing. */
+function read(chunk: string): readonly JsonObject[] {
+  try {
+    return [JSON.parse(chunk) as JsonObject]
+  } catch {
+    return []
+  }
+}
+
 /** The words of a recorded stream, read as plainly as can be. */
 function spoken({ dialect, chunks = [] }: Recording): string {
-  const bodies = chunks.map(chunk => JSON.parse(chunk) as JsonObject)
+  const bodies = chunks.flatMap(read)
   if (dialect === 'responses') return bodies.map(({ type, delta }) => (type === 'response.output_text.delta' ? String(delta) : '')).join('')
   return bodies
     .flatMap(({ choices }) => (Array.isArray(choices) ? (choices as readonly JsonObject[]) : []))
