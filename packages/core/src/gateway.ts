@@ -4,7 +4,8 @@ import type { Caller } from './access/caller.ts'
 import { clientDialects } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
-import { type Engine, endForShutdown, infer } from './inference/infer.ts'
+import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
+import { keepLeases } from './inference/leases.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
 import { type Billing, billingOf } from './management/billing.ts'
 import type { Identity } from './management/identity.ts'
@@ -63,7 +64,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ids = options.ids ?? webIds()
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  const models = directoryOf(options.models)
+  const models = directoryOf(options.models, options.providers)
   const health = keepHealth(clock)
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
@@ -74,6 +75,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     health,
     clock,
   }
+  const live = new Set<Live>()
   const engine: Engine = {
     planning,
     health,
@@ -84,7 +86,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     transport: options.transport ?? webTransport(),
     hooks: options.hooks ?? {},
     timeouts: { ...defaultTimeouts, ...options.timeouts },
-    live: new Set(),
+    live,
+    leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger }),
     pending: new Set(),
     ...(options.prepare && { prepare: options.prepare }),
   }

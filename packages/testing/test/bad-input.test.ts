@@ -79,6 +79,8 @@ describe('what is wrong is named', () => {
     [{ gateway: { routing: { nonsense: 1 } } }, 'unknown_field', 'gateway.routing.nonsense'],
     [{ gateway: { routing: { tier: 'slow' } } }, 'invalid_parameter_value', 'gateway.routing.tier'],
     [{ gateway: { routing: { timeout_ms: 0 } } }, 'invalid_parameter_value', 'gateway.routing.timeout_ms'],
+    [{ gateway: { routing: { deadline_ms: 86_400_001 } } }, 'invalid_parameter_value', 'gateway.routing.deadline_ms'],
+    [{ gateway: { routing: { deadline_ms: Number.MAX_SAFE_INTEGER } } }, 'invalid_parameter_value', 'gateway.routing.deadline_ms'],
     [{ gateway: { routing: { only: ['nobody'] } } }, 'invalid_parameter_value', 'gateway.routing.only[0]'],
     [{ gateway: { routing: { strategy: 'best' } } }, 'invalid_parameter_value', 'gateway.routing.strategy'],
     [{ temperature: 2.0001 }, 'invalid_parameter_value', 'temperature'],

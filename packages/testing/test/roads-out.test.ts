@@ -121,7 +121,7 @@ test.each([
     storage: failing(memoryStorage(), [part, method], 1),
     limits: { concurrentRequests: 1 },
   })
-  await expect(gateway.infer(request(gateway), { caller }).whole()).rejects.toThrow('The disk is full.')
+  await expect(gateway.infer(request(gateway), { caller }).whole()).rejects.toMatchObject({ code: 'service_unavailable', status: 503 })
   expect((await gateway.infer(request(gateway), { caller }).whole()).outcome.status).toBe('completed')
   expect(await books()).toEqual(clean('ok'))
 })

@@ -1,6 +1,6 @@
 import type { KeyStore, StoredKey, WorkspaceStore } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
-import { GatewayError } from '../errors/gateway-error.ts'
+import { GatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import type { Caller } from './caller.ts'
@@ -52,7 +52,9 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
 
   const look = async (secret: string, now: number): Promise<Cached> => {
     const asked = epoch
-    const key = await keys.findByHash(await sha256(secret))
+    const key = await keys.findByHash(await sha256(secret)).catch((reason: unknown) => {
+      throw storeDown(reason)
+    })
     if (!key || !isActive(key, now)) {
       known.delete(secret)
       unknown.set(secret, now + 1_000)

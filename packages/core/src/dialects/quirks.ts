@@ -54,7 +54,14 @@ const ours: ReadonlySet<string> = new Set([
   'conversation',
   'gateway',
   'extensions',
-  // Money is set aside for one answer of a known length at a known price.
+  // Money is set aside for this prompt, and for one answer of a known length at a known price.
+  'input',
+  'messages',
+  'instructions',
+  'system',
+  'tools',
+  'functions',
+  'prompt',
   'max_output_tokens',
   'max_completion_tokens',
   'max_tokens',

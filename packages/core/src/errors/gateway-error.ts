@@ -49,3 +49,11 @@ export const errorBody = (error: GatewayError): ErrorBody => ({
   ...(error.facts.suggestion !== undefined && { suggestion: error.facts.suggestion }),
   ...(error.facts.provider !== undefined && { provider: error.facts.provider }),
 })
+
+/** Fail closed, and say that it may pass: without the store nobody can be told apart, nor anything paid for. */
+export const storeDown = (cause: unknown): GatewayError =>
+  new GatewayError('service_unavailable', {
+    message: 'The storage of the gateway cannot be used just now. Try again in a moment.',
+    retryAfterMs: 1_000,
+    cause,
+  })

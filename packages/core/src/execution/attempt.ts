@@ -68,7 +68,7 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
       return { ok: true, events: held(outcome.events, trying, { line, clock: ports.clock }), warnings, latencyMs }
     }
     if (outcome !== 'timed_out') return lost({ kind: outcome, message: '' })
-    const isOver = ports.clock.monotonic() >= limits.deadlineAt
+    const isOver = limits.deadlineAt - sentAt <= limits.ceilingMs
     return lost(
       isOver ? { kind: 'deadline', message: '' } : { kind: 'timed_out', message: `The limit of ${Math.ceil(ceilingMs)} ms passed.` },
     )

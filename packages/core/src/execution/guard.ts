@@ -36,7 +36,7 @@ export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, prov
     if (last?.type !== 'finished') return step
     close()
     if (last.outcome.status !== 'failed') return step
-    const error = toldInStream(ownReason(line) ?? { ...last.outcome.error, provider })
+    const error = toldInStream({ ...(ownReason(line) ?? last.outcome.error), provider })
     return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome: { status: 'failed', error } }] }
   }
   return {
@@ -56,6 +56,6 @@ export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, prov
   function ownReason({ ending, why }: Line): Failure | undefined {
     if (ending.why) return { kind: ending.why, message: '' }
     if (why === 'deadline') return { kind: 'deadline', message: '' }
-    return why === 'idle' ? { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.`, provider } : undefined
+    return why === 'idle' ? { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.` } : undefined
   }
 }

@@ -1,7 +1,7 @@
 import type { CounterRefusal, HoldRefusal, Storage } from '@signalbox/storage'
 import { creditAccount } from '../access/accounts.ts'
 import type { Caller } from '../access/caller.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
+import { GatewayError, storeDown } from '../errors/gateway-error.ts'
 import { estimateMost } from '../metering/estimate.ts'
 import type { Microdollars } from '../metering/money.ts'
 import { priceFor } from '../metering/tier.ts'
@@ -33,6 +33,8 @@ export interface Ticket {
 }
 
 const minute = 60_000
+/** A slot is a lease: renewed while the request lives, and free soon after a crash. */
+export const slotMs = 90_000
 /** A hold outlives its request by this much, so that a slow settlement still finds it. */
 const grace = 60_000
 
@@ -48,18 +50,22 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
     limit: rpm,
     windowMs: minute,
   })
-  const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: until + grace - at }, at)
+  const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: slotMs }, at)
   const taking = counters.take([count(`rpm:${caller.keyId}`), count(`rpm:${caller.keyId}:${plan.candidates[0].model.id}`)], at)
   const [entered, tooFast] = await Promise.allSettled([entering, taking])
   try {
-    if (entered.status === 'rejected') throw entered.reason
-    if (tooFast.status === 'rejected') throw tooFast.reason
+    if (entered.status === 'rejected') throw storeDown(entered.reason)
+    if (tooFast.status === 'rejected') throw storeDown(tooFast.reason)
     if (!entered.value) throw tooMany(concurrentRequests)
     if (tooFast.value) throw tooOften(tooFast.value, rpm)
     const held = plan.candidates.reduce((most, candidate) => Math.max(most, mostOf(candidate, asking)), 0)
     const account = creditAccount(caller.workspaceId)
     const floor = caller.billing === 'prepaid' ? 0 : Number.NEGATIVE_INFINITY
-    const refusal = await ledger.reserve({ id: requestId, amount: held, accounts: [{ account, floor }], at, expiresAt: until + grace })
+    const refusal = await ledger
+      .reserve({ id: requestId, amount: held, accounts: [{ account, floor }], at, expiresAt: until + grace })
+      .catch((reason: unknown) => {
+        throw storeDown(reason)
+      })
     if (refusal) throw tooPoor(refusal, held)
     return { slotKey, account }
   } catch (error) {

@@ -34,7 +34,7 @@ type Entry = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'cost' | 'resu
 
 export interface Books {
   /** Somebody answered: pays by what was seen. */
-  close(won: Won, seen: Seen, left: boolean): Promise<Pick<Known, 'usage' | 'cost' | 'streamedMs' | 'endedAt'>>
+  close(won: Won, seen: Seen, left: boolean): Promise<Pick<Known, 'cost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }>
   /** Nobody answered, or the caller left before. */
   release(error: unknown, left: boolean): Promise<void>
 }

@@ -12,6 +12,7 @@ import type { CallFacts, Clock, Hooks, Logger, Transport } from '../runtime/port
 import { tell } from '../runtime/tell.ts'
 import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
+import type { Leases } from './leases.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
 import { type Known, stamper } from './stamp.ts'
 import { type Tries, tryAll } from './try-all.ts'
@@ -30,6 +31,7 @@ export interface Engine {
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
+  readonly leases: Leases
   /** Settlements that are being tried again. */
   readonly pending: Set<Promise<void>>
 }
@@ -39,6 +41,8 @@ export interface Live {
   readonly ending: Ending
   /** Closes its books, though nobody reads it to its end. */
   leave(): Promise<void>
+  /** The slot that it holds, once it has been admitted. */
+  slot?: { readonly key: string; readonly slot: string }
 }
 
 /** A request's whole life, in order. Read this page first. */
@@ -49,7 +53,7 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
   let known: Known = { warnings: [] }
-  const { ending, letGo } = followCaller(engine, options.signal, () => opened)
+  const { ending, letGo, lease } = followCaller(engine, options, () => opened)
 
   const run = async (): Promise<Metered> => {
     const request = engine.prepare ? await engine.prepare(asked, caller) : asked
@@ -62,14 +66,17 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
       { requestId, caller, plan, inputTokens, request, at, until: at + deadlineMs },
       { storage, inferenceRpm: limits.inferenceRpm, concurrentRequests: limits.concurrentRequests },
     ) //                                                              429 too fast or too many, 402 cannot be paid for
+    lease(ticket.slotKey)
     const tries: Tries = { count: 0 }
     const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
     try {
       const won = await tryAll(engine, { call, request, plan, ending, deadlineAt: startedAt + deadlineMs, startedAt, tries })
       known = { candidate: won.candidate, strategy: plan.strategy, warnings: won.warnings }
       return meter(won.events, clock, async seen => {
-        known = { ...known, ...(await books.close(won, seen, ending.why === 'client_left')) }
+        const closed = await books.close(won, seen, ending.why === 'client_left')
+        known = { ...known, ...closed }
         letGo()
+        return closed.usage
       })
     } catch (error) {
       await books.release(error, ending.why === 'client_left')
@@ -84,10 +91,10 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
 
 /** One ending for the request: the caller leaves, or a closing gateway will wait no longer. */
 function followCaller(
-  { live }: Engine,
-  caller: AbortSignal | undefined,
+  { live, leases }: Engine,
+  { signal: caller, requestId }: Pick<CallOptions, 'signal'> & { readonly requestId: string },
   opened: () => Promise<Metered>,
-): { readonly ending: Ending; readonly letGo: () => void } {
+): { readonly ending: Ending; readonly letGo: () => void; readonly lease: (slotKey: string) => void } {
   const ending = makeEnding()
   const follow = (): void => ending.end('client_left')
   if (caller?.aborted) follow()
@@ -101,11 +108,16 @@ function followCaller(
       ),
   }
   live.add(entry)
+  const lease = (slotKey: string): void => {
+    entry.slot = { key: slotKey, slot: requestId }
+    leases.begin()
+  }
   const letGo = (): void => {
     live.delete(entry)
+    if (live.size === 0) leases.end()
     caller?.removeEventListener('abort', follow)
   }
-  return { ending, letGo }
+  return { ending, letGo, lease }
 }
 
 function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void {

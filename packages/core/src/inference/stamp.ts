@@ -47,7 +47,7 @@ export function stamper({ requestId, modelAsked, at }: Stamping): (known: Known)
         routing_strategy: strategy ?? '',
         ...(usage &&
           streamedMs !== undefined &&
-          streamedMs > 0 && { throughput_tps: Math.round((usage.output_tokens / streamedMs) * 1e5) / 100 }),
+          streamedMs >= 10 && { throughput_tps: Math.round((usage.output_tokens / streamedMs) * 1e5) / 100 }),
         ...(cost !== undefined && { cost: { usd: cost / 1_000_000 } }),
       },
     }),

@@ -1,5 +1,6 @@
 import leven from 'leven'
 import type { Model } from '../protocol/model.ts'
+import type { Provider } from '../protocol/provider.ts'
 
 export interface ModelDirectory {
   /** By id or alias. */
@@ -10,7 +11,12 @@ export interface ModelDirectory {
 }
 
 /** Models by id and alias. Throws where two claim one name: a request must mean one thing. */
-export function directoryOf(models: readonly Model[]): ModelDirectory {
+export function directoryOf(given: readonly Model[], providers: readonly Provider[]): ModelDirectory {
+  const policies = new Map(providers.map(({ id, data_policy }) => [id, data_policy]))
+  const models = given.map(model => ({
+    ...model,
+    offers: model.offers.map(offer => ({ ...offer, data_policy: offer.data_policy ?? policies.get(offer.provider) ?? 'unknown' })),
+  }))
   const byName = new Map<string, Model>()
   for (const model of models) {
     for (const name of [model.id, ...(model.aliases ?? [])]) {

@@ -29,6 +29,8 @@ export function estimateInput(prompt: Prompt): number {
   const tally: Tally = { characters: prompt.instructions?.length ?? 0, blobs: 0 }
   for (const item of prompt.input) addItem(tally, item)
   for (const tool of prompt.tools ?? []) tally.characters += JSON.stringify(tool).length
+  // What goes on unread is paid for all the same.
+  for (const unread of [prompt.extensions, prompt.native?.body]) if (unread) tally.characters += JSON.stringify(unread).length
   if (prompt.text?.format?.type === 'json_schema') tally.characters += JSON.stringify(prompt.text.format.schema).length
   return prompt.input.length * tokensPerItem + tally.blobs * tokensPerBlob + tokensOfText(tally.characters)
 }

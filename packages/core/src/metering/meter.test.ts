@@ -4,6 +4,7 @@ import { webClock } from '../runtime/web.ts'
 import { meter, type Seen } from './meter.ts'
 
 const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
+const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, estimated: true }
 const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
 
 const watched = (batches: readonly (readonly InferenceEvent[])[], stuck = false) => {
@@ -21,7 +22,10 @@ const watched = (batches: readonly (readonly InferenceEvent[])[], stuck = false)
       return { done: true as const, value: undefined }
     },
   }
-  const metered = meter(source, webClock(), async seen => void ends.push(seen))
+  const metered = meter(source, webClock(), async seen => {
+    ends.push(seen)
+    return usage
+  })
   return { metered, ends, closed: () => closed }
 }
 
@@ -29,7 +33,7 @@ test('the books are closed before the last batch is handed on', async () => {
   const { metered, ends } = watched([[delta('ab')], [delta('c'), finished]])
   await metered.events.next()
   expect(ends).toHaveLength(0)
-  await metered.events.next()
+  expect((await metered.events.next()).value?.at(-1)).toMatchObject({ type: 'finished', usage })
   expect(ends).toMatchObject([{ characters: 3, outcome: { status: 'completed' } }])
   await metered.events.next()
   await metered.events.return?.()

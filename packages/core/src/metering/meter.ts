@@ -1,4 +1,5 @@
 import type { InferenceEvent } from '../protocol/event.ts'
+import { originalOf, remember } from '../protocol/original.ts'
 import type { Outcome, Usage } from '../protocol/response.ts'
 import type { Clock } from '../runtime/ports.ts'
 
@@ -31,12 +32,12 @@ export interface Metered {
 export function meter(
   source: AsyncIterator<readonly InferenceEvent[], undefined>,
   clock: Clock,
-  end: (seen: Seen) => Promise<void>,
+  end: (seen: Seen) => Promise<Usage>,
 ): Metered {
   let characters = 0
   let firstContentAt: number | undefined
   let finished: Extract<InferenceEvent, { type: 'finished' }> | undefined
-  let ended: Promise<void> | undefined
+  let ended: Promise<Usage> | undefined
 
   const seen = (): Seen => ({
     characters,
@@ -44,7 +45,7 @@ export function meter(
     ...(finished && { outcome: finished.outcome }),
     ...(finished?.usage && { usage: finished.usage }),
   })
-  const finish = (): Promise<void> => {
+  const finish = (): Promise<Usage> => {
     ended ??= end(seen())
     return ended
   }
@@ -56,10 +57,14 @@ export function meter(
   }
   const pass = (step: Step): Step | Promise<Step> => {
     if (!step.done) for (const event of step.value) look(event)
-    return step.done || finished ? finish().then(() => step) : step
+    if (step.done) return finish().then(() => step)
+    return finished ? finish().then(usage => ({ done: false, value: billedAs(usage, step.value) })) : step
   }
   const leave = async (): Promise<void> => {
-    if (ended) return ended
+    if (ended) {
+      await ended
+      return
+    }
     const closing = close(source)
     await finish()
     await closing
@@ -85,3 +90,7 @@ async function close(source: AsyncIterator<unknown, undefined>): Promise<void> {
     // It is closed as far as we are concerned.
   }
 }
+
+/** The last event carries the usage that was billed, also where the provider said nothing, or nonsense. */
+const billedAs = (usage: Usage, batch: readonly InferenceEvent[]): readonly InferenceEvent[] =>
+  batch.map(event => (event.type === 'finished' && event.usage !== usage ? remember({ ...event, usage }, originalOf(event)) : event))

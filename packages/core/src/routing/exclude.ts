@@ -11,6 +11,8 @@ interface Question {
 
 interface Rule {
   readonly code: ExclusionCode
+  /** The field of the request that it looks at. */
+  readonly param?: string
   /** Why this candidate cannot serve the request, in words; nothing if it can. */
   readonly why: (candidate: Candidate, question: Question) => string | undefined
 }
@@ -23,6 +25,7 @@ const usd = (microdollars: number): number => microdollars / 1_000_000
 export const rules: readonly Rule[] = [
   {
     code: 'input_requires_responses_endpoint',
+    param: 'input',
     why: ({ offer }, { needs }) =>
       when(
         needs.itemDialects.some(dialect => dialect !== offer.dialect),
@@ -31,34 +34,48 @@ export const rules: readonly Rule[] = [
   },
   {
     code: 'non_streaming_not_supported',
+    param: 'stream',
     why: ({ offer }, { needs }) => when(!needs.stream && offer.delivery === 'stream_only', 'it only streams: set `stream: true`'),
   },
   {
     code: 'capability_mismatch',
+    param: 'stream',
     why: ({ offer }, { needs }) => when(needs.stream && offer.delivery === 'whole_only', 'it does not stream'),
   },
   {
     code: 'tool_choice_required_not_supported',
+    param: 'tool_choice',
     why: ({ offer, provider }, { needs }) =>
       when(
         needs.toolChoiceRequired && ({ ...provider.quirks, ...offer.quirks }.refuses ?? []).includes('tool_choice_required'),
         'it does not honor `tool_choice: "required"`',
       ),
   },
-  { code: 'capability_mismatch', why: (candidate, { needs }) => when(needs.tools && lacks(candidate, 'tools'), 'it has no tools') },
-  { code: 'capability_mismatch', why: (candidate, { needs }) => when(needs.vision && lacks(candidate, 'vision'), 'it takes no images') },
   {
     code: 'capability_mismatch',
+    param: 'tools',
+    why: (candidate, { needs }) => when(needs.tools && lacks(candidate, 'tools'), 'it has no tools'),
+  },
+  {
+    code: 'capability_mismatch',
+    param: 'input',
+    why: (candidate, { needs }) => when(needs.vision && lacks(candidate, 'vision'), 'it takes no images'),
+  },
+  {
+    code: 'capability_mismatch',
+    param: 'text.format',
     why: (candidate, { needs }) => when(needs.structuredOutput && lacks(candidate, 'structured_output'), 'it has no structured output'),
   },
   {
     code: 'capability_mismatch',
+    param: 'text.format',
     // Who keeps to a schema also keeps to JSON.
     why: (candidate, { needs }) =>
       when(needs.jsonMode && lacks(candidate, 'json_mode') && lacks(candidate, 'structured_output'), 'it has no JSON mode'),
   },
   {
     code: 'context_length_exceeded',
+    param: 'input',
     why: ({ offer }, { needs }) =>
       // The estimate is on the high side, so only what is beyond doubt is left out; the provider has the last word.
       when(
@@ -68,15 +85,18 @@ export const rules: readonly Rule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
+    param: 'gateway.routing.only',
     why: ({ provider }, { routing }) =>
       when(routing.only !== undefined && !routing.only.includes(provider.id), 'it is not in `gateway.routing.only`'),
   },
   {
     code: 'routing_constraint_unsatisfiable',
+    param: 'gateway.routing.ignore',
     why: ({ provider }, { routing }) => when(routing.ignore?.includes(provider.id) ?? false, 'it is in `gateway.routing.ignore`'),
   },
   {
     code: 'routing_constraint_unsatisfiable',
+    param: 'gateway.routing.max_price',
     why: ({ offer, provider }, { needs, routing }) => {
       const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}
       const tiers = { price: offer.price, quirks: { ...provider.quirks, ...offer.quirks } }

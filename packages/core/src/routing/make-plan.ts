@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/codes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Model } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
@@ -25,7 +26,9 @@ export function makePlan(request: InferenceRequest, inputTokens: number, plannin
   const { routing } = request
   const strategy = routing.strategy ?? planning.strategy
   const rank = checkNames(routing, strategy, planning)
-  const models = [...new Set(routing.models.map(name => modelNamed(name, planning)))]
+  const models = [
+    ...new Set(routing.models.map((name, at) => modelNamed(name, routing.models.length > 1 ? `gateway.models[${at}]` : 'model', planning))),
+  ]
   const needs = needsOf(request, inputTokens)
   const excluded: Excluded[] = []
   const able: Candidate[] = []
@@ -59,13 +62,13 @@ function checkNames(routing: RoutingOptions, strategy: string, { strategies, pro
   })
 }
 
-function modelNamed(name: string, { find, nearest }: Planning): Model {
+function modelNamed(name: string, param: string, { find, nearest }: Planning): Model {
   const model = find(name)
   if (model) return model
   const close = nearest(name)
   throw new GatewayError('model_not_found', {
     message: `The model ${JSON.stringify(name.slice(0, 200))} does not exist.${close[0] === undefined ? '' : ` Did you mean "${close[0]}"?`}`,
-    param: 'model',
+    param,
     ...(close.length > 0 && { suggestion: `Similar models: ${close.join(', ')}.` }),
   })
 }
@@ -82,9 +85,10 @@ function candidatesOf(model: Model, providers: ReadonlyMap<string, Provider>, ex
 }
 
 function whyNot(candidate: Candidate, question: { readonly needs: Needs; readonly routing: RoutingOptions }): Excluded | undefined {
-  for (const { code, why } of rules) {
+  for (const { code, why, param } of rules) {
     const reason = why(candidate, question)
-    if (reason !== undefined) return { model: candidate.model.id, provider: candidate.provider.id, code, reason }
+    if (reason !== undefined)
+      return { model: candidate.model.id, provider: candidate.provider.id, code, reason, ...(param !== undefined && { param }) }
   }
   return undefined
 }
@@ -122,12 +126,19 @@ function ranked(
     .map(({ candidate }) => candidate)
 }
 
+/** The field to change, where all who were left out for this code were so for the same one. */
+function paramOf(code: ErrorCode, excluded: readonly Excluded[]): { readonly param?: string } {
+  const params = new Set(excluded.filter(reason => reason.code === code).map(({ param }) => param))
+  const [param] = params
+  return params.size === 1 && param !== undefined ? { param } : {}
+}
+
 function nobodyLeft(models: readonly Model[], excluded: readonly Excluded[]): GatewayError {
   const code = rules.find(rule => excluded.some(reason => reason.code === rule.code))?.code ?? 'routing_failed'
   const reasons = excluded.slice(0, 10).map(({ model, provider, reason }) => `${provider} for ${model}: ${reason}`)
   const names = models.map(({ id }) => id).join(', ')
   return new GatewayError(code, {
     message: `No provider can serve this request with ${names}. ${reasons.length > 0 ? `Left out: ${reasons.join('; ')}.` : 'No provider offers it.'}`,
-    ...(code === 'input_requires_responses_endpoint' && { param: 'input' }),
+    ...paramOf(code, excluded),
   })
 }

@@ -22,6 +22,8 @@ export interface Excluded {
   /** Why, as the code that the caller hears when nobody is left. */
   readonly code: ExclusionCode
   readonly reason: string
+  /** The field of the request that decided it. */
+  readonly param?: string
 }
 
 export type ExclusionCode =

@@ -4,7 +4,8 @@ import { exact, filled, flag, integer, list, missing, number, object, oneOf, opt
 
 // `model` and `gateway`: where an answer may come from. This part of a body is ours, so an unknown field is an error.
 
-const positive = integer(1)
+/** A day: whatever takes longer is no request any more, and a hold must not outlive a crash by more. */
+const milliseconds = integer(1, 86_400_000)
 const names = list(filled)
 const price = number(0)
 
@@ -23,8 +24,8 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
     allow_fallbacks: flag,
     strategy: filled,
     tier: oneOf('priority'),
-    timeout_ms: positive,
-    deadline_ms: positive,
+    timeout_ms: milliseconds,
+    deadline_ms: milliseconds,
     order: names,
     only: names,
     ignore: names,

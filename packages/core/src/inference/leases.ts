@@ -1,0 +1,47 @@
+import type { CounterStore } from '@signalbox/storage'
+import type { Clock, Logger } from '../runtime/ports.ts'
+import { slotMs } from './admit.ts'
+import type { Live } from './infer.ts'
+
+/** Renews the slots of requests under way, so that a slot can be short and a crash frees it soon. */
+export interface Leases {
+  /** A request was admitted. */
+  begin(): void
+  /** None is left. */
+  end(): void
+}
+
+export interface Leasing {
+  readonly live: ReadonlySet<Live>
+  readonly counters: CounterStore
+  readonly limit: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const renewMs = slotMs / 3
+
+export function keepLeases({ live, counters, limit, clock, logger }: Leasing): Leases {
+  let timer: unknown
+  const renew = (): void => {
+    timer = clock.setTimeout(renew, renewMs)
+    const at = clock.now()
+    for (const { slot } of live) {
+      if (!slot) continue
+      counters
+        .enter({ ...slot, limit, ttlMs: slotMs }, at)
+        .catch((error: unknown) =>
+          logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'),
+        )
+    }
+  }
+  return {
+    begin: () => {
+      timer ??= clock.setTimeout(renew, renewMs)
+    },
+    end: () => {
+      clock.clearTimeout(timer)
+      timer = undefined
+    },
+  }
+}
