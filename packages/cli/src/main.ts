@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { readConfig } from './config.ts'
 import { StartError } from './fault.ts'
+import { watchLauncher } from './launcher.ts'
 
 const graceMs = 30_000
 /** A terminal signals the whole group, and what runs us (pnpm, npx) hands the same signal on: within so long it is one. */
@@ -62,6 +63,7 @@ async function run(configFile: string | undefined): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  watchLauncher(process.env, () => stop('SIGTERM'))
 }
 
 /** A fault that we know is one line; anything else is ours, and shows where. */

@@ -89,7 +89,6 @@ describe('a stream that outlasts the grace', () => {
     expect(balance).toMatchObject({ held: 0, spent: rows[0]?.cost })
   })
 
-  // `test.fails` until a reply that a closing gateway ends is no longer left as if its caller had gone (core/inference/reply.ts).
   test('ends in a proper error of its own', async () => {
     const { text, rows } = await outlasting()
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
