@@ -7,6 +7,7 @@ import { routes, type Site } from './routes.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
 
 export type { Api, ApiContext, ApiReply, ApiRequest, BodyText } from './exchange.ts'
+export { type ClientLimits, drips, limitsOf } from './limits.ts'
 export type { RequestLine } from './line.ts'
 export { type Call, type KeyedRoute, type PublicRoute, type Route, routes, type Site } from './routes.ts'
 export type { ApiOptions, Cors } from './settings.ts'

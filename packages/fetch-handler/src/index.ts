@@ -1,9 +1,12 @@
-import { type ApiOptions, createApi } from '@signalbox/api'
+import { type ApiOptions, type ClientLimits, createApi, limitsOf } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import type { Pace } from './pace.ts'
 import { exchangeOf } from './request.ts'
 import { responseOf } from './response.ts'
 
-export type { ApiOptions, RequestLine } from '@signalbox/api'
+export type { ApiOptions, ClientLimits, RequestLine } from '@signalbox/api'
+
+export interface FetchOptions extends ApiOptions, ClientLimits {}
 
 /** Where a runtime may freeze after the reply, work that is still to be done is handed to `waitUntil`. */
 export interface FetchContext {
@@ -24,15 +27,16 @@ export type FetchHandler = (input: Request | string | URL, second?: unknown, thi
  * Bun.serve({ fetch: createFetchHandler(gateway) })
  * const client = new OpenAI({ apiKey, baseURL: 'http://gateway/v1', fetch: createFetchHandler(gateway) })
  */
-export function createFetchHandler(gateway: Gateway, options?: ApiOptions): FetchHandler {
+export function createFetchHandler(gateway: Gateway, options?: FetchOptions): FetchHandler {
   const api = createApi(gateway, options)
+  const pace: Pace = { clock: gateway.clock, ...limitsOf(options) }
   return async (input, second, third) => {
     const asFetch = typeof input === 'string' || input instanceof URL
     const request = asFetch ? new Request(input, isInit(second) ? second : undefined) : isInit(second) ? new Request(input, second) : input
-    const exchange = exchangeOf(request)
+    const exchange = exchangeOf(request, pace)
     const context = contextOf(second) ?? contextOf(third)
     const answering = api(exchange.request, context && { waitUntil: work => context.waitUntil(work) })
-    const response = answering.then(reply => responseOf(reply, exchange))
+    const response = answering.then(reply => responseOf(reply, exchange, pace))
     return asFetch ? orLeft(response, request.signal) : response
   }
 }

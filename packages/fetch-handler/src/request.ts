@@ -1,4 +1,5 @@
-import type { ApiRequest, BodyText } from '@signalbox/api'
+import { type ApiRequest, type BodyText, drips } from '@signalbox/api'
+import { type Pace, watchSilence } from './pace.ts'
 
 export interface Exchange {
   readonly request: ApiRequest
@@ -10,7 +11,7 @@ export interface Exchange {
 }
 
 /** Request → plain values. */
-export function exchangeOf(request: Request): Exchange {
+export function exchangeOf(request: Request, pace: Pace): Exchange {
   const { path, query } = locate(request.url)
   const leaving = new AbortController()
   const { signal } = request
@@ -23,7 +24,7 @@ export function exchangeOf(request: Request): Exchange {
       path,
       query,
       header: name => request.headers.get(name) ?? undefined,
-      text: limit => readText(request, limit),
+      text: limit => readText(request, limit, pace),
       signal: leaving.signal,
     },
     leave: reason => leaving.abort(reason),
@@ -40,26 +41,56 @@ function locate(url: string): { readonly path: string; readonly query: string } 
   return mark === -1 ? { path: beforeHash, query: '' } : { path: beforeHash.slice(0, mark), query: beforeHash.slice(mark + 1) }
 }
 
-/** Counted as it comes: a length that the client announces is not to be trusted. */
-async function readText(request: Request, limit: number): Promise<BodyText> {
+/** Gives up, without waiting for the runtime, on an upload that says nothing for `bodyIdleMs`. */
+async function readText(request: Request, limit: number, pace: Pace): Promise<BodyText> {
   if (request.body === null) return { ok: true, text: '' }
   if (Number(request.headers.get('content-length') ?? 0) > limit) return { ok: false, why: 'too_large' }
+  let reader: Reader
   try {
-    const reader = request.body.getReader()
-    const decoder = new TextDecoder()
-    let text = ''
-    let bytes = 0
+    reader = request.body.getReader()
+  } catch {
+    return broken
+  }
+  const drop = (): void => void reader.cancel().catch(() => {})
+  return new Promise(resolve => {
+    const silence = watchSilence(pace.clock, pace.bodyIdleMs, () => {
+      resolve(broken)
+      drop()
+    })
+    void taken(reader, { limit, pace, heard: silence.broken }).then(text => {
+      silence.stop()
+      resolve(text)
+      if (!text.ok) drop()
+    })
+  })
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+const broken: BodyText = { ok: false, why: 'broken' }
+
+interface Taking {
+  readonly limit: number
+  readonly pace: Pace
+  readonly heard: () => void
+}
+
+/** Counted as it comes: a length that the client announces is not to be trusted. */
+async function taken(reader: Reader, { limit, pace: { clock, bodyIdleMs }, heard }: Taking): Promise<BodyText> {
+  const decoder = new TextDecoder()
+  const began = clock.monotonic()
+  let text = ''
+  let bytes = 0
+  try {
     for (let step = await reader.read(); !step.done; step = await reader.read()) {
+      heard()
       bytes += step.value.byteLength
-      if (bytes > limit) {
-        // Not waited for: some runtimes end a cancel only when the upload does.
-        reader.cancel().catch(() => {})
-        return { ok: false, why: 'too_large' }
-      }
+      if (bytes > limit) return { ok: false, why: 'too_large' }
+      if (drips(bytes, clock.monotonic() - began, bodyIdleMs)) return broken
       text += decoder.decode(step.value, { stream: true })
     }
     return { ok: true, text: text + decoder.decode() }
   } catch {
-    return { ok: false, why: 'broken' }
+    return broken
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { BodyText } from '@signalbox/api'
+import { type BodyText, drips } from '@signalbox/api'
 
-/** Reads at most `limit` bytes, counted as they come, and gives up on an upload that says nothing for `idleMs`. */
+/** Reads at most `limit` bytes, counted as they come, and gives up on an upload that says nothing for `idleMs`, or only drips. */
 export function readText(message: IncomingMessage, limit: number, idleMs: number): Promise<BodyText> {
   if (Number(message.headers['content-length'] ?? 0) > limit) return Promise.resolve({ ok: false, why: 'too_large' })
   if (message.destroyed) return Promise.resolve({ ok: false, why: 'broken' })
@@ -20,6 +20,7 @@ function arriving(message: IncomingMessage, limit: number, idleMs: number): Prom
     let first: Buffer | undefined
     let more: Buffer[] | undefined
     let bytes = 0
+    const began = performance.now()
     const timer = setTimeout(() => done({ ok: false, why: 'broken' }), idleMs)
     const done = (result: BodyText): void => {
       clearTimeout(timer)
@@ -31,6 +32,7 @@ function arriving(message: IncomingMessage, limit: number, idleMs: number): Prom
       bytes += chunk.length
       timer.refresh()
       if (bytes > limit) done({ ok: false, why: 'too_large' })
+      else if (drips(bytes, performance.now() - began, idleMs)) done({ ok: false, why: 'broken' })
       else if (first === undefined) first = chunk
       else if (more === undefined) more = [first, chunk]
       else more.push(chunk)

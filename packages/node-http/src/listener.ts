@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ApiOptions, type ApiReply, createApi, pathTest } from '@signalbox/api'
+import { type ApiOptions, type ApiReply, type ClientLimits, createApi, limitsOf, pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { refuseUpload, send } from './reply.ts'
 import { exchangeOf, locate } from './request.ts'
 
-export interface NodeOptions extends ApiOptions {
-  /** A body that says nothing for so long is given up. Default 15,000. */
-  readonly bodyIdleMs?: number
-  /** A client that takes nothing for so long is dropped. Default 60,000. */
-  readonly drainMs?: number
-}
+export interface NodeOptions extends ApiOptions, ClientLimits {}
 
 /** Fits `http.createServer(listener)` and `app.use(listener)`; with `next`, paths that are not ours are handed on. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
@@ -24,8 +19,7 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse, 
 export function createNodeListener(gateway: Gateway, options: NodeOptions = {}): NodeListener {
   const api = createApi(gateway, options)
   const ours = pathTest(options)
-  const bodyIdleMs = options.bodyIdleMs ?? 15_000
-  const drainMs = options.drainMs ?? 60_000
+  const { bodyIdleMs, drainMs } = limitsOf(options)
 
   return (message, response, next) => {
     if (next !== undefined && !ours(locate(message).path)) {
@@ -35,7 +29,7 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}):
     const exchange = exchangeOf(message, response, bodyIdleMs)
     const answer = (reply: ApiReply): void => {
       if (response.destroyed || response.writableEnded) leave(reply)
-      else if (exchange.uploading(reply.close === true)) refuseUpload(message, response, reply)
+      else if (exchange.uploading(reply.close === true)) refuseUpload(message, response, { reply, drainMs })
       else send(response, reply, { leave: exchange.leave, drainMs })
     }
     // The API answers whatever goes wrong; what comes here is a fault in writing the answer.

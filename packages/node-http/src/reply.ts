@@ -7,21 +7,29 @@ interface Sending {
   readonly drainMs: number
 }
 
-/** More than the kernel takes at once. */
-const largeBody = 262_144
-
 /** Plain values → ServerResponse. */
 export function send(response: ServerResponse, reply: ApiReply, sending: Sending): void {
   const { status, headers, body } = reply
   if (typeof body === 'string') {
     response.writeHead(status, wholeHeaders(reply, body))
     response.end(body)
-    // A large answer waits in memory for a client that may never take it.
-    if (body.length > largeBody) response.setTimeout(sending.drainMs, () => response.destroy())
+    guardEnd(response, sending.drainMs)
   } else {
     response.writeHead(status, { ...headers })
     pump(response, body, sending)
   }
+}
+
+/**
+ * An answer that was ended waits in memory for a client that may never take it. Most were taken whole by now, and need no
+ * timer. The socket's own timer is used, since it sees a slow client take a part of one large write.
+ */
+function guardEnd(response: ServerResponse, drainMs: number): void {
+  if (response.writableLength === 0) return
+  const before = response.socket?.timeout ?? 0
+  response.setTimeout(drainMs, () => response.destroy())
+  // Before Node's own listener, which sets what an idle connection may take.
+  response.prependOnceListener('finish', () => response.socket?.setTimeout(before))
 }
 
 /** HEAD brings the length that GET would have; 204 may have none. */
@@ -71,6 +79,7 @@ function pump(response: ServerResponse, body: AsyncIterator<string, undefined>, 
     if (step.done) {
       over = true
       response.end(framed.last)
+      guardEnd(response, drainMs)
       return
     }
     const taken = response.write(framed.chunk(step.value))
@@ -102,7 +111,11 @@ const lingerMs = 1_000
  * Answers while the client is still sending, without reading what it sends. Closing at once would reset the connection
  * under the answer; so the answer goes out whole, a little is read and thrown away, and then the connection is cut.
  */
-export function refuseUpload(message: IncomingMessage, response: ServerResponse, reply: ApiReply): void {
+export function refuseUpload(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { reply, drainMs }: { readonly reply: ApiReply; readonly drainMs: number },
+): void {
   const text = typeof reply.body === 'string' ? reply.body : ''
   response.writeHead(reply.status, wholeHeaders({ ...reply, close: true }, text))
   response.write(text)
@@ -111,6 +124,7 @@ export function refuseUpload(message: IncomingMessage, response: ServerResponse,
     clearTimeout(timer)
     message.off('data', discard)
     response.end()
+    guardEnd(response, drainMs)
     message.socket.destroySoon()
   }
   const discard = (chunk: Buffer): void => {

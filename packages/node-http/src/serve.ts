@@ -8,6 +8,8 @@ export interface ServeOptions extends NodeOptions {
   readonly port?: number
   /** Default 127.0.0.1. */
   readonly host?: string
+  /** Connections beyond these are closed as they come. Default 10,000. */
+  readonly maxConnections?: number
 }
 
 export interface Served {
@@ -25,7 +27,7 @@ export interface Served {
  * const { url, close } = await serve(gateway, { port: 8787 })
  */
 export async function serve(gateway: Gateway, options: ServeOptions = {}): Promise<Served> {
-  const { port = 8787, host = '127.0.0.1' } = options
+  const { port = 8787, host = '127.0.0.1', maxConnections = 10_000 } = options
   const listener = createNodeListener(gateway, options)
   let closing = false
   const server = createServer(
@@ -43,6 +45,7 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
       listener(request, response)
     },
   )
+  server.maxConnections = maxConnections
   server.on('clientError', refuse)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -78,6 +81,9 @@ function closed(server: Server, graceMs: number): Promise<void> {
   })
 }
 
+/** How long a refused client has to read why; it may not keep its half of the connection open for ever. */
+const partingMs = 1_000
+
 /** What the parser refuses never becomes a request: status by code of its error. */
 const refusals: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are larger than 16 KiB.'],
@@ -99,6 +105,8 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const parting = setTimeout(() => socket.destroy(), partingMs)
+  socket.once('close', () => clearTimeout(parting))
 }
 
 /** An answer is on its way over this socket; a second one would end up in the middle of it. */

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
 import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
 import { until } from './raw.ts'
-import { batchesOf, jsonHeaders, stream } from './running.ts'
+import { batchesOf, jsonHeaders, start, stream } from './running.ts'
 
 describe('inside another server', () => {
   const inside = async (
@@ -77,6 +78,32 @@ describe('serve', () => {
     const at = Date.now()
     await closed
     expect(Date.now() - at).toBeLessThan(500)
+  })
+
+  test('connections beyond the most are closed as they come', async () => {
+    const { port, server } = await start({ maxConnections: 2 })
+    expect((await start()).server.maxConnections).toBe(10_000)
+    const open = async (): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      await new Promise(resolve => socket.once('connect', resolve))
+      return socket
+    }
+    const [first, second, third] = [await open(), await open(), await open()]
+    await until(() => third.closed || third.readableEnded || third.destroyed)
+    expect([first.destroyed, second.destroyed, server.listening]).toEqual([false, false, true])
+    for (const socket of [first, second, third]) socket.destroy()
+  })
+
+  test('who is refused may not keep half of the connection open', async () => {
+    const { port, server } = await start()
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    socket.write('this is not HTTP\r\n\r\n')
+    socket.resume()
+    const count = (): Promise<number> => new Promise(resolve => server.getConnections((_, open) => resolve(open)))
+    await new Promise(resolve => socket.once('end', resolve))
+    for (const end = Date.now() + 3_000; (await count()) > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 20))
+    expect(await count()).toBe(0)
+    socket.destroy()
   })
 
   test('a port in use is an error, not a crash', async () => {

@@ -1,4 +1,5 @@
-import { connect } from 'node:net'
+import type { Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
 import { completed, delta, finished } from '../../api/test/fake-gateway.ts'
@@ -153,23 +154,91 @@ describe('a client that reads slowly', () => {
   })
 })
 
-test('a client that does not take a large whole answer is dropped too', async () => {
-  const running = await start({ drainMs: 200 })
-  running.act = () => ({ response: Promise.resolve({ ...completed, id: 'x'.repeat(30_000_000) }) })
-  const socket = connect(running.port, '127.0.0.1')
-  let closed = false
+/** A client that sends, and takes nothing. `taken` tells how many bytes it gets once it begins, until it is cut off. */
+async function deaf(port: number, bytes: string): Promise<{ readonly socket: Socket; readonly taken: () => Promise<number> }> {
+  const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
   socket.pause()
-  socket.write(whole)
-  await sleep(1_000)
-  socket.on('close', () => {
-    closed = true
+  socket.write(bytes)
+  return {
+    socket,
+    taken: async () => {
+      let closed = false
+      let taken = 0
+      socket.on('close', () => {
+        closed = true
+      })
+      socket.on('data', chunk => {
+        taken += chunk.length
+      })
+      socket.resume()
+      await until(() => closed)
+      return taken
+    },
+  }
+}
+
+const connections = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count))))
+
+async function gone(server: Server): Promise<void> {
+  for (const end = Date.now() + 3_000; (await connections(server)) > 0; await sleep(20)) {
+    if (Date.now() > end) throw new Error('The connection stayed.')
+  }
+}
+
+describe('a client that takes nothing is dropped', () => {
+  test('from a large whole answer', async () => {
+    const running = await start({ drainMs: 200 })
+    running.act = () => ({ response: Promise.resolve({ ...completed, id: 'x'.repeat(30_000_000) }) })
+    const { taken } = await deaf(running.port, whole)
+    await sleep(1_000)
+    expect(await taken()).toBeLessThan(30_000_000)
   })
-  let bytes = 0
+
+  test('from many small ones', async () => {
+    const running = await start({ drainMs: 200 })
+    // Each is less than kernels take, in characters far less than in bytes.
+    running.act = () => ({ response: Promise.resolve({ ...completed, id: '语'.repeat(80_000) }) })
+    await deaf(running.port, whole.repeat(60))
+    await until(() => running.calls.length > 1)
+    await gone(running.server)
+  })
+
+  test('from the end of a stream', async () => {
+    const running = await start({ drainMs: 300 })
+    // The last write is the one that the socket does not take.
+    running.act = () => ({ batches: () => batchesOf([[delta('x'.repeat(30_000_000))], [finished]]) })
+    await deaf(running.port, post(`${auth}content-length: 15\r\n`, '{"stream":true}'))
+    await until(() => running.calls.length === 1)
+    await gone(running.server)
+  })
+})
+
+test('who takes a large answer slowly gets all of it, and the connection stays', async () => {
+  const running = await start({ drainMs: 250 })
+  const size = 24_000_000
+  let response = { ...completed, id: 'x'.repeat(size) }
+  running.act = () => ({ response: Promise.resolve(response) })
+  const { socket } = await deaf(running.port, whole)
+  let taken = 0
+  let tail = ''
   socket.on('data', chunk => {
-    bytes += chunk.length
+    taken += chunk.length
+    tail = (tail + chunk.toString('latin1')).slice(-1_000)
+    if (taken < size) {
+      socket.pause()
+      setTimeout(() => socket.resume(), 4)
+    }
   })
   socket.resume()
-  await until(() => closed)
-  expect(bytes).toBeLessThan(30_000_000)
+  const at = performance.now()
+  await until(() => taken > size, 20_000)
+  expect(performance.now() - at).toBeGreaterThan(400)
+  // Longer than `drainMs`: what guarded the answer is gone with it.
+  await sleep(500)
+  response = completed
+  socket.write(whole)
+  await until(() => /HTTP\/1\.1 200 [\s\S]*\}$/.test(tail))
+  socket.destroy()
 })

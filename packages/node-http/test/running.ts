@@ -1,19 +1,21 @@
+import type { Server } from 'node:http'
 import type { InferenceEvent } from '@signalbox/core/protocol'
 import { onTestFinished } from 'vitest'
 import { type Fake, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
-import { type NodeOptions, type RequestLine, serve } from '../src/index.ts'
+import { type RequestLine, type ServeOptions, serve } from '../src/index.ts'
 
 export interface Running extends Fake {
   readonly url: string
   readonly port: number
+  readonly server: Server
   readonly lines: RequestLine[]
 }
 
-export async function start(options: NodeOptions = {}, fake: Fake = fakeGateway()): Promise<Running> {
+export async function start(options: ServeOptions = {}, fake: Fake = fakeGateway()): Promise<Running> {
   const lines: RequestLine[] = []
-  const { url, port, close } = await serve(fake.gateway, { port: 0, onRequest: line => lines.push(line), ...options })
+  const { url, port, server, close } = await serve(fake.gateway, { port: 0, onRequest: line => lines.push(line), ...options })
   onTestFinished(() => close())
-  return Object.assign(fake, { url, port, lines })
+  return Object.assign(fake, { url, port, server, lines })
 }
 
 export const auth = `authorization: Bearer ${goodKey}\r\n`

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { rawCall, until } from './raw.ts'
+import { rawCall, sleep, until } from './raw.ts'
 import { auth, jsonHeaders, post, start, whole } from './running.ts'
 
 describe('a body that is too large', () => {
@@ -66,6 +66,35 @@ describe('a body that is too large', () => {
     expect((await send({ 'content-type': 'text/html' })).status).toBe(415)
     expect((await send({ 'content-type': 'application/json; charset=utf-8' })).status).toBe(200)
     expect((await send({ 'content-type': 'application/vnd.x+json' })).status).toBe(200)
+  })
+
+  test('an upload that drips is given up as well, though it is never silent', async () => {
+    const { port, calls } = await start({ bodyIdleMs: 150 })
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', chunk => (text += chunk)).on('error', () => {})
+    socket.write(post(`${auth}content-length: 100\r\n`, '{'))
+    const drip = setInterval(() => socket.write(' '), 30)
+    await until(() => text !== '')
+    clearInterval(drip)
+    socket.destroy()
+    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+    expect(calls.length).toBe(0)
+  })
+
+  test('one that is slow, but comes, is read', async () => {
+    const { port } = await start({ bodyIdleMs: 150 })
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', chunk => (text += chunk)).on('error', () => {})
+    socket.write(post(`${auth}content-length: 2000\r\n`, '{'))
+    for (let at = 0; at < 4; at++) {
+      await sleep(60)
+      socket.write(at < 3 ? ' '.repeat(600) : `${' '.repeat(198)}}`)
+    }
+    await until(() => text !== '')
+    socket.destroy()
+    expect(text).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   test('an upload that falls silent is given up', async () => {
