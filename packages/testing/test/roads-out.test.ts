@@ -7,7 +7,7 @@ import { nodeTransport } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
-import { acts, chaosProvider, defaultText, scriptedProvider, sse, testGateway } from '../src/index.ts'
+import { acts, chaosProvider, defaultText, fakeClock, scriptedProvider, sse, testGateway } from '../src/index.ts'
 
 // Every road on which a request can end leaves nothing behind: no hold, no slot, no connection, and one usage record.
 
@@ -240,4 +240,45 @@ test('a gateway that was put together wrongly says so at once', () => {
   )
   expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'best' })).toThrow(/strategy/)
   expect(() => createGateway({ providers: [provider], models: [], storage, timeouts: { idleMs: 0 } })).toThrow(/idleMs/)
+})
+
+test('an answer without usage tells the usage that was billed', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.reply({ text: 'Quiet.', usage: 'none' })] })
+  const { gateway, caller, storage } = await house({ providers: [provider] })
+  const reply = gateway.infer(request(gateway), { caller })
+  const { usage } = await reply.whole()
+  const [row] = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 })
+  expect(usage).toMatchObject({ input_tokens: row?.inputTokens, output_tokens: row?.outputTokens, estimated: true })
+  expect(reply.stamp().routing?.cost).toEqual({ usd: (row?.cost ?? 0) / 1_000_000 })
+  expect(row?.cost).toBeGreaterThan(0)
+})
+
+test('an extension cannot smuggle in a prompt that nobody held money for', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
+  const { gateway, caller } = await house({ providers: [provider] })
+  const smuggled = [{ role: 'user', content: 'x'.repeat(1_000) }]
+  const reply = gateway.infer(request(gateway, { extensions: { messages: smuggled, seed: 7 } }), { caller })
+  await reply.whole()
+  expect(provider.calls[0]?.body).toMatchObject({ seed: 7 })
+  expect(provider.calls[0]?.body.messages).not.toEqual(smuggled)
+  expect(reply.stamp().warnings).toMatchObject([{ code: 'unsupported_parameter', param: 'extensions.messages' }])
+})
+
+test('a slot is kept as long as its request lives, and falls free soon after a crash', async () => {
+  const clock = fakeClock()
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 600_000)], clock })
+  const { gateway, caller, storage } = await house({ providers: [provider], clock, timeouts: { idleMs: 900_000 } })
+  const probe = () => storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, clock.now())
+  const events = gateway.infer(request(gateway), { caller }).batches()
+  await events.next()
+  for (let minute = 0; minute < 5; minute += 1) {
+    await clock.advance(60_000)
+    expect(await probe()).toBe(false)
+  }
+  await events.return?.()
+  expect(await probe()).toBe(true)
+  // What a killed process leaves behind: a slot that nobody renews.
+  await storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'dead', limit: 1, ttlMs: 90_000 }, clock.now() + 10)
+  await clock.advance(90_100)
+  expect(await probe()).toBe(true)
 })

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { codes } from '@signalbox/core/errors'
+import { expect, test } from 'vitest'
+import { type Route, routes } from '../src/routes.ts'
+
+const path = resolve(import.meta.dirname, '../../../docs/api.md')
+
+const access = ({ needs }: Route): string =>
+  needs === 'nothing' ? 'public' : needs === 'any key' ? 'any key' : needs.map(scope => `\`${scope}\``).join(' or ')
+
+const query = ({ query: parameters }: Route): string => (parameters ?? []).map(({ name }) => `\`${name}\``).join(', ') || '–'
+
+const errors = ({ errors: list }: Route): string => list.map(code => `\`${code}\` (${codes[code].status})`).join(', ') || '–'
+
+/** The page as the table says it should be. `UPDATE_DOCS=1 pnpm test packages/api/test/docs` writes it. */
+const page = `# The API
+
+Written from \`packages/api/src/routes.ts\`; a test keeps it true. The whole of it, with schemas, is \`GET /v1/openapi.json\`.
+
+Keys go into \`Authorization: Bearer ak_…\`. Any row that takes a key may also answer \`invalid_api_key\` (401),
+\`operation_not_allowed\` (403), \`requests_per_min_exceeded\` (429) and \`service_unavailable\` (503). Errors: [errors.md](errors.md).
+
+| method | path | access | rate class | stability | query |
+|---|---|---|---|---|---|
+${routes.map(route => `| ${route.method} | \`${route.path}\` | ${access(route)} | ${route.rate} | ${route.tier} | ${query(route)} |`).join('\n')}
+
+${routes.map(route => `## \`${route.method} ${route.path}\`\n\n${route.summary}\n\nErrors of its own: ${errors(route)}.`).join('\n\n')}
+`
+
+test('docs/api.md says what the route table says', () => {
+  if (process.env.UPDATE_DOCS) writeFileSync(path, page)
+  expect(readFileSync(path, 'utf8')).toBe(page)
+})
