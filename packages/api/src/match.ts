@@ -101,7 +101,7 @@ function decode(value: string): string | undefined {
 }
 
 function unknownPath(path: string): GatewayError {
-  if (path.startsWith('/v1/v1/')) {
+  if (path === '/v1/v1' || path.startsWith('/v1/v1/')) {
     return new GatewayError('invalid_request', {
       message: `The path starts with "/v1/v1/". The base URL ends in "/v1" already; ask for "${shown(path.slice(3))}".`,
     })

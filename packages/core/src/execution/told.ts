@@ -36,8 +36,9 @@ const passing: ReadonlySet<string> = new Set([
 
 const sentence = (failure: Failure): string => {
   const own = words[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
-  if (failure.message === '') return own
-  return verdicts[failure.kind].words === 'theirs' ? `${own} It said: ${failure.message}` : `${own} ${failure.message}`
+  const added = verdicts[failure.kind].words
+  if (failure.message === '' || added === 'none') return own
+  return added === 'theirs' ? `${own} It said: ${failure.message}` : `${own} ${failure.message}`
 }
 
 /** A failure as it is told inside a stream: message, type, code, provider. */

@@ -6,8 +6,8 @@ interface Verdict {
   readonly then: 'retry' | 'next' | 'stop'
   /** What the caller is told when this is the failure that we report. */
   readonly code: ErrorCode
-  /** Whether the provider's own words may reach the caller, or only ours. */
-  readonly words: 'theirs' | 'ours'
+  /** What is added to our sentence: the provider's words, a detail of our own, or nothing, since its words concern the operator. */
+  readonly words: 'theirs' | 'ours' | 'none'
   /** How the candidate's health takes it. */
   readonly health: 'fault' | 'limited' | 'credential' | 'neutral'
 }
@@ -27,9 +27,9 @@ export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   server_error: { then: 'retry', code: 'provider_error', words: 'theirs', health: 'fault' },
   unreadable: { then: 'next', code: 'provider_error', words: 'ours', health: 'fault' },
   unreachable: { then: 'retry', code: 'provider_error', words: 'ours', health: 'fault' },
-  out_of_quota: { then: 'next', code: 'provider_error', words: 'ours', health: 'credential' },
-  bad_credential: { then: 'next', code: 'provider_error', words: 'ours', health: 'credential' },
-  unknown_model: { then: 'next', code: 'provider_error', words: 'ours', health: 'fault' },
+  out_of_quota: { then: 'next', code: 'provider_error', words: 'none', health: 'credential' },
+  bad_credential: { then: 'next', code: 'provider_error', words: 'none', health: 'credential' },
+  unknown_model: { then: 'next', code: 'provider_error', words: 'none', health: 'fault' },
 }
 
 const order = Object.keys(verdicts)
