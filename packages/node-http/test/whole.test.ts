@@ -79,9 +79,10 @@ describe('a whole answer', () => {
 test('a thousand requests sent at once on one connection are all answered', async () => {
   const { port } = await start()
   const socket: Socket = connect(port, '127.0.0.1')
-  let answers = 0
-  socket.on('data', chunk => (answers += chunk.toString().match(/HTTP\/1\.1 200/g)?.length ?? 0))
+  // Together: an answer may be cut anywhere.
+  let text = ''
+  socket.on('data', chunk => (text += chunk))
   for (let at = 0; at < 1_000; at++) socket.write(whole)
-  await until(() => answers === 1_000, 5_000)
+  await until(() => text.match(/HTTP\/1\.1 200/g)?.length === 1_000, 25_000)
   socket.destroy()
 })
