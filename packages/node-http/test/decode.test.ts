@@ -1,30 +1,9 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import type { TransportReply, TransportRequest } from '@signalbox/core/runtime'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type NodeTransport, nodeTransport } from '../src/transport.ts'
+import { describe, expect, test } from 'vitest'
+import { asking, readAll } from './asking.ts'
 import { rawServer, until } from './raw.ts'
 
-let transport: NodeTransport
-beforeEach(() => {
-  transport = nodeTransport({ connectMs: 300 })
-})
-afterEach(() => transport.close())
-
-const ask = (url: string, more: Partial<TransportRequest> = {}): Promise<TransportReply> =>
-  transport({
-    url,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-    signal: new AbortController().signal,
-    ...more,
-  })
-
-async function readAll({ body }: TransportReply): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for (let step = await body.next(); !step.done; step = await body.next()) chunks.push(step.value)
-  return Buffer.concat(chunks).toString()
-}
+const { ask } = asking()
 
 describe('an answer that comes encoded all the same', () => {
   const text = JSON.stringify({ output: 'text '.repeat(50) })

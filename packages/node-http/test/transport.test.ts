@@ -1,30 +1,9 @@
 import { createServer as createTlsServer } from 'node:tls'
-import type { TransportReply, TransportRequest } from '@signalbox/core/runtime'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type NodeTransport, nodeTransport } from '../src/transport.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { asking, readAll } from './asking.ts'
 import { rawServer, sleep, until } from './raw.ts'
 
-let transport: NodeTransport
-beforeEach(() => {
-  transport = nodeTransport({ connectMs: 300 })
-})
-afterEach(() => transport.close())
-
-const ask = (url: string, more: Partial<TransportRequest> = {}): Promise<TransportReply> =>
-  transport({
-    url,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-    signal: new AbortController().signal,
-    ...more,
-  })
-
-async function readAll({ body }: TransportReply): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for (let step = await body.next(); !step.done; step = await body.next()) chunks.push(step.value)
-  return Buffer.concat(chunks).toString()
-}
+const { ask, transport } = asking()
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
@@ -122,7 +101,7 @@ describe('no answer', () => {
   test('a refused connection', async () => {
     const server = await rawServer(() => {})
     const { port } = server
-    await transport.close()
+    await transport().close()
     const closed = await rawServer(() => {})
     expect(await code(ask(`http://127.0.0.1:${port === closed.port ? port : 1}/`))).toBe('CONNECTION_REFUSED: The connection was refused.')
   })

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/core/protocol'
+import { parsed } from './parsed.ts'
 
 /** One recorded answer of a real provider: the stream, the whole body, or both, of the same kind of call. */
 export interface Recording {
@@ -34,15 +35,6 @@ const marks: readonly (readonly [RecordedDialect, (body: JsonObject) => boolean]
   ['bedrock', body => 'messageStart' in body || 'contentBlockStart' in body || 'contentBlockDelta' in body || 'stopReason' in body],
   ['error', body => 'error' in body],
 ]
-
-const parsed = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 const dialectOf = (...bodies: readonly (JsonObject | undefined)[]): RecordedDialect => {
   for (const body of bodies) {

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { parsed } from '../parsed.ts'
 import { askedBy, type SpokenDialect, speechFor, tongues } from '../speech/tongues.ts'
 import { answer, json, type Play } from './acts.ts'
 import { goneFrom, type Line, lineOn, type Noted, type Pace, type SeenRequest } from './line.ts'
@@ -18,15 +18,6 @@ export interface Listening {
   /** Connections open now. */
   open(): number
   close(): Promise<void>
-}
-
-const parsed = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const dialectAt = (path: string): SpokenDialect | undefined => {
