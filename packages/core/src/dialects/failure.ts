@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
       /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable)$/i,
   },
   { kind: 'overloaded', says: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
-  { kind: 'rejected', names: /^invalid_encrypted_content$/ },
+  { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
   {
     kind: 'policy',
     names:

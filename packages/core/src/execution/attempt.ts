@@ -1,5 +1,6 @@
-import type { ProviderDialect } from '../protocol/dialect.ts'
+import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
+import { quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
@@ -58,10 +59,11 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   if (!dialect) return lost({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` })
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - sentAt)
   try {
-    const { body, warnings } = dialect.encodeRequest(request, offer, { ...provider.quirks, ...offer.quirks })
+    const encoded = dialect.encodeRequest(request, offer, quirksFor(provider, offer))
+    const { warnings } = encoded
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))
-    const outcome = await within(exchange(trying, ports, { dialect, body, line, call }), { ceilingMs, ending, clock: ports.clock })
+    const outcome = await within(exchange(trying, ports, { dialect, encoded, line, call }), { ceilingMs, ending, clock: ports.clock })
     if (typeof outcome !== 'string') {
       if (!outcome.ok) return lost(outcome.failure)
       const latencyMs = ports.clock.monotonic() - sentAt
@@ -93,7 +95,7 @@ function held(
 
 interface Exchanging {
   readonly dialect: ProviderDialect
-  readonly body: Parameters<typeof send>[0]['body']
+  readonly encoded: EncodedRequest
   readonly line: Line
   readonly call: { accepted: boolean }
 }
@@ -101,16 +103,16 @@ interface Exchanging {
 async function exchange(
   { candidate, request }: Trying,
   ports: SendPorts,
-  { dialect, body, line, call }: Exchanging,
+  { dialect, encoded, line, call }: Exchanging,
 ): ReturnType<typeof commit> {
   const stream = request.delivery === 'stream'
   const onAccepted = (): void => {
     call.accepted = true
   }
-  const sent = await send({ candidate, dialect, body, stream, signal: line.signal, onAccepted }, ports)
+  const sent = await send({ candidate, dialect, encoded, stream, signal: line.signal, onAccepted }, ports)
   if (!sent.ok) return sent
-  if ('body' in sent) return commit(arrivedAtOnce(unfold(dialect.decodeResponse(sent.body))), true)
-  const committed = await commit(decoded(sent.frames, dialect.decodeEvents(), { line, clock: ports.clock }), !stream)
+  if ('body' in sent) return commit(arrivedAtOnce(unfold(dialect.decodeResponse(sent.body, encoded.reading))), true)
+  const committed = await commit(decoded(sent.frames, dialect.decodeEvents(encoded.reading), { line, clock: ports.clock }), !stream)
   if (stream) sent.frames.relax()
   return committed
 }

@@ -1,4 +1,4 @@
-import type { FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
+import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
@@ -14,7 +14,7 @@ export interface SendPorts {
 export interface Call {
   readonly candidate: Candidate
   readonly dialect: ProviderDialect
-  readonly body: JsonObject
+  readonly encoded: EncodedRequest
   readonly stream: boolean
   readonly signal: AbortSignal
   /** Called once the provider has taken the request: from here on it may bill. */
@@ -50,13 +50,15 @@ export async function send(call: Call, { transport, clock }: SendPorts): Promise
     'content-type': 'application/json',
     accept: call.stream ? 'text/event-stream' : 'application/json',
     'user-agent': 'signalbox',
+    ...call.encoded.headers,
   }
-  const proof = provider.authorize(headers, credential)
-  if (proof) await proof
-  const url = provider.endpoint({ dialect: offer.dialect, model: offer.provider_model_id, stream: call.stream })
+  const url = provider.endpoint({ dialect: offer.dialect, model: offer.provider_model_id, stream: call.stream, credential })
+  const body = JSON.stringify(call.encoded.body)
   let reply: TransportReply
   try {
-    reply = await transport({ url, method: 'POST', headers, body: JSON.stringify(call.body), signal: call.signal })
+    const proof = provider.authorize(headers, credential, { url, body, transport, now: clock.now(), signal: call.signal })
+    if (proof) await proof
+    reply = await transport({ url, method: 'POST', headers, body, signal: call.signal })
   } catch (error) {
     return fail('unreachable', reasonOf(error))
   }
@@ -76,7 +78,7 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
     }
     call.onAccepted()
     const { shape, body } = await sniff(reply.body)
-    if (shape === 'frames') return { ok: true, frames: framesOf(body, call.stream) as Frames }
+    if (shape === 'frames') return { ok: true, frames: framesOf(body, call) as Frames }
     if (shape === 'json') {
       const json = await readJson(body)
       return typeof json === 'string' ? fail('unreadable', json, status) : { ok: true, body: json }
@@ -95,8 +97,8 @@ const judge = ({ dialect }: Call, answer: FailedAnswer): Omit<Failure, 'provider
 const mostHeld = { stream: 8 * 1024 * 1024, whole: 64 * 1024 * 1024 }
 const mostStreamed = 512 * 1024 * 1024
 
-function framesOf(source: AsyncIterator<Uint8Array, undefined>, stream: boolean): Frames<Uint8Array> {
-  const reader = readFrames()
+function framesOf(source: AsyncIterator<Uint8Array, undefined>, { dialect, stream }: Call): Frames<Uint8Array> {
+  const reader = dialect.frames?.() ?? readFrames()
   let size = 0
   let limit = stream ? mostHeld.stream : mostHeld.whole
   return {
@@ -114,7 +116,7 @@ function framesOf(source: AsyncIterator<Uint8Array, undefined>, stream: boolean)
 }
 
 async function sendLocally(call: Call, clock: Clock): Promise<Sent> {
-  const reply = await call.candidate.provider.answer?.({ body: call.body, stream: call.stream, signal: call.signal })
+  const reply = await call.candidate.provider.answer?.({ body: call.encoded.body, stream: call.stream, signal: call.signal })
   if (!reply) return fail('unreachable', 'It has no answer.')
   if ('frames' in reply) {
     call.onAccepted()

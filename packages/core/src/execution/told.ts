@@ -7,6 +7,7 @@ import { mostTelling, verdicts } from './verdict.ts'
 const words: Readonly<Record<FailureKind, string>> = {
   client_left: 'The client left before the answer was over.',
   shut_down: 'The gateway is shutting down.',
+  stale_state: '{provider} could not use the reasoning state of the conversation.',
   rejected: '{provider} refused the request.',
   policy: '{provider} refused the content of the request.',
   too_long: 'The request is longer than the context window of {provider}.',

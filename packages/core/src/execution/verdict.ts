@@ -16,6 +16,7 @@ interface Verdict {
 export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', health: 'neutral' },
   shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', health: 'neutral' },
+  stale_state: { then: 'next', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
   rejected: { then: 'stop', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
   policy: { then: 'stop', code: 'content_policy_violation', words: 'theirs', health: 'neutral' },
   too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', health: 'neutral' },

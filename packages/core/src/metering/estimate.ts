@@ -50,7 +50,7 @@ function addParts(tally: Tally, parts: readonly Part[]): void {
   for (const part of parts) {
     if (part.type === 'text') tally.characters += part.text.length
     else if (part.type === 'refusal') tally.characters += part.refusal.length
-    else if (part.type === 'image') tally.blobs += 1
+    else if (part.type !== 'native') tally.blobs += 1
     else addNative(tally, part.body)
   }
 }

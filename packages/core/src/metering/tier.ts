@@ -1,11 +1,12 @@
 import { buysDear } from '../dialects/tier.ts'
-import type { Offer, Quirks, Rates } from '../protocol/model.ts'
+import type { Offer, Rates } from '../protocol/model.ts'
+import { type Provider, quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 
 /** A candidate of a plan is one. */
 interface Sold {
   readonly offer: Offer
-  readonly provider: { readonly quirks?: Quirks | undefined }
+  readonly provider: Pick<Provider, 'quirks' | 'quirksOf'>
 }
 
 /**
@@ -15,9 +16,8 @@ interface Sold {
  * @example estimateMost({ ...offer, price: priceFor(candidate, request) }, inputTokens, maxOutput)
  * @example billed(seen, priceFor(candidate, request), inputTokens)
  */
-export function priceFor(
-  { offer: { price, quirks }, provider }: Sold,
-  { prompt, routing }: Pick<InferenceRequest, 'prompt' | 'routing'>,
-): Rates | undefined {
-  return buysDear(prompt.service_tier, routing, { price, quirks: { ...provider.quirks, ...quirks } }) ? price?.priority : price
+export function priceFor({ offer, provider }: Sold, { prompt, routing }: Pick<InferenceRequest, 'prompt' | 'routing'>): Rates | undefined {
+  return buysDear(prompt.service_tier, routing, { price: offer.price, quirks: quirksFor(provider, offer) })
+    ? offer.price?.priority
+    : offer.price
 }

@@ -2,6 +2,7 @@
 export type FailureKind =
   | 'client_left'
   | 'shut_down'
+  | 'stale_state'
   | 'rejected'
   | 'policy'
   | 'too_long'

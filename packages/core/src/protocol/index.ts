@@ -1,9 +1,22 @@
-export type { ClientDialect, EventDecoder, EventEncoder, FailedAnswer, ProviderDialect, Stamp } from './dialect.ts'
+export type {
+  ClientDialect,
+  EncodedRequest,
+  EventDecoder,
+  EventEncoder,
+  FailedAnswer,
+  FrameReader,
+  ProviderDialect,
+  Reading,
+  Stamp,
+} from './dialect.ts'
 export type { ErrorBody } from './error-body.ts'
 export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
 export { type Folding, fold, startFold } from './fold.ts'
 export type {
+  AudioPart,
+  CachePoint,
+  FilePart,
   FunctionCallItem,
   FunctionCallOutputItem,
   ImagePart,
@@ -17,10 +30,19 @@ export type {
   Role,
   TextPart,
 } from './item.ts'
-export { type Ability, abilities, type Model, type Offer, type Price, type Quirks } from './model.ts'
-export { type Original, originalOf, remember } from './original.ts'
-export type { Credential, LocalAnswer, LocalReply, Provider } from './provider.ts'
+export { type Ability, abilities, type Model, type Offer, type Price, type Quirks, type ThinkingStyle } from './model.ts'
+export { type Original, originalOf, pathOf, remember } from './original.ts'
+export {
+  type Addressing,
+  type Authorizing,
+  type Credential,
+  type LocalAnswer,
+  type LocalReply,
+  type Provider,
+  quirksFor,
+} from './provider.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { InferenceResponse, Outcome, Usage, Warning } from './response.ts'
+export type { Transport, TransportReply, TransportRequest } from './transport.ts'
 export { unfold } from './unfold.ts'
 export { type DialectName, type Frame, isObject, type Json, type JsonObject } from './wire.ts'

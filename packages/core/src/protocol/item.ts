@@ -25,6 +25,7 @@ export interface FunctionCallItem {
   /** JSON text, exactly as the model wrote it; it may be invalid. */
   readonly arguments: string
   readonly status?: ItemStatus
+  readonly cache?: CachePoint
 }
 
 export interface FunctionCallOutputItem {
@@ -32,6 +33,9 @@ export interface FunctionCallOutputItem {
   readonly call_id: string
   /** Text, or parts where the client sent a list (images among them). */
   readonly output: string | readonly Part[]
+  /** The tool failed, and `output` says how. */
+  readonly is_error?: boolean
+  readonly cache?: CachePoint
 }
 
 export interface ReasoningItem {
@@ -40,7 +44,14 @@ export interface ReasoningItem {
   readonly summary: readonly string[]
   /** Thoughts in the raw, where a model shows them. */
   readonly content?: readonly string[]
+  /**
+   * State that only its maker can read. Between a provider half and the gateway it is the provider half's own text: an
+   * encrypted blob, a signature, a small JSON object, whatever it needs to restore the thought on the way back. Callers
+   * never see that text: the gateway seals it on the way out and opens it on the way in.
+   */
   readonly encrypted_content?: string
+  /** The provider hides the thought: there is state, and on purpose no text. */
+  readonly redacted?: boolean
 }
 
 /** Anything we do not model. It can be replayed in its own dialect and nowhere else. */
@@ -50,21 +61,44 @@ export interface Native {
   readonly body: JsonObject
 }
 
-export type Part = TextPart | ImagePart | RefusalPart | Native
+export type Part = TextPart | ImagePart | FilePart | AudioPart | RefusalPart | Native
 
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
   readonly annotations?: readonly JsonObject[]
   readonly logprobs?: readonly JsonObject[]
+  readonly cache?: CachePoint
 }
 export interface ImagePart {
   readonly type: 'image'
   /** An https address or a data: address; never fetched by us. */
   readonly url: string
   readonly detail?: string
+  readonly cache?: CachePoint
+}
+/** A document: PDF or plain text. */
+export interface FilePart {
+  readonly type: 'file'
+  /** An https address, or a data: address with its media type. */
+  readonly url: string
+  readonly filename?: string
+  readonly cache?: CachePoint
+}
+export interface AudioPart {
+  readonly type: 'audio'
+  /** Base64. */
+  readonly data: string
+  /** `wav`, `mp3`… */
+  readonly format: string
+  readonly cache?: CachePoint
 }
 export interface RefusalPart {
   readonly type: 'refusal'
   readonly refusal: string
+}
+
+/** Everything up to and including this may be kept in the provider's prompt cache. */
+export interface CachePoint {
+  readonly ttl?: '5m' | '1h'
 }

@@ -61,7 +61,7 @@ export const abilities = [
 ] as const
 export type Ability = (typeof abilities)[number]
 
-/** Departures of the chat dialect (wire-level facts, per offer or provider). */
+/** How an offer departs from its dialect: wire-level facts, per offer or provider. Each is read by one codec or one rule. */
 export interface Quirks {
   /** Which body field takes the output cap. Default: `max_completion_tokens`. */
   readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
@@ -88,4 +88,32 @@ export interface Quirks {
   readonly sealed_reasoning?: boolean
   /** The `service_tier` that `gateway.routing.tier: priority` buys there, if its price is known (`Price.priority`). Default: none, a warning says so. */
   readonly priority_tier?: string
+  /**
+   * How thinking is asked for. `adaptive`: the model decides, steered by effort; `level`: by a named level; `budget`: by a number
+   * of tokens from `min` to `max`; `toggle`: on or off. First that fits the request wins. Default: the newest form of the dialect.
+   */
+  readonly thinking?: readonly ThinkingStyle[]
+  readonly thinking_budget?: { readonly min: number; readonly max: number }
+  /** Whether thinking can be switched off: `never`, or only up to effort `high`. Default: always. */
+  readonly thinking_off?: 'always' | 'up_to_high' | 'never'
+  /** Which of `temperature`, `top_p`, `top_k` are taken. `one`: temperature or top_p, not both. Default: any. */
+  readonly sampling?: 'any' | 'one' | 'unless_thinking' | 'none'
+  /** A demanded tool call (`required`, or one by name) is refused: it becomes `auto`, with a warning. Default: false. */
+  readonly no_forced_tools?: boolean
+  /** What `max_tokens` is where the dialect wants one and the caller named none. Default: the offer's `max_output_tokens`, 32,000 at most. */
+  readonly default_max_tokens?: number
+  /** How a JSON schema for the answer is kept. Default: `native`. `tool`: by a forced tool; `words`: by asking for it. Both with a warning. */
+  readonly json_schema?: 'native' | 'tool' | 'words'
+  /** A schema for the answer and function tools exclude each other. */
+  readonly json_schema_without_tools?: boolean
+  /** No system instruction: it goes before the first words of the user. */
+  readonly no_system?: boolean
+  /** Images and files are taken as bytes only, not by address. */
+  readonly bytes_only?: boolean
+  /** Files (PDF) are taken in user messages. Absent: whatever the dialect can say. `false`: they are not. */
+  readonly files?: boolean
+  /** Audio likewise. */
+  readonly audio?: boolean
 }
+
+export type ThinkingStyle = 'adaptive' | 'level' | 'budget' | 'toggle'

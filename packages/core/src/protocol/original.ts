@@ -4,6 +4,8 @@ import type { DialectName, JsonObject } from './wire.ts'
 export interface Original {
   readonly dialect: DialectName
   readonly body: JsonObject
+  /** Where it stood in the caller's body, as in `messages[2].content[1]`. */
+  readonly path?: string
 }
 
 const origin = Symbol('signalbox.original')
@@ -22,6 +24,9 @@ export function remember<T extends object>(reading: T, original: Original | unde
   if (original) (reading as { [origin]?: Remembered })[origin] = { reading, original }
   return reading
 }
+
+/** What the caller calls this part of the request, for warnings about it; `otherwise` is its place among our items. */
+export const pathOf = (reading: object, otherwise: string): string => originalOf(reading)?.path ?? otherwise
 
 export function originalOf(reading: object): Original | undefined {
   const note = (reading as { readonly [origin]?: Remembered })[origin]

@@ -1,5 +1,6 @@
 import type { ProviderDialect } from './dialect.ts'
-import type { Quirks } from './model.ts'
+import type { Offer, Quirks } from './model.ts'
+import type { Transport } from './transport.ts'
 import type { DialectName, Frame, JsonObject } from './wire.ts'
 
 /** Whom to call and how to prove who we are. What to say is the dialect's business. */
@@ -12,10 +13,14 @@ export interface Provider {
   /** Shared by all offers of the provider; an offer's own quirks win field by field. */
   readonly quirks?: Quirks
   readonly data_policy?: string
+  /** Facts about single models of the provider, by the id that they have there. They win over `quirks`, and an offer's own win over both. */
+  readonly quirksOf?: (model: string) => Quirks | undefined
   /** The address to POST to. */
-  endpoint(input: { readonly dialect: DialectName; readonly model: string; readonly stream: boolean }): string
+  endpoint(call: Addressing): string
+  /** Where its token counter is, if it has one for this dialect. */
+  countEndpoint?(call: Addressing): string | undefined
   /** Adds the proof of who we are to `headers`. Names in lower case. */
-  authorize(headers: Record<string, string>, credential: Credential): void | Promise<void>
+  authorize(headers: Record<string, string>, credential: Credential, call: Authorizing): void | Promise<void>
   /** A provider that lives in this process answers here instead of over the network (the simulated ones). */
   readonly answer?: LocalAnswer
 }
@@ -30,8 +35,35 @@ export type LocalReply =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: JsonObject }
   | { readonly status: 200; readonly frames: AsyncIterable<readonly Frame[]> }
 
+export interface Addressing {
+  readonly dialect: DialectName
+  readonly model: string
+  readonly stream: boolean
+  readonly credential: Credential
+}
+
+/** The call to prove ourselves for: what a signature covers, and what it takes to fetch a token first. */
+export interface Authorizing {
+  readonly url: string
+  /** Exactly as it will be sent. */
+  readonly body: string
+  readonly transport: Transport
+  /** Unix milliseconds. */
+  readonly now: number
+  readonly signal: AbortSignal
+}
+
 export interface Credential {
   readonly id: string
   readonly owner: 'platform' | 'workspace'
   readonly secret: string
+  /** What belongs to the account beside the secret: a region, a resource, a project. */
+  readonly extra?: Readonly<Record<string, string>>
 }
+
+/** All that is known of how an offer departs from its dialect: of the provider, of the model there, of the offer itself. */
+export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, { provider_model_id, quirks }: Offer): Quirks => ({
+  ...provider.quirks,
+  ...provider.quirksOf?.(provider_model_id),
+  ...quirks,
+})

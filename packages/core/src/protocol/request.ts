@@ -1,5 +1,5 @@
-import type { Item, Native } from './item.ts'
-import type { JsonObject } from './wire.ts'
+import type { CachePoint, Item, Native } from './item.ts'
+import type { DialectName, JsonObject } from './wire.ts'
 
 /** What a client asks for, in the one language that everything inside speaks. */
 export interface InferenceRequest {
@@ -8,6 +8,8 @@ export interface InferenceRequest {
   /** Where it may be generated. */
   readonly routing: RoutingOptions
   readonly delivery: 'whole' | 'stream'
+  /** Headers that belong to the caller's language and go on to a provider of the same one (`anthropic-beta`). */
+  readonly headers?: { readonly dialect: DialectName; readonly values: Readonly<Record<string, string>> }
   /** `gateway.metadata`: up to 16 strings, kept in the request log, never sent to a provider. */
   readonly metadata?: Readonly<Record<string, string>>
 }
@@ -28,7 +30,16 @@ export interface Prompt {
   readonly frequency_penalty?: number
   readonly presence_penalty?: number
   readonly text?: { readonly format?: TextFormat; readonly verbosity?: string }
-  readonly reasoning?: { readonly effort?: Effort; readonly summary?: string }
+  readonly reasoning?: {
+    readonly effort?: Effort
+    /** Thoughts in words are wanted: `auto`, `concise`, `detailed`. `none`: they are not. Absent: the caller did not say. */
+    readonly summary?: string
+    /** A cap in tokens, where the caller's language has one; `effort` is then set to the level nearest to it. */
+    readonly budget_tokens?: number
+  }
+  /** Texts that end the answer. */
+  readonly stop?: readonly string[]
+  readonly seed?: number
   readonly truncation?: string
   readonly metadata?: Readonly<Record<string, string>>
   readonly include?: readonly string[]
@@ -63,6 +74,7 @@ export interface FunctionTool {
   readonly description?: string
   readonly parameters?: JsonObject
   readonly strict?: boolean | null
+  readonly cache?: CachePoint
 }
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly type: 'function'; readonly name: string } | Native

@@ -1,5 +1,6 @@
 import { buysDear } from '../dialects/tier.ts'
 import type { Ability } from '../protocol/model.ts'
+import { quirksFor } from '../protocol/provider.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import type { Needs } from './needs.ts'
 import type { Candidate, ExclusionCode } from './plan.ts'
@@ -47,7 +48,7 @@ export const rules: readonly Rule[] = [
     param: 'tool_choice',
     why: ({ offer, provider }, { needs }) =>
       when(
-        needs.toolChoiceRequired && ({ ...provider.quirks, ...offer.quirks }.refuses ?? []).includes('tool_choice_required'),
+        needs.toolChoiceRequired && (quirksFor(provider, offer).refuses ?? []).includes('tool_choice_required'),
         'it does not honor `tool_choice: "required"`',
       ),
   },
@@ -99,7 +100,7 @@ export const rules: readonly Rule[] = [
     param: 'gateway.routing.max_price',
     why: ({ offer, provider }, { needs, routing }) => {
       const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}
-      const tiers = { price: offer.price, quirks: { ...provider.quirks, ...offer.quirks } }
+      const tiers = { price: offer.price, quirks: quirksFor(provider, offer) }
       const price = buysDear(needs.serviceTier, routing, tiers) ? offer.price?.priority : offer.price
       const dear = price !== undefined && (usd(price.input) > input || usd(price.output) > output)
       return when(dear, 'it costs more than `gateway.routing.max_price`')

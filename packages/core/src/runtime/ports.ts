@@ -1,5 +1,7 @@
 import type { Failure } from '../protocol/failure.ts'
 
+export type { Transport, TransportReply, TransportRequest } from '../protocol/transport.ts'
+
 /** The outside world, as doors. Nothing else in core may read time, chance or the network. */
 export interface Clock {
   /** Unix milliseconds. */
@@ -16,30 +18,6 @@ export interface Ids {
   /** `bytes` random bytes as lower-case hex. */
   hex(bytes: number): string
   random(bytes: number): Uint8Array
-}
-
-/**
- * One HTTP exchange with a provider, in plain values (a Request and a Response object cost three times the exchange).
- * Redirects are not followed. Rejects where no answer came (name, connect, TLS, reset); the message says which.
- */
-export type Transport = (request: TransportRequest) => Promise<TransportReply>
-
-export interface TransportRequest {
-  readonly url: string
-  readonly method: 'POST' | 'GET'
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  /** Aborting closes the connection at once, before or during the answer. */
-  readonly signal: AbortSignal
-}
-
-export interface TransportReply {
-  readonly status: number
-  /** A header's value by lower-case name; several values are joined by a comma. */
-  readonly header: (name: string) => string | undefined
-  /** Decoded bytes, at the pace of the reader. Rejects where the connection broke before its end. `return()` closes the connection. */
-  readonly body: AsyncIterator<Uint8Array, undefined>
 }
 
 /** Facts first, as pino takes them: `logger.warn({ provider }, 'The credential was refused.')`. */

@@ -1,17 +1,11 @@
 import { createParser } from 'eventsource-parser'
+import type { FrameReader } from '../protocol/dialect.ts'
 import type { Frame } from '../protocol/wire.ts'
 
 /** The longest event that we take in, in characters: the largest real ones hold an image. */
 export const maxEventSize = 4 * 1024 * 1024
 
-export interface FrameReader {
-  /** The frames that these bytes completed. Throws where one event outgrows `maxEventSize`. */
-  push(bytes: Uint8Array): readonly Frame[]
-  /** The stream is over: an event that lacks only its closing blank line still counts. */
-  end(): readonly Frame[]
-}
-
-/** Bytes → frames. Bytes may be cut anywhere, also inside a character or a CRLF; a byte-order mark is taken off. */
+/** Bytes → frames: an event that lacks only its closing blank line still counts. Bytes may be cut anywhere, also inside a character or a CRLF; a byte-order mark is taken off. */
 export function readFrames(): FrameReader {
   let frames: Frame[] = []
   let tooLong = false

@@ -246,7 +246,7 @@ describe('messages', () => {
         ],
       },
       { role: 'assistant', content: [{ type: 'input_image', image_url: 'data:' }] },
-      result('1', [{ type: 'input_audio' }]),
+      result('1', [{ type: 'input_video' }]),
     ]
     expect(chat({ input }).warned).toEqual(['input[0]', 'input[1].content[0]', 'input[2].content[0]', 'input[3].output[0]'])
   })

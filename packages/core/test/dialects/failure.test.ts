@@ -65,7 +65,7 @@ test.each<[FailureKind, number, unknown]>([
   ],
   ['unsupported', 422, { detail: [{ type: 'extra_forbidden', loc: ['body', 'top_k'], msg: 'Extra inputs are not permitted' }] }],
   ['rejected', 400, error({ type: 'invalid_request_error', message: 'Invalid image' })],
-  ['rejected', 400, error({ code: 'invalid_encrypted_content' })],
+  ['stale_state', 400, error({ code: 'invalid_encrypted_content' })],
   ['rejected', 422, { detail: [{ loc: ['body', 'messages', 0], msg: 'field required' }] }],
   ['rejected', 418, 'teapot'],
   ['unreadable', 502, '<html><body>Bad gateway</body></html>'],

@@ -131,6 +131,8 @@ const everyField: Required<Prompt> = {
   safety_identifier: 'safe',
   prompt_cache_key: 'cache-key',
   service_tier: 'flex',
+  stop: ['END'],
+  seed: 42,
   extensions: { their_own: 1 },
   native: { type: 'native', dialect: 'elsewhere', body: { unheard_of: true } },
 }

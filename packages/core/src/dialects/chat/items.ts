@@ -135,7 +135,7 @@ function writeMessage({ role, content }: MessageItem, quirks: Quirks, lose: Lose
     if (part.type === 'text') return [{ type: 'text', text: part.text }]
     if (part.type === 'refusal') return [{ type: 'text', text: part.refusal }]
     if (part.type === 'image') return [writeImage(part)]
-    if (part.dialect === dialect) return [part.body]
+    if (part.type === 'native' && part.dialect === dialect) return [part.body]
     lose(at)
     return []
   })

@@ -6,13 +6,14 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { InferenceResponse, Outcome, Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer, unreadable } from '../failure.ts'
+import { stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
 import { heedRouting } from '../tier.ts'
 import { emptyMessage, readMessage, writeMessages } from './items.ts'
 import { decodeEvents } from './stream-in.ts'
 import { writeFormat, writeTools } from './tools.ts'
-import { countUsage, dialect, errorOf, firstChoice, headOf, outcomeOf, stringOf, usageIn } from './wire.ts'
+import { countUsage, dialect, errorOf, firstChoice, headOf, outcomeOf, usageIn } from './wire.ts'
 
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): Encoded {
   const said = originalOf(request)
@@ -51,6 +52,8 @@ const plain = [
   'safety_identifier',
   'prompt_cache_key',
   'service_tier',
+  'stop',
+  'seed',
 ] as const satisfies readonly (keyof Prompt)[]
 
 function compose(prompt: Prompt, quirks: Quirks): Encoded {
@@ -95,7 +98,9 @@ function unsayable({ truncation, include = [], reasoning, native }: Prompt): rea
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
-    ...(reasoning?.summary !== undefined ? [unsupported('reasoning.summary', `\`reasoning.summary\` ${here}`)] : []),
+    ...(reasoning?.summary !== undefined && reasoning.summary !== 'none'
+      ? [unsupported('reasoning.summary', `\`reasoning.summary\` ${here}`)]
+      : []),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
   ]
 }

@@ -5,6 +5,7 @@ import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { readFrame } from '../frame.ts'
+import { stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
 import { type Call, type Calls, callItem, followCalls, isComplete } from './calls.ts'
 import { emptyMessage } from './items.ts'
@@ -20,7 +21,6 @@ import {
   outcomeOf,
   type Said,
   saidIn,
-  stringOf,
   usageIn,
 } from './wire.ts'
 

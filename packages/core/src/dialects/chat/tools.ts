@@ -2,8 +2,9 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { FunctionTool, Prompt, TextFormat, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { objects, stringOf } from '../json.ts'
 import { unsupported } from '../quirks.ts'
-import { dialect, objects, stringOf } from './wire.ts'
+import { dialect } from './wire.ts'
 
 // Tools, the choice among them, and the shape of the answer.
 

@@ -2,13 +2,10 @@ import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failureOf, readComplaint } from '../failure.ts'
+import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
 export const dialect = 'chat'
-
-export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
-export const objects = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : []
 
 const failed = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 

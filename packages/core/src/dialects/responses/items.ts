@@ -1,6 +1,9 @@
 import type {
+  AudioPart,
+  FilePart,
   FunctionCallItem,
   FunctionCallOutputItem,
+  ImagePart,
   Item,
   ItemStatus,
   MessageItem,
@@ -10,7 +13,8 @@ import type {
 } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { dialect, stringOf } from './wire.ts'
+import { objects, stringOf } from '../json.ts'
+import { dialect } from './wire.ts'
 
 // Wire item ⇄ Item. Reading never throws: what does not fit is native or left out. Every reading remembers what it was read
 // from, so that writing it in this dialect again keeps the fields that we do not know.
@@ -96,8 +100,6 @@ const partReaders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> =
   ],
 ])
 
-export const objects = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : []
 export const texts = (value: Json | undefined): readonly string[] => objects(value).map(block => stringOf(block.text))
 
 const idOf = ({ id }: JsonObject): { readonly id?: string } => (typeof id === 'string' && id !== '' ? { id } : {})
@@ -141,14 +143,19 @@ function writeOutputPart(part: Part): JsonObject {
   if (part.type === 'text')
     return { ...known, type: 'output_text', text: part.text, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
   if (part.type === 'refusal') return { ...known, type: 'refusal', refusal: part.refusal }
-  return { ...known, ...writeImage(part) }
+  return { ...known, ...writeMedia(part) }
 }
 
-const writeImage = ({ url, detail }: { readonly url: string; readonly detail?: string }): JsonObject => ({
-  type: 'input_image',
-  image_url: url,
-  ...(detail !== undefined && { detail }),
-})
+function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
+  if (part.type === 'image') return { type: 'input_image', image_url: part.url, ...(part.detail !== undefined && { detail: part.detail }) }
+  if (part.type === 'audio') return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
+  const { url, filename } = part
+  return {
+    type: 'input_file',
+    ...(url.startsWith('data:') ? { file_data: url } : { file_url: url }),
+    ...(filename !== undefined && { filename }),
+  }
+}
 
 /** An item of a conversation, as a request carries it. Nothing where it speaks another language. */
 export function writeInput(item: Item): JsonObject | undefined {
@@ -176,8 +183,8 @@ function writeInputPart(part: Part, role: Role): readonly JsonObject[] {
   if (part.type === 'native') return part.dialect === dialect ? [part.body] : []
   const known = originalBody(part)
   if (known) return [known]
-  if (part.type === 'image') return [writeImage(part)]
   if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.refusal }]
+  if (part.type !== 'text') return [writeMedia(part)]
   const { text, annotations = [] } = part
   return [role === 'assistant' ? { type: 'output_text', text, annotations } : { type: 'input_text', text }]
 }

@@ -63,7 +63,7 @@ const plain = [
 
 function compose(prompt: Prompt): Encoded {
   const { input, tools, tool_choice, text, reasoning, native } = prompt
-  const warnings: Warning[] = []
+  const warnings: Warning[] = [...unsayable(prompt)]
   const written = input.flatMap((item, at): readonly JsonObject[] => {
     const body = writeInput(item)
     if (!body)
@@ -80,11 +80,22 @@ function compose(prompt: Prompt): Encoded {
       ...(text.format && { format: { ...text.format } }),
       ...(text.verbosity !== undefined && { verbosity: text.verbosity }),
     }
-  if (reasoning) body.reasoning = { ...originalBody(reasoning), ...reasoning }
+  if (reasoning) body.reasoning = { ...originalBody(reasoning), ...writeReasoning(reasoning) }
   if (native && native.dialect !== dialect)
     for (const field of Object.keys(native.body)) warnings.push(unsupported(field, `\`${field}\` is not known here and was left out.`))
   return { body, warnings }
 }
+
+const writeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>): JsonObject => ({
+  ...(effort !== undefined && { effort }),
+  ...(summary !== undefined && summary !== 'none' && { summary }),
+})
+
+/** What this language has no words for. */
+const unsayable = ({ stop, seed }: Prompt): readonly Warning[] => [
+  ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` has no counterpart here and was left out.')] : []),
+  ...(seed !== undefined ? [unsupported('seed', '`seed` has no counterpart here and was left out.')] : []),
+]
 
 function writeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
   if (tool.type !== 'native') {

@@ -4,9 +4,10 @@ import { remember } from '../../protocol/original.ts'
 import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failureOf, readComplaint, unreadable } from '../failure.ts'
+import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
-import { objects, readItem } from './items.ts'
-import { dialect, stringOf } from './wire.ts'
+import { readItem } from './items.ts'
+import { dialect } from './wire.ts'
 
 // A provider's response object → ours. Whole answers and the snapshots of a stream are the same object.
 

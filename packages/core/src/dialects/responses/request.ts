@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.ts'
-import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
+import type { CachePoint, FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
@@ -20,7 +20,8 @@ import {
   text,
   wrong,
 } from '../check.ts'
-import { objects, texts } from './items.ts'
+import { objects } from '../json.ts'
+import { texts } from './items.ts'
 import { dialect } from './wire.ts'
 
 // What a caller may send, field by field. A reading remembers the wire object that it came from, so nothing unknown is lost
@@ -77,14 +78,40 @@ const readPart: Read<Part> = (value, path) => {
 const readText = (body: JsonObject, path: string): Part => {
   const said = required({ body, path }, 'text', text)
   const annotations = objects(body.annotations)
-  return { type: 'text', text: said, ...(annotations.length > 0 && { annotations }) }
+  return { type: 'text', text: said, ...(annotations.length > 0 && { annotations }), ...cacheOf(body) }
 }
+
+/** A breakpoint of the prompt cache stands on the part that it ends with. */
+const cacheOf = ({ prompt_cache_breakpoint: mark }: JsonObject): { readonly cache?: CachePoint } =>
+  isObject(mark) || mark === true ? { cache: {} } : {}
 
 const readImage = (body: JsonObject, path: string): Part => {
   const url = optional({ body, path }, 'image_url', filled)
   const detail = optional({ body, path }, 'detail', text)
-  if (url !== undefined) return { type: 'image', url, ...(detail !== undefined && { detail }) }
+  if (url !== undefined) return { type: 'image', url, ...(detail !== undefined && { detail }), ...cacheOf(body) }
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.image_url`)
+}
+
+/** A file by address or by its bytes; one that the provider keeps under an id is known to no other. */
+const readFile = (body: JsonObject, path: string): Part => {
+  const address = optional({ body, path }, 'file_url', filled)
+  const data = optional({ body, path }, 'file_data', filled)
+  const filename = optional({ body, path }, 'filename', text)
+  const url = address ?? (data === undefined ? undefined : asDataUrl(data, filename))
+  if (url !== undefined) return { type: 'file', url, ...(filename !== undefined && { filename }), ...cacheOf(body) }
+  return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.file_data`)
+}
+
+/** Bare base64 is a PDF unless its name says otherwise. */
+const asDataUrl = (data: string, filename = ''): string => {
+  if (data.startsWith('data:')) return data
+  return `data:${/\.(txt|md)$/i.test(filename) ? 'text/plain' : 'application/pdf'};base64,${data}`
+}
+
+const readAudio = (body: JsonObject, path: string): Part => {
+  const audio = required({ body, path }, 'input_audio', object)
+  const place = { body: audio, path: `${path}.input_audio` }
+  return { type: 'audio', data: required(place, 'data', filled), format: required(place, 'format', filled), ...cacheOf(body) }
 }
 
 const parts: ReadonlyMap<string, (body: JsonObject, path: string) => Part> = new Map([
@@ -92,6 +119,8 @@ const parts: ReadonlyMap<string, (body: JsonObject, path: string) => Part> = new
   ['output_text', readText],
   ['text', readText],
   ['input_image', readImage],
+  ['input_file', readFile],
+  ['input_audio', readAudio],
   ['refusal', (body, path): Part => ({ type: 'refusal', refusal: required({ body, path }, 'refusal', text) })],
 ])
 
@@ -223,7 +252,7 @@ const promptFields: ReadonlyMap<string, Read<unknown>> = new Map(
     prompt_cache_key: text,
     service_tier: text,
     extensions: object,
-  } satisfies { readonly [Field in Exclude<keyof Prompt, 'native'>]-?: Read<Required<Prompt>[Field]> }),
+  } satisfies { readonly [Field in Exclude<keyof Prompt, 'native' | 'stop' | 'seed'>]-?: Read<Required<Prompt>[Field]> }),
 )
 
 /** What only makes sense where answers are stored. Absent, null and false are the same to us. */

@@ -6,12 +6,12 @@ import type { Outcome, Usage } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { readFrame } from '../frame.ts'
+import { objects, stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
 import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
-import { objects } from './items.ts'
 import { headOf, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
 import { hasUnknown, matchItems, mended, nameOf, unwrap } from './sorting.ts'
-import { dialect, hostedEvents, indexOf, type PartKind, stringOf } from './wire.ts'
+import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 
 // Frames → facts. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
 // the numbering, or tell of an item that they never announced.

@@ -102,6 +102,5 @@ export const growths: Readonly<Record<PartKind, Growth>> = {
   },
 }
 
-export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 export const indexOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
