@@ -14,3 +14,6 @@ function hash(text: string, basis: number): string {
   value = Math.imul(value ^ (value >>> 15), 0x85ebca6b)
   return ((value ^ (value >>> 13)) >>> 0).toString(36).padStart(7, '0')
 }
+
+/** The id of an answer as another language prefixes it: `idUnder('chatcmpl-', stamp)`. */
+export const idUnder = (prefix: string, { id }: { readonly id: string }): string => prefix + id.slice(id.indexOf('_') + 1)

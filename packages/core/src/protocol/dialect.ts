@@ -11,6 +11,8 @@ export interface ClientDialect {
   readonly name: DialectName
   /** Throws a GatewayError (400) that names the field. `header`: by lower-case name; languages that say things in headers read them there. */
   decodeRequest(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest
+  /** A request to count tokens only, in languages that have one: what an answer alone needs may be missing. */
+  decodeCounting?(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest
   encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject
   /** A fresh encoder per stream. It owns brackets, indexes, ids and sequence numbers; nobody else does. */
   encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder
@@ -86,7 +88,7 @@ export interface FailedAnswer {
 
 /** What the gateway adds to a reply that no provider could know. */
 export interface Stamp {
-  /** Our response id. */
+  /** Our response id: `resp_` and the same characters that other languages put behind a prefix of theirs. */
   readonly id: string
   /** The canonical id of the model that answered. */
   readonly model: string

@@ -1,0 +1,27 @@
+import type { Warning } from '../protocol/response.ts'
+
+// Inside, fields go by their names in the Responses language. Callers of another language know them by other names.
+
+/** Our name of a field → the caller's: `reasoning.effort` → `reasoning_effort`. */
+export type Spelling = ReadonlyMap<string, string>
+
+/** A field, or a place inside one, as the caller spells it. */
+export function spell(param: string, spelling: Spelling): string {
+  const known = spelling.get(param)
+  if (known !== undefined) return known
+  for (let end = param.length - 1; end > 0; end--) {
+    if (param[end] !== '.' && param[end] !== '[') continue
+    const outer = spelling.get(param.slice(0, end))
+    if (outer !== undefined) return outer + param.slice(end)
+  }
+  return param
+}
+
+/** Warnings in the caller's words: the field, and its name in the sentence. */
+export const spellWarnings = (warnings: readonly Warning[], spelling: Spelling): readonly Warning[] =>
+  warnings.map(warning => {
+    const { param, message } = warning
+    if (param === undefined) return warning
+    const theirs = spell(param, spelling)
+    return theirs === param ? warning : { ...warning, param: theirs, message: message.replaceAll(`\`${param}\``, `\`${theirs}\``) }
+  })
