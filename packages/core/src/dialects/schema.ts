@@ -1,20 +1,57 @@
 import type { Warning } from '../protocol/response.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { unsupported } from './quirks.ts'
+import { annotations, type SchemaRules, type SchemaTarget, schemaRules, tellable } from './schema-rules.ts'
 
-// JSON schemas as callers write them → as a provider takes them.
-
-/** Whose rules: each takes another part of JSON Schema. */
-export type SchemaTarget = 'openai_strict' | 'anthropic' | 'gemini' | 'bedrock'
+// JSON schemas as callers write them → as a provider takes them. Meaning is kept where it can be: a limit that the target
+// does not know goes into the description, where the model still reads it.
 
 export interface FittedSchema {
   readonly schema: JsonObject
-  /** What was changed, in words, each with the place in the schema. Empty: nothing. */
+  /** What was changed, in words, each with its place in the schema. Empty: nothing that matters to an answer. */
   readonly changes: readonly string[]
 }
 
-/** Total: any JSON object goes in, and what comes out is taken by the target. Pure; gives back the very schema where nothing had to change. */
-export const fitSchema = (schema: JsonObject, target: SchemaTarget): FittedSchema => ({ schema, changes: target === 'bedrock' ? [] : [] })
+/** Deeper than any schema that a model could follow. */
+const deepest = 64
+const mostNodes = 20_000
+const mostChanges = 100
+/** A recursion is written out so many times; what lies deeper may be anything. */
+const mostUnrolled = 2
+
+interface Fitting {
+  readonly rules: SchemaRules
+  /** The definitions of the root, by the address that `$ref` gives them. */
+  readonly definitions: ReadonlyMap<string, Json>
+  /** Addresses whose schema leads back to themselves: no target takes a recursion. */
+  readonly looping: ReadonlySet<string>
+  /** How often each of them is being written out right now. */
+  readonly unrolled: Map<string, number>
+  readonly changes: string[]
+  nodes: number
+}
+
+/**
+ * Total: any JSON object goes in, and what comes out is taken by the target.
+ *
+ * @example fitSchema({ type: 'string', minLength: 3 }, 'anthropic').changes // ['minLength at # is told in the description']
+ */
+export function fitSchema(schema: JsonObject, target: SchemaTarget): FittedSchema {
+  const definitions = definitionsOf(schema)
+  const fitting: Fitting = {
+    rules: schemaRules[target],
+    definitions,
+    looping: loopsIn(definitions),
+    unrolled: new Map(),
+    changes: [],
+    nodes: 0,
+  }
+  const root = fit(schema, '#', fitting)
+  const defs = [...definitions].flatMap(([address, each]): [string, JsonObject][] =>
+    address === '#' || fitting.looping.has(address) ? [] : [[nameOf(address), fit(each, address, fitting)]],
+  )
+  return { schema: defs.length > 0 ? { ...root, $defs: Object.fromEntries(defs) } : root, changes: fitting.changes }
+}
 
 /** One warning for all that was changed in the schema at `param`. */
 export const schemaWarnings = (param: string, { changes }: FittedSchema): readonly Warning[] =>
@@ -26,3 +63,229 @@ export const schemaWarnings = (param: string, { changes }: FittedSchema): readon
           `The schema at \`${param}\` was changed to fit: ${changes.slice(0, 5).join('; ')}${changes.length > 5 ? '; …' : ''}.`,
         ),
       ]
+
+const note = ({ changes }: Fitting, change: string): void => {
+  if (changes.length < mostChanges) changes.push(change.slice(0, 200))
+}
+
+function fit(value: Json | undefined, at: string, fitting: Fitting): JsonObject {
+  fitting.nodes += 1
+  if (value === true || value === undefined) return {}
+  if (!isObject(value) || fitting.nodes > mostNodes || at.split('/').length > deepest) {
+    note(fitting, `what stands at ${at} cannot be said and allows anything`)
+    return {}
+  }
+  if (typeof value.$ref === 'string') return fitReference(value, value.$ref, { at, fitting })
+  return fitNode(merged(value, at, fitting), at, fitting)
+}
+
+function fitReference(
+  node: JsonObject,
+  reference: string,
+  { at, fitting }: { readonly at: string; readonly fitting: Fitting },
+): JsonObject {
+  const description = typeof node.description === 'string' ? { description: node.description } : {}
+  if (fitting.definitions.has(reference) && !fitting.looping.has(reference)) return { $ref: `#/$defs/${nameOf(reference)}`, ...description }
+  const target = fitting.definitions.get(reference)
+  const depth = fitting.unrolled.get(reference) ?? 0
+  if (target === undefined || depth >= mostUnrolled) {
+    note(fitting, `${reference} at ${at} ${target === undefined ? 'leads nowhere' : 'is recursive'} and allows anything`)
+    return description
+  }
+  fitting.unrolled.set(reference, depth + 1)
+  const written = fit(target, at, fitting)
+  fitting.unrolled.set(reference, depth)
+  return { ...written, ...description }
+}
+
+/** `allOf` as one schema; of two that disagree the first wins. */
+function merged({ allOf, ...node }: JsonObject, at: string, fitting: Fitting): JsonObject {
+  if (!Array.isArray(allOf)) return node
+  const parts = (allOf as readonly Json[])
+    .slice(0, 100)
+    .map(part => followed(part, fitting))
+    .filter(isObject)
+  note(fitting, `allOf at ${at} became one schema`)
+  const required = [node, ...parts].flatMap(part => list(part.required))
+  return {
+    // Read from the end, so that the first to name a keyword wins.
+    ...Object.fromEntries([node, ...parts].reverse().flatMap(part => Object.entries(part))),
+    ...([node, ...parts].some(part => isObject(part.properties)) && {
+      properties: joined(...parts.map(part => part.properties), node.properties),
+    }),
+    ...(required.length > 0 && { required }),
+  }
+}
+
+const followed = (part: Json, { definitions }: Fitting): Json | undefined =>
+  isObject(part) && typeof part.$ref === 'string' ? definitions.get(part.$ref) : part
+
+/** By entries, so that a property called `__proto__` stays a property. */
+const joined = (...maps: readonly (Json | undefined)[]): JsonObject =>
+  Object.fromEntries(maps.flatMap(map => (isObject(map) ? Object.entries(map) : [])))
+
+const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : [])
+
+function fitNode(node: JsonObject, at: string, fitting: Fitting): JsonObject {
+  const told: string[] = []
+  const entries = Object.entries(typed(untupled(node, at, fitting))).flatMap(
+    ([key, value]): readonly (readonly [string, Json | undefined])[] => {
+      const reader = keywords.get(key)
+      if (reader) return reader(value, `${at}/${key}`, fitting)
+      if (keptAsIs(key, value, fitting)) return [[key, value]]
+      if (annotations.has(key)) return []
+      if (tellable.has(key)) told.push(`${key}: ${JSON.stringify(value)}`)
+      note(fitting, tellable.has(key) ? `${key} at ${at} is told in the description` : `${key} at ${at} was left out`)
+      return []
+    },
+  )
+  return finished(Object.fromEntries(entries), told, { at, fitting })
+}
+
+function keptAsIs(key: string, value: Json | undefined, { rules }: Fitting): boolean {
+  if (!rules.keeps.has(key)) return false
+  if (key === 'format') return rules.formats === undefined || (typeof value === 'string' && rules.formats.has(value))
+  return key !== 'minItems' || rules.mostMinItems === undefined || (typeof value === 'number' && value <= rules.mostMinItems)
+}
+
+/** A tuple, in either draft's words, is a list of any of its kinds where places cannot be told apart. */
+function untupled(node: JsonObject, at: string, fitting: Fitting): JsonObject {
+  const { prefixItems, ...rest } = node
+  const isOld = Array.isArray(node.items)
+  if (!isOld && (prefixItems === undefined || fitting.rules.keeps.has('prefixItems'))) return node
+  const kinds = [...list(isOld ? node.items : prefixItems), ...(isObject(node.items) ? [node.items] : [])]
+  note(fitting, `the tuple at ${at} became a list of any of its kinds`)
+  return { ...rest, items: kinds.length > 0 ? { anyOf: kinds } : {} }
+}
+
+/** A type where the keywords imply one, and `nullable` said as a type. */
+function typed({ nullable, ...node }: JsonObject): JsonObject {
+  const implied = isObject(node.properties) ? 'object' : node.items === undefined && node.prefixItems === undefined ? undefined : 'array'
+  const type = node.type ?? implied
+  if (type === undefined) return node
+  return { ...node, type: nullable === true && typeof type === 'string' ? [type.toLowerCase(), 'null'] : lower(type) }
+}
+
+const lower = (type: Json): Json => {
+  if (typeof type === 'string') return type.toLowerCase()
+  return Array.isArray(type) ? (type as readonly Json[]).filter(each => typeof each === 'string') : 'string'
+}
+
+type Keyword = (value: Json | undefined, at: string, fitting: Fitting) => readonly (readonly [string, Json])[]
+
+const alternatives: Keyword = (value, at, fitting) => {
+  const options = list(value).map((option, index) => fit(option, `${at}/${index}`, fitting))
+  return options.length > 0 ? [['anyOf', options]] : []
+}
+
+const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
+  ['properties', (value, at, fitting) => (isObject(value) ? [['properties', fitProperties(value, at, fitting)]] : [])],
+  ['items', (value, at, fitting) => [['items', fit(value, at, fitting)]]],
+  ['prefixItems', (value, at, fitting) => [['prefixItems', list(value).map((each, index) => fit(each, `${at}/${index}`, fitting))]]],
+  ['anyOf', alternatives],
+  [
+    'oneOf',
+    (value, at, fitting) => {
+      note(fitting, `oneOf at ${at.slice(0, -'/oneOf'.length)} became anyOf`)
+      return alternatives(value, at, fitting)
+    },
+  ],
+  ['enum', (value, at, fitting) => fitEnum(list(value), at, fitting)],
+  [
+    'const',
+    (value, at, fitting) =>
+      fitting.rules.keeps.has('const') && !isObject(value) && !Array.isArray(value)
+        ? [['const', value ?? null]]
+        : fitEnum([value ?? null], at, fitting),
+  ],
+  ['required', value => [['required', [...new Set(list(value).filter(name => typeof name === 'string'))]]]],
+  [
+    'additionalProperties',
+    (value, at, fitting) => {
+      if (value === false) return [['additionalProperties', false]]
+      if (!fitting.rules.closed) return [['additionalProperties', value === true ? true : fit(value, at, fitting)]]
+      note(fitting, `${at} allows no further properties`)
+      return []
+    },
+  ],
+  ['description', value => (typeof value === 'string' ? [['description', value]] : [])],
+  // Hoisted to the root.
+  ['$defs', () => []],
+  ['definitions', () => []],
+])
+
+const fitProperties = (value: JsonObject, at: string, fitting: Fitting): JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fit(each, `${at}/${name.slice(0, 60)}`, fitting)]))
+
+/** Only values of a kind that the target takes; none left: the enum goes, and is told. */
+function fitEnum(values: readonly Json[], at: string, fitting: Fitting): readonly (readonly [string, Json])[] {
+  const kept = values.filter(value => fitting.rules.enums.has(value === null ? 'null' : typeof value))
+  if (kept.length < values.length) note(fitting, `${values.length - kept.length} values of ${at} cannot be said`)
+  return kept.length > 0 ? [['enum', kept]] : []
+}
+
+function finished(
+  node: JsonObject,
+  told: readonly string[],
+  { at, fitting }: { readonly at: string; readonly fitting: Fitting },
+): JsonObject {
+  const description = [node.description, told.join(', ')].filter(words => typeof words === 'string' && words !== '').join('. ')
+  const names = isObject(node.properties) ? node.properties : {}
+  const required = list(node.required).filter(name => typeof name === 'string' && Object.hasOwn(names, name))
+  if (required.length < list(node.required).length && isObject(node.properties))
+    note(fitting, `${at} requires properties that it does not have`)
+  const { required: _, ...rest } = node
+  return {
+    ...rest,
+    ...(description !== '' && { description }),
+    ...(required.length > 0 && { required }),
+    ...(isKind(node, 'array') && node.items === undefined && node.prefixItems === undefined && { items: {} }),
+    ...(fitting.rules.closed && isKind(node, 'object') && { additionalProperties: false }),
+  }
+}
+
+const isKind = ({ type }: JsonObject, kind: string): boolean => type === kind || (Array.isArray(type) && type.includes(kind))
+
+function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
+  const found = new Map<string, Json>([['#', schema]])
+  for (const holder of ['$defs', 'definitions'] as const) {
+    const defs = schema[holder]
+    if (isObject(defs))
+      for (const [name, each] of Object.entries(defs)) if (each !== undefined) found.set(`#/${holder}/${escaped(name)}`, each)
+  }
+  return found
+}
+
+const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const nameOf = (address: string): string => address.slice(address.lastIndexOf('/') + 1)
+
+/** Definitions from which a chain of references leads back to themselves. */
+function loopsIn(definitions: ReadonlyMap<string, Json>): ReadonlySet<string> {
+  const leads = new Map([...definitions].map(([address, each]) => [address, referencesIn(each)]))
+  const reaches = (from: string): ReadonlySet<string> => {
+    const seen = new Set<string>()
+    const left = [...(leads.get(from) ?? [])]
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      left.push(...(leads.get(next) ?? []))
+    }
+    return seen
+  }
+  return new Set([...definitions.keys()].filter(address => reaches(address).has(address)))
+}
+
+/** With a list of its own instead of calling itself, since a client decides how deep its schema goes. */
+function referencesIn(schema: Json): readonly string[] {
+  const found: string[] = []
+  const left: (Json | undefined)[] = [schema]
+  for (let seen = 0; left.length > 0 && seen < mostNodes; seen++) {
+    const next = left.pop()
+    if (Array.isArray(next)) for (const each of next as readonly Json[]) left.push(each)
+    else if (isObject(next)) {
+      if (typeof next.$ref === 'string') found.push(next.$ref)
+      for (const each of Object.values(next)) left.push(each)
+    }
+  }
+  return found
+}
