@@ -1,5 +1,6 @@
 import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
+import type { Quirks } from '../protocol/model.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
@@ -59,11 +60,16 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   if (!dialect) return lost({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` })
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - sentAt)
   try {
-    const encoded = dialect.encodeRequest(request, offer, quirksFor(provider, offer))
+    const quirks = quirksFor(provider, offer)
+    const encoded = dialect.encodeRequest(request, offer, quirks)
     const { warnings } = encoded
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))
-    const outcome = await within(exchange(trying, ports, { dialect, encoded, line, call }), { ceilingMs, ending, clock: ports.clock })
+    const outcome = await within(exchange(trying, ports, { dialect, encoded, line, call, quirks }), {
+      ceilingMs,
+      ending,
+      clock: ports.clock,
+    })
     if (typeof outcome !== 'string') {
       if (!outcome.ok) return lost(outcome.failure)
       const latencyMs = ports.clock.monotonic() - sentAt
@@ -96,6 +102,7 @@ function held(
 interface Exchanging {
   readonly dialect: ProviderDialect
   readonly encoded: EncodedRequest
+  readonly quirks: Quirks
   readonly line: Line
   readonly call: { accepted: boolean }
 }
@@ -103,13 +110,13 @@ interface Exchanging {
 async function exchange(
   { candidate, request }: Trying,
   ports: SendPorts,
-  { dialect, encoded, line, call }: Exchanging,
+  { dialect, encoded, line, call, quirks }: Exchanging,
 ): ReturnType<typeof commit> {
   const stream = request.delivery === 'stream'
   const onAccepted = (): void => {
     call.accepted = true
   }
-  const sent = await send({ candidate, dialect, encoded, stream, signal: line.signal, onAccepted }, ports)
+  const sent = await send({ candidate, dialect, encoded, quirks, stream, signal: line.signal, onAccepted }, ports)
   if (!sent.ok) return sent
   if ('body' in sent) return commit(arrivedAtOnce(unfold(dialect.decodeResponse(sent.body, encoded.reading))), true)
   const committed = await commit(decoded(sent.frames, dialect.decodeEvents(encoded.reading), { line, clock: ports.clock }), !stream)

@@ -1,5 +1,8 @@
+import { readHeadroom } from '../dialects/headroom.ts'
 import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
+import type { Headroom } from '../protocol/headroom.ts'
+import type { Quirks } from '../protocol/model.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
@@ -9,12 +12,15 @@ import { maxFailureBytes, readJson, readText, sniff } from './body.ts'
 export interface SendPorts {
   readonly transport: Transport
   readonly clock: Clock
+  /** Told with every answer of a provider whose headers say what is left of its limits. */
+  readonly onHeadroom?: (candidate: Candidate, headroom: Headroom) => void
 }
 
 export interface Call {
   readonly candidate: Candidate
   readonly dialect: ProviderDialect
   readonly encoded: EncodedRequest
+  readonly quirks: Quirks
   readonly stream: boolean
   readonly signal: AbortSignal
   /** Called once the provider has taken the request: from here on it may bill. */
@@ -43,7 +49,7 @@ const fail = (kind: Failure['kind'], message: string, status?: number): Sent => 
 })
 
 /** One exchange with a provider: whatever it sends, and however it labels it, becomes frames, a body, or a failure. */
-export async function send(call: Call, { transport, clock }: SendPorts): Promise<Sent> {
+export async function send(call: Call, { transport, clock, onHeadroom }: SendPorts): Promise<Sent> {
   const { provider, offer, credential } = call.candidate
   if (provider.answer) return sendLocally(call, clock)
   const headers: Record<string, string> = {
@@ -62,6 +68,9 @@ export async function send(call: Call, { transport, clock }: SendPorts): Promise
   } catch (error) {
     return fail('unreachable', reasonOf(error))
   }
+  const { rate_limits } = call.quirks
+  const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined
+  if (headroom) onHeadroom?.(call.candidate, headroom)
   return readReply(reply, call, clock)
 }
 

@@ -43,7 +43,7 @@ export async function tryAll(engine: Engine, { call, request, plan, ending, star
     budget: engine.limits.attempts,
     attempt: async candidate => {
       tries.count += 1
-      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock, logger })
+      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock, logger, onHeadroom: health.headroom })
       if (!tried.ok && tried.accepted && ending.why) tries.accepted = candidate
       return tried
     },

@@ -13,6 +13,7 @@ export const strategies: Readonly<Record<string, Strategy>> = {
   latency: (_, health) => health.latencyMs,
   throughput: (_, health) => -health.tokensPerSecond,
   availability: (_, health) => health.errorRate,
-  /** Price, slowness and failure as factors of one figure: twice as dear weighs as much as twice as slow. */
-  balanced: (candidate, health) => (priceOf(candidate) + 1) * Math.sqrt(health.latencyMs + 1) * (1 + 10 * health.errorRate),
+  /** Price, slowness, failure and a limit that runs out as factors of one figure: twice as dear weighs as much as four times as slow. */
+  balanced: (candidate, health) =>
+    (priceOf(candidate) + 1) * Math.sqrt(health.latencyMs + 1) * (1 + 10 * health.errorRate) * (2 - Math.min(1, 5 * health.headroom)),
 }
