@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../protocol/error-body.ts'
+import type { ErrorBody, FailedAttempt } from '../protocol/error-body.ts'
 import { codes, type ErrorCode } from './codes.ts'
 
 export interface ErrorFacts {
@@ -12,6 +12,7 @@ export interface ErrorFacts {
   readonly retryAfterMs?: number
   /** Who limits: sent as `X-Rate-Limit-Source`. */
   readonly limitedBy?: 'provider' | 'routing'
+  readonly attempts?: readonly FailedAttempt[]
   readonly cause?: unknown
 }
 
@@ -48,6 +49,7 @@ export const errorBody = (error: GatewayError): ErrorBody => ({
   param: error.facts.param ?? null,
   ...(error.facts.suggestion !== undefined && { suggestion: error.facts.suggestion }),
   ...(error.facts.provider !== undefined && { provider: error.facts.provider }),
+  ...(error.facts.attempts && { attempts: error.facts.attempts }),
 })
 
 /** Fail closed, and say that it may pass: without the store nobody can be told apart, nor anything paid for. */

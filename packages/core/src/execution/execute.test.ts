@@ -104,3 +104,17 @@ test('nobody is asked after the caller has left, or past the deadline', async ()
   expect(await run({ a: ['ok'] }, { left: true })).toMatchObject({ asked: [], outcome: { code: 'client_disconnected' } })
   expect(await run({ a: ['ok'] }, { deadlineMs: 0 })).toMatchObject({ asked: [], outcome: { code: 'deadline_exceeded' } })
 })
+
+test('when the last word is a refusal, the error still lists everyone who was asked', async () => {
+  const { outcome } = await run({ a: ['bad_credential'], b: ['rejected'] })
+  expect(outcome).toMatchObject({
+    code: 'invalid_parameter_value',
+    facts: {
+      provider: 'b',
+      attempts: [
+        { provider: 'a', kind: 'bad_credential' },
+        { provider: 'b', kind: 'rejected' },
+      ],
+    },
+  })
+})

@@ -53,7 +53,7 @@ export async function execute(executing: Executing): Promise<Won> {
       failures.push(tried.failure)
       executing.onFailure(candidate, tried.failure)
       const verdict = verdicts[tried.failure.kind]
-      if (verdict.then === 'stop') throw allFailed([tried.failure], false)
+      if (verdict.then === 'stop') throw allFailed(failures, false)
       if (verdict.then === 'retry') again.push(candidate)
     }
     open = again

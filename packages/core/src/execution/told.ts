@@ -1,5 +1,6 @@
 import { codes, type ErrorCode } from '../errors/codes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import type { FailedAttempt } from '../protocol/error-body.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { mostTelling, verdicts } from './verdict.ts'
 
@@ -66,9 +67,12 @@ export function allFailed(failures: readonly Failure[], deadlineOver: boolean): 
     message: (failure.told ? failure.message : sentence(failure)) + others,
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.provider !== undefined && { provider: failure.provider }),
+    ...(failures.length > 1 && { attempts: failures.map(attemptOf) }),
     ...(codes[code].status === 429 && { limitedBy: 'provider', retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),
   })
 }
+
+const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, ...(status !== undefined && { status }) })
 
 /** A GatewayError as a failure, for a stream whose status line has already gone out. */
 export const asFailure = (error: GatewayError): Failure => ({

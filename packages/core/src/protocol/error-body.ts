@@ -1,3 +1,5 @@
+import type { FailureKind } from './failure.ts'
+
 /** The body of an unhappy answer, before a dialect gives it its shape. */
 export interface ErrorBody {
   readonly status: number
@@ -9,4 +11,13 @@ export interface ErrorBody {
   readonly doc_url?: string
   readonly provider?: string
   readonly request_id?: string
+  /** Who was asked, in order, and how each failed. */
+  readonly attempts?: readonly FailedAttempt[]
+}
+
+export interface FailedAttempt {
+  readonly provider: string
+  readonly kind: FailureKind
+  /** The HTTP status that the provider answered with, if it answered. */
+  readonly status?: number
 }

@@ -9,7 +9,7 @@ export type {
   Reading,
   Stamp,
 } from './dialect.ts'
-export type { ErrorBody } from './error-body.ts'
+export type { ErrorBody, FailedAttempt } from './error-body.ts'
 export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
 export { type Folding, fold, startFold } from './fold.ts'
