@@ -62,7 +62,14 @@ export async function send(call: Call, { transport, clock, onHeadroom }: SendPor
   const body = JSON.stringify(call.encoded.body)
   let reply: TransportReply
   try {
-    const proof = provider.authorize(headers, credential, { url, body, transport, now: clock.now(), signal: call.signal })
+    const proof = provider.authorize(headers, credential, {
+      dialect: offer.dialect,
+      url,
+      body,
+      transport,
+      now: clock.now(),
+      signal: call.signal,
+    })
     if (proof) await proof
     reply = await transport({ url, method: 'POST', headers, body, signal: call.signal })
   } catch (error) {

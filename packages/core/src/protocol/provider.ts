@@ -44,6 +44,7 @@ export interface Addressing {
 
 /** The call to prove ourselves for: what a signature covers, and what it takes to fetch a token first. */
 export interface Authorizing {
+  readonly dialect: DialectName
   readonly url: string
   /** Exactly as it will be sent. */
   readonly body: string
