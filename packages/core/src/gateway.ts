@@ -74,6 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     strategy: options.strategy ?? 'order',
     health,
     clock,
+    readsMedia: options.media !== undefined,
   }
   const live = new Set<Live>()
   const engine: Engine = {
@@ -89,6 +90,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     live,
     leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger }),
     pending: new Set(),
+    media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })

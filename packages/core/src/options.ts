@@ -5,7 +5,7 @@ import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import { type Strategy, strategies } from './routing/strategies.ts'
-import type { Clock, Hooks, Ids, Logger, Transport } from './runtime/ports.ts'
+import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 
 export interface GatewayOptions {
   /** Whom we can call. Order is the tie-breaker between equals. */
@@ -26,6 +26,8 @@ export interface GatewayOptions {
   readonly hooks?: Hooks
   /** How providers are reached. Default: the runtime's own fetch; on Node, `nodeTransport()` of @signalbox/node-http costs a third. */
   readonly transport?: Transport
+  /** Reads images and files at addresses for providers that take bytes only. Default: none, and such providers are not asked. */
+  readonly media?: MediaReader
   readonly clock?: Clock
   readonly ids?: Ids
   readonly logger?: Logger

@@ -7,12 +7,13 @@ import type { Warning } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Ending, EndReason } from '../runtime/ending.ts'
-import type { Clock, Logger } from '../runtime/ports.ts'
+import type { Clock, Logger, MediaReader } from '../runtime/ports.ts'
 import { longestTimer } from '../runtime/timers.ts'
 import { type Batches, commit } from './commit.ts'
 import { arrivedAtOnce, decoded } from './events.ts'
 import { guarded } from './guard.ts'
 import { type Line, openLine } from './line.ts'
+import { inlineMedia } from './media.ts'
 import { type SendPorts, send } from './send.ts'
 
 export interface AttemptLimits {
@@ -32,6 +33,7 @@ export interface Trying {
 
 export interface AttemptPorts extends SendPorts {
   readonly logger: Logger
+  readonly media?: MediaReader | undefined
 }
 
 export type Attempted =
@@ -61,7 +63,9 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - sentAt)
   try {
     const quirks = quirksFor(provider, offer)
-    const encoded = dialect.encodeRequest(request, offer, quirks)
+    const inlined = quirks.bytes_only && ports.media ? await inlineMedia(request, ports.media, line.signal) : undefined
+    if (inlined && !inlined.ok) return lost({ kind: 'unsupported', message: inlined.why })
+    const encoded = dialect.encodeRequest(inlined?.request ?? request, offer, quirks)
     const { warnings } = encoded
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))

@@ -8,7 +8,7 @@ import type { HealthBook } from '../routing/health.ts'
 import { makePlan, type Planning } from '../routing/make-plan.ts'
 import type { Plan } from '../routing/plan.ts'
 import { type Ending, makeEnding } from '../runtime/ending.ts'
-import type { CallFacts, Clock, Hooks, Logger, Transport } from '../runtime/ports.ts'
+import type { CallFacts, Clock, Hooks, Logger, MediaReader, Transport } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
@@ -28,6 +28,8 @@ export interface Engine {
   readonly hooks: Hooks
   readonly timeouts: Timeouts
   readonly limits: Limits
+  /** Absent: images and files at addresses are not read for anyone. */
+  readonly media?: MediaReader | undefined
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>

@@ -30,7 +30,7 @@ export interface Tries {
 
 /** The plan's candidates, one after the other, with what each failure teaches. */
 export async function tryAll(engine: Engine, { call, request, plan, ending, startedAt, deadlineAt, tries }: Trying): Promise<Won> {
-  const { clock, hooks, logger, health, timeouts, transport } = engine
+  const { clock, hooks, logger, health, timeouts, transport, media } = engine
   const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
   const ceilingMs = request.routing.timeout_ms ?? usualMs
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
@@ -43,7 +43,7 @@ export async function tryAll(engine: Engine, { call, request, plan, ending, star
     budget: engine.limits.attempts,
     attempt: async candidate => {
       tries.count += 1
-      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock, logger, onHeadroom: health.headroom })
+      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock, logger, media, onHeadroom: health.headroom })
       if (!tried.ok && tried.accepted && ending.why) tries.accepted = candidate
       return tried
     },

@@ -18,7 +18,7 @@ function whyNot(fields: JsonObject, offer: Partial<Offer>): string | undefined {
     provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
     credential: { id: 'c', owner: 'platform', secret: '' },
   }
-  const question = { needs: needsOf(request, 1), routing: request.routing }
+  const question = { needs: needsOf(request, 1), routing: request.routing, readsMedia: false }
   for (const { code, why } of rules) {
     const reason = why(candidate, question)
     if (reason !== undefined) return `${code}: ${reason}`
@@ -48,4 +48,12 @@ test('a ceiling of price is held against what the tier asked for costs', () => {
   expect(whyNot({ gateway: { routing } }, dear)).toBeUndefined()
   expect(whyNot({ service_tier: 'priority', gateway: { routing } }, dear)).toMatch(/^routing_constraint_unsatisfiable/)
   expect(whyNot({ service_tier: 'priority', gateway: { routing } }, { price })).toBeUndefined()
+})
+
+test('who takes bytes only is left out where nobody can read an address, and kept for what comes as bytes', () => {
+  const showing = (image_url: string) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url }] }] })
+  expect(whyNot(showing('https://a.example/1.png'), { quirks: { bytes_only: true } })).toMatch(
+    /^capability_mismatch: it takes images and files as bytes/,
+  )
+  expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { bytes_only: true } })).toBeUndefined()
 })

@@ -5,9 +5,11 @@ import type { RoutingOptions } from '../protocol/request.ts'
 import type { Needs } from './needs.ts'
 import type { Candidate, ExclusionCode } from './plan.ts'
 
-interface Question {
+export interface Question {
   readonly needs: Needs
   readonly routing: RoutingOptions
+  /** The gateway can read what stands at an address. */
+  readonly readsMedia: boolean
 }
 
 interface Rule {
@@ -61,6 +63,15 @@ export const rules: readonly Rule[] = [
     code: 'capability_mismatch',
     param: 'input',
     why: (candidate, { needs }) => when(needs.vision && lacks(candidate, 'vision'), 'it takes no images'),
+  },
+  {
+    code: 'capability_mismatch',
+    param: 'input',
+    why: ({ offer, provider }, { needs, readsMedia }) =>
+      when(
+        needs.addresses && !readsMedia && quirksFor(provider, offer).bytes_only === true,
+        'it takes images and files as bytes only: send them as a data: URL',
+      ),
   },
   {
     code: 'capability_mismatch',

@@ -4,7 +4,7 @@ import type { Model } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { InferenceRequest, RoutingOptions } from '../protocol/request.ts'
 import type { Clock } from '../runtime/ports.ts'
-import { rules } from './exclude.ts'
+import { type Question, rules } from './exclude.ts'
 import type { HealthBook } from './health.ts'
 import { type Needs, needsOf } from './needs.ts'
 import type { Candidate, Excluded, Plan } from './plan.ts'
@@ -19,6 +19,8 @@ export interface Planning {
   readonly strategy: string
   readonly health: HealthBook
   readonly clock: Clock
+  /** Images and files at addresses can be read for providers that take bytes only. */
+  readonly readsMedia?: boolean
 }
 
 /** needs → candidates → exclude → rank. Throws where a name is wrong or nobody is left. */
@@ -34,7 +36,7 @@ export function makePlan(request: InferenceRequest, inputTokens: number, plannin
   const able: Candidate[] = []
   for (const model of models) {
     for (const candidate of candidatesOf(model, planning.providers, excluded)) {
-      const reason = whyNot(candidate, { needs, routing })
+      const reason = whyNot(candidate, { needs, routing, readsMedia: planning.readsMedia ?? false })
       if (reason) excluded.push(reason)
       else able.push(candidate)
     }
@@ -84,7 +86,7 @@ function candidatesOf(model: Model, providers: ReadonlyMap<string, Provider>, ex
   })
 }
 
-function whyNot(candidate: Candidate, question: { readonly needs: Needs; readonly routing: RoutingOptions }): Excluded | undefined {
+function whyNot(candidate: Candidate, question: Question): Excluded | undefined {
   for (const { code, why, param } of rules) {
     const reason = why(candidate, question)
     if (reason !== undefined)

@@ -7,6 +7,8 @@ export interface Needs {
   readonly stream: boolean
   readonly tools: boolean
   readonly vision: boolean
+  /** An image or a file that is only an address. */
+  readonly addresses: boolean
   readonly structuredOutput: boolean
   readonly jsonMode: boolean
   readonly toolChoiceRequired: boolean
@@ -21,10 +23,12 @@ export interface Needs {
 export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: number): Needs {
   const natives: DialectName[] = []
   let vision = false
+  let addresses = false
   const look = (parts: readonly Part[]): void => {
     for (const part of parts) {
       if (part.type === 'image') vision = true
-      else if (part.type === 'native') natives.push(part.dialect)
+      if ((part.type === 'image' || part.type === 'file') && !part.url.startsWith('data:')) addresses = true
+      if (part.type === 'native') natives.push(part.dialect)
     }
   }
   for (const item of prompt.input) {
@@ -37,6 +41,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     stream: delivery === 'stream',
     tools: tools.some(({ type }) => type === 'function'),
     vision,
+    addresses,
     structuredOutput: prompt.text?.format?.type === 'json_schema',
     jsonMode: prompt.text?.format?.type === 'json_object',
     toolChoiceRequired: prompt.tool_choice === 'required',

@@ -20,6 +20,17 @@ export interface Ids {
   random(bytes: number): Uint8Array
 }
 
+/**
+ * Reads what stands at an address that a caller named. Whoever implements it guards it: no private, loopback or link-local
+ * address after resolution, no redirect past that guard, no more than `maxBytes`. `guardedMedia()` of @signalbox/node-http does.
+ */
+export type MediaReader = (url: string, wanted: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<MediaFound>
+
+export type MediaFound =
+  | { readonly ok: true; readonly mediaType: string; readonly base64: string }
+  /** In words that may be shown to the caller. */
+  | { readonly ok: false; readonly why: string }
+
 /** Facts first, as pino takes them: `logger.warn({ provider }, 'The credential was refused.')`. */
 export interface Logger {
   info(facts: Readonly<Record<string, unknown>>, message: string): void
