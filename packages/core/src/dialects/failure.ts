@@ -1,6 +1,7 @@
 import type { FailedAnswer } from '../protocol/dialect.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { objects } from './json.ts'
 import { retryAfter } from './limits.ts'
 import { redact } from './redact.ts'
 
@@ -33,6 +34,8 @@ const rows: readonly Row[] = [
     names:
       /^(insufficient_quota|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required)$/i,
   },
+  // The name of a quota that is full again tomorrow.
+  { kind: 'out_of_quota', names: /^\w*PerDay/ },
   { kind: 'out_of_quota', status: [402], strictly: true },
   { kind: 'out_of_quota', says: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i },
   {
@@ -46,6 +49,7 @@ const rows: readonly Row[] = [
   },
   { kind: 'overloaded', says: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
+  { kind: 'stale_state', status: faulty, says: /thought[ _]signature/i },
   {
     kind: 'policy',
     names:
@@ -62,7 +66,7 @@ const rows: readonly Row[] = [
   {
     kind: 'bad_credential',
     names:
-      /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication)$/i,
+      /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication|failed_precondition)$/i,
   },
   { kind: 'bad_credential', says: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
   { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
@@ -164,7 +168,7 @@ export function readComplaint(wire: Json): Complaint {
   return {
     message: said,
     type: nameOf(error.type) ?? nameOf(error.status),
-    code: nameOf(error.code),
+    code: nameOf(error.code) ?? reasonIn(error.details),
     param: nameOf(error.param),
     status: statusOf(error.code),
   }
@@ -173,6 +177,13 @@ export function readComplaint(wire: Json): Complaint {
 const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 const nameOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
+
+/** Google's services say in a list of details what their few codes leave open: a quota that is used up for the day, or a reason. */
+function reasonIn(details: Json | undefined): string | undefined {
+  const entries = objects(details)
+  const quotas = entries.flatMap(({ violations }) => objects(violations)).map(({ quotaId }) => nameOf(quotaId))
+  return quotas.find(quota => quota?.includes('PerDay')) ?? entries.map(({ reason }) => nameOf(reason)).find(reason => reason !== undefined)
+}
 
 /** Some put the HTTP status where others name a code. */
 const statusOf = (code: Json | undefined): number | undefined => {

@@ -23,7 +23,7 @@ function parse(data: string): Json | undefined {
 const deepest = 500
 
 /** Of JSON that was parsed; short texts cannot be. */
-function isTooDeep(json: string): boolean {
+export function isTooDeep(json: string): boolean {
   if (json.length < 2 * deepest) return false
   let depth = 0
   for (let at = 0; at < json.length; at++) {

@@ -57,10 +57,17 @@ const ours: ReadonlySet<string> = new Set([
   // Money is set aside for this prompt, and for one answer of a known length at a known price.
   'input',
   'messages',
+  'contents',
   'instructions',
   'system',
+  'systemInstruction',
+  'system_instruction',
   'tools',
   'functions',
+  'toolConfig',
+  'tool_config',
+  'cachedContent',
+  'cached_content',
   'prompt',
   'max_output_tokens',
   'max_completion_tokens',
@@ -68,6 +75,7 @@ const ours: ReadonlySet<string> = new Set([
   'n',
   'best_of',
   'service_tier',
+  'serviceTier',
 ])
 
 /** Parameters for this provider alone, merged last. */

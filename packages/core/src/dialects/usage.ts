@@ -7,10 +7,15 @@ const most = 1e12
 /** Field names of one dialect, first match wins; a dot goes one level down. */
 export interface UsageNames {
   readonly input: readonly string[]
+  /** Each is counted beside `input`, where we count it in. */
+  readonly inputBeside?: readonly string[]
   readonly output: readonly string[]
+  readonly outputBeside?: readonly string[]
   readonly cached: readonly string[]
   readonly cacheWrite: readonly string[]
   readonly reasoning: readonly string[]
+  /** Default: `total_tokens`. */
+  readonly total?: string
 }
 
 export const usageNames = {
@@ -28,6 +33,16 @@ export const usageNames = {
     cacheWrite: ['prompt_tokens_details.cache_write_tokens', 'prompt_tokens_details.cache_creation_tokens'],
     reasoning: ['completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
   },
+  gemini: {
+    input: ['promptTokenCount'],
+    inputBeside: ['toolUsePromptTokenCount'],
+    output: ['candidatesTokenCount'],
+    outputBeside: ['thoughtsTokenCount'],
+    cached: ['cachedContentTokenCount'],
+    cacheWrite: [],
+    reasoning: ['thoughtsTokenCount'],
+    total: 'totalTokenCount',
+  },
 } as const satisfies Record<string, UsageNames>
 
 /**
@@ -36,13 +51,13 @@ export const usageNames = {
  */
 export function readUsage(wire: Json | undefined, names: UsageNames): Usage | undefined {
   if (!isObject(wire)) return undefined
-  const input = count(pick(wire, names.input))
-  const output = count(pick(wire, names.output))
+  const input = sum(wire, [names.input, ...beside(names.inputBeside)])
+  const output = sum(wire, [names.output, ...beside(names.outputBeside)])
   if (input === undefined && output === undefined) return undefined
   const cached = count(pick(wire, names.cached))?.tokens ?? 0
   const cacheWrite = count(pick(wire, names.cacheWrite))?.tokens ?? 0
   const reasoning = count(pick(wire, names.reasoning))?.tokens ?? 0
-  const total = count(wire.total_tokens)?.tokens
+  const total = count(wire[names.total ?? 'total_tokens'])?.tokens
   return balance({
     input: input?.tokens ?? 0,
     output: output?.tokens ?? 0,
@@ -82,6 +97,14 @@ function balance({ input, output, cached, cacheWrite, reasoning, total, sound }:
   }
 }
 
+const beside = (names: readonly string[] = []): readonly (readonly string[])[] => names.map(name => [name])
+
+function sum(wire: JsonObject, fields: readonly (readonly string[])[]): Counted | undefined {
+  const counted = fields.map(names => count(pick(wire, names))).filter(each => each !== undefined)
+  if (counted.length < 2) return counted[0]
+  return { tokens: counted.reduce((total, { tokens }) => total + tokens, 0), sound: counted.every(({ sound }) => sound) }
+}
+
 function pick(wire: JsonObject, names: readonly string[]): Json | undefined {
   for (const name of names) {
     const dot = name.indexOf('.')
@@ -92,7 +115,12 @@ function pick(wire: JsonObject, names: readonly string[]): Json | undefined {
   return undefined
 }
 
-function count(value: Json | undefined): { readonly tokens: number; readonly sound: boolean } | undefined {
+interface Counted {
+  readonly tokens: number
+  readonly sound: boolean
+}
+
+function count(value: Json | undefined): Counted | undefined {
   if (value === undefined || value === null) return undefined
   const tokens = typeof value === 'string' && /^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value
   if (typeof tokens !== 'number' || !(tokens >= 0 && tokens <= most)) return { tokens: 0, sound: false }

@@ -96,6 +96,11 @@ export interface Quirks {
   readonly thinking_budget?: { readonly min: number; readonly max: number }
   /** Whether thinking can be switched off: `never`, or only up to effort `high`. Default: always. */
   readonly thinking_off?: 'always' | 'up_to_high' | 'never'
+  /**
+   * A tool call of the current turn must come back with the signature that it was made with; one that has none gets a word
+   * that stands for it. Default: true where thinking is asked for by level.
+   */
+  readonly thought_signatures?: boolean
   /** Which of `temperature`, `top_p`, `top_k` are taken. `one`: temperature or top_p, not both. Default: any. */
   readonly sampling?: 'any' | 'one' | 'unless_thinking' | 'none'
   /** A demanded tool call (`required`, or one by name) is refused: it becomes `auto`, with a warning. Default: false. */
