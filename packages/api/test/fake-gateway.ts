@@ -88,6 +88,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
       countManagement: async () => {},
       plan: () => Promise.reject(new Error('not here')),
+      fidelity: () => [],
       infer: (request, { requestId, signal }): Reply => {
         calls.push({ request, requestId, signal })
         const { commit = Promise.resolve(), batches, response = Promise.resolve(completed) } = fake.act({ request, signal })

@@ -4,6 +4,7 @@ import type { Caller } from './access/caller.ts'
 import { clientDialects } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
+import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
 import { keepLeases } from './inference/leases.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
@@ -15,6 +16,7 @@ import { type Workspaces, workspacesOf } from './management/workspaces.ts'
 import { estimateInput } from './metering/estimate.ts'
 import { checkOptions, defaultLimits, defaultTimeouts, type GatewayOptions } from './options.ts'
 import type { ClientDialect } from './protocol/dialect.ts'
+import { originalOf, remember } from './protocol/original.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import { keepHealth } from './routing/health.ts'
 import { makePlan } from './routing/make-plan.ts'
@@ -38,7 +40,9 @@ export interface Gateway {
   /** Counts a management call against its class. Throws `requests_per_min_exceeded` (429). */
   countManagement(caller: Caller, kind: 'reads' | 'writes'): Promise<void>
   /** Routing without calling: who would be asked, in what order, and who was left out and why. */
-  plan(request: InferenceRequest, caller: Caller): Promise<Plan>
+  plan(request: InferenceRequest, caller: Caller): Promise<Plan & { readonly fidelity: readonly Fidelity[] }>
+  /** What of the request each provider of the model (default: those it names) would keep, say otherwise, approximate or drop. Nobody is called. */
+  fidelity(request: InferenceRequest, model?: string): readonly Fidelity[]
   /** Starts at once and never throws: what goes wrong comes out of `committed`, `whole()` and the iterators. */
   infer(request: InferenceRequest, options: CallOptions): Reply
   readonly models: ModelDirectory
@@ -128,7 +132,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async plan(asked, caller) {
       const request = options.prepare ? await options.prepare(asked, caller) : asked
-      return makePlan(request, estimateInput(request.prompt), planning)
+      const plan = makePlan(request, estimateInput(request.prompt), planning)
+      return { ...plan, fidelity: plan.candidates.map(candidate => fidelityOf(request, candidate)) }
+    },
+    fidelity(asked, model) {
+      const request = model === undefined ? asked : askingFor(asked, model)
+      const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
+      return candidates.map(candidate => fidelityOf(request, candidate))
     },
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()
@@ -161,6 +171,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   }
 }
+
+/** The same request of another model: nothing else of it changes, so it still is what the caller wrote. */
+const askingFor = (request: InferenceRequest, model: string): InferenceRequest =>
+  remember({ ...request, routing: { ...request.routing, models: [model] } }, originalOf(request))
 
 /** Waits until no request is under way, or the time is over. */
 async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {
