@@ -34,10 +34,9 @@ export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, spelled
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !gone.has(field))),
     warnings: [
       ...warnings,
-      ...heard.map(field => {
-        const param = spelled?.get(field) ?? field
-        return unsupported(param, `\`${param}\` is not supported here and was left out.`)
-      }),
+      ...[...new Set(heard.map(field => spelled?.get(field) ?? field))].map(param =>
+        unsupported(param, `\`${param}\` is not supported here and was left out.`),
+      ),
     ],
   }
 }
@@ -94,14 +93,15 @@ export function extend({ body, warnings }: Encoded, extensions: JsonObject | und
 
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The effort itself, else the next lower one that the offer knows, else the next higher. */
+/** The effort itself, else the next lower one that the offer knows, else the next higher. `none` is no lower one: it switches off. */
 export function nearestEffort(
   effort: Effort,
   known: readonly string[] | undefined,
 ): { readonly effort?: Effort; readonly warnings: readonly Warning[] } {
   if (!known || known.includes(effort)) return { effort, warnings: [] }
   const rung = ladder.indexOf(effort)
-  const near = ladder.slice(0, rung).findLast(each => known.includes(each)) ?? ladder.slice(rung + 1).find(each => known.includes(each))
+  const isKnown = (each: Effort): boolean => known.includes(each)
+  const near = ladder.slice(1, Math.max(rung, 1)).findLast(isKnown) ?? ladder.slice(rung + 1).find(isKnown) ?? ladder.find(isKnown)
   const param = 'reasoning.effort'
   if (near === undefined) return { warnings: [unsupported(param, 'This model has no reasoning effort to set; it was left out.')] }
   return { effort: near, warnings: [unsupported(param, `Reasoning effort "${effort}" is not available here; "${near}" was used.`)] }

@@ -1,4 +1,4 @@
-import type { DialectName } from './wire.ts'
+import type { DialectName, JsonObject } from './wire.ts'
 
 /** A model as the catalog knows it, whoever serves it. */
 export interface Model {
@@ -74,6 +74,10 @@ export interface Quirks {
   readonly refuses?: readonly string[]
   /** Reasoning efforts understood; others move to the next lower one, with a warning. */
   readonly efforts?: readonly string[]
+  /** What `seed` is called there. Default: `seed`. */
+  readonly seed_field?: string
+  /** Body fields that every request gets there, unless the caller's own body or an extension says otherwise. */
+  readonly fixed_fields?: JsonObject
   /** What `tool_choice: required` is called there. Default: `required`. */
   readonly required_tool_choice?: string
   /** Field in which earlier reasoning goes back. Default: none, it is dropped. */
@@ -94,6 +98,8 @@ export interface Quirks {
    */
   readonly thinking?: readonly ThinkingStyle[]
   readonly thinking_budget?: { readonly min: number; readonly max: number }
+  /** Body fields that switch thinking on and off, where no effort says it: `{ off: { enable_thinking: false }, … }`. Style `toggle`. */
+  readonly thinking_switch?: { readonly on: JsonObject; readonly off: JsonObject }
   /** Whether thinking can be switched off: `never`, or only up to effort `high`. Default: always. */
   readonly thinking_off?: 'always' | 'up_to_high' | 'never'
   /**
@@ -101,7 +107,10 @@ export interface Quirks {
    * that stands for it. Default: true where thinking is asked for by level.
    */
   readonly thought_signatures?: boolean
-  /** Which of `temperature`, `top_p`, `top_k` are taken. `one`: temperature or top_p, not both. Default: any. */
+  /**
+   * Which of `temperature`, `top_p`, `top_k` are taken. `one`: temperature or top_p, not both. Default: any. In the languages of
+   * OpenAI the penalties and the probabilities of tokens go with them.
+   */
   readonly sampling?: 'any' | 'one' | 'unless_thinking' | 'none'
   /** A demanded tool call (`required`, or one by name) is refused: it becomes `auto`, with a warning. Default: false. */
   readonly no_forced_tools?: boolean

@@ -8,7 +8,9 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer, unreadable } from '../failure.ts'
 import { stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
-import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { dropRefused, type Encoded, extend, unsupported } from '../quirks.ts'
+import { dropSampling } from '../sampling.ts'
+import { writeThinking } from '../thinking-fields.ts'
 import { heedRouting } from '../tier.ts'
 import { emptyMessage, readMessage, writeMessages } from './items.ts'
 import { decodeEvents } from './stream-in.ts'
@@ -20,13 +22,15 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
   const written = said?.dialect === dialect ? { body: withoutOurs(said.body), warnings: [] } : compose(request.prompt, quirks)
   const stream = request.delivery === 'stream'
   const body = {
+    ...quirks.fixed_fields,
     ...written.body,
     model: offer.provider_model_id,
     stream,
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
   const heeded = heedRouting({ body, warnings: written.warnings }, request.routing, { price: offer.price, quirks })
-  return extend(dropRefused(heeded, quirks, spelled), request.prompt.extensions)
+  const sampled = dropSampling(heeded, request.prompt, quirks)
+  return extend(dropRefused(sampled, quirks, spelled), request.prompt.extensions)
 }
 
 const withoutOurs = ({ gateway, extensions, stream_options, ...body }: JsonObject): JsonObject => body
@@ -53,7 +57,6 @@ const plain = [
   'prompt_cache_key',
   'service_tier',
   'stop',
-  'seed',
 ] as const satisfies readonly (keyof Prompt)[]
 
 function compose(prompt: Prompt, quirks: Quirks): Encoded {
@@ -62,21 +65,22 @@ function compose(prompt: Prompt, quirks: Quirks): Encoded {
   const spoken = [instructions, format.instruction].filter(words => words !== undefined)
   const { messages, warnings } = writeMessages(input, spoken, quirks)
   const tools = writeTools(prompt, quirks)
-  const effort = prompt.reasoning?.effort ? nearestEffort(prompt.reasoning.effort, quirks.efforts) : undefined
+  const thinking = writeThinking(prompt.reasoning?.effort, quirks)
   const body: Record<string, Json | undefined> = {
     ...(native?.dialect === dialect && native.body),
     messages,
     ...tools.fields,
     ...format.fields,
+    ...thinking.fields,
   }
   for (const field of plain) if (prompt[field] !== undefined) body[field] = prompt[field]
+  if (prompt.seed !== undefined) body[quirks.seed_field ?? 'seed'] = prompt.seed
   if (max_output_tokens !== undefined) body[quirks.max_tokens_field ?? 'max_completion_tokens'] = max_output_tokens
-  if (effort?.effort) body.reasoning_effort = effort.effort
   if (text?.verbosity !== undefined) body.verbosity = text.verbosity
   Object.assign(body, writeLogprobs(prompt))
   return {
     body,
-    warnings: [...warnings, ...tools.warnings, ...format.warnings, ...(effort?.warnings ?? []), ...unsayable(prompt)],
+    warnings: [...warnings, ...tools.warnings, ...format.warnings, ...thinking.warnings, ...unsayable(prompt)],
   }
 }
 

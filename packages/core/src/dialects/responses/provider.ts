@@ -5,6 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { dropSampling } from '../sampling.ts'
 import { heedRouting } from '../tier.ts'
 import { originalBody, writeInput } from './items.ts'
 import { decodeResponse } from './reading.ts'
@@ -18,7 +19,7 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
   const input = quirks.sealed_reasoning ? sealedOnly(body.input) : body.input
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
-  return extend(dropRefused(heeded, quirks), prompt.extensions)
+  return extend(dropRefused(dropSampling(heeded, prompt, quirks), quirks), prompt.extensions)
 }
 
 /** The caller's own body, so that nothing in it needs to be known to us. */
