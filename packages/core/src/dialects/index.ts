@@ -1,13 +1,15 @@
 import type { ClientDialect, ProviderDialect } from '../protocol/dialect.ts'
 import { chatProvider } from './chat/provider.ts'
+import { messagesClient } from './messages/client.ts'
 import { responsesClient } from './responses/client.ts'
 import { responsesProvider } from './responses/provider.ts'
 
-export { chatProvider, responsesClient, responsesProvider }
+export { chatProvider, messagesClient, responsesClient, responsesProvider }
 
 /** The halves that face callers, by name. */
 export const clientDialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect } = {
   responses: responsesClient,
+  messages: messagesClient,
 }
 
 /** The halves that face providers, by name. */

@@ -1,0 +1,73 @@
+import { codes } from '../../errors/codes.ts'
+import type { ErrorBody } from '../../protocol/error-body.ts'
+import type { Failure, FailureKind } from '../../protocol/failure.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+
+// Errors by the names that clients of this language act upon, and with our own code beside.
+
+const byStatus: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [402, 'billing_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [409, 'conflict_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [504, 'timeout_error'],
+  [529, 'overloaded_error'],
+])
+
+const typeOf = (status: number): string => byStatus.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+
+export const encodeError = ({ status, message, code, param, suggestion, doc_url, request_id }: ErrorBody): JsonObject => ({
+  type: 'error',
+  error: {
+    type: typeOf(status),
+    message,
+    code,
+    param,
+    ...(suggestion !== undefined && { suggestion }),
+    ...(doc_url !== undefined && { doc_url }),
+  },
+  ...(request_id !== undefined && { request_id }),
+})
+
+/** The status that a failure would have had, where its code is none of ours. */
+const statusOf: Readonly<Record<FailureKind, number>> = {
+  client_left: 499,
+  shut_down: 503,
+  stale_state: 400,
+  rejected: 400,
+  policy: 400,
+  too_long: 400,
+  unsupported: 400,
+  rate_limited: 429,
+  out_of_quota: 502,
+  timed_out: 504,
+  deadline: 504,
+  overloaded: 503,
+  server_error: 502,
+  unreadable: 502,
+  unreachable: 502,
+  bad_credential: 502,
+  unknown_model: 502,
+}
+
+const ours: Readonly<Record<string, { readonly status: number } | undefined>> = codes
+
+/** A failure inside a stream. The provider's own status counts for nothing here: a credential of ours that it refuses is no fault of the caller. */
+export function writeFailure({ kind, message, code = 'provider_error', param, provider }: Failure, request_id: string): JsonObject {
+  const status = (Object.hasOwn(ours, code) ? ours[code]?.status : undefined) ?? statusOf[kind]
+  return {
+    type: 'error',
+    error: {
+      type: typeOf(status),
+      message,
+      code,
+      ...(param !== undefined && { param }),
+      ...(provider !== undefined && { provider }),
+    },
+    request_id,
+  }
+}

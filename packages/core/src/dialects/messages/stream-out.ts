@@ -1,0 +1,135 @@
+import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import type { Item } from '../../protocol/item.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Frame } from '../../protocol/wire.ts'
+import { idUnder } from '../mint.ts'
+import { writeFailure } from './errors.ts'
+import { headOf, isRefusal, stampOn, stopOf, unreadOf, writeUsage } from './snapshot.ts'
+import { blockWriter } from './stream-out-blocks.ts'
+import { isSpoken, type Telling, tellingOf } from './stream-out-items.ts'
+import { originalBody } from './wire.ts'
+
+// Facts → frames. Blocks follow one another here while our items may overlap: the first that is open speaks, and what the
+// others say waits until it is their turn.
+
+interface Speaker {
+  readonly index: number
+  readonly item: Item
+  /** Once it is its turn. */
+  telling: Telling | undefined
+  readonly waiting: ItemEvent[]
+}
+
+type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' }>
+type Finished = Extract<InferenceEvent, { type: 'finished' }>
+
+export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
+  let frames: Frame[] = []
+  let state: 'fresh' | 'begun' | 'ended' = 'fresh'
+  let refused = false
+  let called = false
+  const line: Speaker[] = []
+  const emit = (event: string, data: string): void => {
+    frames.push({ event, data })
+  }
+  const blocks = blockWriter(emit)
+
+  const begin = (event: InferenceEvent): void => {
+    state = 'begun'
+    const original = event.type === 'started' ? originalBody(event) : undefined
+    const message = {
+      ...headOf(stamp(), original),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: writeUsage(undefined, original),
+    }
+    emit('message_start', JSON.stringify({ type: 'message_start', message }))
+  }
+
+  const join = (index: number, item: Item): void => {
+    if (!isSpoken(item)) return
+    line.push({ index, item, telling: undefined, waiting: [] })
+    if (line.length === 1) turn()
+  }
+
+  /** Lets the first in line speak, and the next if that one has nothing more to say. */
+  const turn = (): void => {
+    for (let first = line[0]; first && !first.telling; first = line[0]) {
+      first.telling = tellingOf(first.item, blocks)
+      for (const event of first.waiting) tell(first, event)
+    }
+  }
+
+  const tell = ({ telling }: Speaker, event: ItemEvent): void => {
+    if (event.type === 'delta') {
+      telling?.grow(event.delta)
+      return
+    }
+    telling?.finish(event.item)
+    called ||= event.item.type === 'function_call'
+    refused ||= isRefusal(event.item)
+    line.shift()
+  }
+
+  const hear = (event: ItemEvent): void => {
+    const first = line[0]
+    if (first?.index !== event.index) {
+      line.find(({ index }) => index === event.index)?.waiting.push(event)
+      return
+    }
+    tell(first, event)
+    if (event.type === 'item_finished') turn()
+  }
+
+  /** What nobody finished has been told as far as it came. */
+  const breakOff = (): void => {
+    for (let first = line[0]; first; first = line[0]) {
+      first.telling?.finish()
+      line.shift()
+      turn()
+    }
+  }
+
+  const end = (event: Finished): void => {
+    const { outcome, usage } = event
+    const ours = stamp()
+    if (outcome.status === 'failed') {
+      emit('error', JSON.stringify(writeFailure(outcome.error, idUnder('req_', ours))))
+    } else {
+      breakOff()
+      const original = originalBody(event)
+      const message = {
+        ...(original && unreadOf(original)),
+        type: 'message_delta',
+        delta: stopOf(outcome, { refused, called }, original),
+        usage: writeUsage(usage, original),
+        ...stampOn(ours, request),
+      }
+      emit('message_delta', JSON.stringify(message))
+      emit('message_stop', '{"type":"message_stop"}')
+    }
+    state = 'ended'
+  }
+
+  const take = (event: InferenceEvent): void => {
+    if (state === 'ended') return
+    // A failure may be the first thing that is said.
+    if (state === 'fresh' && !isFailure(event)) begin(event)
+    if (event.type === 'delta' || event.type === 'item_finished') hear(event)
+    else if (event.type === 'item_started') join(event.index, event.item)
+    else if (event.type === 'finished') end(event)
+  }
+
+  return {
+    write(events) {
+      for (const event of events) take(event)
+      const written = frames
+      frames = []
+      return written
+    },
+  }
+}
+
+const isFailure = (event: InferenceEvent): boolean => event.type === 'finished' && event.outcome.status === 'failed'
