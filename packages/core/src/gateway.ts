@@ -4,6 +4,7 @@ import type { Caller } from './access/caller.ts'
 import { clientDialects } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
+import { openCarried, pinned } from './inference/carry.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
 import { keepLeases } from './inference/leases.ts'
@@ -23,6 +24,7 @@ import { makePlan } from './routing/make-plan.ts'
 import type { Plan } from './routing/plan.ts'
 import { strategies } from './routing/strategies.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
+import { keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 
@@ -93,6 +95,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
     leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger }),
+    ring: makeKeyRing(() => [options.sealingKey ?? ids.random(keyBytes), ...(options.previousSealingKeys ?? [])]),
     pending: new Set(),
     media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
@@ -132,7 +135,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async plan(asked, caller) {
       const request = options.prepare ? await options.prepare(asked, caller) : asked
-      const plan = makePlan(request, estimateInput(request.prompt), planning)
+      const carried = await openCarried(request, caller.workspaceId, engine.ring)
+      const plan = makePlan(request, estimateInput(request.prompt), pinned(planning, carried))
       return { ...plan, fidelity: plan.candidates.map(candidate => fidelityOf(request, candidate)) }
     },
     fidelity(asked, model) {

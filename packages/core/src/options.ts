@@ -6,6 +6,7 @@ import type { Provider } from './protocol/provider.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import { type Strategy, strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
+import { keyBytes } from './runtime/seal.ts'
 
 export interface GatewayOptions {
   /** Whom we can call. Order is the tie-breaker between equals. */
@@ -28,6 +29,13 @@ export interface GatewayOptions {
   readonly transport?: Transport
   /** Reads images and files at addresses for providers that take bytes only. Default: none, and such providers are not asked. */
   readonly media?: MediaReader
+  /**
+   * 32 random bytes, the same in every process that serves the same callers. They seal the reasoning state that callers carry
+   * from one request to the next. Default: a key of this process alone, and what it sealed ends with it.
+   */
+  readonly sealingKey?: Uint8Array
+  /** Keys of before: what they sealed still opens. */
+  readonly previousSealingKeys?: readonly Uint8Array[]
   readonly clock?: Clock
   readonly ids?: Ids
   readonly logger?: Logger
@@ -49,6 +57,7 @@ export function checkOptions(options: GatewayOptions): void {
     if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` holds "${id}" twice. Give one of them another \`id\`.`)
     ids.add(id)
   }
+  checkKeys(options)
   for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits: options.limits })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {
       if (!Number.isSafeInteger(value) || value < 1)
@@ -77,6 +86,19 @@ export function checkOptions(options: GatewayOptions): void {
   if (options.strategy !== undefined && !Object.hasOwn(known, options.strategy)) {
     throw new TypeError(
       `createGateway: \`strategy\` is "${options.strategy}"; it takes ${Object.keys(known).join(', ')}, or a name from \`strategies\`.`,
+    )
+  }
+}
+
+function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
+  if (sealingKey === undefined && previousSealingKeys.length > 0)
+    throw new TypeError('createGateway: `previousSealingKeys` are given without a `sealingKey` to follow them.')
+  const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
+  for (const [name, key] of named) {
+    if (key === undefined || (key instanceof Uint8Array && key.length === keyBytes)) continue
+    const got = key instanceof Uint8Array ? `${key.length} bytes` : `a ${typeof key}`
+    throw new TypeError(
+      `createGateway: \`${name}\` is ${got}; it takes a Uint8Array of ${keyBytes} random bytes. From 64 hex digits: \`Buffer.from(hex, 'hex')\`.`,
     )
   }
 }

@@ -32,7 +32,8 @@ ${Object.entries(codes)
 
 ## What a provider's failure leads to
 
-\`retry\`: the others first, then the same one once more. \`next\`: the others only. \`stop\`: the request is at fault, nobody else is
+\`retry\`: the others first, then the same one once more. \`next\`: the others only. \`strip\`: the same one at once, without
+the reasoning state of the conversation; where it was sent none, the others. \`stop\`: the request is at fault, nobody else is
 asked. When several failed, the caller hears the topmost row.
 
 | failure | then | code |

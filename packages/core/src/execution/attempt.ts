@@ -27,6 +27,8 @@ export interface AttemptLimits {
 export interface Trying {
   readonly candidate: Candidate
   readonly request: InferenceRequest
+  /** What was left out of the request before it came here. */
+  readonly warnings?: readonly Warning[]
   readonly ending: Ending
   readonly limits: AttemptLimits
 }
@@ -66,7 +68,7 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
     const inlined = quirks.bytes_only && ports.media ? await inlineMedia(request, ports.media, line.signal) : undefined
     if (inlined && !inlined.ok) return lost({ kind: 'unsupported', message: inlined.why })
     const encoded = dialect.encodeRequest(inlined?.request ?? request, offer, quirks)
-    const { warnings } = encoded
+    const warnings = trying.warnings ? [...trying.warnings, ...encoded.warnings] : encoded.warnings
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))
     const outcome = await within(exchange(trying, ports, { dialect, encoded, line, call, quirks }), {

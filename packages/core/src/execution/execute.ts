@@ -26,7 +26,10 @@ export interface Executing {
   /** Upstream calls that the request may make in all. */
   readonly budget: number
   readonly clock: Clock
-  readonly attempt: (candidate: Candidate) => Promise<Attempted>
+  /** `bare`: without the reasoning state of the conversation. */
+  readonly attempt: (candidate: Candidate, bare: boolean) => Promise<Attempted>
+  /** Some state of the conversation goes to this candidate. Default: none to nobody. */
+  readonly carries?: (candidate: Candidate) => boolean
   readonly onFailure: (candidate: Candidate, failure: Failure) => void
 }
 
@@ -41,20 +44,29 @@ export async function execute(executing: Executing): Promise<Won> {
   let left = executing.budget
   let open: readonly Candidate[] = request.routing.allow_fallbacks ? plan.candidates : plan.candidates.slice(0, 1)
   const timeLeft = (): number => limits.deadlineAt - clock.monotonic()
+  /** Who could not use the state of the conversation, and is not sent it again. */
+  const bare = new Set<Candidate>()
 
+  const ask = async (candidate: Candidate, again: Candidate[]): Promise<Won | undefined> => {
+    if (left <= 0 || timeLeft() <= 0 || ending.why) return undefined
+    left -= 1
+    const tried = await executing.attempt(candidate, bare.has(candidate))
+    if (tried.ok)
+      return { candidate, events: tried.events, warnings: [...tried.warnings, ...survived(failures)], latencyMs: tried.latencyMs }
+    failures.push(tried.failure)
+    executing.onFailure(candidate, tried.failure)
+    const verdict = verdicts[tried.failure.kind]
+    if (verdict.then === 'stop') throw allFailed(failures, false)
+    if (verdict.then === 'retry') again.push(candidate)
+    if (verdict.then !== 'strip' || bare.has(candidate) || !executing.carries?.(candidate)) return undefined
+    bare.add(candidate)
+    return ask(candidate, again)
+  }
   const round = async (): Promise<Won | undefined> => {
     const again: Candidate[] = []
     for (const candidate of open) {
-      if (left <= 0 || timeLeft() <= 0 || ending.why) break
-      left -= 1
-      const tried = await executing.attempt(candidate)
-      if (tried.ok)
-        return { candidate, events: tried.events, warnings: [...tried.warnings, ...survived(failures)], latencyMs: tried.latencyMs }
-      failures.push(tried.failure)
-      executing.onFailure(candidate, tried.failure)
-      const verdict = verdicts[tried.failure.kind]
-      if (verdict.then === 'stop') throw allFailed(failures, false)
-      if (verdict.then === 'retry') again.push(candidate)
+      const won = await ask(candidate, again)
+      if (won) return won
     }
     open = again
     return undefined

@@ -2,8 +2,11 @@ import type { ErrorCode } from '../errors/codes.ts'
 import type { FailureKind } from '../protocol/failure.ts'
 
 interface Verdict {
-  /** The same candidate may be asked again, only the others, or nobody: the request itself is at fault. */
-  readonly then: 'retry' | 'next' | 'stop'
+  /**
+   * The same candidate may be asked again, only the others, or nobody: the request itself is at fault. `strip`: the same one at
+   * once, without the state that it could not use.
+   */
+  readonly then: 'retry' | 'next' | 'stop' | 'strip'
   /** What the caller is told when this is the failure that we report. */
   readonly code: ErrorCode
   /** What is added to our sentence: the provider's words, a detail of our own, or nothing, since its words concern the operator. */
@@ -16,7 +19,7 @@ interface Verdict {
 export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', health: 'neutral' },
   shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', health: 'neutral' },
-  stale_state: { then: 'next', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
+  stale_state: { then: 'strip', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
   rejected: { then: 'stop', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
   policy: { then: 'stop', code: 'content_policy_violation', words: 'theirs', health: 'neutral' },
   too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', health: 'neutral' },

@@ -9,10 +9,13 @@ import { makePlan, type Planning } from '../routing/make-plan.ts'
 import type { Plan } from '../routing/plan.ts'
 import { type Ending, makeEnding } from '../runtime/ending.ts'
 import type { CallFacts, Clock, Hooks, Logger, MediaReader, Transport } from '../runtime/ports.ts'
+import type { KeyRing } from '../runtime/seal.ts'
 import { tell } from '../runtime/tell.ts'
 import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
+import { openCarried, pinned } from './carry.ts'
 import type { Leases } from './leases.ts'
+import { passageOf } from './passage.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
 import { type Known, stamper } from './stamp.ts'
 import { type Tries, tryAll } from './try-all.ts'
@@ -28,6 +31,8 @@ export interface Engine {
   readonly hooks: Hooks
   readonly timeouts: Timeouts
   readonly limits: Limits
+  /** Seals the reasoning state that callers carry. */
+  readonly ring: KeyRing
   /** Absent: images and files at addresses are not read for anyone. */
   readonly media?: MediaReader | undefined
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
@@ -62,7 +67,9 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const call: CallFacts = { requestId, workspaceId: caller.workspaceId, keyId: caller.keyId, model: asked.routing.models[0] }
     const deadlineMs = request.routing.deadline_ms ?? engine.timeouts.deadlineMs
     const inputTokens = estimateInput(request.prompt)
-    const plan = makePlan(request, inputTokens, engine.planning) //  404 unknown model, 400 nobody can serve this
+    const opening = openCarried(request, caller.workspaceId, engine.ring)
+    const carried = opening && (await opening)
+    const plan = makePlan(request, inputTokens, pinned(engine.planning, carried)) //  404 unknown model, 400 nobody can serve this
     watchPlan(engine, call, plan)
     const ticket = await admit(
       { requestId, caller, plan, inputTokens, request, at, until: at + deadlineMs },
@@ -72,11 +79,12 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const tries: Tries = { count: 0 }
     const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
     try {
-      const won = await tryAll(engine, { call, request, plan, ending, deadlineAt: startedAt + deadlineMs, startedAt, tries })
+      const won = await tryAll(engine, { call, request, plan, carried, ending, deadlineAt: startedAt + deadlineMs, startedAt, tries })
       known = { candidate: won.candidate, strategy: plan.strategy, warnings: won.warnings }
-      return meter(won.events, clock, async seen => {
-        const closed = await books.close(won, seen, ending.why === 'client_left')
-        known = { ...known, ...closed }
+      const { through, warnings } = passageOf(engine, { request, won, workspaceId: caller.workspaceId })
+      return meter(won.events, { clock, through }, async seen => {
+        const closed = await books.close({ ...won, warnings: warnings() }, seen, ending.why === 'client_left')
+        known = { ...known, ...closed, warnings: warnings() }
         letGo()
         return closed.usage
       })

@@ -8,12 +8,15 @@ import type { Candidate, Plan } from '../routing/plan.ts'
 import type { Ending } from '../runtime/ending.ts'
 import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
+import type { Carried } from './carry.ts'
 import type { Engine } from './infer.ts'
 
 export interface Trying {
   readonly call: CallFacts
   readonly request: InferenceRequest
   readonly plan: Plan
+  /** The reasoning state of the conversation, where it holds some. */
+  readonly carried: Carried | undefined
   readonly ending: Ending
   /** Monotonic milliseconds. */
   readonly startedAt: number
@@ -29,7 +32,8 @@ export interface Tries {
 }
 
 /** The plan's candidates, one after the other, with what each failure teaches. */
-export async function tryAll(engine: Engine, { call, request, plan, ending, startedAt, deadlineAt, tries }: Trying): Promise<Won> {
+export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
+  const { call, request, plan, carried, ending, startedAt, deadlineAt, tries } = trying
   const { clock, hooks, logger, health, timeouts, transport, media } = engine
   const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
   const ceilingMs = request.routing.timeout_ms ?? usualMs
@@ -41,9 +45,14 @@ export async function tryAll(engine: Engine, { call, request, plan, ending, star
     limits,
     clock,
     budget: engine.limits.attempts,
-    attempt: async candidate => {
+    ...(carried && { carries: (candidate: Candidate) => carried.fit(candidate, false).carries }),
+    attempt: async (candidate, bare) => {
       tries.count += 1
-      const tried = await attempt({ candidate, request, ending, limits }, { transport, clock, logger, media, onHeadroom: health.headroom })
+      const fitted = carried?.fit(candidate, bare) ?? { request }
+      const tried = await attempt(
+        { ...fitted, candidate, ending, limits },
+        { transport, clock, logger, media, onHeadroom: health.headroom },
+      )
       if (!tried.ok && tried.accepted && ending.why) tries.accepted = candidate
       return tried
     },

@@ -22,7 +22,7 @@ const watched = (batches: readonly (readonly InferenceEvent[])[], stuck = false)
       return { done: true as const, value: undefined }
     },
   }
-  const metered = meter(source, webClock(), async seen => {
+  const metered = meter(source, { clock: webClock() }, async seen => {
     ends.push(seen)
     return usage
   })

@@ -14,6 +14,15 @@ export interface Seen {
   readonly firstContentAt?: number
 }
 
+/** What a batch goes through on its way: itself, another, or one that is waited for. */
+export type Stage = (batch: readonly InferenceEvent[]) => readonly InferenceEvent[] | Promise<readonly InferenceEvent[]>
+
+export interface Metering {
+  readonly clock: Clock
+  /** Before the meter looks. Here and not around the source, where each batch would cost a promise of its own. */
+  readonly through?: Stage
+}
+
 type Step = IteratorResult<readonly InferenceEvent[], undefined>
 
 export interface Metered {
@@ -31,7 +40,7 @@ export interface Metered {
  */
 export function meter(
   source: AsyncIterator<readonly InferenceEvent[], undefined>,
-  clock: Clock,
+  { clock, through }: Metering,
   end: (seen: Seen) => Promise<Usage>,
 ): Metered {
   let characters = 0
@@ -56,9 +65,14 @@ export function meter(
     } else if (event.type === 'finished') finished = event
   }
   const pass = (step: Step): Step | Promise<Step> => {
-    if (!step.done) for (const event of step.value) look(event)
     if (step.done) return finish().then(() => step)
-    return finished ? finish().then(usage => ({ done: false, value: billedAs(usage, step.value) })) : step
+    const batch = through ? through(step.value) : step.value
+    return batch instanceof Promise ? batch.then(each => handOn(step, each)) : handOn(step, batch)
+  }
+  const handOn = (step: Step, batch: readonly InferenceEvent[]): Step | Promise<Step> => {
+    for (const event of batch) look(event)
+    if (finished) return finish().then(usage => ({ done: false, value: billedAs(usage, batch) }))
+    return batch === step.value ? step : { done: false, value: batch }
   }
   const leave = async (): Promise<void> => {
     if (ended) {

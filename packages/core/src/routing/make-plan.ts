@@ -21,6 +21,8 @@ export interface Planning {
   readonly clock: Clock
   /** Images and files at addresses can be read for providers that take bytes only. */
   readonly readsMedia?: boolean
+  /** Where in the conversation the candidate's own reasoning state stands last; nothing where it made none. */
+  readonly lastMade?: (candidate: Candidate) => number | undefined
 }
 
 /** needs → candidates → exclude → rank. Throws where a name is wrong or nobody is left. */
@@ -43,7 +45,8 @@ export function makePlan(request: InferenceRequest, inputTokens: number, plannin
   }
   const [first, ...rest] = ranked(preferNative(able, needs), { routing, rank, planning })
   if (!first) throw nobodyLeft(models, excluded)
-  return { candidates: [first, ...rest], excluded, strategy }
+  const pinned = planning.lastMade ? able.filter(candidate => planning.lastMade?.(candidate) !== undefined) : []
+  return { candidates: [first, ...rest], excluded, strategy, ...(pinned.length > 0 && { pinned }) }
 }
 
 function checkNames(routing: RoutingOptions, strategy: string, { strategies, providers }: Planning): Strategy {
@@ -107,7 +110,7 @@ function ranked(
   {
     routing,
     rank,
-    planning: { health, clock },
+    planning: { health, clock, lastMade },
   }: { readonly routing: RoutingOptions; readonly rank: Strategy; readonly planning: Planning },
 ): readonly Candidate[] {
   if (candidates.length < 2) return candidates
@@ -122,9 +125,11 @@ function ranked(
       // Who asked to be left alone goes last, and is still asked when all others fail: a plan is never empty for that.
       wait: Math.max(0, health.coolUntil(candidate) - now),
       place: place(candidate),
+      // Who made reasoning state of the conversation can be given it back, and who made the last of it goes on best.
+      pin: lastMade?.(candidate) ?? -1,
       score: rank(candidate, health.of(candidate)),
     }))
-    .sort((a, b) => a.wait - b.wait || a.place - b.place || a.score - b.score || 0)
+    .sort((a, b) => a.wait - b.wait || a.place - b.place || b.pin - a.pin || a.score - b.score || 0)
     .map(({ candidate }) => candidate)
 }
 

@@ -14,6 +14,8 @@ export interface Plan {
   readonly candidates: readonly [Candidate, ...Candidate[]]
   readonly excluded: readonly Excluded[]
   readonly strategy: string
+  /** Those that made reasoning state of the conversation: they are asked first, and the others do without it. */
+  readonly pinned?: readonly Candidate[]
 }
 
 export interface Excluded {

@@ -1,0 +1,22 @@
+/** Characters per call: more arguments than this overflow the stack of some runtimes. */
+const step = 8_192
+
+export function toBase64Url(bytes: Uint8Array): string {
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += step) binary += String.fromCharCode(...bytes.subarray(at, at + step))
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** Nothing where the text is no base64url. */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[\w-]*$/.test(text)) return undefined
+  let binary: string
+  try {
+    binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  } catch {
+    return undefined
+  }
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
+  return bytes
+}
