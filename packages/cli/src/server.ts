@@ -38,7 +38,6 @@ export async function start(config: Config, { environment, version, sink }: Star
   const catalog = modelsOf(config, providers)
   const place = placeOf(config)
   await checkAddress(config)
-  // Nothing is sealed yet; made now, so that no database is ever without.
   const sealing = sealingKeyFor(place, config.sealing_key)
   const storage = await openStorage(place).catch((error: unknown) => {
     sealing.undo()
@@ -48,7 +47,7 @@ export async function start(config: Config, { environment, version, sink }: Star
   const closing = { storage, transport }
   try {
     const log = createLog(sink)
-    const gateway = gatewayOf(config, { providers, models: catalog.models, storage, transport, log })
+    const gateway = gatewayOf(config, { providers, models: catalog.models, storage, transport, log, sealingKey: sealing.key })
     const bootstrapping = { gateway, storage, config }
     const workspaceId = await makeWorkspace(bootstrapping)
     const served = await listen(gateway, config, log)
@@ -82,17 +81,16 @@ interface Parts {
   readonly storage: Storage
   readonly transport: NodeTransport
   readonly log: Log
+  readonly sealingKey: Uint8Array
 }
 
-function gatewayOf({ operator, strategy, limits, timeouts }: Config, { providers, models, storage, transport, log }: Parts): Gateway {
+function gatewayOf({ operator, strategy, limits, timeouts }: Config, { storage, log, ...parts }: Parts): Gateway {
   return createGateway({
-    providers,
-    models,
+    ...parts,
     // The books stay open until the last reply is written, so closing them is the server's business.
     storage: { ...storage, close: async () => {} },
     operator,
     strategy,
-    transport,
     logger: log.logger,
     limits: {
       inferenceRpm: limits.inference_rpm,

@@ -24,7 +24,7 @@ import { makePlan } from './routing/make-plan.ts'
 import type { Plan } from './routing/plan.ts'
 import { strategies } from './routing/strategies.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
-import { keyBytes, makeKeyRing } from './runtime/seal.ts'
+import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 
@@ -95,7 +95,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
     leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger }),
-    ring: makeKeyRing(() => [options.sealingKey ?? ids.random(keyBytes), ...(options.previousSealingKeys ?? [])]),
+    ring: ringOf(options, ids),
     pending: new Set(),
     media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
@@ -179,6 +179,13 @@ export function createGateway(options: GatewayOptions): Gateway {
 /** The same request of another model: nothing else of it changes, so it still is what the caller wrote. */
 const askingFor = (request: InferenceRequest, model: string): InferenceRequest =>
   remember({ ...request, routing: { ...request.routing, models: [model] } }, originalOf(request))
+
+/** The keys are copied at once: an array that is wiped after the start must not become a key of zeros. */
+function ringOf({ sealingKey, previousSealingKeys = [] }: GatewayOptions, ids: Ids): KeyRing {
+  const first = sealingKey?.slice()
+  const older = previousSealingKeys.map(key => key.slice())
+  return makeKeyRing(() => [first ?? ids.random(keyBytes), ...older])
+}
 
 /** Waits until no request is under way, or the time is over. */
 async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {
