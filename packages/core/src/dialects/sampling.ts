@@ -27,6 +27,8 @@ export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): 
   return encoded
 }
 
-/** Thinking is off only where the caller said so and the model can. */
-const isThinking = ({ reasoning }: Prompt, { efforts, thinking_off, thinking_switch }: Quirks): boolean =>
-  reasoning?.effort !== 'none' || thinking_off === 'never' || (efforts?.includes('none') === false && thinking_switch === undefined)
+/** Thinking is off where the caller said so and the model can, or where nobody asked for it and it does not begin by itself. */
+function isThinking({ reasoning }: Prompt, { efforts, thinking_off, thinking_switch, thinks_unasked = true }: Quirks): boolean {
+  if (reasoning?.effort === undefined) return thinks_unasked
+  return reasoning.effort !== 'none' || thinking_off === 'never' || (efforts?.includes('none') === false && thinking_switch === undefined)
+}

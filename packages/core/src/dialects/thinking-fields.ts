@@ -12,13 +12,18 @@ export interface WrittenThinking {
 /** How much thinking is wanted, in the words of a chat host: a named effort, else a switch of the host's own. */
 export function writeThinking(effort: Effort | undefined, quirks: Quirks): WrittenThinking {
   if (effort === undefined) return { fields: {}, warnings: [] }
-  const { efforts, thinking, thinking_switch: toggle } = quirks
-  const canToggle = toggle !== undefined && (thinking?.includes('toggle') ?? true)
-  if (canToggle && effort === 'none' && !efforts?.includes('none')) return { fields: toggle.off, warnings: [] }
-  if (canToggle && thinking?.includes('level') === false) {
-    const message = `Reasoning effort "${effort}" is not available here; thinking was switched on.`
-    return { fields: toggle.on, warnings: [unsupported('reasoning.effort', message)] }
-  }
+  const { efforts, thinking, thinking_off, thinking_switch } = quirks
+  const toggle = thinking?.includes('toggle') === false ? undefined : thinking_switch
+  if (toggle && effort === 'none' && thinking_off !== 'never' && !efforts?.includes('none')) return { fields: toggle.off, warnings: [] }
+  if (toggle && thinking?.includes('level') === false) return { fields: toggle.on, warnings: [unsaid(effort)] }
   const near = nearestEffort(effort, efforts)
   return { fields: near.effort === undefined ? {} : { reasoning_effort: near.effort }, warnings: near.warnings }
 }
+
+const unsaid = (effort: Effort): Warning =>
+  unsupported(
+    'reasoning.effort',
+    effort === 'none'
+      ? 'Thinking cannot be switched off here; it was left on.'
+      : `Reasoning effort "${effort}" is not available here; thinking was switched on.`,
+  )

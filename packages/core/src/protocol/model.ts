@@ -107,6 +107,8 @@ export interface Quirks {
    * that stands for it. Default: true where thinking is asked for by level.
    */
   readonly thought_signatures?: boolean
+  /** Whether it thinks where the caller says nothing of it, as far as `sampling` asks. Default: true. */
+  readonly thinks_unasked?: boolean
   /**
    * Which of `temperature`, `top_p`, `top_k` are taken. `one`: temperature or top_p, not both. Default: any. In the languages of
    * OpenAI the penalties and the probabilities of tokens go with them.

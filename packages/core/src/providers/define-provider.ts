@@ -1,43 +1,62 @@
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { Provider } from '../protocol/provider.ts'
+import type { Addressing, Provider } from '../protocol/provider.ts'
 
 export interface ProviderRow {
   readonly id: string
   readonly display_name?: string
-  /** Without a slash at its end. */
+  /** Without a slash at its end. `{name}` stands for what belongs to the account beside its secret (`Credential.extra`). */
   readonly baseUrl: string
-  /** One path per dialect spoken there. */
-  readonly paths: Readonly<Record<string, string>>
+  /** One per dialect spoken there; a function where the path says more than the language. */
+  readonly paths: Readonly<Record<string, Path>>
   readonly dialects: readonly ProviderDialect[]
   /** `''`: a provider that asks for none. Absent: the provider is known, and off. */
   readonly apiKey?: string | undefined
+  /** What belongs to the account beside its key. */
+  readonly extra?: Readonly<Record<string, string>>
+  /** The header that takes the key as it is, by dialect. Default: `authorization`, as a bearer token. */
+  readonly keyHeaders?: Readonly<Record<string, string>>
   readonly quirks?: Quirks
+  readonly quirksOf?: Provider['quirksOf']
   readonly data_policy?: string | undefined
 }
 
+export type Path = string | ((call: Addressing) => string)
+
 /**
- * The common case: one base URL, a bearer token.
+ * The common case: one base URL, one key.
  *
  * @example defineProvider({ id: 'acme', baseUrl: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects: [chatProvider], apiKey })
  */
-export function defineProvider({ id, display_name, baseUrl, paths, dialects, apiKey, quirks, data_policy }: ProviderRow): Provider {
+export function defineProvider(row: ProviderRow): Provider {
+  const { id, display_name, baseUrl, paths, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy } = row
   const root = baseUrl.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {
     throw new TypeError(
       `The base URL of the provider "${id}" is "${baseUrl}"; it takes an http or https address, as in https://api.example.com/v1.`,
     )
   }
+  const isTemplate = root.includes('{')
   return {
     id,
     dialects,
     ...(display_name !== undefined && { display_name }),
-    ...(apiKey !== undefined && { credential: { id: `${id}:platform`, owner: 'platform', secret: apiKey } }),
+    ...(apiKey !== undefined && { credential: { id: `${id}:platform`, owner: 'platform', secret: apiKey, ...(extra && { extra }) } }),
     ...(quirks && { quirks }),
+    ...(quirksOf && { quirksOf }),
     ...(data_policy !== undefined && { data_policy }),
-    endpoint: ({ dialect }) => root + (paths[dialect] ?? ''),
-    authorize: (headers, { secret }) => {
-      if (secret !== '') headers.authorization = `Bearer ${secret}`
+    endpoint: call => {
+      const path = paths[call.dialect] ?? ''
+      return (isTemplate ? fill(root, call.credential.extra) : root) + (typeof path === 'string' ? path : path(call))
+    },
+    authorize: (headers, { secret }, { dialect }) => {
+      if (secret === '') return
+      const header = keyHeaders?.[dialect]
+      if (header === undefined) headers.authorization = `Bearer ${secret}`
+      else headers[header] = secret
     },
   }
 }
+
+const fill = (root: string, extra: Readonly<Record<string, string>> = {}): string =>
+  root.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(extra[name] ?? ''))

@@ -1,4 +1,30 @@
-export { type CompatibleOptions, compatible } from './compatible.ts'
-export { defineProvider, type ProviderRow } from './define-provider.ts'
+export { type CompatibleOptions, compatible, type Spoken } from './compatible.ts'
+export { defineProvider, type Path, type ProviderRow } from './define-provider.ts'
 export { openai } from './openai.ts'
+export { lmStudio, ollama, vllm } from './servers.ts'
 export { type SimulatedOptions, simulated } from './simulated.ts'
+export { type VendorOptions, type VendorRow, vendor } from './vendor.ts'
+export {
+  alibaba,
+  baseten,
+  type CloudflareOptions,
+  cerebras,
+  cloudflare,
+  cohere,
+  deepinfra,
+  deepseek,
+  fireworks,
+  groq,
+  meta,
+  minimax,
+  mistral,
+  moonshot,
+  nebius,
+  novita,
+  nvidia,
+  openrouter,
+  perplexity,
+  together,
+  xai,
+  zai,
+} from './vendors.ts'

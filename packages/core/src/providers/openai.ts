@@ -1,6 +1,7 @@
 import { chatProvider, responsesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
+import { openaiQuirksOf } from './openai-models.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
 export const openai = ({
@@ -18,5 +19,6 @@ export const openai = ({
     dialects: [responsesProvider, chatProvider],
     apiKey,
     quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority' },
+    quirksOf: openaiQuirksOf,
     data_policy: 'no_training',
   })

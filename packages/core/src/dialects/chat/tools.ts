@@ -72,6 +72,13 @@ const allowedTools = (choice: ToolChoice | undefined): JsonObject | undefined =>
     : undefined
 
 function writeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
+  const said = spellChoice(choice, quirks, warnings)
+  if (!quirks.no_forced_tools || said === undefined || said === 'auto' || said === 'none') return said
+  warnings.push(unsupported('tool_choice', 'A tool call cannot be demanded here; `tool_choice` was sent as `auto`.'))
+  return 'auto'
+}
+
+function spellChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const required = quirks.required_tool_choice ?? 'required'
   if (typeof choice === 'string') return choice === 'required' ? required : choice
   if (choice.type === 'function') return { type: 'function', function: { name: choice.name } }

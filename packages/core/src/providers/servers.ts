@@ -1,0 +1,43 @@
+import { vendor } from './vendor.ts'
+
+// Servers of one's own. They ask for no key, and what they keep is their owner's affair.
+
+/** What it leaves out it leaves out in silence, so we say it. */
+export const ollama = vendor({
+  id: 'ollama',
+  display_name: 'Ollama',
+  baseUrl: 'http://127.0.0.1:11434/v1',
+  speaks: ['chat', 'responses'],
+  keyless: true,
+  quirks: {
+    max_tokens_field: 'max_tokens',
+    efforts: ['none', 'low', 'medium', 'high'],
+    refuses: ['tool_choice_required', 'tool_choice', 'parallel_tool_calls', 'top_k', 'logprobs', 'top_logprobs', 'logit_bias', 'n'],
+  },
+})
+
+/** Whether a model thinks is a matter of its chat template there, and thoughts go back as `reasoning`. */
+export const vllm = vendor({
+  id: 'vllm',
+  display_name: 'vLLM',
+  baseUrl: 'http://127.0.0.1:8000/v1',
+  speaks: ['chat', 'responses'],
+  keyless: true,
+  quirks: {
+    max_tokens_field: 'max_tokens',
+    reasoning_field: 'reasoning',
+    thinking_switch: {
+      on: { chat_template_kwargs: { enable_thinking: true } },
+      off: { chat_template_kwargs: { enable_thinking: false } },
+    },
+  },
+})
+
+export const lmStudio = vendor({
+  id: 'lm-studio',
+  display_name: 'LM Studio',
+  baseUrl: 'http://127.0.0.1:1234/v1',
+  speaks: ['chat', 'responses'],
+  keyless: true,
+  quirks: { max_tokens_field: 'max_tokens' },
+})

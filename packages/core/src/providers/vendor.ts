@@ -1,0 +1,37 @@
+import { providerDialects } from '../dialects/index.ts'
+import type { Provider } from '../protocol/provider.ts'
+import { usualPaths } from './compatible.ts'
+import { defineProvider, type ProviderRow } from './define-provider.ts'
+
+/** A vendor whose surface is OpenAI's, and how it departs from it. */
+export interface VendorRow extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'quirks' | 'quirksOf' | 'data_policy'> {
+  readonly speaks: readonly ('responses' | 'chat')[]
+  /** A server of one's own, which asks for no key. */
+  readonly keyless?: boolean
+}
+
+export interface VendorOptions {
+  /** Absent: the provider is known, and off. A server of one's own is on without. */
+  readonly apiKey?: string | undefined
+  /** Default: the vendor's own address. */
+  readonly baseUrl?: string
+}
+
+export const vendor =
+  (row: VendorRow): ((options?: VendorOptions) => Provider) =>
+  (options = {}) =>
+    makeVendor(row, options)
+
+/** `extra`: what belongs to the account beside its key. */
+export const makeVendor = (
+  { speaks, keyless = false, ...row }: VendorRow,
+  { apiKey = keyless ? '' : undefined, baseUrl = row.baseUrl, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,
+): Provider =>
+  defineProvider({
+    ...row,
+    baseUrl,
+    apiKey,
+    ...(extra && { extra }),
+    paths: usualPaths,
+    dialects: speaks.flatMap(name => providerDialects[name] ?? []),
+  })

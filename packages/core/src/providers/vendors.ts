@@ -1,0 +1,279 @@
+import type { Quirks } from '../protocol/model.ts'
+import type { Provider } from '../protocol/provider.ts'
+import { makeVendor, type VendorOptions, type VendorRow, vendor } from './vendor.ts'
+
+// Vendors with the surface of OpenAI. `refuses` holds what is answered with an error, and what is taken and has no effect: either
+// way the caller hears of it. What nobody is sure of passes, since the vendor has the last word.
+
+const chat = ['chat'] as const
+/** Most of them know the output cap by its old name alone. */
+const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
+/** Penalties are of no effect with these. */
+const penalties = ['frequency_penalty', 'presence_penalty']
+const probabilities = ['logprobs', 'top_logprobs']
+/** What only OpenAI knows; hosts that look at every field refuse it. */
+const ofOpenAI = ['safety_identifier', 'verbosity', 'store']
+/** The switch that most makers of thinking models have. */
+const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } }
+
+const groqRefuses = [...penalties, ...probabilities, ...ofOpenAI, 'logit_bias', 'n', 'top_k', 'prompt_cache_key', 'truncation', 'include']
+/** Qwen tells its thoughts inside its words unless asked otherwise, and knows no levels. */
+const groqQwen: Quirks = {
+  fixed_fields: { reasoning_format: 'parsed' },
+  thinking_switch: { on: { reasoning_effort: 'default' }, off: { reasoning_effort: 'none' } },
+  thinking: ['toggle'],
+}
+/** It answers a field that it does not know with a 400. */
+export const groq = vendor({
+  id: 'groq',
+  display_name: 'Groq',
+  baseUrl: 'https://api.groq.com/openai/v1',
+  speaks: ['chat', 'responses'],
+  data_policy: 'zdr',
+  quirks: { refuses: groqRefuses, priority_tier: 'performance' },
+  quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? { efforts: ['low', 'medium', 'high'] } : undefined),
+})
+
+/** It answers a field that it does not know with a 422. Usage comes unasked, and `stream_options` is such a field. */
+export const mistral = vendor({
+  id: 'mistral',
+  display_name: 'Mistral',
+  baseUrl: 'https://api.mistral.ai/v1',
+  speaks: chat,
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    refuses: [...probabilities, ...ofOpenAI, 'logit_bias', 'top_k', 'user'],
+    seed_field: 'random_seed',
+    required_tool_choice: 'any',
+    call_id_length: 9,
+    no_stream_options: true,
+  },
+})
+
+/** Thinks unless told otherwise, and wants its thoughts back on every turn; the R1 family before it refuses them. */
+const deepseekV4: Quirks = {
+  efforts: ['low', 'high', 'max'],
+  sampling: 'unless_thinking',
+  reasoning_field: 'reasoning_content',
+  thinking_switch: thinkingType,
+}
+export const deepseek = vendor({
+  id: 'deepseek',
+  display_name: 'DeepSeek',
+  baseUrl: 'https://api.deepseek.com',
+  speaks: chat,
+  data_policy: 'may_train',
+  // Strict tools exist below another address only.
+  quirks: { ...oldCap, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
+  quirksOf: model => (/v4|^deepseek-(flash|pro)/.test(model) ? deepseekV4 : /reasoner|r1/.test(model) ? { sampling: 'none' } : undefined),
+})
+
+/** Models that think, all but those that say so in their name, refuse penalties and stops. */
+export const xai = vendor({
+  id: 'xai',
+  display_name: 'xAI',
+  baseUrl: 'https://api.x.ai/v1',
+  speaks: ['responses', 'chat'],
+  data_policy: 'no_training',
+  quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority' },
+  quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
+})
+
+export const together = vendor({
+  id: 'together',
+  display_name: 'Together AI',
+  baseUrl: 'https://api.together.ai/v1',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: { ...oldCap, thinking_switch: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } } },
+})
+
+export const fireworks = vendor({
+  id: 'fireworks',
+  display_name: 'Fireworks AI',
+  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  speaks: ['chat', 'responses'],
+  data_policy: 'zdr',
+  quirks: {
+    ...oldCap,
+    efforts: ['low', 'medium', 'high'],
+    reasoning_field: 'reasoning_content',
+    thinking_switch: thinkingType,
+    priority_tier: 'priority',
+  },
+})
+
+export const cerebras = vendor({
+  id: 'cerebras',
+  display_name: 'Cerebras',
+  baseUrl: 'https://api.cerebras.ai/v1',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: {
+    efforts: ['none', 'low', 'medium', 'high'],
+    reasoning_field: 'reasoning',
+    refuses: [...ofOpenAI, 'top_k'],
+    priority_tier: 'priority',
+  },
+})
+
+export const deepinfra = vendor({
+  id: 'deepinfra',
+  display_name: 'Deep Infra',
+  baseUrl: 'https://api.deepinfra.com/v1/openai',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: oldCap,
+})
+
+const moonshotRefuses = ['top_k', 'seed']
+/** First match wins. Their Kimi models sample in a fixed way, and some refuse to be made to call just any tool. */
+const kimi: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
+  [/^kimi-k3/, { sampling: 'none', thinking: ['level'], thinking_off: 'never', efforts: ['low', 'high', 'max'] }],
+  [/^kimi-k2\.7/, { sampling: 'none', thinking: ['toggle'], thinking_off: 'never', refuses: [...moonshotRefuses, 'tool_choice_required'] }],
+  [/^kimi-k2\.6/, { sampling: 'none', thinking: ['toggle'], refuses: [...moonshotRefuses, 'tool_choice_required'] }],
+  [/^kimi-k2\.5/, { sampling: 'none', thinking: ['toggle'] }],
+]
+export const moonshot = vendor({
+  id: 'moonshotai',
+  display_name: 'Moonshot AI',
+  baseUrl: 'https://api.moonshot.ai/v1',
+  speaks: chat,
+  data_policy: 'no_training',
+  quirks: { refuses: moonshotRefuses, reasoning_field: 'reasoning_content', thinking_switch: thinkingType },
+  quirksOf: model => kimi.find(([id]) => id.test(model))?.[1],
+})
+
+/** Its only `tool_choice` is `auto`, and JSON mode knows no schema. */
+export const zai = vendor({
+  id: 'zai',
+  display_name: 'Z.AI',
+  baseUrl: 'https://api.z.ai/api/paas/v4',
+  speaks: chat,
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    no_forced_tools: true,
+    no_json_schema: true,
+    reasoning_field: 'reasoning_content',
+    thinking_switch: thinkingType,
+    refuses: [...penalties, 'top_k', 'seed', 'strict'],
+  },
+})
+
+export const minimax = vendor({
+  id: 'minimax',
+  display_name: 'MiniMax',
+  baseUrl: 'https://api.minimax.io/v1',
+  speaks: chat,
+  data_policy: 'no_training',
+  quirks: { ...oldCap, refuses: [...penalties, 'logit_bias'] },
+})
+
+export const alibaba = vendor({
+  id: 'alibaba',
+  display_name: 'Alibaba Cloud Model Studio',
+  baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  speaks: ['chat', 'responses'],
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    refuses: ['frequency_penalty'],
+    thinking_switch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
+  },
+})
+
+export const nebius = vendor({
+  id: 'nebius',
+  display_name: 'Nebius Token Factory',
+  baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: oldCap,
+})
+
+export const novita = vendor({
+  id: 'novita',
+  display_name: 'Novita AI',
+  baseUrl: 'https://api.novita.ai/openai/v1',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: oldCap,
+})
+
+export const baseten = vendor({
+  id: 'baseten',
+  display_name: 'Baseten',
+  baseUrl: 'https://inference.baseten.co/v1',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: oldCap,
+})
+
+export const nvidia = vendor({
+  id: 'nvidia',
+  display_name: 'NVIDIA NIM',
+  baseUrl: 'https://integrate.api.nvidia.com/v1',
+  speaks: chat,
+  quirks: oldCap,
+})
+
+export const meta = vendor({
+  id: 'meta',
+  display_name: 'Meta Model API',
+  baseUrl: 'https://api.meta.ai/v1',
+  speaks: ['responses', 'chat'],
+  data_policy: 'no_training',
+})
+
+/** It has no tools of the caller's. */
+export const perplexity = vendor({
+  id: 'perplexity',
+  display_name: 'Perplexity',
+  baseUrl: 'https://api.perplexity.ai',
+  speaks: chat,
+  data_policy: 'zdr',
+  quirks: { ...oldCap, refuses: ['stop', 'seed'] },
+})
+
+/** By its compatible surface, which lists what it leaves out. Thinking is there or not. */
+export const cohere = vendor({
+  id: 'cohere',
+  display_name: 'Cohere',
+  baseUrl: 'https://api.cohere.ai/compatibility/v1',
+  speaks: chat,
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    efforts: ['none', 'high'],
+    refuses: ['logit_bias', 'top_logprobs', 'n', 'service_tier', 'parallel_tool_calls', 'store', 'metadata'],
+  },
+})
+
+/** A gateway itself: it fits a request to whom it asks, so everything passes. */
+export const openrouter = vendor({
+  id: 'openrouter',
+  display_name: 'OpenRouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  speaks: chat,
+  quirks: { ...oldCap, reasoning_field: 'reasoning' },
+})
+
+const workersAI: VendorRow = {
+  id: 'cloudflare-workers-ai',
+  display_name: 'Cloudflare Workers AI',
+  baseUrl: 'https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1',
+  speaks: ['chat', 'responses'],
+  data_policy: 'zdr',
+  quirks: oldCap,
+}
+
+export interface CloudflareOptions extends VendorOptions {
+  /** Whose account the key is of. A credential of a workspace names its own, as `extra.account_id`. */
+  readonly accountId?: string | undefined
+}
+
+/** Cloudflare Workers AI. */
+export const cloudflare = ({ accountId, ...options }: CloudflareOptions = {}): Provider =>
+  makeVendor(workersAI, { ...options, ...(accountId !== undefined && { extra: { account_id: accountId } }) })
