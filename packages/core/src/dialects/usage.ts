@@ -43,6 +43,14 @@ export const usageNames = {
     reasoning: ['thoughtsTokenCount'],
     total: 'totalTokenCount',
   },
+  bedrock: {
+    input: ['inputTokens'],
+    inputBeside: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
+    output: ['outputTokens'],
+    cached: ['cacheReadInputTokens'],
+    cacheWrite: ['cacheWriteInputTokens'],
+    reasoning: [],
+  },
 } as const satisfies Record<string, UsageNames>
 
 /**

@@ -100,6 +100,16 @@ export interface Quirks {
   readonly thinking_budget?: { readonly min: number; readonly max: number }
   /** Body fields that switch thinking on and off, where no effort says it: `{ off: { enable_thinking: false }, … }`. Style `toggle`. */
   readonly thinking_switch?: { readonly on: JsonObject; readonly off: JsonObject }
+  /**
+   * The model's own field for a named level, where a dialect leaves that to each model: `reasoning.effort`, `reasoning_effort`,
+   * or `reasoningConfig.maxReasoningEffort` (Nova's). Style `level`. Default: `reasoning_effort`.
+   */
+  readonly thinking_field?: 'reasoning' | 'reasoning_effort' | 'reasoningConfig'
+  /**
+   * Fields of Anthropic's own go through to the model beside those of the dialect (Bedrock): `top_k`, one tool call at a time,
+   * summaries of thoughts, betas. Default: false, what they say is left out.
+   */
+  readonly anthropic_fields?: boolean
   /** Whether thinking can be switched off: `never`, or only up to effort `high`. Default: always. */
   readonly thinking_off?: 'always' | 'up_to_high' | 'never'
   /**
@@ -118,7 +128,7 @@ export interface Quirks {
   readonly no_forced_tools?: boolean
   /** What `max_tokens` is where the dialect wants one and the caller named none. Default: the offer's `max_output_tokens`, 32,000 at most. */
   readonly default_max_tokens?: number
-  /** How a JSON schema for the answer is kept. Default: `native`. `tool`: by a forced tool; `words`: by asking for it. Both with a warning. */
+  /** How a JSON schema for the answer is kept. Default: `native`, in Bedrock's language `tool`. `tool`: by a forced tool; `words`: by asking for it. Both with a warning. */
   readonly json_schema?: 'native' | 'tool' | 'words'
   /** A schema for the answer and function tools exclude each other. */
   readonly json_schema_without_tools?: boolean
