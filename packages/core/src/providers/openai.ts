@@ -18,7 +18,7 @@ export const openai = ({
     paths: { responses: '/responses', chat: '/chat/completions' },
     dialects: [responsesProvider, chatProvider],
     apiKey,
-    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority' },
+    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority', rate_limits: 'openai' },
     quirksOf: openaiQuirksOf,
     data_policy: 'no_training',
   })

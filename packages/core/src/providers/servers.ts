@@ -12,6 +12,7 @@ export const ollama = vendor({
   quirks: {
     max_tokens_field: 'max_tokens',
     efforts: ['none', 'low', 'medium', 'high'],
+    bytes_only: true,
     refuses: ['tool_choice_required', 'tool_choice', 'parallel_tool_calls', 'top_k', 'logprobs', 'top_logprobs', 'logit_bias', 'n'],
   },
 })
@@ -39,5 +40,5 @@ export const lmStudio = vendor({
   baseUrl: 'http://127.0.0.1:1234/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
-  quirks: { max_tokens_field: 'max_tokens' },
+  quirks: { max_tokens_field: 'max_tokens', bytes_only: true },
 })

@@ -30,7 +30,7 @@ export const groq = vendor({
   baseUrl: 'https://api.groq.com/openai/v1',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
-  quirks: { refuses: groqRefuses, priority_tier: 'performance' },
+  quirks: { refuses: groqRefuses, priority_tier: 'performance', rate_limits: 'openai' },
   quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? { efforts: ['low', 'medium', 'high'] } : undefined),
 })
 
@@ -48,6 +48,7 @@ export const mistral = vendor({
     required_tool_choice: 'any',
     call_id_length: 9,
     no_stream_options: true,
+    rate_limits: 'mistral',
   },
 })
 
@@ -76,7 +77,7 @@ export const xai = vendor({
   baseUrl: 'https://api.x.ai/v1',
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
-  quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority' },
+  quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority', rate_limits: 'openai' },
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
 })
 
@@ -86,7 +87,11 @@ export const together = vendor({
   baseUrl: 'https://api.together.ai/v1',
   speaks: chat,
   data_policy: 'zdr',
-  quirks: { ...oldCap, thinking_switch: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } } },
+  quirks: {
+    ...oldCap,
+    thinking_switch: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } },
+    rate_limits: 'together',
+  },
 })
 
 export const fireworks = vendor({
@@ -101,6 +106,7 @@ export const fireworks = vendor({
     reasoning_field: 'reasoning_content',
     thinking_switch: thinkingType,
     priority_tier: 'priority',
+    rate_limits: 'fireworks',
   },
 })
 
@@ -115,6 +121,7 @@ export const cerebras = vendor({
     reasoning_field: 'reasoning',
     refuses: [...ofOpenAI, 'top_k'],
     priority_tier: 'priority',
+    rate_limits: 'cerebras',
   },
 })
 
@@ -141,7 +148,7 @@ export const moonshot = vendor({
   baseUrl: 'https://api.moonshot.ai/v1',
   speaks: chat,
   data_policy: 'no_training',
-  quirks: { refuses: moonshotRefuses, reasoning_field: 'reasoning_content', thinking_switch: thinkingType },
+  quirks: { refuses: moonshotRefuses, reasoning_field: 'reasoning_content', thinking_switch: thinkingType, bytes_only: true },
   quirksOf: model => kimi.find(([id]) => id.test(model))?.[1],
 })
 
