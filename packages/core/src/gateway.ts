@@ -5,6 +5,7 @@ import { clientDialects } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { openCarried, pinned } from './inference/carry.ts'
+import { countTokens, type TokenCount } from './inference/count.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
 import { keepLeases } from './inference/leases.ts'
@@ -45,6 +46,8 @@ export interface Gateway {
   plan(request: InferenceRequest, caller: Caller): Promise<Plan & { readonly fidelity: readonly Fidelity[] }>
   /** What of the request each provider of the model (default: those it names) would keep, say otherwise, approximate or drop. Nobody is called. */
   fidelity(request: InferenceRequest, model?: string): readonly Fidelity[]
+  /** Input tokens, by a counter of the provider's own where there is one, else estimated. Counts against the rate of the key; nothing is paid. */
+  countTokens(request: InferenceRequest, caller: Caller, signal?: AbortSignal): Promise<TokenCount>
   /** Starts at once and never throws: what goes wrong comes out of `committed`, `whole()` and the iterators. */
   infer(request: InferenceRequest, options: CallOptions): Reply
   readonly models: ModelDirectory
@@ -144,15 +147,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
       return candidates.map(candidate => fidelityOf(request, candidate))
     },
+    async countTokens(request, caller, signal) {
+      if (closing) throw shuttingDown()
+      return countTokens(engine, request, { caller, signal })
+    },
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()
-      if (closing)
-        return refusedReply(
-          new GatewayError('service_unavailable', {
-            message: 'The gateway is shutting down. Try again at once: another one will answer.',
-            retryAfterMs: 1_000,
-          }),
-        )
+      if (closing) return refusedReply(shuttingDown())
       return infer(engine, request, { ...call, requestId: stampId })
     },
     async problems() {
@@ -175,6 +176,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   }
 }
+
+const shuttingDown = (): GatewayError =>
+  new GatewayError('service_unavailable', {
+    message: 'The gateway is shutting down. Try again at once: another one will answer.',
+    retryAfterMs: 1_000,
+  })
 
 /** The same request of another model: nothing else of it changes, so it still is what the caller wrote. */
 const askingFor = (request: InferenceRequest, model: string): InferenceRequest =>

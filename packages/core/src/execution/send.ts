@@ -23,6 +23,8 @@ export interface Call {
   readonly quirks: Quirks
   readonly stream: boolean
   readonly signal: AbortSignal
+  /** Default: where the provider answers. */
+  readonly url?: string
   /** Called once the provider has taken the request: from here on it may bill. */
   readonly onAccepted: () => void
 }
@@ -58,7 +60,8 @@ export async function send(call: Call, { transport, clock, onHeadroom }: SendPor
     'user-agent': 'signalbox',
     ...call.encoded.headers,
   }
-  const url = provider.endpoint({ dialect: offer.dialect, model: offer.provider_model_id, stream: call.stream, credential })
+  const { dialect, provider_model_id: model } = offer
+  const url = call.url ?? provider.endpoint({ dialect, model, stream: call.stream, credential })
   const body = JSON.stringify(call.encoded.body)
   let reply: TransportReply
   try {

@@ -43,21 +43,12 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
   const { caller, plan, requestId, at, until } = asking
   const { counters, ledger } = storage
   const slotKey = `slots:${caller.keyId}`
-  const rpm = caller.rpm ?? inferenceRpm
-  const count = (key: string): { key: string; amount: number; limit: number; windowMs: number } => ({
-    key,
-    amount: 1,
-    limit: rpm,
-    windowMs: minute,
-  })
   const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: slotMs }, at)
-  const taking = counters.take([count(`rpm:${caller.keyId}`), count(`rpm:${caller.keyId}:${plan.candidates[0].model.id}`)], at)
-  const [entered, tooFast] = await Promise.allSettled([entering, taking])
+  const [entered, counted] = await Promise.allSettled([entering, countRequest(asking, { storage, inferenceRpm })])
   try {
     if (entered.status === 'rejected') throw storeDown(entered.reason)
-    if (tooFast.status === 'rejected') throw storeDown(tooFast.reason)
     if (!entered.value) throw tooMany(concurrentRequests)
-    if (tooFast.value) throw tooOften(tooFast.value, rpm)
+    if (counted.status === 'rejected') throw counted.reason
     const held = plan.candidates.reduce((most, candidate) => Math.max(most, mostOf(candidate, asking)), 0)
     const account = creditAccount(caller.workspaceId)
     const floor = caller.billing === 'prepaid' ? 0 : Number.NEGATIVE_INFINITY
@@ -73,6 +64,20 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
     await counters.leave(slotKey, requestId).catch(() => {})
     throw error
   }
+}
+
+/** Counts against the rate of the key, in all and with the model. Throws where it is used up: such a request counts too. */
+export async function countRequest(
+  { caller, plan, at }: Pick<Asking, 'caller' | 'plan' | 'at'>,
+  { storage, inferenceRpm }: Pick<Admitting, 'storage' | 'inferenceRpm'>,
+): Promise<void> {
+  const limit = caller.rpm ?? inferenceRpm
+  const keys = [`rpm:${caller.keyId}`, `rpm:${caller.keyId}:${plan.candidates[0].model.id}`]
+  const takes = keys.map(key => ({ key, amount: 1, limit, windowMs: minute }))
+  const refusal = await storage.counters.take(takes, at).catch((reason: unknown) => {
+    throw storeDown(reason)
+  })
+  if (refusal) throw tooOften(refusal, limit)
 }
 
 const mostOf = (candidate: Candidate, { request, inputTokens }: Asking): Microdollars => {

@@ -9,7 +9,7 @@ const charactersPerToken = 4
 /** What is set aside for input, beyond the estimate: the store must never be short because a text was dense. */
 const margin = 1.5
 /** An image, a file or a sound, whatever its address or its bytes weigh: base64 is no text to a model. */
-const tokensPerBlob = 1_600
+export const tokensPerBlob = 1_600
 /** Roles, brackets and names around one item. */
 const tokensPerItem = 8
 /** Answers that name no cap are assumed to stay below this when money is set aside; what is used beyond is owed all the same. */
@@ -58,16 +58,23 @@ function addParts(tally: Tally, parts: readonly Part[]): void {
 /** Quotes, a colon and a comma around a value. */
 const punctuation = 4
 
-/** With a list of its own instead of calling itself, since a client decides how deep its JSON goes. */
-function addNative(tally: Tally, body: Json): void {
+const addNative = (tally: Tally, body: Json): void =>
+  eachField(body, (field, text, isBlob) => {
+    tally.characters += field.length + punctuation + text.length
+    if (isBlob) tally.blobs += 1
+  })
+
+/**
+ * Every value inside of one that we do not model: its field, its text if it is one, and whether it stands for bytes instead.
+ * With a list of its own instead of calling itself, since a client decides how deep its JSON goes.
+ */
+export function eachField(body: Json, see: (field: string, text: string, isBlob: boolean) => void): void {
   const left: (readonly [field: string, value: Json | undefined])[] = [['', body]]
   for (let next = left.pop(); next; next = left.pop()) {
     const [field, value] = next
-    tally.characters += field.length + punctuation
-    if (typeof value === 'string') {
-      if (isBlob(field, value)) tally.blobs += 1
-      else tally.characters += value.length
-    } else if (Array.isArray(value)) for (const each of value as readonly Json[]) left.push(['', each])
+    const blob = typeof value === 'string' && isBlob(field, value)
+    see(field, typeof value === 'string' && !blob ? value : '', blob)
+    if (Array.isArray(value)) for (const each of value as readonly Json[]) left.push(['', each])
     else if (isObject(value)) for (const each of Object.entries(value)) left.push(each)
   }
 }

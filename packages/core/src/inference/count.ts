@@ -1,0 +1,106 @@
+import pTimeout from 'p-timeout'
+import type { Caller } from '../access/caller.ts'
+import { inlineMedia } from '../execution/media.ts'
+import { send } from '../execution/send.ts'
+import { estimateTokens } from '../metering/count.ts'
+import type { ProviderDialect } from '../protocol/dialect.ts'
+import { quirksFor } from '../protocol/provider.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import { makePlan } from '../routing/make-plan.ts'
+import type { Candidate } from '../routing/plan.ts'
+import { timersOf } from '../runtime/timers.ts'
+import { countRequest } from './admit.ts'
+import { openCarried, pinned } from './carry.ts'
+import type { Engine } from './infer.ts'
+
+export interface TokenCount {
+  readonly input_tokens: number
+  /** No provider counted: we did, as well as can be done without its tokenizer. */
+  readonly estimated: boolean
+}
+
+export interface Counting {
+  readonly caller: Caller
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A count is worth no longer wait than this; then it is an estimate. */
+const countingMs = 5_000
+
+/** Input tokens by the provider's own counter, where one of the candidates has one and it answers; else estimated. Nothing is paid. */
+export async function countTokens(engine: Engine, asked: InferenceRequest, { caller, signal }: Counting): Promise<TokenCount> {
+  const { clock, limits, planning, ring, storage } = engine
+  const request = engine.prepare ? await engine.prepare(asked, caller) : asked
+  const carried = await openCarried(request, caller.workspaceId, ring)
+  // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
+  const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
+  await countRequest({ caller, plan, at: clock.now() }, { storage, inferenceRpm: limits.inferenceRpm })
+  const counter = firstOf(plan.candidates, counterOf)
+  const candidate = counter?.candidate ?? plan.candidates[0]
+  const seen = carried?.fit(candidate, false).request ?? request
+  const counted = counter && (await byProvider(engine, seen, { ...counter, signal }))
+  return { input_tokens: counted ?? estimateTokens(seen.prompt), estimated: counted === undefined }
+}
+
+interface Counter {
+  readonly candidate: Candidate
+  readonly dialect: ProviderDialect
+  readonly counting: NonNullable<ProviderDialect['counting']>
+  readonly url: string
+}
+
+interface Asking extends Counter {
+  readonly signal: AbortSignal | undefined
+}
+
+function counterOf(candidate: Candidate): Counter | undefined {
+  const { provider, offer, credential } = candidate
+  const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
+  const address = { dialect: offer.dialect, model: offer.provider_model_id, stream: false, credential }
+  const url = dialect?.counting && provider.countEndpoint?.(address)
+  return dialect?.counting && url !== undefined ? { candidate, dialect, counting: dialect.counting, url } : undefined
+}
+
+/** Nothing where it fails, says no number, or takes too long. */
+async function byProvider(engine: Engine, request: InferenceRequest, { signal, ...counter }: Asking): Promise<number | undefined> {
+  const connection = new AbortController()
+  const hangUp = (): void => connection.abort()
+  if (signal?.aborted) hangUp()
+  else signal?.addEventListener('abort', hangUp, { once: true })
+  try {
+    const asking = ask(engine, request, { ...counter, signal: connection.signal })
+    return await pTimeout(asking, { milliseconds: countingMs, fallback: () => undefined, customTimers: timersOf(engine.clock) })
+  } catch (error) {
+    engine.logger.error(
+      { provider: counter.candidate.provider.id, error: String(error) },
+      'The provider’s own code threw; its tokens are estimated.',
+    )
+    return undefined
+  } finally {
+    signal?.removeEventListener('abort', hangUp)
+    hangUp()
+  }
+}
+
+async function ask(
+  { transport, clock, media }: Engine,
+  request: InferenceRequest,
+  { candidate, dialect, counting, url, signal }: Counter & { readonly signal: AbortSignal },
+): Promise<number | undefined> {
+  const quirks = quirksFor(candidate.provider, candidate.offer)
+  const inlined = quirks.bytes_only && media ? await inlineMedia(request, media, signal) : undefined
+  if (inlined && !inlined.ok) return undefined
+  const encoded = counting.encodeRequest(inlined?.request ?? request, candidate.offer, quirks)
+  const call = { candidate, dialect, encoded, quirks, stream: false, signal, url, onAccepted: () => {} }
+  const sent = await send(call, { transport, clock })
+  const tokens = sent.ok && 'body' in sent ? counting.decode(sent.body) : undefined
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined
+}
+
+function firstOf<T, U>(list: readonly T[], find: (each: T) => U | undefined): U | undefined {
+  for (const each of list) {
+    const found = find(each)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,89 @@
+import type { Item, Part } from '../protocol/item.ts'
+import type { Prompt, Tool } from '../protocol/request.ts'
+import type { Json } from '../protocol/wire.ts'
+import { tokensOfFile, tokensOfImage, tokensOfSound } from './count-blobs.ts'
+import { tokensOf } from './count-text.ts'
+import { eachField, tokensOfText, tokensPerBlob } from './estimate.ts'
+
+// What a prompt is likely to cost, for callers who ask how long it is. Costs milliseconds: the estimate that every request
+// meets on its way is another one (estimate.ts), of a microsecond, and on the high side.
+
+/** Marks around one item and the name of its role. */
+const perItem = 4
+/** A call has its id and its name beside its arguments; a result the id of its call. */
+const perCall = 8
+/** The mark that an answer begins. */
+const perPrompt = 3
+/** What says that there are tools, and that one begins. Templates differ much more than that: some spend hundreds. */
+const perToolbox = 12
+const perTool = 8
+/** Quotes and a colon. */
+const perField = 1
+/** What says that the answer keeps to a schema. */
+const perSchema = 16
+
+interface Tally {
+  readonly texts: string[]
+  tokens: number
+}
+
+/** Input tokens of a prompt, as well as can be told without the provider's tokenizer. Always a safe integer. */
+export function estimateTokens(prompt: Prompt): number {
+  const tally: Tally = { texts: [], tokens: perPrompt }
+  if (prompt.instructions) {
+    tally.texts.push(prompt.instructions)
+    tally.tokens += perItem
+  }
+  for (const item of prompt.input) addItem(tally, item)
+  addTools(tally, prompt.tools ?? [])
+  if (prompt.text?.format?.type === 'json_schema') {
+    tally.texts.push(JSON.stringify(prompt.text.format.schema))
+    tally.tokens += perSchema
+  }
+  return tally.tokens + tokensOf(tally.texts)
+}
+
+/** Models read a tool as its schema in JSON, or in a form of about that length. */
+function addTools(tally: Tally, tools: readonly Tool[]): void {
+  if (tools.length > 0) tally.tokens += perToolbox
+  for (const tool of tools) {
+    tally.tokens += perTool
+    if (tool.type === 'native') addNative(tally, tool.body)
+    else tally.texts.push(JSON.stringify({ name: tool.name, description: tool.description, parameters: tool.parameters }))
+  }
+}
+
+function addItem(tally: Tally, item: Item): void {
+  tally.tokens += perItem
+  if (item.type === 'message') addParts(tally, item.content)
+  else if (item.type === 'function_call') {
+    tally.tokens += perCall
+    tally.texts.push(item.name, item.arguments)
+  } else if (item.type === 'function_call_output') {
+    tally.tokens += perCall
+    if (typeof item.output === 'string') tally.texts.push(item.output)
+    else addParts(tally, item.output)
+  } else if (item.type === 'reasoning') {
+    // Thoughts go back as state, or in the raw; summaries of them are for people.
+    if (item.encrypted_content) tally.tokens += tokensOfText(item.encrypted_content.length)
+    else tally.texts.push(...(item.content ?? item.summary))
+  } else addNative(tally, item.body)
+}
+
+function addParts(tally: Tally, parts: readonly Part[]): void {
+  for (const part of parts) {
+    if (part.type === 'text') tally.texts.push(part.text)
+    else if (part.type === 'refusal') tally.texts.push(part.refusal)
+    else if (part.type === 'image') tally.tokens += tokensOfImage(part)
+    else if (part.type === 'file') tally.tokens += tokensOfFile(part)
+    else if (part.type === 'audio') tally.tokens += tokensOfSound(part)
+    else addNative(tally, part.body)
+  }
+}
+
+/** What goes on unread is paid for all the same: its fields and texts as JSON. */
+const addNative = (tally: Tally, body: Json): void =>
+  eachField(body, (field, text, isBlob) => {
+    tally.tokens += isBlob ? tokensPerBlob : perField
+    tally.texts.push(field, text)
+  })
