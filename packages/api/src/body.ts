@@ -65,7 +65,7 @@ function parse(text: string): unknown {
 const deepest = 64
 /** Schemas and maps of the client's own may nest deeper. */
 const deepestInside = 128
-const deepRooms: ReadonlySet<string | number> = new Set(['metadata', 'tools', 'text'])
+const deepRooms: ReadonlySet<string | number> = new Set(['metadata', 'tools', 'text', 'response_format', 'output_config'])
 
 interface Place {
   readonly value: JsonObject | readonly Json[]

@@ -2,7 +2,17 @@ import type { ApiRequest } from './exchange.ts'
 import type { Headers } from './headers.ts'
 import type { Cors } from './settings.ts'
 
-const exposed = 'x-request-id, x-client-request-id, x-warnings, x-rate-limit-source, retry-after, retry-after-ms, x-should-retry'
+const exposed = [
+  'x-request-id',
+  'request-id',
+  'x-client-request-id',
+  'x-warnings',
+  'x-token-count',
+  'x-rate-limit-source',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+].join(', ')
 
 /** Keys travel in a header, never in a cookie, so credentials mode is not offered. */
 export function corsHeaders(cors: Cors, request: ApiRequest): Headers {

@@ -6,7 +6,7 @@ import type { Api, ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { asGatewayError, failure } from './fail.ts'
 import { cleanHeaders, type Headers, idHeaders } from './headers.ts'
 import { type Line, startLine } from './line.ts'
-import { createMatcher, type Match } from './match.ts'
+import { createMatcher, type Match, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import type { Call, Route, Site } from './routes.ts'
 import { secretOf } from './secret.ts'
@@ -20,15 +20,17 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     const requestId = gateway.ids.uuid()
     const line = startLine(gateway, request, { requestId, onRequest })
     const common = cors === undefined ? idHeaders(requestId, request) : { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
-    const visit: Visit = { gateway, site, request, requestId, line, context, dialect: 'responses', headers: undefined, close: false }
+    const visit: Visit = { gateway, site, request, requestId, line, context, row: undefined, headers: undefined, close: false }
+    const answered = (reply: ApiReply): ApiReply =>
+      finish(reply, { common, line, row: visit.row, requestId, head: request.method === 'HEAD' })
     try {
       const found = match(request.method, request.path)
-      const reply = await (found.kind === 'row' ? run(found, visit) : withoutRow(found, visit))
-      return finish(reply, { common, line, head: request.method === 'HEAD' })
+      return answered(await (found.kind === 'row' ? run(found, visit) : withoutRow(found, visit)))
     } catch (thrown) {
       const error = asGatewayError(thrown, gateway, requestId)
       line.note({ code: error.code })
-      return finish(failure(error, visit), { common, line, head: request.method === 'HEAD' })
+      visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
+      return answered(failure(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))
     }
   }
 }
@@ -41,23 +43,23 @@ interface Visit {
   readonly requestId: string
   readonly line: Line
   readonly context: ApiContext | undefined
-  dialect: string
+  row: Route | undefined
   headers: Headers | undefined
   /** Bytes of the body were left unread. */
   close: boolean
 }
 
 async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {
-  visit.dialect = row.dialect ?? visit.dialect
+  visit.row = row
   visit.line.note({ route: row.path })
   if (row.needs === 'nothing') return row.handler(await read(row, params, visit))
-  const caller = await admit(row.needs, row.rate, visit)
+  const caller = await admit(row.needs, row, visit)
   return row.handler(await read(row, params, visit), caller)
 }
 
 /** Who calls, whether they may, and whether not too often. */
-async function admit(needs: 'any key' | readonly string[], rate: Route['rate'], { gateway, request, line }: Visit): Promise<Caller> {
-  const caller = await gateway.authenticate(secretOf(request))
+async function admit(needs: 'any key' | readonly string[], { rate, keyHeader }: Route, { gateway, request, line }: Visit): Promise<Caller> {
+  const caller = await gateway.authenticate(secretOf(request, keyHeader))
   line.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
   if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
     throw new GatewayError('operation_not_allowed', {
@@ -89,15 +91,21 @@ async function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit):
   })
 }
 
-function finish(
-  reply: ApiReply,
-  { common, line, head }: { readonly common: Headers; readonly line: Line; readonly head: boolean },
-): ApiReply {
+interface Finishing {
+  readonly common: Headers
+  readonly line: Line
+  readonly row: Route | undefined
+  readonly requestId: string
+  readonly head: boolean
+}
+
+function finish(reply: ApiReply, { common, line, row, requestId, head }: Finishing): ApiReply {
   line.note({ status: reply.status })
   // A stream is over when its last event is out; it ends its line itself.
   if (typeof reply.body === 'string') line.end()
   const whole = head ? bodiless(reply) : reply
-  const headers = cleanHeaders({ ...whole.headers, ...common })
+  const named = row?.idHeader === undefined ? common : { ...common, [row.idHeader]: requestId }
+  const headers = cleanHeaders({ ...whole.headers, ...named })
   return whole.close
     ? { status: whole.status, headers, body: whole.body, close: true }
     : { status: whole.status, headers, body: whole.body }

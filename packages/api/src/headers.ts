@@ -35,8 +35,12 @@ const pointless: readonly string[] = [
   'idempotency_replay_unavailable',
 ]
 
+/** Some SDKs sleep however long they are told to, and seem to hang: past this it is for their caller to decide. */
+const longestWaitMs = 60_000
+
 export function errorHeaders({ status, code, facts }: GatewayError): Headers {
   const wait = facts.retryAfterMs ?? (status === 429 ? 1000 : undefined)
+  const isPointless = pointless.includes(code) || (wait !== undefined && wait > longestWaitMs)
   return {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(wait !== undefined && {
@@ -44,7 +48,7 @@ export function errorHeaders({ status, code, facts }: GatewayError): Headers {
       'retry-after-ms': String(Math.max(1, Math.ceil(wait))),
     }),
     ...(status === 429 && { 'x-rate-limit-source': facts.limitedBy ?? 'routing' }),
-    ...(pointless.includes(code) && { 'x-should-retry': 'false' }),
+    ...(isPointless && { 'x-should-retry': 'false' }),
   }
 }
 

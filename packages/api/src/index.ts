@@ -13,7 +13,7 @@ export { type Call, type KeyedRoute, type PublicRoute, type Route, routes, type 
 export type { ApiOptions, Cors } from './settings.ts'
 
 /**
- * The HTTP API as a function of plain values. `@signalbox/fetch-handler` and `@signalbox/node-http` put it on a server;
+ * The HTTP API as a function of plain values; rows in languages that the gateway does not speak are not there. `@signalbox/fetch-handler` and `@signalbox/node-http` put it on a server;
  * use it itself to put it on another.
  *
  * @example
@@ -22,13 +22,12 @@ export type { ApiOptions, Cors } from './settings.ts'
  */
 export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   let document: string | undefined
+  const spoken = routes.filter(({ dialect }) => dialect === undefined || gateway.dialects[dialect] !== undefined)
   const site: Site = {
-    routes,
+    routes: spoken,
     settings: settingsOf(options),
-    endpoints: routes.flatMap(row =>
-      row.endpoint !== undefined && row.dialect !== undefined && gateway.dialects[row.dialect] ? [row.endpoint] : [],
-    ),
-    document: () => (document ??= JSON.stringify(makeDocument(routes, gateway.operator))),
+    endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
+    document: () => (document ??= JSON.stringify(makeDocument(spoken, gateway.operator))),
   }
   return createHandler(gateway, site)
 }

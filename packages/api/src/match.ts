@@ -51,6 +51,10 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
   }
 }
 
+/** The row at or above a path, whatever the method: in its language, and with its manners, are errors about the path told. */
+export const nearestRow = (routes: readonly Route[], basePath: string, path: string): Route | undefined =>
+  routes.find(row => row.dialect !== undefined && `${path}/`.startsWith(`${basePath}${row.path}/`))
+
 /** The row of a method and a path. Throws where there is nothing at the path. */
 export function createMatcher(routes: readonly Route[], basePath: string): Matcher {
   const find = createFinder(routes, basePath)

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi'
 import type { ApiReply } from './exchange.ts'
 import type { Call, Route } from './routes.ts'
-import { makeSchemas } from './schemas.ts'
+import { makeSchemas, type SchemaName } from './schemas.ts'
 
 export const openapi = ({ site }: Call): ApiReply => ({
   status: 200,
@@ -27,7 +27,15 @@ export function makeDocument(routes: readonly Route[], operator: string): object
     paths,
     components: {
       schemas,
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key; it begins with `ak_`.' } },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'An API key; it begins with `ak_`.' },
+        'x-api-key': {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'The same key; looked at where there is no Authorization.',
+        },
+      },
     },
   })
 }
@@ -37,7 +45,7 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
   return {
     operationId: nameOf(row),
     summary: row.summary,
-    security: row.needs === 'nothing' ? [] : [{ key: [] }],
+    security: row.needs === 'nothing' ? [] : [{ key: [] }, ...(row.keyHeader === undefined ? [] : [{ [row.keyHeader]: [] }])],
     'x-stability': row.tier,
     ...(typeof row.needs !== 'string' && { 'x-scopes': row.needs }),
     ...(row.deprecated && { deprecated: true, 'x-deprecation-date': row.deprecated.from, 'x-removal-date': row.deprecated.removal }),
@@ -63,7 +71,12 @@ const parameter = ({ name, description, values }: NonNullable<Route['query']>[nu
 const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => ({
   200: {
     description: 'Success.',
-    headers: z.object({ 'X-Request-ID': z.string(), 'X-Warnings': z.string().optional() }),
+    headers: z.object({
+      'X-Request-ID': z.string(),
+      ...(row.idHeader !== undefined && { [row.idHeader]: z.string() }),
+      'X-Warnings': z.string().optional(),
+      ...Object.fromEntries((row.replyHeaders ?? []).map(name => [name, z.string().optional()])),
+    }),
     content: {
       'application/json': { schema: schemas[row.reply] },
       ...(row.endpoint !== undefined && {
@@ -86,11 +99,14 @@ function failuresOf(row: Route, schemas: Schemas): ZodOpenApiResponsesObject {
   for (const [status, ofStatus] of [...byStatus].sort(([one], [other]) => one - other)) {
     responses[`${status}` as `${1 | 2 | 3 | 4 | 5}${string}`] = {
       description: ofStatus.map(code => `\`${code}\``).join(', '),
-      content: { 'application/json': { schema: schemas.Error } },
+      content: { 'application/json': { schema: schemas[errorOf[row.dialect ?? ''] ?? 'Error'] } },
     }
   }
   return responses
 }
+
+/** Languages whose errors have a shape of their own. */
+const errorOf: Readonly<Record<string, SchemaName>> = { messages: 'MessagesError' }
 
 const commonErrors = (row: Route): readonly ErrorCode[] => [
   ...(row.needs === 'nothing' ? [] : (['invalid_api_key'] as const)),

@@ -5,6 +5,7 @@ import { getModel, listModels } from './catalog/models.ts'
 import type { ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { alive, ready } from './health.ts'
 import { me } from './identity.ts'
+import { countTokens } from './inference/count.ts'
 import { infer } from './inference/infer.ts'
 import type { Line } from './line.ts'
 import { openapi } from './openapi.ts'
@@ -44,6 +45,10 @@ interface RouteFacts {
   readonly summary: string
   /** In whose shape its errors are told. Default: `responses`. */
   readonly dialect?: string
+  /** Where else than in `Authorization` its clients send their key. */
+  readonly keyHeader?: 'x-api-key'
+  /** What its clients call `x-request-id`; sent beside it. */
+  readonly idHeader?: 'request-id'
   /** Name of an inference endpoint in `supported_endpoints`. */
   readonly endpoint?: string
   /** The query parameters that it knows; others are refused. Absent: none is looked at. */
@@ -51,6 +56,8 @@ interface RouteFacts {
   /** Schema of the JSON body, where it takes one. */
   readonly body?: SchemaName
   readonly reply: SchemaName
+  /** Headers of its own that a good answer may have. */
+  readonly replyHeaders?: readonly string[]
   /** Its errors beside those that every row of its kind may have. */
   readonly errors: readonly ErrorCode[]
   /** ISO dates: when the deprecation takes effect, and when the row may go. */
@@ -76,6 +83,58 @@ const endpointFilter: QueryParameter = {
   values: ['responses', 'chat_completions', 'messages'],
 }
 
+/** What every call of a model may end in. */
+const inferenceErrors = [
+  'invalid_request',
+  'invalid_parameter_value',
+  'missing_required_parameter',
+  'unknown_parameter',
+  'unknown_field',
+  'capability_mismatch',
+  'context_length_exceeded',
+  'content_policy_violation',
+  'routing_constraint_unsatisfiable',
+  'input_requires_responses_endpoint',
+  'non_streaming_not_supported',
+  'tool_choice_required_not_supported',
+  'insufficient_credits',
+  'model_not_found',
+  'request_too_large',
+  'unsupported_media_type',
+  'concurrent_requests_exceeded',
+  'rate_limit_exceeded',
+  'provider_error',
+  'routing_failed',
+  'server_is_overloaded',
+  'service_unavailable',
+  'provider_timeout',
+  'deadline_exceeded',
+] as const satisfies readonly ErrorCode[]
+
+/** What counting may end in: nobody is called who must answer, and nothing is paid. */
+const countingErrors = [
+  'invalid_request',
+  'invalid_parameter_value',
+  'missing_required_parameter',
+  'unknown_parameter',
+  'unknown_field',
+  'capability_mismatch',
+  'routing_constraint_unsatisfiable',
+  'input_requires_responses_endpoint',
+  'non_streaming_not_supported',
+  'tool_choice_required_not_supported',
+  'model_not_found',
+  'request_too_large',
+  'unsupported_media_type',
+  'routing_failed',
+  'service_unavailable',
+] as const satisfies readonly ErrorCode[]
+
+const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls; not looked at.' }
+
+/** How clients of the Messages language go about things, whatever they call. */
+const messagesManners = { dialect: 'messages', keyHeader: 'x-api-key', idHeader: 'request-id', query: [beta] } as const
+
 /** The whole API, one row per endpoint. The OpenAPI document and docs/api.md are written from this table. */
 export const routes: readonly Route[] = [
   {
@@ -89,33 +148,51 @@ export const routes: readonly Route[] = [
     endpoint: 'responses',
     body: 'CreateResponse',
     reply: 'Response',
-    errors: [
-      'invalid_request',
-      'invalid_parameter_value',
-      'missing_required_parameter',
-      'unknown_parameter',
-      'unknown_field',
-      'capability_mismatch',
-      'context_length_exceeded',
-      'content_policy_violation',
-      'routing_constraint_unsatisfiable',
-      'input_requires_responses_endpoint',
-      'non_streaming_not_supported',
-      'tool_choice_required_not_supported',
-      'insufficient_credits',
-      'model_not_found',
-      'request_too_large',
-      'unsupported_media_type',
-      'concurrent_requests_exceeded',
-      'rate_limit_exceeded',
-      'provider_error',
-      'routing_failed',
-      'server_is_overloaded',
-      'service_unavailable',
-      'provider_timeout',
-      'deadline_exceeded',
-    ],
+    errors: inferenceErrors,
     handler: infer('responses'),
+  },
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    needs: ['inference:invoke'],
+    rate: 'inference',
+    tier: 'stable',
+    summary: 'Create a chat completion, whole or streamed.',
+    dialect: 'chat',
+    endpoint: 'chat_completions',
+    body: 'CreateChatCompletion',
+    reply: 'ChatCompletion',
+    errors: inferenceErrors,
+    handler: infer('chat'),
+  },
+  {
+    ...messagesManners,
+    method: 'POST',
+    path: '/v1/messages',
+    needs: ['inference:invoke'],
+    rate: 'inference',
+    tier: 'preview',
+    summary: 'Create a message, whole or streamed.',
+    endpoint: 'messages',
+    body: 'CreateMessage',
+    reply: 'Message',
+    errors: inferenceErrors,
+    handler: infer('messages'),
+  },
+  {
+    ...messagesManners,
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    needs: ['inference:invoke'],
+    rate: 'inference',
+    tier: 'preview',
+    summary:
+      'Count the input tokens of a message without creating it: by the counter of its provider, else by an estimate, which `X-Token-Count: estimated` tells.',
+    body: 'CountTokens',
+    reply: 'TokenCount',
+    replyHeaders: ['X-Token-Count'],
+    errors: countingErrors,
+    handler: countTokens('messages'),
   },
   {
     method: 'GET',

@@ -1,10 +1,18 @@
 import * as z from 'zod'
+import { chatCompletion, createChatCompletion } from './inference/chat-schemas.ts'
+import { countTokens, createMessage, message, messagesError } from './inference/messages-schemas.ts'
 import { createResponse, response } from './inference/schemas.ts'
 
 /** Every body that the API takes or gives, for the OpenAPI document. Made when asked for: nothing is built on import. */
 export const makeSchemas = () => ({
   CreateResponse: createResponse(),
   Response: response(),
+  CreateChatCompletion: createChatCompletion(),
+  ChatCompletion: chatCompletion(),
+  CreateMessage: createMessage(),
+  Message: message(),
+  CountTokens: countTokens(),
+  TokenCount: z.object({ input_tokens: z.int() }),
   Model: model(),
   ModelList: z.object({
     object: z.literal('list'),
@@ -18,6 +26,7 @@ export const makeSchemas = () => ({
   OpenApi: z.looseObject({ openapi: z.string() }).meta({ description: 'An OpenAPI 3.1 document.' }),
   Health: z.object({ status: z.enum(['ok', 'not_ready']), problems: z.array(z.string()).optional() }),
   Error: error(),
+  MessagesError: messagesError(),
 })
 
 export type SchemaName = keyof ReturnType<typeof makeSchemas>

@@ -1,9 +1,17 @@
 import type { ApiRequest } from './exchange.ts'
 
+const bearer = /^bearer +([\x21-\x2b\x2d-\x7e]{1,512})$/i
+const bare = /^[\x21-\x2b\x2d-\x7e]{1,512}$/
+
 /**
  * The key of `Authorization: Bearer <key>`. Undefined for every other form: two headers (they arrive joined by a comma),
  * another scheme, something behind the key. What is undefined here and what no one knows get the same answer.
+ *
+ * `keyHeader`: another header that may hold the key, bare. It is looked at only where there is no `Authorization`: who sends
+ * both is who the Authorization says, also where that is nobody.
  */
-export function secretOf(request: ApiRequest): string | undefined {
-  return /^bearer +([\x21-\x2b\x2d-\x7e]{1,512})$/i.exec(request.header('authorization') ?? '')?.[1]
+export function secretOf(request: ApiRequest, keyHeader?: string): string | undefined {
+  const authorization = request.header('authorization') ?? ''
+  if (authorization !== '' || keyHeader === undefined) return bearer.exec(authorization)?.[1]
+  return bare.exec(request.header(keyHeader) ?? '')?.[0]
 }

@@ -1,6 +1,6 @@
 import { asFailure, type Gateway, keepAlive, type Reply, writeFrames } from '@signalbox/core'
 import type { GatewayError } from '@signalbox/core/errors'
-import type { EventEncoder, InferenceEvent } from '@signalbox/core/protocol'
+import type { ClientDialect, EventEncoder, InferenceEvent } from '@signalbox/core/protocol'
 import type { ApiReply } from './exchange.ts'
 import { asGatewayError } from './fail.ts'
 import { warningHeaders } from './headers.ts'
@@ -20,8 +20,11 @@ export async function streamed(call: Call, { dialect, asked, reply }: Answering)
   const committed = await commitOrHold(reply.committed, clock, call.site.settings.holdMs)
   const encoder = dialect.encodeEvents(asked, () => reply.stamp())
   const headers = committed ? { ...eventStream, ...warningHeaders(reply.stamp().warnings) } : eventStream
-  return { status: 200, headers, body: eventText(call, { reply, encoder, committed }) }
+  return { status: 200, headers, body: eventText(call, { reply, encoder, committed, breath: breathOf(dialect) }) }
 }
+
+/** What is said in silence: a word of the language, where it has one for that. */
+const breathOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
 
 const commitOrHold = (committed: Promise<void>, clock: Gateway['clock'], holdMs: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
@@ -45,18 +48,19 @@ interface Speaking {
   readonly reply: Reply
   readonly encoder: EventEncoder
   readonly committed: boolean
+  readonly breath: string
 }
 
 /**
  * Events → text, one batch a pull. Written by hand: a generator that waits for a batch could neither say a comment
  * meanwhile nor be left. One promise a batch, one timer a stream, armed anew only when it has fired.
  */
-function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIterator<string, undefined> {
+function eventText(call: Call, { reply, encoder, committed, breath }: Speaking): AsyncIterator<string, undefined> {
   const { gateway, site, line, context, requestId } = call
   const { clock } = gateway
   const { keepAliveMs } = site.settings
   let source: AsyncIterator<readonly InferenceEvent[], undefined> | undefined = committed ? reply.batches() : undefined
-  let ready: string | undefined = committed ? undefined : keepAlive
+  let ready: string | undefined = committed ? undefined : breath
   let waiting: ((step: Step) => void) | undefined
   let asking = false
   let state: 'open' | 'last' | 'over' = 'open'
@@ -76,7 +80,7 @@ function eventText(call: Call, { reply, encoder, committed }: Speaking): AsyncIt
     timer = undefined
     if (waiting === undefined) return
     const silent = clock.monotonic() - heardAt
-    if (silent >= keepAliveMs) say(keepAlive)
+    if (silent >= keepAliveMs) say(breath)
     else timer = clock.setTimeout(watch, keepAliveMs - silent)
   }
 

@@ -34,15 +34,18 @@ const caller: Caller = {
 
 const stamp: Stamp = { id: 'resp_1', model: 'small', created_at: 1_700_000_000, itemId: prefix => `${prefix}1`, warnings: [] }
 
+type Header = ((name: string) => string | undefined) | undefined
+
 /** Just enough of a language to see what went through. */
-const dialect: ClientDialect = {
-  name: 'responses',
-  decodeRequest: body =>
+const dialect = (name: string, own: Partial<ClientDialect> = {}): ClientDialect => ({
+  name,
+  decodeRequest: (body, header: Header) =>
     ({
       prompt: { input: [] },
       routing: { models: [String(body.model ?? 'small')], allow_fallbacks: true },
       delivery: body.stream === true ? 'stream' : 'whole',
       original: body,
+      beta: header?.('anthropic-beta'),
     }) as InferenceRequest,
   encodeResponse: (response): JsonObject => ({ id: response.id, object: 'response', status: response.outcome.status, output: [] }),
   encodeEvents: () => ({
@@ -53,7 +56,13 @@ const dialect: ClientDialect = {
       })),
   }),
   encodeError: ({ message, type, code, param }) => ({ error: { message, type, code, param } }),
-}
+  ...own,
+})
+
+const messages = dialect('messages', {
+  encodeError: ({ message, type, code, param, request_id }) => ({ type: 'error', error: { message, type, code, param }, request_id }),
+  keepAlive: { event: 'ping', data: '{"type":"ping"}' },
+})
 
 export const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
 export const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
@@ -80,7 +89,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       clock: webClock(),
       ids: webIds(),
       logger: { info: () => {}, warn: () => {}, error: (facts, message) => errors.push(`${message} ${JSON.stringify(facts)}`) },
-      dialects: { responses: dialect },
+      dialects: { responses: dialect('responses'), chat: dialect('chat'), messages },
       authenticate: async secret => {
         if (secret === goodKey) return caller
         throw new GatewayError('invalid_api_key', { message: 'The API key is missing or not valid.' })
@@ -88,6 +97,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
       countManagement: async () => {},
       plan: () => Promise.reject(new Error('not here')),
+      countTokens: async () => ({ input_tokens: 7, estimated: true }),
       fidelity: () => [],
       infer: (request, { requestId, signal }): Reply => {
         calls.push({ request, requestId, signal })

@@ -12,13 +12,18 @@ export const infer =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {
     const { gateway, request, requestId, line, body } = call
-    const dialect = gateway.dialects[name]
-    if (dialect === undefined) throw new Error(`The gateway has no client dialect "${name}".`)
-    const asked = dialect.decodeRequest(body)
+    const dialect = dialectNamed(name, gateway)
+    const asked = dialect.decodeRequest(body, request.header)
     line.note({ model: asked.routing.models[0] })
     const reply = gateway.infer(asked, { caller, requestId, signal: request.signal })
     return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : whole(call, { dialect, asked, reply })
   }
+
+export function dialectNamed(name: string, { dialects }: Call['gateway']): ClientDialect {
+  const dialect = dialects[name]
+  if (dialect === undefined) throw new Error(`The gateway has no client dialect "${name}".`)
+  return dialect
+}
 
 /** One answer being made. */
 export interface Answering {

@@ -43,7 +43,7 @@ const reasoning = () =>
     generate_summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
   })
 
-const gateway = () =>
+export const gateway = () =>
   z.strictObject({
     models: z.array(z.string()).min(1).optional().meta({ description: 'A pool of models, in place of `model`.' }),
     metadata: z.record(z.string(), z.string()).optional(),
@@ -78,8 +78,10 @@ export const response = () =>
     incomplete_details: z.looseObject({ reason: z.string() }).nullish(),
     metadata: z.record(z.string(), z.string()).nullish(),
     routing_metadata: routing().optional(),
-    warnings: z.array(z.object({ code: z.string(), message: z.string(), param: z.string().optional() })).optional(),
+    warnings: warnings().optional(),
   })
+
+export const warnings = () => z.array(z.object({ code: z.string(), message: z.string(), param: z.string().optional() }))
 
 const usage = () =>
   z.looseObject({
@@ -90,7 +92,7 @@ const usage = () =>
     output_tokens_details: z.looseObject({ reasoning_tokens: z.int() }).optional(),
   })
 
-const routing = () =>
+export const routing = () =>
   z.looseObject({
     provider: z.string(),
     provider_model_id: z.string(),

@@ -1,0 +1,17 @@
+import type { Caller } from '@signalbox/core'
+import { json } from '../answer.ts'
+import type { ApiReply } from '../exchange.ts'
+import type { Call } from '../routes.ts'
+import { dialectNamed } from './infer.ts'
+
+/** The handler of a row that counts the tokens of a request in the language of `name`, and makes no answer. */
+export const countTokens =
+  (name: string) =>
+  async ({ gateway, request, line, body }: Call, caller: Caller): Promise<ApiReply> => {
+    const dialect = dialectNamed(name, gateway)
+    const asked = (dialect.decodeCounting ?? dialect.decodeRequest)(body, request.header)
+    line.note({ model: asked.routing.models[0] })
+    const { input_tokens, estimated } = await gateway.countTokens(asked, caller, request.signal)
+    line.note({ inputTokens: input_tokens })
+    return json({ input_tokens }, estimated ? { headers: { 'x-token-count': 'estimated' } } : {})
+  }
