@@ -1,10 +1,11 @@
 import type { ClientDialect, ProviderDialect } from '../protocol/dialect.ts'
 import { chatProvider } from './chat/provider.ts'
+import { geminiProvider } from './gemini/provider.ts'
 import { messagesClient } from './messages/client.ts'
 import { responsesClient } from './responses/client.ts'
 import { responsesProvider } from './responses/provider.ts'
 
-export { chatProvider, messagesClient, responsesClient, responsesProvider }
+export { chatProvider, geminiProvider, messagesClient, responsesClient, responsesProvider }
 
 /** The halves that face callers, by name. */
 export const clientDialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect } = {
@@ -13,4 +14,8 @@ export const clientDialects: Readonly<Record<string, ClientDialect>> & { readonl
 }
 
 /** The halves that face providers, by name. */
-export const providerDialects: Readonly<Record<string, ProviderDialect>> = { responses: responsesProvider, chat: chatProvider }
+export const providerDialects: Readonly<Record<string, ProviderDialect>> = {
+  responses: responsesProvider,
+  chat: chatProvider,
+  gemini: geminiProvider,
+}

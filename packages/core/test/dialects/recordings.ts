@@ -9,7 +9,7 @@ export const haveRecordings = existsSync(folder)
 
 export interface Recording {
   readonly name: string
-  readonly dialect: 'responses' | 'chat'
+  readonly dialect: 'responses' | 'chat' | 'gemini'
   readonly frames: readonly Frame[]
   /** The same frames as a server sends them. */
   readonly text: string
@@ -17,7 +17,7 @@ export interface Recording {
   readonly whole?: JsonObject
 }
 
-const vendors = ['openai', 'groq', 'deepseek', 'mistral', 'openai-compatible']
+const vendors = ['openai', 'groq', 'deepseek', 'mistral', 'openai-compatible', 'google']
 
 export const recordings: readonly Recording[] = haveRecordings ? vendors.flatMap(vendor => inFolder(vendor)) : []
 
@@ -51,7 +51,7 @@ function dataLines(sse: string): readonly string[] {
 }
 
 function recording(name: string, lines: readonly string[], whole?: JsonObject): Recording {
-  const dialect = lines.some(line => line.includes('"type":"response.')) ? 'responses' : 'chat'
+  const dialect = dialectOf(name, lines)
   const frames = lines.map(data => frameOf(data))
   const sent: readonly Frame[] = dialect === 'chat' ? [...frames.map(({ data }) => ({ data })), { data: '[DONE]' }] : frames
   return {
@@ -61,6 +61,11 @@ function recording(name: string, lines: readonly string[], whole?: JsonObject): 
     text: sent.map(({ event, data }) => `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`).join(''),
     ...(whole && { whole }),
   }
+}
+
+function dialectOf(name: string, lines: readonly string[]): Recording['dialect'] {
+  if (name.startsWith('google/')) return 'gemini'
+  return lines.some(line => line.includes('"type":"response.')) ? 'responses' : 'chat'
 }
 
 function frameOf(data: string): Frame {
