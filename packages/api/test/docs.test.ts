@@ -13,6 +13,8 @@ const query = ({ query: parameters }: Route): string => (parameters ?? []).map((
 
 const errors = ({ errors: list }: Route): string => list.map(code => `\`${code}\` (${codes[code].status})`).join(', ') || '–'
 
+const paths = (rows: readonly Route[]): string => rows.map(({ path }) => `\`${path}\``).join(' and ')
+
 /** The page as the table says it should be. `UPDATE_DOCS=1 pnpm test packages/api/test/docs` writes it. */
 const page = `# The API
 
@@ -20,6 +22,9 @@ Written from \`packages/api/src/routes.ts\`; a test keeps it true. The whole of 
 
 Keys go into \`Authorization: Bearer ak_…\`. Any row that takes a key may also answer \`invalid_api_key\` (401),
 \`operation_not_allowed\` (403), \`requests_per_min_exceeded\` (429) and \`service_unavailable\` (503). Errors: [errors.md](errors.md).
+
+${paths(routes.filter(({ keyHeader }) => keyHeader))} also find the key in \`x-api-key\`, where there is no \`Authorization\`, say
+\`request-id\` beside \`X-Request-ID\`, and tell errors in the shape of their language.
 
 | method | path | access | rate class | stability | query |
 |---|---|---|---|---|---|

@@ -1,3 +1,4 @@
+import { type ErrorCode, GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
 import { type Api, type ApiReply, type ApiRequest, createApi } from '../src/index.ts'
 import { routes } from '../src/routes.ts'
@@ -7,22 +8,25 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
   readonly body?: string
+  /** The body is larger than anything. */
+  readonly huge?: boolean
 }
 
 /** `call`: method and path, as in `GET /v1/me`. */
-const ask = (api: Api, call: string, { headers = {}, query = '', body = '{}' }: Asked = {}): Promise<ApiReply> => {
+const ask = (api: Api, call: string, { headers = {}, query = '', body = '{}', huge = false }: Asked = {}): Promise<ApiReply> => {
   const [method = '', path = ''] = call.split(' ')
   const request: ApiRequest = {
     method,
     path,
     query,
     header: name => headers[name],
-    text: async () => ({ ok: true, text: body }),
+    text: async () => (huge ? { ok: false, why: 'too_large' } : { ok: true, text: body }),
     signal: new AbortController().signal,
   }
   return api(request)
 }
-const codeOf = ({ body }: ApiReply): unknown => (typeof body === 'string' && body !== '' ? JSON.parse(body).error?.code : undefined)
+const parsed = ({ body }: ApiReply): ReturnType<typeof JSON.parse> => (typeof body === 'string' && body !== '' ? JSON.parse(body) : {})
+const codeOf = (reply: ApiReply): unknown => parsed(reply).error?.code
 
 const rows = routes.map(row => [`${row.method} ${row.path.replace(/:[a-z_]+\+?/g, 'small')}`, row] as const)
 const bearer = { authorization: `Bearer ${goodKey}` }
@@ -36,8 +40,12 @@ const tricks = {
   'x-rewrite-url': '/healthz',
   'x-http-method-override': 'OPTIONS',
   'x-middleware-subrequest': 'middleware',
-  'x-api-key': goodKey,
+  cookie: `authorization=Bearer ${goodKey}`,
+  'proxy-authorization': `Bearer ${goodKey}`,
+  'api-key': goodKey,
+  'x-goog-api-key': goodKey,
 }
+const bareKey = { 'x-api-key': goodKey }
 
 describe.each(rows)('%s', (call, row) => {
   const { method } = row
@@ -45,9 +53,25 @@ describe.each(rows)('%s', (call, row) => {
 
   test('opens only to the key that it needs', async () => {
     const api = createApi(fakeGateway().gateway)
-    const without = await ask(api, call, { headers: tricks })
-    expect(codeOf(without)).toBe(row.needs === 'nothing' ? undefined : 'invalid_api_key')
+    const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
+    for (const query of ['', `key=${goodKey}`, `access_token=${goodKey}`]) {
+      const code = codeOf(await ask(api, call, { headers: tricks, query: row.needs === 'nothing' ? '' : query }))
+      expect(code).toBe(closed)
+    }
+    expect(codeOf(await ask(api, call, { headers: bareKey }))).toBe(row.keyHeader === undefined ? closed : undefined)
     expect((await ask(api, call, { headers: bearer })).status).toBe(200)
+  })
+
+  test('hears the Authorization where another header holds a key too', async () => {
+    const api = createApi(fakeGateway().gateway)
+    const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
+    for (const authorization of ['Bearer ak_wrong', 'Bearer ', 'Basic eDp5', `Bearer ${goodKey}, Bearer ${goodKey}`]) {
+      expect(codeOf(await ask(api, call, { headers: { ...bareKey, authorization } }))).toBe(closed)
+    }
+    expect(codeOf(await ask(api, call, { headers: { ...bearer, 'x-api-key': 'ak_wrong' } }))).toBeUndefined()
+    for (const key of ['ak_wrong', `${goodKey} x`, `${goodKey}, ${goodKey}`, `Bearer ${goodKey}`, 'x'.repeat(513)]) {
+      expect(codeOf(await ask(api, call, { headers: { 'x-api-key': key } }))).toBe(closed)
+    }
   })
 
   test('opens only to a key with one of its scopes', async () => {
@@ -84,9 +108,104 @@ describe.each(rows)('%s', (call, row) => {
     expect([head.status, head.body]).toEqual([method === 'GET' ? 200 : 405, ''])
   })
 
-  test('always has a request id', async () => {
-    for (const headers of [{}, bearer])
-      expect((await ask(createApi(fakeGateway().gateway), call, { headers })).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  test('always has a request id, also by the name that its clients look for', async () => {
+    for (const headers of [{}, bearer]) {
+      const reply = await ask(createApi(fakeGateway().gateway), call, { headers })
+      expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+      expect(reply.headers['request-id']).toBe(row.idHeader === undefined ? undefined : reply.headers['x-request-id'])
+    }
+  })
+
+  test('tells every error in the shape of its language', async () => {
+    const api = createApi(fakeGateway().gateway)
+    const gone = fakeGateway({ authenticate: () => Promise.reject(new Error('no such thing')) })
+    const refused: readonly (readonly [number, ApiReply])[] = [
+      [405, await ask(api, `TRACE ${path}`)],
+      ...(row.needs === 'nothing'
+        ? []
+        : ([
+            [401, await ask(api, call)],
+            [500, await ask(createApi(gone.gateway), call)],
+          ] as const)),
+      ...(row.body === undefined
+        ? []
+        : ([
+            [413, await ask(api, call, { headers: bearer, huge: true })],
+            [400, await ask(api, call, { headers: bearer, body: '{' })],
+            [415, await ask(api, call, { headers: { ...bearer, 'content-type': 'text/plain' } })],
+          ] as const)),
+    ]
+    for (const [status, reply] of refused) {
+      expect(reply.status).toBe(status)
+      const { type, request_id, error } = parsed(reply)
+      expect(error).toMatchObject({ message: expect.any(String), type: expect.any(String), code: expect.any(String) })
+      expect([type, request_id]).toEqual(row.dialect === 'messages' ? ['error', reply.headers['x-request-id']] : [undefined, undefined])
+    }
+  })
+})
+
+describe('the Messages language', () => {
+  test('has its shape also below its paths, where there is nothing', async () => {
+    const api = createApi(fakeGateway().gateway, { basePath: '/api' })
+    const typeAt = async (path: string): Promise<unknown> => parsed(await ask(api, `GET ${path}`)).type
+    expect(await typeAt('/api/v1/messages/batches')).toBe('error')
+    expect(await typeAt('/api/v1/messagesome')).toBeUndefined()
+    expect(await typeAt('/api/v1/responses/x')).toBeUndefined()
+    expect(await typeAt('/v1/messages')).toBeUndefined()
+  })
+
+  test.each(['/v1/messages', '/v1/messages/count_tokens'])('%s lets `beta` pass, and reads the headers of its clients', async path => {
+    const asked: unknown[] = []
+    const fake = fakeGateway({
+      countTokens: async request => {
+        asked.push(request)
+        return { input_tokens: 7, estimated: true }
+      },
+    })
+    const headers = { ...bareKey, 'anthropic-beta': 'a,b' }
+    const reply = await ask(createApi(fake.gateway), `POST ${path}`, { headers, query: 'beta=true' })
+    expect(reply.status).toBe(200)
+    expect(asked[0] ?? fake.calls[0]?.request).toMatchObject({ beta: 'a,b' })
+  })
+
+  test('a count says whether it is an estimate', async () => {
+    const counting = async (estimated: boolean): Promise<unknown> => {
+      const fake = fakeGateway({ countTokens: async () => ({ input_tokens: 12, estimated }) })
+      const { body, headers } = await ask(createApi(fake.gateway), 'POST /v1/messages/count_tokens', { headers: bareKey })
+      return [body, headers['x-token-count']]
+    }
+    expect(await counting(true)).toEqual(['{"input_tokens":12}', 'estimated'])
+    expect(await counting(false)).toEqual(['{"input_tokens":12}', undefined])
+  })
+})
+
+test('a language that the gateway does not speak has no rows', async () => {
+  const { responses } = fakeGateway().gateway.dialects
+  const api = createApi(fakeGateway({ dialects: { responses } }).gateway)
+  expect((await ask(api, 'POST /v1/messages', { headers: bareKey })).status).toBe(404)
+  expect((await ask(api, 'POST /v1/responses', { headers: bearer })).status).toBe(200)
+  expect(parsed(await ask(api, 'GET /v1/models', { headers: bearer })).data[0].supported_endpoints).toEqual(['responses'])
+  expect(Object.keys(parsed(await ask(api, 'GET /v1/openapi.json')).paths)).not.toContain('/v1/messages')
+})
+
+describe('an error that no retry mends', () => {
+  const told = async (code: ErrorCode, retryAfterMs?: number): Promise<Readonly<Record<string, string>>> => {
+    const fake = fakeGateway()
+    fake.act = () => ({
+      response: Promise.reject(new GatewayError(code, { message: 'No.', ...(retryAfterMs !== undefined && { retryAfterMs }) })),
+    })
+    return (await ask(createApi(fake.gateway), 'POST /v1/messages', { headers: bearer })).headers
+  }
+
+  test.each<ErrorCode>(['insufficient_credits', 'budget_exceeded', 'provider_error', 'routing_failed'])('%s says so', async code => {
+    expect((await told(code))['x-should-retry']).toBe('false')
+  })
+
+  test('nor does a wait that nobody would want to sit out', async () => {
+    const short = await told('rate_limit_exceeded', 2_400)
+    expect([short['retry-after'], short['retry-after-ms'], short['x-should-retry']]).toEqual(['3', '2400', undefined])
+    const long = await told('rate_limit_exceeded', 61_000)
+    expect([long['retry-after'], long['x-should-retry']]).toEqual(['61', 'false'])
   })
 })
 
@@ -112,7 +231,7 @@ describe('models', () => {
           created_at: '2023-11-14T22:13:20.000Z',
           owned_by: 'signalbox',
           context_window: 8192,
-          supported_endpoints: ['responses'],
+          supported_endpoints: ['responses', 'chat_completions', 'messages'],
           providers: [{ name: 'p', input_price: 0.05, output_price: 0.1 }],
         },
         { id: 'meta/llama' },
@@ -131,7 +250,7 @@ describe('models', () => {
 
   test('the filter takes endpoints, and only those', async () => {
     expect((await get('/v1/models', 'endpoint=responses')).count).toBe(2)
-    expect((await get('/v1/models', 'endpoint=messages')).count).toBe(0)
+    expect((await get('/v1/models', 'endpoint=messages')).count).toBe(2)
     expect((await get('/v1/models', 'endpoint=batch')).error).toMatchObject({ code: 'invalid_parameter_value', param: 'endpoint' })
   })
 })

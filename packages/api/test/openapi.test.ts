@@ -5,14 +5,17 @@ import { routes } from '../src/routes.ts'
 
 interface Operation {
   readonly 'x-stability': string
-  readonly security: readonly unknown[]
+  readonly security: readonly Readonly<Record<string, unknown>>[]
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content: Readonly<Record<string, unknown>> }>>
   readonly parameters?: readonly { readonly name: string; readonly in: string }[]
 }
 interface Document {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>
+    readonly securitySchemes: Readonly<Record<string, unknown>>
+  }
 }
 
 const document = JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox'))) as Document
@@ -24,6 +27,8 @@ test('the document is OpenAPI 3.1, and every reference in it leads somewhere', (
   for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     expect(document.components.schemas).toHaveProperty(name ?? '')
   }
+  const schemes = Object.values(document.paths).flatMap(methods => Object.values(methods).flatMap(({ security }) => security))
+  for (const scheme of schemes) for (const name of Object.keys(scheme)) expect(document.components.securitySchemes).toHaveProperty(name)
 })
 
 test.each(routes.map(row => [row.method, row.path, row] as const))(
@@ -31,7 +36,10 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
   (method, path, row) => {
     const operation = operationOf(method, path)
     expect(operation?.['x-stability']).toBe(row.tier)
-    expect(operation?.security).toEqual(row.needs === 'nothing' ? [] : [{ key: [] }])
+    const keys = [{ key: [] }, ...(row.keyHeader === undefined ? [] : [{ [row.keyHeader]: [] }])]
+    expect(operation?.security).toEqual(row.needs === 'nothing' ? [] : keys)
+    const errorShape = JSON.stringify(operation?.responses['500']?.content)
+    expect(errorShape).toContain(row.dialect === 'messages' ? 'schemas/MessagesError"' : 'schemas/Error"')
     for (const code of row.errors) expect(operation?.responses[codes[code].status]?.description).toContain(`\`${code}\``)
     const named = operation?.parameters?.map(parameter => `${parameter.in} ${parameter.name}`) ?? []
     expect(named.sort()).toEqual(
@@ -46,5 +54,6 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
 test('operation ids are unique, and streams are told of', () => {
   const ids = [...JSON.stringify(document).matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
   expect(new Set(ids).size).toBe(routes.length)
-  expect(operationOf('POST', '/v1/responses')?.responses['200']?.content).toHaveProperty('text/event-stream')
+  const streaming = routes.filter(({ method, path }) => 'text/event-stream' in (operationOf(method, path)?.responses['200']?.content ?? {}))
+  expect(streaming.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/messages'])
 })

@@ -83,3 +83,17 @@ test('a source that cannot be left disturbs nobody', async () => {
   expect(await textOf(opened.reply)).toMatch(/^event: response\.failed\n/)
   await expect(Promise.all(opened.work)).resolves.toEqual([undefined])
 })
+
+test.each([
+  ['/v1/responses', ': keep-alive\n\n'],
+  ['/v1/chat/completions', ': keep-alive\n\n'],
+  ['/v1/messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
+])('%s: what is held, and what is silent, lives on in the way of its language', async (path, breath) => {
+  const fake = fakeGateway()
+  fake.act = () => ({ commit: new Promise(() => {}) })
+  const { body, status } = await createApi(fake.gateway, { holdMs: 1, keepAliveMs: 1 })({ ...request, path })
+  expect(status).toBe(200)
+  if (typeof body === 'string') throw new Error('It is no stream.')
+  expect([(await body.next()).value, (await body.next()).value]).toEqual([breath, breath])
+  await body.return?.()
+})
