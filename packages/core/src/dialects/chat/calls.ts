@@ -13,6 +13,8 @@ export interface Call {
   arguments: string
   /** Ours: never blank, and different from that of every other call of the answer. */
   call_id: string
+  /** What the provider wants back with it, and is not yet told. */
+  signature: string
   /** Position among the items, once announced. */
   index: number | undefined
   finished: boolean
@@ -52,7 +54,17 @@ export function followCalls(mint: (place: number, name: string) => string): Call
 
   const start = (piece: CallPiece): Call => {
     const scan: Scan = { depth: 0, isBlank: true, isText: false, isEscaped: false }
-    const call: Call = { place: all.length, given: '', name: '', arguments: '', call_id: '', index: undefined, finished: false, scan }
+    const call: Call = {
+      place: all.length,
+      given: '',
+      name: '',
+      arguments: '',
+      call_id: '',
+      signature: '',
+      index: undefined,
+      finished: false,
+      scan,
+    }
     all.push(call)
     open.add(call)
     if (piece.place !== undefined) byPlace.set(piece.place, call)
@@ -61,6 +73,7 @@ export function followCalls(mint: (place: number, name: string) => string): Call
 
   const add = (call: Call, piece: CallPiece): void => {
     call.arguments += piece.arguments
+    if (piece.signature !== '') call.signature = piece.signature
     for (const character of piece.arguments) step(call.scan, character)
     if (call.finished || !isComplete(call)) whole.delete(call)
     else whole.add(call)

@@ -1,32 +1,38 @@
 import type { EventDecoder } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
-import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
-import type { Outcome } from '../../protocol/response.ts'
+import { fold } from '../../protocol/fold.ts'
+import type { Item, ItemStatus, MessageItem, Part } from '../../protocol/item.ts'
+import { remember } from '../../protocol/original.ts'
+import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { readFrame } from '../frame.ts'
-import { stringOf } from '../json.ts'
+import { objects, stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
 import { type Call, type Calls, callItem, followCalls, isComplete } from './calls.ts'
-import { emptyMessage } from './items.ts'
+import { gatherState } from './state.ts'
 import {
   annotationsOf,
   type CallPiece,
   callsIn,
   countUsage,
+  dialect,
   errorOf,
   firstChoice,
   headOf,
   logprobsOf,
+  messageFields,
   outcomeOf,
   type Said,
   saidIn,
   usageIn,
+  without,
 } from './wire.ts'
 
 // Chunks → facts. This language has no items, so when one begins and ends is decided here: speech ends when something else
 // begins, a call ends when the next begins and its arguments are whole. Calls whose arguments come interleaved stay open
 // together: positions keep the order of the output, nothing has to be held back, and nothing that comes late is lost.
+// A whole answer is read the same way, as the one chunk that it is.
 
 interface Speech {
   readonly index: number
@@ -41,21 +47,34 @@ interface SpokenPart {
   readonly logprobs: JsonObject[]
 }
 
-export function decodeEvents(): EventDecoder {
+interface Answer {
+  take(chunk: JsonObject): void
+  /** The last word on it; what was said before stands. */
+  finish(outcome: Outcome): void
+  /** Whether anything of the answer has been told. */
+  readonly begun: () => boolean
+  readonly ended: () => boolean
+  drain(): readonly InferenceEvent[]
+}
+
+function followAnswer(): Answer {
   let facts: InferenceEvent[] = []
   let head: ReturnType<typeof headOf> | undefined
   let speech: Speech | undefined
   let count = 0
   let usage: Json | undefined
+  /** The last chunk that told something of the whole answer. */
+  let last: JsonObject = {}
   /** Set by a finish reason: all that may still come is usage. */
   let ending: Outcome | undefined
   let ended = false
   const calls: Calls = followCalls((place, name) => mintCallId(head?.id ?? '', head?.created_at ?? 0, place, name))
+  const state = gatherState()
 
   const begin = (chunk: JsonObject): void => {
     if (head) return
     head = headOf(chunk)
-    facts.push({ type: 'started', ...head })
+    facts.push(remember<InferenceEvent>({ type: 'started', ...head }, { dialect, body: chunk }))
   }
 
   const startItem = (item: Item): number => {
@@ -63,17 +82,17 @@ export function decodeEvents(): EventDecoder {
     return count++
   }
 
-  const speak = ({ kind, text }: Said, choice: JsonObject): void => {
+  const speak = ({ kind, text }: Said, logprobs: readonly JsonObject[]): void => {
     const itemKind = kind === 'reasoning' ? 'reasoning' : 'message'
     if (speech?.kind !== itemKind) {
       closeSpeech('completed')
       finishCalls(calls.whole)
+      if (itemKind === 'message') tellState()
       speech = { kind: itemKind, index: startItem(shells[itemKind]), parts: [] }
     }
     const last = speech.parts.at(-1)
     const part = last?.kind === kind ? last : { kind, text: '', annotations: [], logprobs: [] }
     if (part !== last) speech.parts.push(part)
-    const logprobs = kind === 'text' ? logprobsOf(choice) : []
     part.text += text
     for (const entry of logprobs) part.logprobs.push(entry)
     facts.push({
@@ -91,17 +110,33 @@ export function decodeEvents(): EventDecoder {
   }
 
   const closeSpeech = (status: ItemStatus): void => {
-    if (speech) facts.push({ type: 'item_finished', index: speech.index, item: spokenItem(speech, status) })
+    if (speech) facts.push({ type: 'item_finished', index: speech.index, item: spokenItem(speech, status, state.take) })
     speech = undefined
+  }
+
+  /** State that came without a thought in words, or after it, is a thought of its own. */
+  const tellState = (): void => {
+    const encrypted_content = state.take()
+    if (encrypted_content === undefined) return
+    const index = startItem(shells.reasoning)
+    facts.push({ type: 'item_finished', index, item: { type: 'reasoning', summary: [], encrypted_content } })
+  }
+
+  const sign = (call: Call): void => {
+    if (call.signature !== '') state.sign(call.call_id, call.signature)
+    call.signature = ''
   }
 
   const hear = (pieces: readonly CallPiece[]): void => {
     if (pieces.length === 0) return
     for (const { call, piece, isNew } of calls.take(pieces)) {
       if (isNew) finishCalls([...calls.whole].filter(other => other !== call))
-      if (call.name === '' || call.finished) continue
+      if (call.name === '') continue
+      sign(call)
+      if (call.finished) continue
       if (call.index === undefined) {
         closeSpeech('completed')
+        tellState()
         call.index = startItem({ ...callItem(call, 'in_progress'), arguments: '' })
         if (call.arguments !== '') tellArguments(call.index, call.arguments)
       } else if (piece.arguments !== '') tellArguments(call.index, piece.arguments)
@@ -131,6 +166,7 @@ export function decodeEvents(): EventDecoder {
     closeSpeech(status)
     // Only what was cut is incomplete: a call whose arguments are whole was written to its end.
     for (const call of calls.open) finishCall(call, isComplete(call) ? 'completed' : status)
+    tellState()
     if (count === 0 && status === 'completed') facts.push({ type: 'item_finished', index: startItem(emptyMessage), item: emptyMessage })
   }
 
@@ -139,16 +175,32 @@ export function decodeEvents(): EventDecoder {
     if (!ending) settle(outcome)
     ended = true
     const counted = countUsage(usage, count > 0)
-    facts.push({ type: 'finished', outcome: ending ?? outcome, ...(counted && { usage: counted }) })
+    const finished: InferenceEvent = { type: 'finished', outcome: ending ?? outcome, ...(counted && { usage: counted }) }
+    facts.push(remember(finished, { dialect, body: last }))
   }
 
   const takeChoice = (choice: JsonObject): void => {
     const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : choice
-    for (const said of saidIn(delta)) speak(said, choice)
+    if (delta.reasoning_details) state.hear(objects(delta.reasoning_details))
+    let logprobs = choice.logprobs ? logprobsOf(choice) : none
+    for (const said of saidIn(delta)) {
+      speak(said, said.kind === 'text' ? logprobs : none)
+      if (said.kind === 'text') logprobs = none
+    }
     for (const annotation of annotationsOf(delta)) annotate(annotation)
     hear(callsIn(delta))
+    if (delta === choice.delta) carry(delta)
     const reason = stringOf(choice.finish_reason)
     if (reason !== '') settle(outcomeOf(reason))
+  }
+
+  /** What we do not read of a piece: sound, pictures. A caller of the same language gets it as it is. Bare numbers and words are a host's own notes. */
+  const carry = (delta: JsonObject): void => {
+    for (const field in delta) {
+      if (messageFields.has(field) || typeof delta[field] !== 'object' || delta[field] === null) continue
+      facts.push({ type: 'native', dialect, name: 'delta', body: without(delta, messageFields), preamble: false })
+      return
+    }
   }
 
   const settle = (outcome: Outcome): void => {
@@ -160,39 +212,58 @@ export function decodeEvents(): EventDecoder {
     closeAll(ending)
   }
 
-  const take = (frame: Frame): void => {
-    const chunk = readFrame(frame)
-    if (chunk === 'broken') finish(ending ?? broken)
-    else if (chunk === 'done') finish(ending ?? unmarked(count > 0))
-    else if (chunk !== 'nothing') takeChunk(chunk)
-  }
-
-  const takeChunk = (chunk: JsonObject): void => {
+  const take = (chunk: JsonObject): void => {
     begin(chunk)
-    usage = usageIn(chunk) ?? usage
+    const told = usageIn(chunk)
+    usage = told ?? usage
+    if (told) last = chunk
     if (ending) return
     const error = errorOf(chunk)
     const choice = firstChoice(chunk)
+    if (choice?.finish_reason) last = chunk
     if (error) finish({ status: 'failed', error })
     else if (choice) takeChoice(choice)
   }
 
   return {
+    take,
+    finish,
+    begun: () => count > 0,
+    ended: () => ended,
+    drain() {
+      const told = facts
+      facts = []
+      return told
+    },
+  }
+}
+
+export function decodeEvents(): EventDecoder {
+  const answer = followAnswer()
+  const take = (frame: Frame): void => {
+    const chunk = readFrame(frame)
+    if (chunk === 'broken') answer.finish(broken)
+    else if (chunk === 'done') answer.finish(answer.begun() ? { status: 'completed' } : truncated)
+    else if (chunk !== 'nothing') answer.take(chunk)
+  }
+  return {
     read(frames) {
-      for (const frame of frames) if (!ended) take(frame)
-      return drain()
+      for (const frame of frames) if (!answer.ended()) take(frame)
+      return answer.drain()
     },
     end() {
-      if (!ended) finish(ending ?? truncated)
-      return drain()
+      if (!answer.ended()) answer.finish(truncated)
+      return answer.drain()
     },
   }
+}
 
-  function drain(): readonly InferenceEvent[] {
-    const told = facts
-    facts = []
-    return told
-  }
+/** A whole answer is over, whether or not it says why. */
+export function decodeResponse(body: JsonObject): InferenceResponse {
+  const answer = followAnswer()
+  answer.take(body)
+  if (!answer.ended()) answer.finish(firstChoice(body) ? { status: 'completed' } : empty)
+  return remember(fold(answer.drain()), { dialect, body })
 }
 
 const shells: Readonly<Record<Speech['kind'], Item>> = {
@@ -200,8 +271,16 @@ const shells: Readonly<Record<Speech['kind'], Item>> = {
   message: { type: 'message', role: 'assistant', content: [], status: 'in_progress' },
 }
 
-function spokenItem({ kind, parts }: Speech, status: ItemStatus): Item {
-  if (kind === 'reasoning') return { type: 'reasoning', summary: [], content: parts.map(part => part.text) }
+function spokenItem({ kind, parts }: Speech, status: ItemStatus, state: () => string | undefined): Item {
+  if (kind === 'reasoning') {
+    const encrypted_content = state()
+    return {
+      type: 'reasoning',
+      summary: [],
+      content: parts.map(part => part.text),
+      ...(encrypted_content !== undefined && { encrypted_content }),
+    }
+  }
   return { type: 'message', role: 'assistant', content: parts.map(partOf), status }
 }
 
@@ -212,6 +291,8 @@ function partOf({ kind, text, annotations, logprobs }: SpokenPart): Part {
 
 const broken: Outcome = { status: 'failed', error: unreadable('The provider sent an event that is not valid JSON.') }
 const truncated: Outcome = { status: 'failed', error: unreadable('The provider’s stream ended before the answer was finished.') }
+const empty: Outcome = { status: 'failed', error: unreadable('The provider’s answer has no choices.') }
+const none: readonly JsonObject[] = []
 
-/** The end mark without a reason: good enough where something was said. */
-const unmarked = (answered: boolean): Outcome => (answered ? { status: 'completed' } : truncated)
+/** What an answer without a word is: an empty message, never nothing. */
+const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }

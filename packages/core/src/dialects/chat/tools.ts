@@ -1,10 +1,11 @@
 import type { Quirks } from '../../protocol/model.ts'
-import type { FunctionTool, Prompt, TextFormat, ToolChoice } from '../../protocol/request.ts'
+import { pathOf } from '../../protocol/original.ts'
+import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 import { unsupported } from '../quirks.ts'
-import { dialect } from './wire.ts'
+import { dialect, originalBody } from './wire.ts'
 
 // Tools, the choice among them, and the shape of the answer.
 
@@ -18,19 +19,18 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
   const warnings: Warning[] = []
   const allowed = allowedNames(tool_choice)
   const written = tools.flatMap((tool, at): readonly JsonObject[] => {
-    if (tool.type === 'native') {
-      if (tool.dialect === dialect) return [tool.body]
-      warnings.push(
-        unsupported(`tools[${at}]`, `\`tools[${at}]\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`),
-      )
+    const param = pathOf(tool, `tools[${at}]`)
+    if (tool.type === 'native' && tool.dialect !== dialect) {
+      warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
       return []
     }
-    if (allowed && !allowed.has(tool.name)) return []
+    if (allowed && !allowed.has(nameOf(tool))) return []
+    if (tool.type === 'native') return [tool.body]
     if (tool.strict && quirks.refuses?.includes('strict')) {
-      warnings.push(unsupported(`tools[${at}].strict`, `\`tools[${at}].strict\` is not supported here and was left out.`))
+      warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
       return [writeTool({ ...tool, strict: null })]
     }
-    return [writeTool(tool)]
+    return [originalBody(tool) ?? writeTool(tool)]
   })
   if (written.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
   const choice = tool_choice === undefined ? undefined : writeChoice(tool_choice, quirks, warnings)
@@ -42,6 +42,13 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
     },
     warnings,
   }
+}
+
+/** Tools that we do not model have their name one level down. */
+function nameOf(tool: Tool): string {
+  if (tool.type === 'function') return tool.name
+  const inner = tool.body[stringOf(tool.body.type)]
+  return isObject(inner) ? stringOf(inner.name) : ''
 }
 
 const writeTool = ({ name, description, parameters, strict }: FunctionTool): JsonObject => ({
@@ -102,13 +109,19 @@ export function writeFormat(format: TextFormat | undefined, quirks: Quirks): Wri
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   if (format.type === 'json_object') return { fields: { response_format: { type: 'json_object' } }, warnings: [] }
   const { name, schema, strict, description } = format
-  if (quirks.no_json_schema) {
+  if (wordsOnly(quirks)) {
     return {
       fields: { response_format: { type: 'json_object' } },
       instruction: `Answer with one JSON object that fits this JSON schema (${name}), and with nothing else:\n${JSON.stringify(schema)}`,
       warnings: [unsupported('text.format', 'This provider cannot enforce a schema; the model was told of it in words.')],
     }
   }
+  const known = originalBody(format)
+  if (known) return { fields: { response_format: known }, warnings: [] }
   const json_schema = { name, schema, ...(typeof strict === 'boolean' && { strict }), ...(description !== undefined && { description }) }
   return { fields: { response_format: { type: 'json_schema', json_schema } }, warnings: [] }
 }
+
+/** Said twice, since `json_schema` came later. A forced tool is no way here: hosts without schemas are the ones that force none. */
+const wordsOnly = ({ json_schema, no_json_schema = false }: Quirks): boolean =>
+  json_schema === undefined ? no_json_schema : json_schema !== 'native'

@@ -1,4 +1,5 @@
 import type { Failure } from '../../protocol/failure.ts'
+import { originalOf } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failureOf, readComplaint } from '../failure.ts'
@@ -6,6 +7,35 @@ import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
 export const dialect = 'chat'
+
+export const originalBody = (reading: object): JsonObject | undefined => {
+  const original = originalOf(reading)
+  return original?.dialect === dialect ? original.body : undefined
+}
+
+export function without(body: JsonObject, fields: ReadonlySet<string>): JsonObject {
+  const rest: Record<string, Json | undefined> = {}
+  for (const field of Object.keys(body)) if (!fields.has(field)) rest[field] = body[field]
+  return rest
+}
+
+/** What callers of our own language put into `include` to see probabilities. */
+export const wantsLogprobs = 'message.output_text.logprobs'
+
+/** Where thoughts stand in a message, in words or sealed. */
+export const thoughtFields: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'])
+
+/** What of a message or a delta we read; the rest is carried. */
+export const messageFields: ReadonlySet<string> = new Set([
+  ...thoughtFields,
+  'role',
+  'content',
+  'text',
+  'refusal',
+  'annotations',
+  'tool_calls',
+  'function_call',
+])
 
 const failed = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 
@@ -129,6 +159,8 @@ export interface CallPiece {
   readonly id: string
   readonly name: string
   readonly arguments: string
+  /** What the provider wants back with the call; blank where it wants nothing. */
+  readonly signature: string
 }
 
 export function callsIn(holder: JsonObject): readonly CallPiece[] {
@@ -137,7 +169,7 @@ export function callsIn(holder: JsonObject): readonly CallPiece[] {
   return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : []
 }
 
-function readPiece({ index, id, function: called, custom }: JsonObject): CallPiece {
+function readPiece({ index, id, function: called, custom, extra_content }: JsonObject): CallPiece {
   const body = isObject(called) ? called : isObject(custom) ? custom : {}
   const given = body.arguments ?? body.input
   return {
@@ -145,5 +177,9 @@ function readPiece({ index, id, function: called, custom }: JsonObject): CallPie
     id: stringOf(id),
     name: stringOf(body.name),
     arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
+    signature: signatureIn(extra_content),
   }
 }
+
+export const signatureIn = (extra: Json | undefined): string =>
+  isObject(extra) && isObject(extra.google) ? stringOf(extra.google.thought_signature) : ''
