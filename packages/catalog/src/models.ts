@@ -16,8 +16,6 @@ interface Row {
   readonly name: string
   readonly author: string
   readonly created: number
-  /** It takes no sampling parameters. */
-  readonly unsampled?: 1
   readonly offers: readonly OfferRow[]
 }
 
@@ -29,13 +27,12 @@ interface OfferRow {
   readonly out?: number
   readonly a: number
   readonly price?: readonly [input: number, output: number, cached: number | null, cacheWrite: number | null]
-  readonly efforts?: readonly string[]
-  /** The field in which a host tells and takes reasoning. */
-  readonly reasoning?: string
+  readonly q?: number
 }
 
 interface Rows {
   readonly abilities: readonly (readonly Ability[])[]
+  readonly quirks: readonly Quirks[]
   readonly models: readonly Row[]
 }
 
@@ -49,10 +46,10 @@ let rows: Rows | undefined
  */
 export function catalogModels({ providers, dialects }: CatalogQuery): readonly Model[] {
   rows ??= JSON.parse(data) as Rows
-  const { abilities, models } = rows
+  const { models, ...sets } = rows
   const isOn = ({ p, d }: OfferRow): boolean => providers.includes(p) && dialects.includes(d)
   return models.flatMap(row => {
-    const offers = row.offers.filter(isOn).map(offer => offerOf(offer, row, abilities[offer.a]))
+    const offers = row.offers.filter(isOn).map(offer => offerOf(offer, sets))
     return offers.length > 0 ? [modelOf(row, offers)] : []
   })
 }
@@ -67,13 +64,9 @@ const modelOf = ({ id, aliases, family, name, author, created }: Row, offers: re
   offers,
 })
 
-function offerOf(offer: OfferRow, { unsampled }: Row, abilities: readonly Ability[] | undefined): Offer {
-  const { p, id, d, ctx, out, price, efforts, reasoning } = offer
-  const quirks: Quirks = {
-    ...(unsampled && { refuses: ['temperature', 'top_p', 'top_k'] }),
-    ...(efforts && { efforts }),
-    ...(reasoning !== undefined && { reasoning_field: reasoning }),
-  }
+function offerOf({ p, id, d, ctx, out, a, q, price }: OfferRow, sets: Omit<Rows, 'models'>): Offer {
+  const abilities = sets.abilities[a]
+  const quirks = q === undefined ? undefined : sets.quirks[q]
   return {
     provider: p,
     provider_model_id: id,
@@ -83,7 +76,7 @@ function offerOf(offer: OfferRow, { unsampled }: Row, abilities: readonly Abilit
     ...(abilities && { abilities }),
     // Unknown is not free: an offer without a price stays without one.
     ...(price && { price: priceOf(price) }),
-    ...(Object.keys(quirks).length > 0 && { quirks }),
+    ...(quirks && { quirks }),
   }
 }
 

@@ -59,9 +59,37 @@ describe('the built-in models', () => {
     expect(offers.some(offer => offer.abilities?.includes('tools'))).toBe(true)
   })
 
-  test('say which parameters they refuse, and which efforts they know', () => {
-    const [offer] = all.find(({ id }) => id === 'gpt-6.1-sol')?.offers ?? []
-    expect(offer?.quirks).toEqual({ refuses: ['temperature', 'top_p', 'top_k'], efforts: ['low', 'medium', 'high', 'xhigh', 'max'] })
+  const quirksAt = (name: string, model: string): unknown =>
+    all.find(({ id }) => id === model)?.offers.find(({ provider }) => provider === name)?.quirks
+
+  test('say how much thinking can be asked for, and by what', () => {
+    expect(quirksAt('openai', 'gpt-6.1-sol')).toEqual({
+      efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+      sampling: 'none',
+      audio: false,
+    })
+    expect(quirksAt('openai', 'gpt-6-sol')).toMatchObject({ sampling: 'unless_thinking' })
+    expect(quirksAt('deepseek', 'deepseek-v4.1-flash')).toMatchObject({ thinking: ['level', 'toggle'], efforts: ['low', 'high', 'max'] })
+    expect(quirksAt('groq', 'qwen3.6-27b')).toMatchObject({ thinking: ['toggle'] })
+    expect(quirksAt('google', 'gemini-2.5-pro')).toMatchObject({
+      thinking: ['budget'],
+      thinking_budget: { min: 128, max: 32_768 },
+      thinking_off: 'never',
+    })
+  })
+
+  test('that do not think have no effort to set', () => {
+    const still = all.flatMap(({ author, offers }) =>
+      offers.filter(({ abilities = [] }) => author !== 'anthropic' && !abilities.includes('reasoning')),
+    )
+    expect(still.length).toBeGreaterThan(50)
+    expect(still.filter(({ quirks }) => quirks?.efforts?.length !== 0)).toEqual([])
+  })
+
+  test('say what cannot be read there: documents, and sounds', () => {
+    expect(quirksAt('groq', 'gpt-oss-120b')).toMatchObject({ files: false, audio: false })
+    expect(quirksAt('google', 'gemini-3.8-flash')).not.toMatchObject({ files: false })
+    expect(quirksAt('google', 'gemini-3.8-flash')).not.toMatchObject({ audio: false })
   })
 
   test('have a date in seconds', () => {

@@ -1,46 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { FactModel, FactOffer, Facts } from './facts.ts'
+import { quirksOf } from './quirks.ts'
 
 // Writes src/data/models.ts from a catalog of facts (see THIRD_PARTY_NOTICES.md), keeping only what the reader needs.
 // Usage: node packages/catalog/tools/compact.ts FACTS.json
 //
 // Left out for now, since nothing reads them yet: prices of long prompts (`tiers`), of the priority tier, of audio and of
 // regions, limits on input alone, deprecated offers.
-
-interface FactPrice {
-  readonly in: number
-  readonly out: number
-  readonly cr?: number
-  readonly cw?: number
-}
-
-interface FactOffer {
-  readonly p: string
-  readonly id: string
-  readonly wire: string
-  readonly price: FactPrice | null
-  readonly ctx?: number
-  readonly out?: number
-  readonly in: readonly string[]
-  readonly tools?: 1
-  readonly so?: 1
-  readonly reason?: 1
-  readonly effort?: readonly { readonly effort?: readonly string[] }[]
-  readonly interleaved?: string | true
-  readonly status?: string
-}
-
-interface FactModel {
-  readonly id: string
-  readonly aliases: readonly string[]
-  readonly name: string
-  readonly family: string
-  readonly author: string
-  readonly released: string
-  readonly temperature: boolean
-  readonly caps: Readonly<Record<string, boolean>>
-  readonly offers: readonly FactOffer[]
-}
 
 const dialects: Readonly<Record<string, string>> = {
   'openai-responses': 'responses',
@@ -58,12 +25,11 @@ const microdollars = (usd: number): number => Math.round(usd * 1_000_000)
 
 const [source] = process.argv.slice(2)
 if (source === undefined) throw new Error('Name the file of facts: node packages/catalog/tools/compact.ts FACTS.json')
-const facts = JSON.parse(readFileSync(source, 'utf8')) as {
-  readonly models: readonly FactModel[]
-  readonly meta: { readonly as_of: string }
-}
+const facts = JSON.parse(readFileSync(source, 'utf8')) as Facts
 
-const sets: string[] = []
+/** Offers have few sets of abilities and of quirks among them, so each names its set by its place in a list. */
+const abilities: string[] = []
+const quirks: string[] = []
 const models = facts.models.map(compactModel).filter(({ offers }) => offers.length > 0)
 const target = resolve(import.meta.dirname, '../src/data/models.ts')
 writeFileSync(target, moduleText())
@@ -78,32 +44,32 @@ function compactModel(model: FactModel) {
     name,
     author,
     created: Date.parse(`${released}T00:00:00Z`) / 1000,
-    ...(!model.temperature && { unsampled: 1 }),
     offers: offers.filter(({ status }) => status !== 'deprecated').map(offer => compactOffer(offer, model)),
   }
 }
 
-function compactOffer(offer: FactOffer, { caps }: FactModel) {
-  const { p, id, wire, price, ctx, out, effort, interleaved } = offer
+function compactOffer(offer: FactOffer, { author, caps, temperature: sampled }: FactModel) {
+  const { p, id, wire, price, ctx, out } = offer
   const dialect = dialects[wire]
   if (dialect === undefined) throw new Error(`The wire format "${wire}" of ${p}/${id} has no dialect.`)
-  const efforts = effort?.flatMap(control => control.effort ?? []) ?? []
+  const departs = quirksOf({ offer, dialect, author, sampled })
   return {
     p,
     id,
     d: dialect,
     ...(ctx && { ctx }),
     ...(out && { out }),
-    a: abilitiesOf(offer, { caps, dialect }),
+    a: placeIn(abilities, abilitiesOf(offer, { caps, dialect })),
+    ...(departs && { q: placeIn(quirks, departs) }),
     ...(price && { price: [price.in, price.out, price.cr, price.cw].map(usd => (usd === undefined ? null : microdollars(usd))) }),
-    ...(efforts.length > 0 && { efforts }),
-    ...(typeof interleaved === 'string' && dialect === 'chat' && { reasoning: interleaved }),
   }
 }
 
-/** Offers have few sets of abilities among them, so each names its set by its place in the list. */
-function abilitiesOf(offer: FactOffer, { caps, dialect }: { readonly caps: FactModel['caps']; readonly dialect: string }): number {
-  const set = [
+function abilitiesOf(
+  offer: FactOffer,
+  { caps, dialect }: { readonly caps: FactModel['caps']; readonly dialect: string },
+): readonly string[] {
+  return [
     ...(offer.tools ? ['tools'] : []),
     ...(offer.in.includes('image') ? ['vision'] : []),
     ...(offer.so ? ['structured_output'] : []),
@@ -111,14 +77,22 @@ function abilitiesOf(offer: FactOffer, { caps, dialect }: { readonly caps: FactM
     ...ofModel.filter(ability => caps[ability]),
     ...(dialect === 'chat' ? [] : hosted.filter(ability => caps[ability])),
   ]
+}
+
+function placeIn(sets: string[], set: unknown): number {
   const text = JSON.stringify(set)
   if (!sets.includes(text)) sets.push(text)
   return sets.indexOf(text)
 }
 
 function moduleText(): string {
-  const rows = models.map(model => JSON.stringify(model)).join(',\n')
-  const json = `{"abilities":[\n${sets.join(',\n')}\n],"models":[\n${rows}\n]}`
+  const lists = { abilities, quirks, models: models.map(model => JSON.stringify(model)) }
+  const json = `{${Object.entries(lists)
+    .map(([name, lines]) => `"${name}":[\n${lines.join(',\n')}\n]`)
+    .join(',')}}`
   if (/[`\\]|\$\{/.test(json)) throw new Error('The facts hold a character that a template would read.')
-  return `// Made by tools/compact.ts from facts of ${facts.meta.as_of}; do not edit. Their sources and licenses: THIRD_PARTY_NOTICES.md.\n// A price is [input, output, cached, cache write] in microdollars per million tokens; \`a\` is a place in \`abilities\`.\nexport const data = \`${json}\`\n`
+  return `// Made by tools/compact.ts from facts of ${facts.meta.as_of}; do not edit. Their sources and licenses: THIRD_PARTY_NOTICES.md.
+// A price is [input, output, cached, cache write] in microdollars per million tokens; \`a\` and \`q\` are places in \`abilities\` and \`quirks\`.
+export const data = \`${json}\`
+`
 }

@@ -1,0 +1,76 @@
+import type { Quirks, ThinkingStyle } from '@signalbox/core/protocol'
+import type { FactOffer } from './facts.ts'
+
+// What the facts say of an offer that a codec has to know. What the rows of core know of a maker's models wherever they are
+// served is not repeated here: a field of an offer wins over theirs, and theirs are finer.
+
+export interface Served {
+  readonly offer: FactOffer
+  readonly dialect: string
+  readonly author: string
+  /** It takes sampling parameters. */
+  readonly sampled: boolean
+}
+
+/** Where the facts are known to be wrong. */
+const corrections: Readonly<Record<string, Partial<Controls>>> = {
+  // Moonshot's own client says that it always thinks, and that the switch is refused.
+  'moonshotai/kimi-k3': { toggle: false },
+}
+
+interface Controls {
+  readonly efforts: readonly string[]
+  readonly toggle: boolean
+  readonly budget: { readonly min: number; readonly max: number } | undefined
+}
+
+const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+function controlsOf({ p, id, effort = [] }: FactOffer): Controls {
+  const named = new Set(effort.flatMap(control => control.effort ?? []))
+  const [min, max] = effort.find(control => control.budget)?.budget ?? []
+  const efforts = ladder.filter(each => named.has(each))
+  // `default` is no level: who knows but that and `none` has a switch.
+  const isSwitch = named.has('default') && efforts.every(each => each === 'none')
+  return {
+    efforts: isSwitch ? [] : efforts,
+    toggle: isSwitch || effort.some(control => control.toggle),
+    budget: typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined,
+    ...corrections[`${p}/${id}`],
+  }
+}
+
+/** Nothing where there is nothing to say. */
+export function quirksOf(served: Served): Quirks | undefined {
+  const { offer, dialect, author } = served
+  const quirks: Quirks = {
+    ...(author !== 'anthropic' && thinkingOf(served)),
+    ...(typeof offer.interleaved === 'string' && dialect === 'chat' && { reasoning_field: offer.interleaved }),
+    ...(!takesFiles(served) && { files: false }),
+    ...(!offer.in.includes('audio') && { audio: false }),
+  }
+  return Object.keys(quirks).length > 0 ? quirks : undefined
+}
+
+/** Who reads images reads pages in OpenAI's own language; on Bedrock documents become text for any model. */
+const takesFiles = ({ offer, dialect }: Served): boolean =>
+  offer.in.includes('pdf') || dialect === 'bedrock' || (dialect === 'responses' && offer.in.includes('image'))
+
+function thinkingOf({ offer, dialect, sampled }: Served): Quirks {
+  // Nothing is asked of a model that does not think.
+  if (!offer.reason) return { efforts: [] }
+  const { efforts, toggle, budget } = controlsOf(offer)
+  const canBeOff = toggle || efforts.includes('none')
+  const styles: readonly ThinkingStyle[] = [
+    ...(efforts.length > 0 ? (['level'] as const) : []),
+    ...(budget && dialect === 'gemini' ? (['budget'] as const) : []),
+    ...(toggle ? (['toggle'] as const) : []),
+  ]
+  return {
+    ...(efforts.length > 0 && { efforts }),
+    ...(styles.length > 0 && dialect !== 'responses' && { thinking: styles }),
+    ...(budget && dialect === 'gemini' && { thinking_budget: budget }),
+    ...(styles.length > 0 && !canBeOff && dialect === 'gemini' && { thinking_off: 'never' as const }),
+    ...(!sampled && { sampling: canBeOff ? ('unless_thinking' as const) : ('none' as const) }),
+  }
+}
