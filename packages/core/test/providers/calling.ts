@@ -1,0 +1,17 @@
+import type { Addressing, Authorizing, Provider } from '../../src/protocol/provider.ts'
+
+/** A call of `provider` with its own credential. */
+export const addressing = (provider: Provider, dialect: string, { model = 'm', stream = false } = {}): Addressing => {
+  if (!provider.credential) throw new Error(`${provider.id} is off`)
+  return { dialect, model, stream, credential: provider.credential }
+}
+
+/** What a provider may look at when it proves who we are. */
+export const authorizing = (dialect: string): Authorizing => ({
+  dialect,
+  url: 'https://provider.example/',
+  body: '{}',
+  transport: () => Promise.reject(new Error('Nobody is asked.')),
+  now: 0,
+  signal: new AbortController().signal,
+})
