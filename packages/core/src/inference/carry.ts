@@ -86,12 +86,16 @@ const nativeStates: ReadonlySet<string> = new Set(['responses', 'messages'])
 const readsUnsealed = (item: Stateful, { offer }: Candidate): boolean =>
   nativeStates.has(offer.dialect) && originalOf(item)?.dialect === offer.dialect
 
-function restored(item: Stateful, { made }: State): Item {
-  if (typeof made !== 'string') return { ...withoutState(item), content: made }
+function restored(item: Stateful, { text, words }: State): Item {
+  const copy: ReasoningItem = {
+    ...withoutState(item),
+    ...(text !== undefined && { encrypted_content: text }),
+    ...(words && { content: words }),
+  }
   const original = originalOf(item)
-  const copy = { ...item, encrypted_content: made }
   // Here the wire field is the provider half's text, so what else the caller's item holds can go along.
-  return original?.dialect === 'responses' ? remember(copy, { ...original, body: { ...original.body, encrypted_content: made } }) : copy
+  if (original?.dialect !== 'responses' || text === undefined || words) return copy
+  return remember(copy, { ...original, body: { ...original.body, encrypted_content: text } })
 }
 
 function withoutState({ encrypted_content, ...rest }: Stateful): ReasoningItem {
@@ -125,7 +129,7 @@ function fit(request: InferenceRequest, found: ReadonlyMap<number, Found>, judge
 }
 
 function stateDropped(dropped: ReadonlyMap<Reason, number>, count: number, param: string): Warning {
-  const why = [...dropped].map(([reason, times]) => `${times} ${reasons[reason]}`).join(', ')
+  const why = [...dropped].map(([reason, times]) => (times === count ? reasons[reason] : `${times} ${reasons[reason]}`)).join(', ')
   return {
     code: 'reasoning_state_dropped',
     message: `The reasoning state of ${count === 1 ? 'one item' : `${count} items`} was left out: ${why}.`,

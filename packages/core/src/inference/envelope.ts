@@ -15,8 +15,10 @@ export interface Maker {
 
 export interface State {
   readonly maker: Maker
-  /** The provider half's own text, or thoughts in the clear that the provider wants back. */
-  readonly made: string | readonly string[]
+  /** The provider half's own text. */
+  readonly text?: string
+  /** Thoughts in the clear, where the provider wants those back. */
+  readonly words?: readonly string[]
 }
 
 const prefix = 'gw1.'
@@ -28,9 +30,9 @@ export const isEnvelope = (text: string): boolean => text.startsWith(prefix)
 const boundTo = (workspaceId: string): string => `reasoning\n${workspaceId}`
 
 /** JSON keeps every text, lone surrogates included. */
-export const sealState = async (ring: KeyRing, workspaceId: string, { maker, made }: State): Promise<string> => {
+export const sealState = async (ring: KeyRing, workspaceId: string, { maker, text, words }: State): Promise<string> => {
   const { provider: p, credential: c, model: m, dialect: d, family: f } = maker
-  return prefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: made }), boundTo(workspaceId)))
+  return prefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: text, w: words }), boundTo(workspaceId)))
 }
 
 /** Nothing where it is not ours to read: altered, of another workspace, or sealed with a key that is gone. */
@@ -42,12 +44,11 @@ export async function openState(ring: KeyRing, workspaceId: string, envelope: st
 /** What opens was written by us, but perhaps by a later release. */
 function readState(body: Json): State | undefined {
   if (!isObject(body) || body.v !== version) return undefined
-  const { p: provider, c: credential, m: model, d: dialect, f: family, t: made } = body
+  const { p: provider, c: credential, m: model, d: dialect, f: family, t: text, w: words } = body
   if (typeof provider !== 'string' || typeof credential !== 'string' || typeof model !== 'string' || typeof dialect !== 'string')
     return undefined
   const maker: Maker = { provider, credential, model, dialect, ...(typeof family === 'string' && { family }) }
-  if (typeof made === 'string') return { maker, made }
-  return isTexts(made) ? { maker, made } : undefined
+  return { maker, ...(typeof text === 'string' && { text }), ...(isTexts(words) && { words }) }
 }
 
 const isTexts = (value: Json | undefined): value is readonly string[] =>

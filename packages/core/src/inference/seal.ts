@@ -6,7 +6,7 @@ import { quirksFor } from '../protocol/provider.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Logger } from '../runtime/ports.ts'
 import type { KeyRing } from '../runtime/seal.ts'
-import { makerOf, sealState } from './envelope.ts'
+import { makerOf, type State, sealState } from './envelope.ts'
 
 // Reasoning state on its way out: no caller ever sees a provider's own text.
 
@@ -23,10 +23,10 @@ type ReasoningEvent = ItemEvent & { readonly item: ReasoningItem }
 export function sealing(candidate: Candidate, { ring, logger, workspaceId }: Sealing): Stage {
   const takesWords = quirksFor(candidate.provider, candidate.offer).reasoning_field !== undefined
   const maker = makerOf(candidate)
-  const seal = async (event: ReasoningEvent, made: string | readonly string[]): Promise<InferenceEvent> => {
+  const seal = async (event: ReasoningEvent, made: Made): Promise<InferenceEvent> => {
     const item = withoutState(event.item)
     try {
-      return { ...event, item: withState(item, await sealState(ring, workspaceId, { maker, made })) }
+      return { ...event, item: withState(item, await sealState(ring, workspaceId, { maker, ...made })) }
     } catch (error) {
       logger.error({ provider: maker.provider, error: String(error) }, 'Reasoning state could not be sealed, and was left out.')
       return { ...event, item }
@@ -34,23 +34,27 @@ export function sealing(candidate: Candidate, { ring, logger, workspaceId }: Sea
   }
   return batch => {
     if (!batch.some(isReasoning)) return batch
-    const sealed = batch.map(event => {
+    const sealed = batch.map((event): InferenceEvent | Promise<InferenceEvent> => {
       if (!isReasoning(event)) return event
       const made = event.type === 'item_finished' ? stateOf(event.item, takesWords) : undefined
       return made === undefined ? { ...event, item: withoutState(event.item) } : seal(event, made)
     })
-    return sealed.some(event => event instanceof Promise) ? Promise.all(sealed) : (sealed as readonly InferenceEvent[])
+    return sealed.every(isHere) ? sealed : Promise.all(sealed)
   }
 }
+
+const isHere = (event: InferenceEvent | Promise<InferenceEvent>): event is InferenceEvent => !(event instanceof Promise)
 
 const isReasoning = (event: InferenceEvent): event is ReasoningEvent =>
   (event.type === 'item_finished' || event.type === 'item_started') && event.item.type === 'reasoning'
 
+type Made = Omit<State, 'maker'>
+
 /** Thoughts that the provider wants back in words are state too: many clients keep nothing else of an item. */
-function stateOf({ encrypted_content, content, summary }: ReasoningItem, takesWords: boolean): string | readonly string[] | undefined {
-  if (encrypted_content !== undefined || !takesWords) return encrypted_content
-  const words = (content ?? summary).filter(text => text !== '')
-  return words.length > 0 ? words : undefined
+function stateOf({ encrypted_content: text, content, summary }: ReasoningItem, takesWords: boolean): Made | undefined {
+  const words = takesWords ? (content ?? summary).filter(thought => thought !== '') : []
+  if (text === undefined && words.length === 0) return undefined
+  return { ...(text !== undefined && { text }), ...(words.length > 0 && { words }) }
 }
 
 /**

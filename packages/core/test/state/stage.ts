@@ -1,0 +1,103 @@
+import { memoryStorage } from '@signalbox/storage-memory'
+import type { Caller } from '../../src/access/caller.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import type { ProviderDialect, Stamp } from '../../src/protocol/dialect.ts'
+import type { Model, Offer } from '../../src/protocol/model.ts'
+import type { Provider } from '../../src/protocol/provider.ts'
+import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { writeFrames } from '../../src/sse/write.ts'
+
+// A real gateway between a client that speaks a language and providers that play a script.
+
+/** One answer in a provider's language: as it is told, or as it goes wrong. */
+export type Act = { readonly whole: JsonObject; readonly frames: readonly Frame[] } | { readonly status: number; readonly body: JsonObject }
+
+export interface Scripted extends Provider {
+  /** The bodies that it was sent. */
+  readonly calls: readonly JsonObject[]
+  play(...acts: readonly Act[]): void
+}
+
+export function scripted(id: string, dialect: ProviderDialect, more: Partial<Provider> = {}): Scripted {
+  const script: Act[] = []
+  const calls: JsonObject[] = []
+  return {
+    id,
+    dialects: [dialect],
+    credential: { id: `${id}-credential`, owner: 'platform', secret: 'secret' },
+    endpoint: () => `http://${id}.invalid/`,
+    authorize: () => {},
+    calls,
+    play: (...acts) => void script.push(...acts),
+    async answer({ body, stream }) {
+      calls.push(body)
+      const act = script.shift()
+      if (!act) throw new Error(`${id} has nothing left to say.`)
+      if (!('whole' in act)) return act
+      return stream ? { status: 200, frames: oneByOne(act.frames) } : { status: 200, body: act.whole }
+    },
+    ...more,
+  }
+}
+
+async function* oneByOne(frames: readonly Frame[]): AsyncGenerator<readonly Frame[], void> {
+  for (const frame of frames) yield [frame]
+}
+
+export const offerOf = ({ id, dialects }: Provider, more: Partial<Offer> = {}): Offer => ({
+  provider: id,
+  provider_model_id: 'their-model',
+  dialect: dialects[0]?.name ?? '',
+  price: { input: 0, output: 0 },
+  ...more,
+})
+
+export const sealingKey = new Uint8Array(32).fill(7)
+
+export interface Stage {
+  readonly gateway: Gateway
+  readonly caller: Caller
+  /** Another workspace of the same gateway. */
+  readonly stranger: Caller
+  close(): Promise<void>
+}
+
+export async function openStage(providers: readonly Provider[], options: Partial<GatewayOptions> = {}): Promise<Stage> {
+  const models: readonly Model[] = [{ id: 'model', family: 'family', offers: providers.map(each => offerOf(each)) }]
+  const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+  const gateway = createGateway({ sealingKey, logger: quiet, models, ...options, providers, storage: options.storage ?? memoryStorage() })
+  const callerOf = async (name: string): Promise<Caller> => {
+    const workspace = await gateway.workspaces.create({ name })
+    await gateway.billing.credit(workspace.id, { reference: 'test', amount: 1_000_000 })
+    const { secret } = await gateway.keys.create(workspace.id, { name: 'test', scopes: '*' })
+    return gateway.authenticate(secret)
+  }
+  return { gateway, caller: await callerOf('Ours'), stranger: await callerOf('Theirs'), close: () => gateway.close() }
+}
+
+export interface Answered {
+  /** Everything that went to the client. */
+  readonly bytes: string
+  /** The whole answer, where it came whole. */
+  readonly body: JsonObject | undefined
+  readonly frames: readonly Frame[]
+  readonly stamp: Stamp
+}
+
+/** One exchange, as the HTTP side leads it. */
+export async function ask({ gateway, caller }: Pick<Stage, 'gateway' | 'caller'>, language: string, body: JsonObject): Promise<Answered> {
+  const client = gateway.dialects[language]
+  if (!client) throw new Error(`Nobody here speaks ${language}.`)
+  const request = client.decodeRequest({ model: 'model', ...body })
+  const reply = gateway.infer(request, { caller })
+  if (request.delivery === 'whole') {
+    const written = client.encodeResponse(await reply.whole(), request, reply.stamp())
+    return { bytes: JSON.stringify(written), body: written, frames: [], stamp: reply.stamp() }
+  }
+  const encoder = client.encodeEvents(request, reply.stamp)
+  const batches = reply.batches()
+  const frames: Frame[] = []
+  for (let step = await batches.next(); !step.done; step = await batches.next()) frames.push(...encoder.write(step.value))
+  return { bytes: writeFrames(frames), body: undefined, frames, stamp: reply.stamp() }
+}

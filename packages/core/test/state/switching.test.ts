@@ -1,0 +1,237 @@
+import { afterEach, expect, test } from 'vitest'
+import { responsesProvider } from '../../src/dialects/index.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import type { Model } from '../../src/protocol/model.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { clients } from './clients.ts'
+import { type Act, ask, offerOf, openStage, type Scripted, type Stage, scripted, sealingKey } from './stage.ts'
+import { canary, tongues } from './tongues.ts'
+
+// What becomes of reasoning state when the one who made it is not the one who is asked.
+
+const closing: Stage[] = []
+afterEach(async () => {
+  for (const stage of closing.splice(0)) await stage.close()
+})
+
+const named = <T>(all: readonly T[], is: (each: T) => boolean): T => {
+  const found = all.find(is)
+  if (!found) throw new Error('The test asks for a language that is not there.')
+  return found
+}
+const tongue = named(tongues, ({ name }) => name === 'responses')
+const client = named(clients, ({ language }) => language === 'responses')
+
+const state = `${canary}of-a`
+const thinks: Act = tongue.say({ state, call: 'call_1' })
+const done: Act = tongue.say({ state: `${canary}later`, text: 'Done.' })
+const stale: Act = { status: 400, body: { error: { code: 'invalid_encrypted_content', message: 'It cannot be verified.', type: 'x' } } }
+
+async function open(providers: readonly Scripted[], options: Partial<GatewayOptions> = {}): Promise<Stage> {
+  const stage = await openStage(providers, options)
+  closing.push(stage)
+  return stage
+}
+
+const provider = (id: string, ...acts: readonly Act[]): Scripted => {
+  const made = scripted(id, responsesProvider)
+  made.play(...acts)
+  return made
+}
+
+/** The conversation after a first turn that `maker` answered. */
+async function begun(stage: Stage, maker = 'a', model = 'model'): Promise<readonly JsonObject[]> {
+  const history = [client.question('Go.')]
+  const body = { ...client.body(history, false), model, gateway: { routing: { only: [maker] } } }
+  const answered = await ask(stage, 'responses', body)
+  return [...history, ...client.turn(answered, true), client.result('call_1', 'Nothing.')]
+}
+
+const goOn = (stage: Pick<Stage, 'gateway' | 'caller'>, history: readonly JsonObject[], more: JsonObject = {}) =>
+  ask(stage, 'responses', { ...client.body(history, false), ...more })
+const routed = (routing: JsonObject): JsonObject => ({ gateway: { routing } })
+
+const seenBy = ({ calls }: Scripted) => tongue.statesIn(calls.at(-1) ?? {})
+const inputOf = ({ calls }: Scripted) => (calls.at(-1)?.input ?? []) as readonly JsonObject[]
+const typesSeenBy = (each: Scripted) => inputOf(each).map(({ type }) => type)
+const dropped = (message: string) => [{ code: 'reasoning_state_dropped', message, param: 'input[1]' }]
+const foreign = dropped('The reasoning state of one item was left out: made by another provider, account or model.')
+const unreadable = dropped(
+  'The reasoning state of one item was left out: sealed for another workspace or with a key that is gone, or altered.',
+)
+
+test('who made the state is asked first, whatever the ranking says', async () => {
+  const [b, a] = [provider('b'), provider('a', thinks, done)]
+  const stage = await open([b, a])
+  const history = await begun(stage)
+  const { stamp } = await goOn(stage, history)
+  expect({ asked: stamp.routing?.provider, warnings: stamp.warnings, b: b.calls.length }).toEqual({ asked: 'a', warnings: [], b: 0 })
+  expect(seenBy(a)).toEqual([state])
+  const request = stage.gateway.dialects.responses.decodeRequest({ model: 'model', ...client.body(history, false) })
+  const plan = await stage.gateway.plan(request, stage.caller)
+  expect(plan.candidates.map(each => each.provider.id)).toEqual(['a', 'b'])
+  expect(plan.pinned?.map(each => each.provider.id)).toEqual(['a'])
+})
+
+test('of several makers the last goes first', async () => {
+  const [a, b] = [provider('a', thinks, done), provider('b', tongue.say({ state: `${canary}of-b`, call: 'call_2' }), done)]
+  const stage = await open([a, b])
+  const first = await begun(stage, 'a')
+  const second = await goOn(stage, first, routed({ only: ['b'] }))
+  const history = [...first, ...client.turn(second, true), client.result('call_2', 'Nothing.')]
+  const { stamp } = await goOn(stage, history)
+  expect(stamp.routing?.provider).toBe('b')
+  expect(seenBy(b)).toEqual([`${canary}of-b`])
+  expect(stamp.warnings).toEqual(foreign)
+})
+
+test('the order that a caller demands is kept, and the state is left out with a warning', async () => {
+  const [a, b] = [provider('a', thinks), provider('b', done)]
+  const stage = await open([a, b])
+  const { stamp, bytes } = await goOn(stage, await begun(stage), routed({ order: ['b'] }))
+  expect(stamp.warnings).toEqual(foreign)
+  expect(bytes).toContain('reasoning_state_dropped')
+  expect(seenBy(b)).toEqual([])
+})
+
+test('an item that has neither words nor state left is left out whole; its words stay', async () => {
+  const b = provider('b', done, done)
+  const stage = await open([provider('a', thinks, tongue.say({ state, thought: 'Hm.', call: 'call_1' })), b])
+  await goOn(stage, await begun(stage), routed({ ignore: ['a'] }))
+  expect(typesSeenBy(b)).toEqual(['message', 'function_call', 'function_call_output'])
+  await goOn(stage, await begun(stage), routed({ ignore: ['a'] }))
+  expect(typesSeenBy(b)).toEqual(['message', 'reasoning', 'function_call', 'function_call_output'])
+  expect(JSON.stringify(b.calls)).not.toContain(canary)
+  expect(JSON.stringify(b.calls)).not.toContain('gw1.')
+})
+
+test('a strict caller is refused where state would be left out', async () => {
+  const b = provider('b')
+  const stage = await open([provider('a', thinks), b])
+  const asking = goOn(stage, await begun(stage), routed({ ignore: ['a'], strict: true }))
+  await expect(asking).rejects.toMatchObject({ status: 400, code: 'capability_mismatch', facts: { param: 'input[1]' } })
+  expect(b.calls).toEqual([])
+})
+
+test('a provider that asked to be left alone is not asked first, though it made the state', async () => {
+  const limited: Act = { status: 429, body: { error: { message: 'Slow down.' } } }
+  const [a, b] = [provider('a', thinks, limited), provider('b', done, done)]
+  const stage = await open([a, b])
+  const history = await begun(stage)
+  const first = await goOn(stage, history)
+  expect([first.stamp.routing?.provider, first.stamp.warnings]).toEqual(['b', foreign])
+  const calls = a.calls.length
+  expect((await goOn(stage, history)).stamp.routing?.provider).toBe('b')
+  expect(a.calls.length).toBe(calls)
+})
+
+test('state goes back to the very credential that made it', async () => {
+  const first = await open([provider('a', thinks)])
+  const other = scripted('a', responsesProvider, { credential: { id: 'another', owner: 'platform', secret: 's' } })
+  other.play(done)
+  const { stamp } = await goOn({ ...(await open([other])), caller: first.caller }, await begun(first))
+  expect(stamp.warnings).toMatchObject([{ code: 'reasoning_state_dropped' }])
+  expect(seenBy(other)).toEqual([])
+})
+
+test('another workspace cannot use it', async () => {
+  const a = provider('a', thinks, done)
+  const stage = await open([a])
+  const { stamp } = await goOn({ gateway: stage.gateway, caller: stage.stranger }, await begun(stage))
+  expect(stamp.warnings).toEqual(unreadable)
+  expect(seenBy(a)).toEqual([])
+})
+
+test('a new sealing key opens nothing by itself, and everything beside the old one', async () => {
+  const a = provider('a', thinks, done, done)
+  const stage = await open([a])
+  const history = await begun(stage)
+  const fresh = new Uint8Array(32).fill(9)
+  const { caller } = stage
+  const alone = await open([a], { sealingKey: fresh })
+  expect((await goOn({ gateway: alone.gateway, caller }, history)).stamp.warnings).toEqual(unreadable)
+  const beside = await open([a], { sealingKey: fresh, previousSealingKeys: [sealingKey] })
+  expect((await goOn({ gateway: beside.gateway, caller }, history)).stamp.warnings).toEqual([])
+})
+
+test('a provider that cannot use the state is asked again at once without any', async () => {
+  const [a, b] = [provider('a', thinks, stale, done), provider('b')]
+  const stage = await open([a, b])
+  const { stamp } = await goOn(stage, await begun(stage))
+  expect(a.calls.slice(1).map(tongue.statesIn)).toEqual([[state], []])
+  expect(b.calls).toEqual([])
+  expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: refused by the provider.'))
+})
+
+test('one that still complains, or was sent none, leaves it to the next', async () => {
+  const [a, b] = [provider('a', thinks, stale, stale, stale), provider('b', done, done)]
+  const stage = await open([a, b])
+  const history = await begun(stage)
+  expect((await goOn(stage, history)).stamp.routing?.provider).toBe('b')
+  expect(a.calls.length).toBe(3)
+  expect((await goOn(stage, history.slice(0, 1))).stamp.routing?.provider).toBe('b')
+  expect(a.calls.length).toBe(4)
+})
+
+test('asking again is one of the attempts that a request has', async () => {
+  const a = provider('a', thinks, stale, done)
+  const stage = await open([a], { limits: { attempts: 1 } })
+  await expect(goOn(stage, await begun(stage))).rejects.toMatchObject({ status: 400 })
+  expect(a.calls.length).toBe(2)
+})
+
+test('the next release of a family is given the state, another family is not', async () => {
+  const a = provider('a', thinks, done, done)
+  const model = (id: string, family: string): Model => ({ id, family, offers: [offerOf(a, { provider_model_id: `their-${id}` })] })
+  const stage = await open([a], { models: [model('one', 'x'), model('two', 'x'), model('three', 'y')] })
+  const history = await begun(stage, 'a', 'one')
+  expect((await goOn(stage, history, { model: 'two' })).stamp.warnings).toEqual([])
+  expect(seenBy(a)).toEqual([state])
+  expect((await goOn(stage, history, { model: 'three' })).stamp.warnings).toEqual(foreign)
+  expect(seenBy(a)).toEqual([])
+})
+
+test('a caller who comes from the vendor brings its state along, unchanged and beside all that we do not know', async () => {
+  const a = provider('a', done)
+  const stage = await open([a])
+  const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor', unheard_of: 1 }
+  const { stamp } = await goOn(stage, [client.question('Go.'), reasoning], { unheard_of: true })
+  expect(stamp.warnings).toEqual([])
+  expect(a.calls[0]).toMatchObject({ unheard_of: true, input: [{}, reasoning] })
+})
+
+test('a provider of another language cannot read what a vendor sealed', async () => {
+  const chat = named(tongues, ({ name }) => name.startsWith('chat'))
+  const b = scripted('b', chat.dialect)
+  b.play(chat.say({ state: '', text: 'Done.' }))
+  const stage = await open([b])
+  const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor' }
+  const { stamp } = await goOn(stage, [client.question('Go.'), reasoning])
+  expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: in the form of a vendor that is not asked here.'))
+  expect(JSON.stringify(b.calls)).not.toContain('gAAAAA')
+})
+
+test('fields of an item that nobody knows go both ways beside its state', async () => {
+  const base = tongue.say({ state, call: 'call_1' })
+  if (!('whole' in base)) throw new Error('An answer is no failure.')
+  const output = (base.whole.output as readonly JsonObject[]).map(item => ({ ...item, unheard_of: item.type }))
+  const a = provider('a', { ...base, whole: { ...base.whole, output } }, done)
+  const stage = await open([a])
+  const history = await begun(stage)
+  expect(history[1]).toMatchObject({ type: 'reasoning', unheard_of: 'reasoning', encrypted_content: expect.stringMatching(/^gw1\./) })
+  await goOn(stage, history)
+  expect(inputOf(a)[1]).toMatchObject({ unheard_of: 'reasoning', encrypted_content: state })
+})
+
+test.each([
+  ['a key that is too short', { sealingKey: new Uint8Array(16) }, '`sealingKey` is 16 bytes'],
+  ['a key in hex', { sealingKey: '00'.repeat(32) as unknown as Uint8Array }, '`sealingKey` is a string'],
+  [
+    'an older key that is too long',
+    { sealingKey, previousSealingKeys: [sealingKey, new Uint8Array(33)] },
+    '`previousSealingKeys[1]` is 33 bytes',
+  ],
+  ['older keys alone', { sealingKey: undefined, previousSealingKeys: [sealingKey] }, 'without a `sealingKey`'],
+])('a gateway does not start with %s', async (_, options, message) => {
+  await expect(openStage([], options as Partial<GatewayOptions>)).rejects.toThrow(message)
+})
