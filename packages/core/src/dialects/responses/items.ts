@@ -1,5 +1,6 @@
 import type {
   AudioPart,
+  CachePoint,
   FilePart,
   FunctionCallItem,
   FunctionCallOutputItem,
@@ -184,10 +185,19 @@ function writeInputPart(part: Part, role: Role): readonly JsonObject[] {
   const known = originalBody(part)
   if (known) return [known]
   if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.refusal }]
-  if (part.type !== 'text') return [writeMedia(part)]
+  if (part.type !== 'text') return [{ ...writeMedia(part), ...breakpoint(part) }]
   const { text, annotations = [] } = part
-  return [role === 'assistant' ? { type: 'output_text', text, annotations } : { type: 'input_text', text }]
+  return [role === 'assistant' ? { type: 'output_text', text, annotations } : { type: 'input_text', text, ...breakpoint(part) }]
 }
+
+/** What ends with this part may be cached. */
+const breakpoint = ({ cache }: { readonly cache?: CachePoint }): JsonObject =>
+  cache ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
+
+/** Whether the mark of a cache point is sent with what carries it: of parts that a caller says, and of what came in this language. */
+export const carriesBreakpoint = (reading: object): boolean =>
+  originalBody(reading) !== undefined ||
+  ('type' in reading && (reading.type === 'text' || reading.type === 'image' || reading.type === 'file'))
 
 export const originalBody = (reading: object): JsonObject | undefined => {
   const original = originalOf(reading)

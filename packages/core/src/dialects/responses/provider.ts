@@ -1,13 +1,15 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
+import { pathOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
+import { cachePoints, failedTools, oneWarning, partsOf } from '../marks.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { heedRouting } from '../tier.ts'
-import { originalBody, writeInput } from './items.ts'
+import { carriesBreakpoint, originalBody, writeInput } from './items.ts'
 import { decodeResponse } from './reading.ts'
 import { decodeEvents } from './stream-in.ts'
 import { dialect } from './wire.ts'
@@ -67,8 +69,10 @@ function compose(prompt: Prompt): Encoded {
   const warnings: Warning[] = [...unsayable(prompt)]
   const written = input.flatMap((item, at): readonly JsonObject[] => {
     const body = writeInput(item)
-    if (!body)
-      warnings.push(unsupported(`input[${at}]`, `\`input[${at}]\` can only be read by a provider of another kind and was left out.`))
+    if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
+    for (const [index, part] of partsOf(item).entries()) {
+      if (part.type === 'native' && part.dialect !== dialect) warnings.push(foreign(pathOf(part, `input[${at}].content[${index}]`)))
+    }
     return body ? [body] : []
   })
   const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), input: written }
@@ -93,10 +97,18 @@ const writeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>): 
 })
 
 /** What this language has no words for. */
-const unsayable = ({ stop, seed }: Prompt): readonly Warning[] => [
+const unsayable = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
+  ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
+  ...oneWarning(
+    cachePoints(prompt, carriesBreakpoint),
+    'marks what may be cached; this provider takes no mark there, and it was left out.',
+  ),
   ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` has no counterpart here and was left out.')] : []),
   ...(seed !== undefined ? [unsupported('seed', '`seed` has no counterpart here and was left out.')] : []),
 ]
+
+const foreign = (param: string): Warning =>
+  unsupported(param, `\`${param}\` can only be read by a provider of another kind and was left out.`)
 
 function writeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
   if (tool.type !== 'native') {
