@@ -24,12 +24,13 @@ const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['
 /** Plays what each provider does, call by call; the last act is repeated. */
 async function run(
   script: Readonly<Record<string, readonly (FailureKind | 'ok')[]>>,
-  options: { budget?: number; deadlineMs?: number; allow_fallbacks?: boolean; left?: boolean } = {},
+  options: { budget?: number; deadlineMs?: number; allow_fallbacks?: boolean; left?: boolean; carries?: boolean } = {},
 ) {
   const [first, ...rest] = Object.keys(script).map(candidate)
   if (!first) throw new Error('A script names a provider.')
   const plan: Plan = { candidates: [first, ...rest], excluded: [], strategy: 'order' }
   const asked: string[] = []
+  const bare: boolean[] = []
   const heard: Failure[] = []
   const clock = webClock()
   const ending = makeEnding()
@@ -41,7 +42,9 @@ async function run(
     limits: { deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000), ceilingMs: 1_000, idleMs: 1_000 },
     budget: options.budget ?? 4,
     clock,
-    attempt: async ({ provider: { id } }) => {
+    carries: () => options.carries ?? false,
+    attempt: async ({ provider: { id } }, isBare) => {
+      bare.push(isBare)
       const acts = script[id] ?? []
       const act = acts[asked.filter(name => name === id).length] ?? acts.at(-1) ?? 'ok'
       asked.push(id)
@@ -49,7 +52,7 @@ async function run(
     },
     onFailure: (_, failure) => heard.push(failure),
   }).catch((error: Error) => error)
-  return { outcome, asked, heard }
+  return { outcome, asked, bare, heard }
 }
 
 test('the first that answers wins, and nobody else is asked', async () => {
@@ -117,4 +120,16 @@ test('when the last word is a refusal, the error still lists everyone who was as
       ],
     },
   })
+})
+
+test('who could not use the state of the conversation is asked again at once, and never sent it again', async () => {
+  const { asked, bare } = await run({ a: ['stale_state', 'server_error', 'ok'], b: ['server_error'] }, { carries: true })
+  expect(asked).toEqual(['a', 'a', 'b', 'a'])
+  expect(bare).toEqual([false, true, false, true])
+})
+
+test('where no state was sent, the next is asked; and nobody twice for complaining', async () => {
+  expect((await run({ a: ['stale_state'], b: ['ok'] })).asked).toEqual(['a', 'b'])
+  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true })).asked).toEqual(['a', 'a', 'b'])
+  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true, budget: 1 })).asked).toEqual(['a'])
 })

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openCarried } from '../../src/inference/carry.ts'
+import { makerOf, openState, sealState } from '../../src/inference/envelope.ts'
+import { sealing } from '../../src/inference/seal.ts'
+import type { InferenceEvent } from '../../src/protocol/event.ts'
+import type { Item } from '../../src/protocol/item.ts'
+import { originalOf, remember } from '../../src/protocol/original.ts'
+import type { InferenceRequest } from '../../src/protocol/request.ts'
+import type { Candidate } from '../../src/routing/plan.ts'
+import { makeKeyRing } from '../../src/runtime/seal.ts'
+import { sealingKey } from './stage.ts'
+
+const ring = makeKeyRing(() => [sealingKey])
+const logger = { info: () => {}, warn: () => {}, error: () => {} }
+const candidate = (id: string, reasoning_field?: string): Candidate => ({
+  model: { id: 'm', family: 'f', offers: [] },
+  offer: { provider: id, provider_model_id: 'theirs', dialect: 'responses', ...(reasoning_field && { quirks: { reasoning_field } }) },
+  provider: { id, dialects: [], endpoint: () => '', authorize: () => {} },
+  credential: { id: `${id}-key`, owner: 'platform', secret: '' },
+})
+const requestOf = (...input: readonly Item[]): InferenceRequest => ({
+  prompt: { input },
+  routing: { models: ['m'], allow_fallbacks: true },
+  delivery: 'whole',
+})
+const said: Item = { type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }
+const maker = makerOf(candidate('a'))
+
+test('any state comes out of its envelope as it went in, lone surrogates included', async () => {
+  const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(code => String.fromCharCode(code)) })
+  await fc.assert(
+    fc.asyncProperty(fc.option(anyText, { nil: undefined }), fc.option(fc.array(anyText), { nil: undefined }), async (text, words) => {
+      const state = { maker, ...(text !== undefined && { text }), ...(words && { words }) }
+      const envelope = await sealState(ring, 'w', state)
+      expect(envelope).toMatch(/^gw1\.[\w.-]+$/)
+      expect(await openState(ring, 'w', envelope)).toEqual(state)
+      expect(await openState(ring, 'another', envelope)).toBeUndefined()
+    }),
+  )
+})
+
+test('what else was sealed under the same key is no state', async () => {
+  const body = JSON.stringify({ v: 1, p: 'a', c: 'a-key', m: 'theirs', d: 'responses', t: 'x' })
+  expect(await openState(ring, 'w', `gw1.${await ring.seal(body, 'w')}`)).toBeUndefined()
+})
+
+test('an envelope of a later release is not guessed at', async () => {
+  for (const body of ['{"v":2}', '{"v":1}', '[]', '{"v":1,"p":1,"c":"c","m":"m","d":"d"}'])
+    expect(await openState(ring, 'w', `gw1.${await ring.seal(body, 'reasoning\nw')}`)).toBeUndefined()
+})
+
+test('a conversation without state costs no promise', () => {
+  expect(openCarried(requestOf(said, { type: 'reasoning', summary: ['Hm.'] }), 'w', ring)).toBeUndefined()
+})
+
+test('a request that needs no change is the very one that was given', async () => {
+  const vendors: Item = remember<Item>(
+    { type: 'reasoning', summary: [], encrypted_content: 'of the vendor' },
+    { dialect: 'responses', body: {} },
+  )
+  const request = requestOf(said, vendors)
+  const carried = await openCarried(request, 'w', ring)
+  const fitted = carried?.fit(candidate('a'), false)
+  expect(fitted?.request).toBe(request)
+  expect(fitted).toMatchObject({ warnings: [], carries: true })
+})
+
+test('what was given is not touched, and what needs no change keeps its original', async () => {
+  const envelope = await sealState(ring, 'w', { maker, text: 'theirs' })
+  const kept = remember<Item>({ ...said }, { dialect: 'responses', body: { kept: true } })
+  const sealed: Item = { type: 'reasoning', id: 'rs', summary: ['Hm.'], encrypted_content: envelope }
+  const request = requestOf(kept, sealed)
+  const before = JSON.stringify(request.prompt)
+  const carried = await openCarried(request, 'w', ring)
+  const mine = carried?.fit(candidate('a'), false)
+  expect(mine?.request.prompt.input[0]).toBe(kept)
+  expect(originalOf(mine?.request.prompt.input[0] ?? {})).toBeDefined()
+  expect(mine?.request.prompt.input[1]).toEqual({ ...sealed, encrypted_content: 'theirs' })
+  expect(carried?.fit(candidate('b'), false)).toMatchObject({ carries: false, warnings: [{ code: 'reasoning_state_dropped' }] })
+  expect(carried?.fit(candidate('a'), true)).toMatchObject({ carries: false })
+  expect([carried?.lastMade(candidate('a')), carried?.lastMade(candidate('b'))]).toEqual([1, undefined])
+  expect(JSON.stringify(request.prompt)).toBe(before)
+})
+
+test('one warning tells of all that was left out, and why', async () => {
+  const reasoning = (encrypted_content: string): Item => ({ type: 'reasoning', summary: [], encrypted_content })
+  const foreign = await sealState(ring, 'w', { maker: { ...maker, credential: 'other' }, text: 'x' })
+  const carried = await openCarried(
+    requestOf(said, reasoning(foreign), reasoning('gw1.broken'), reasoning('raw'), reasoning('raw')),
+    'w',
+    ring,
+  )
+  const { request, warnings } = carried?.fit(candidate('a'), false) ?? {}
+  expect(request?.prompt.input).toEqual([said])
+  expect(warnings?.map(({ message }) => message)).toEqual([
+    'The reasoning state of 4 items was left out: 1 made by another provider, account or model, 1 sealed for another workspace or with a key that is gone, or altered, 2 in the form of a vendor that is not asked here.',
+  ])
+})
+
+test('thoughts that a provider wants back in words are restored from the envelope alone', async () => {
+  const provider = candidate('a', 'reasoning_content')
+  const finished: InferenceEvent = {
+    type: 'item_finished',
+    index: 0,
+    item: { type: 'reasoning', summary: [], content: ['First.', '', 'Then.'] },
+  }
+  const [sealed] = await sealing(provider, { ring, logger, workspaceId: 'w' })([finished])
+  if (sealed?.type !== 'item_finished' || sealed.item.type !== 'reasoning') throw new Error('It stays an item.')
+  const { content, ...bare } = sealed.item
+  const carried = await openCarried(requestOf(bare), 'w', ring)
+  expect(carried?.fit(provider, false).request.prompt.input).toEqual([{ type: 'reasoning', summary: [], content: ['First.', 'Then.'] }])
+})
+
+test('a batch without reasoning is handed on as it is, and nobody waits for it', () => {
+  const stage = sealing(candidate('a'), { ring, logger, workspaceId: 'w' })
+  const batch: readonly InferenceEvent[] = Array.from({ length: 100 }, () => ({
+    type: 'delta',
+    index: 0,
+    delta: { kind: 'text', part: 0, text: 'word ' },
+  }))
+  expect(stage(batch)).toBe(batch)
+  const started: readonly InferenceEvent[] = [{ type: 'item_started', index: 0, item: { type: 'reasoning', summary: [] } }]
+  expect(stage(started)).toEqual(started)
+})
+
+test('where nothing can be sealed, the answer goes on without state', async () => {
+  const broken = { ...ring, seal: () => Promise.reject(new Error('no crypto here')) }
+  const stage = sealing(candidate('a'), { ring: broken, logger, workspaceId: 'w' })
+  const finished: InferenceEvent = {
+    type: 'item_finished',
+    index: 0,
+    item: { type: 'reasoning', summary: ['Hm.'], encrypted_content: 'x' },
+  }
+  expect(await stage([finished])).toEqual([{ ...finished, item: { type: 'reasoning', summary: ['Hm.'] } }])
+})

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ceiling } from '../../src/inference/ceiling.ts'
+import { watchCalls } from '../../src/inference/remarks.ts'
+import type { InferenceEvent } from '../../src/protocol/event.ts'
+import { fold } from '../../src/protocol/fold.ts'
+import type { Item } from '../../src/protocol/item.ts'
+import type { Prompt } from '../../src/protocol/request.ts'
+import type { InferenceResponse } from '../../src/protocol/response.ts'
+import { unfold } from '../../src/protocol/unfold.ts'
+import { faultsOf } from '../dialects/laws.ts'
+
+const usage = { input_tokens: 1, output_tokens: 9_999, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+const answer = (...output: readonly Item[]): InferenceResponse => ({
+  id: 'r',
+  model: 'm',
+  created_at: 1,
+  output,
+  outcome: { status: 'completed' },
+  usage,
+})
+const message = (text: string): Item => ({ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'text', text }] })
+const call = (name: string, written = '{}'): Item => ({ type: 'function_call', call_id: `call_${name}`, name, arguments: written })
+
+/** What may be told under a cap of ten tokens: 10 × 1.05 × 16, and 1,024. */
+const cap = 10
+const most = 168 + 1_024
+
+function under(batches: readonly (readonly InferenceEvent[])[]) {
+  let cuts = 0
+  const pass = ceiling(cap, () => {
+    cuts += 1
+  })
+  const events: InferenceEvent[] = []
+  for (const batch of batches) if (cuts === 0) events.push(...pass(batch))
+  return { events, cuts, response: fold(events) }
+}
+
+const lengthOf = (events: readonly InferenceEvent[]): number =>
+  events.reduce((sum, event) => sum + (event.type === 'delta' && 'text' in event.delta ? event.delta.text.length : 0), 0)
+
+describe('the output cap', () => {
+  test('an answer within it passes untouched, batch by batch', () => {
+    const batch = unfold(answer(message('x'.repeat(most))))
+    let cuts = 0
+    const pass = ceiling(cap, () => {
+      cuts += 1
+    })
+    expect(pass(batch)).toBe(batch)
+    expect(cuts).toBe(0)
+  })
+
+  test('an answer without an end is cut in the middle of a text, and says so', () => {
+    const { events, response, cuts } = under([unfold(answer(message('x'.repeat(most - 1)), message('more than there is room for')))])
+    expect(cuts).toBe(1)
+    expect(faultsOf(events)).toEqual([])
+    expect(lengthOf(events)).toBe(most)
+    expect(response.outcome).toEqual({ status: 'incomplete', reason: 'max_output_tokens' })
+    expect(response.usage).toBeUndefined()
+    expect(response.output.map(item => 'status' in item && item.status)).toEqual(['completed', 'incomplete'])
+    expect(response.output[1]).toMatchObject({ content: [{ type: 'text', text: 'm' }] })
+  })
+
+  test('arguments and refusals count; thoughts do not, since not every cap holds for them', () => {
+    const thoughts: Item = { type: 'reasoning', summary: ['s'.repeat(most)], content: ['c'.repeat(most)] }
+    expect(under([unfold(answer(thoughts, message('Done.')))]).cuts).toBe(0)
+    expect(under([unfold(answer(call('f', 'x'.repeat(most + 1))))]).response.output).toMatchObject([
+      { type: 'function_call', name: 'f', arguments: 'x'.repeat(most), status: 'incomplete' },
+    ])
+    const refusal: Item = { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'n'.repeat(most + 1) }] }
+    expect(under([unfold(answer(refusal))]).response.output).toMatchObject([{ content: [{ type: 'refusal', refusal: 'n'.repeat(most) }] }])
+  })
+
+  test('what was open is finished with all that was told of it', () => {
+    const open: readonly InferenceEvent[] = [
+      { type: 'started', id: 'r', model: 'm', created_at: 1 },
+      { type: 'item_started', index: 0, item: { type: 'reasoning', summary: [] } },
+      { type: 'delta', index: 0, delta: { kind: 'summary', part: 0, text: 'Thus.' } },
+      { type: 'item_started', index: 1, item: { type: 'message', role: 'assistant', content: [] } },
+      { type: 'delta', index: 1, delta: { kind: 'text', part: 0, text: 'See ', logprobs: [{ token: 'See' }] } },
+      { type: 'delta', index: 1, delta: { kind: 'annotation', part: 0, annotation: { type: 'url_citation' } } },
+    ]
+    const endless: InferenceEvent = { type: 'delta', index: 1, delta: { kind: 'text', part: 1, text: 'x'.repeat(most) } }
+    const { events, response } = under([open, [endless], [endless]])
+    expect(faultsOf(events)).toEqual([])
+    expect(response.output).toEqual([
+      { type: 'reasoning', summary: ['Thus.'] },
+      {
+        type: 'message',
+        role: 'assistant',
+        status: 'incomplete',
+        content: [
+          { type: 'text', text: 'See ', annotations: [{ type: 'url_citation' }], logprobs: [{ token: 'See' }] },
+          { type: 'text', text: 'x'.repeat(most - 4) },
+        ],
+      },
+    ])
+  })
+
+  test('however the answer is cut into deltas and batches, what comes out is a legal stream of the right length', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 4 }), { maxLength: 12 }), texts => {
+        const head: readonly InferenceEvent[] = [
+          { type: 'started', id: 'r', model: 'm', created_at: 1 },
+          { type: 'item_started', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
+        ]
+        const said = texts.flat().join('')
+        const tail = unfold(answer(message(said))).slice(-2)
+        const deltas = texts.map(batch =>
+          batch.map((text): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })),
+        )
+        const { events, cuts } = under([head, ...deltas, tail])
+        expect(faultsOf(events)).toEqual([])
+        expect(cuts).toBe(said.length > most ? 1 : 0)
+        const told = lengthOf(events)
+        expect(told === Math.min(most, said.length) || (told === most - 1 && cuts === 1)).toBe(true)
+        expect(JSON.stringify(events)).not.toMatch(/\\ud[89ab]/)
+      }),
+    )
+  })
+})
+
+describe('calls that nobody asked for', () => {
+  const tool = (name: string) => ({ type: 'function', name }) as const
+  const remarks = (prompt: Partial<Prompt>, ...output: readonly Item[]) => {
+    const calls = watchCalls({ input: [], ...prompt })
+    calls?.look(unfold(answer(...output)))
+    return calls?.warnings().map(({ code, param }) => [code, param])
+  }
+
+  test('a request without tools is not watched', () => {
+    expect(watchCalls({ input: [] })).toBeUndefined()
+    expect(watchCalls({ input: [], tools: [] })).toBeUndefined()
+  })
+
+  test('a tool that was not offered is named, once for all', () => {
+    const calls = watchCalls({ input: [], tools: [tool('a')] })
+    calls?.look(unfold(answer(call('a'), call('b'), call('b'), call('c'))))
+    expect(calls?.warnings()).toEqual([
+      { code: 'tool_not_offered', message: 'The model called "b", "c", which is not among the tools of the request.', param: 'tools' },
+    ])
+  })
+
+  test('beside a hosted tool any name may be right', () => {
+    const hosted = { type: 'native', dialect: 'responses', body: { type: 'mcp' } } as const
+    expect(remarks({ tools: [tool('a'), hosted] }, call('b'))).toEqual([])
+  })
+
+  test('two calls are remarked upon only where one was asked for', () => {
+    const twice = [call('a'), message('and'), { ...call('a'), call_id: 'again' }] as const
+    expect(remarks({ tools: [tool('a')] }, ...twice)).toEqual([])
+    expect(remarks({ tools: [tool('a')], parallel_tool_calls: false }, call('a'))).toEqual([])
+    expect(remarks({ tools: [tool('a')], parallel_tool_calls: false }, ...twice)).toEqual([
+      ['parallel_tool_calls_ignored', 'parallel_tool_calls'],
+    ])
+  })
+})
