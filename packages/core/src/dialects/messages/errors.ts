@@ -56,15 +56,18 @@ const statusOf: Readonly<Record<FailureKind, number>> = {
 
 const ours: Readonly<Record<string, { readonly status: number } | undefined>> = codes
 
-/** A failure inside a stream. The provider's own status counts for nothing here: a credential of ours that it refuses is no fault of the caller. */
-export function writeFailure({ kind, message, code = 'provider_error', param, provider }: Failure, request_id: string): JsonObject {
-  const status = (Object.hasOwn(ours, code) ? ours[code]?.status : undefined) ?? statusOf[kind]
+/**
+ * A failure inside a stream. The provider's own status counts for nothing here: a credential of ours that it refuses is no
+ * fault of the caller.
+ */
+export function writeFailure({ kind, message, code, param, provider }: Failure, request_id: string): JsonObject {
+  const status = code !== undefined && Object.hasOwn(ours, code) ? ours[code]?.status : undefined
   return {
     type: 'error',
     error: {
-      type: typeOf(status),
+      type: typeOf(status ?? statusOf[kind]),
       message,
-      code,
+      code: code ?? 'provider_error',
       ...(param !== undefined && { param }),
       ...(provider !== undefined && { provider }),
     },

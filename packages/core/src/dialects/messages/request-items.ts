@@ -33,9 +33,10 @@ const readContent: Read<string | readonly JsonObject[]> = (value, path) => {
 }
 
 /** A string is `instructions`; blocks are one item, so that each keeps its own place in the prompt cache. */
-export const readSystem: Read<string | Item> = (value, path) => {
+export const readSystem: Read<string | Item | undefined> = (value, path) => {
   const content = readContent(value, path)
   if (typeof content === 'string') return content
+  if (content.length === 0) return undefined
   return messageOf({ role: 'system', body: { role: 'system', content }, path }, list(readPart)(content, path))
 }
 
