@@ -90,8 +90,8 @@ export const features: readonly Feature[] = [
       anyPart(prompt, part => 'cache' in part && part.cache !== undefined) ||
       any(prompt, item => 'cache' in item && item.cache !== undefined) ||
       (prompt.tools ?? []).some(tool => tool.type === 'function' && tool.cache !== undefined),
-    fates: [dropped, dropped, mapped, dropped, mapped],
-    note: 'A caller of the same language keeps its own marks.',
+    fates: [mapped, dropped, mapped, dropped, mapped],
+    note: 'On parts of a conversation; where tools and results take no mark, a warning says so. A caller of the same language keeps its own.',
   },
   {
     param: 'input[*]',
@@ -184,12 +184,5 @@ export const features: readonly Feature[] = [
     name: 'Prompt cache key',
     isUsed: isSet('prompt_cache_key'),
     fates: [kept, kept, dropped, dropped, dropped],
-  },
-  {
-    param: 'native',
-    name: 'Fields of another language that we do not know',
-    isUsed: isSet('native'),
-    fates: [dropped, dropped, dropped, dropped, dropped],
-    note: 'They go on to a provider of the caller’s own language.',
   },
 ]
