@@ -623,6 +623,8 @@ const withChange = (value: Json | undefined, path: readonly (string | number)[],
   const [key, ...rest] = path
   if (key === undefined) return put
   const copy = (Array.isArray(value) ? [...value] : { ...(value as JsonObject) }) as Record<string | number, Json>
+  // JSON has no arrays with holes.
+  if (Array.isArray(copy) && Number(key) > copy.length) throw new RangeError()
   copy[key] = withChange(copy[key], rest, put)
   return copy as Json
 }

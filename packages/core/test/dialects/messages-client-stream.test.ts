@@ -297,6 +297,34 @@ describe('blocks', () => {
     ])
   })
 
+  test('a citation of a document is told as it came, where the text stands that it is about', () => {
+    const citation = { type: 'page_location', document_index: 0 }
+    const told = (dialect: string, delta: JsonObject, index = 0): InferenceEvent => ({
+      type: 'native',
+      dialect,
+      name: 'content_block_delta',
+      index,
+      body: { delta },
+      preamble: false,
+    })
+    const about = (body: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'messages', name: 'ping', body, preamble: true })
+    const events = [
+      about({ delta: { type: 'citations_delta', citation } }),
+      started,
+      begin(0, call('')),
+      begin(1, empty),
+      grow(1, 'text', 'a'),
+      told('messages', { type: 'citations_delta', citation }, 1),
+      told('messages', { type: 'tomorrow_delta' }, 1),
+      told('elsewhere', { type: 'citations_delta', citation }, 1),
+      told('messages', { type: 'citations_delta', citation }),
+      end(1, message('a')),
+      end(0, call('')),
+      finish(),
+    ]
+    expect(read(events).message.content).toMatchObject([{ type: 'tool_use' }, { type: 'text', text: 'a', citations: [citation] }])
+  })
+
   test('a call without arguments has none', () => {
     expect(told(call(''))).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: {} }])
   })

@@ -120,9 +120,11 @@ function textBlock(part: Part): readonly JsonObject[] {
   if (part.type === 'native') return part.dialect === dialect ? [part.body] : []
   if (part.type === 'refusal') return part.refusal === '' ? [] : [{ type: 'text', text: part.refusal, citations: null }]
   if (part.type !== 'text') return []
-  const citations = (part.annotations ?? []).map(citationOf).filter(citation => citation !== undefined)
+  const known = originalBody(part)
+  const links = (part.annotations ?? []).map(citationOf).filter(citation => citation !== undefined)
+  const citations = Array.isArray(known?.citations) ? known.citations : links
   if (part.text === '' && citations.length === 0) return []
-  return [{ ...originalBody(part), type: 'text', text: part.text, citations: citations.length > 0 ? citations : null }]
+  return [{ ...known, type: 'text', text: part.text, citations: citations.length > 0 ? citations : null }]
 }
 
 /** A link in the form of a search result. What its maker alone can fill in stays empty. */

@@ -9,6 +9,8 @@ import { dialect } from './wire.ts'
 
 export interface Telling {
   grow(delta: Delta): void
+  /** What only this language says of an item that grows. */
+  add?(delta: JsonObject): void
   /** Tells what no delta has told yet. Without an item, what was told is all there is. */
   finish(item?: Item): void
 }
@@ -67,6 +69,9 @@ function tellMessage(blocks: BlockWriter): Telling {
     grow(delta) {
       if (delta.kind === 'text' || delta.kind === 'refusal') say(delta.part, delta.text)
       else if (delta.kind === 'annotation') cite(delta.part, delta.annotation)
+    },
+    add(delta) {
+      if (delta.type === 'citations_delta' && current !== -1) blocks.add(delta)
     },
     finish(item) {
       for (const [number, part] of item?.type === 'message' ? item.content.entries() : []) {

@@ -2,13 +2,13 @@ import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { Frame } from '../../protocol/wire.ts'
+import { type Frame, isObject } from '../../protocol/wire.ts'
 import { idUnder } from '../mint.ts'
 import { writeFailure } from './errors.ts'
 import { headOf, isRefusal, stampOn, stopOf, unreadOf, writeUsage } from './snapshot.ts'
 import { blockWriter } from './stream-out-blocks.ts'
 import { isSpoken, type Telling, tellingOf } from './stream-out-items.ts'
-import { originalBody } from './wire.ts'
+import { dialect, originalBody } from './wire.ts'
 
 // Facts → frames. Blocks follow one another here while our items may overlap: the first that is open speaks, and what the
 // others say waits until it is their turn.
@@ -21,7 +21,7 @@ interface Speaker {
   readonly waiting: ItemEvent[]
 }
 
-type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' }>
+type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' | 'native' }>
 type Finished = Extract<InferenceEvent, { type: 'finished' }>
 
 export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
@@ -67,6 +67,10 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
       telling?.grow(event.delta)
       return
     }
+    if (event.type === 'native') {
+      if (event.dialect === dialect && isObject(event.body.delta)) telling?.add?.(event.body.delta)
+      return
+    }
     telling?.finish(event.item)
     called ||= event.item.type === 'function_call'
     refused ||= isRefusal(event.item)
@@ -75,7 +79,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
 
   const hear = (event: ItemEvent): void => {
     const first = line[0]
-    if (first?.index !== event.index) {
+    if (!first || first.index !== event.index) {
       line.find(({ index }) => index === event.index)?.waiting.push(event)
       return
     }
@@ -117,9 +121,9 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     if (state === 'ended') return
     // A failure may be the first thing that is said.
     if (state === 'fresh' && !isFailure(event)) begin(event)
-    if (event.type === 'delta' || event.type === 'item_finished') hear(event)
-    else if (event.type === 'item_started') join(event.index, event.item)
+    if (event.type === 'item_started') join(event.index, event.item)
     else if (event.type === 'finished') end(event)
+    else if (event.type !== 'started') hear(event)
   }
 
   return {

@@ -10,7 +10,8 @@ export const dialect = 'messages'
 // - any other item, and a part: its block. A tool: its entry of `tools`.
 // - a native item of a conversation is a block of the assistant; a user's block that we do not read is a native part.
 // - `started`: the message of `message_start`. A whole answer, and `finished`: the message as it is in the end.
-// - an annotation: its citation.
+// - an annotation: its citation. Citations of documents are no links, which is all that other languages know: in a stream each
+//   is a native event `content_block_delta` about its item, with the wire event as its body.
 
 export const originalBody = (reading: object): JsonObject | undefined => {
   const original = originalOf(reading)
