@@ -140,7 +140,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       const request = options.prepare ? await options.prepare(asked, caller) : asked
       const carried = await openCarried(request, caller.workspaceId, engine.ring)
       const plan = makePlan(request, estimateInput(request.prompt), pinned(planning, carried))
-      return { ...plan, fidelity: plan.candidates.map(candidate => fidelityOf(request, candidate)) }
+      const fidelity = plan.candidates.map(candidate => {
+        const fitted = carried?.fit(candidate, false)
+        return fidelityOf(fitted?.request ?? request, candidate, fitted?.warnings)
+      })
+      return { ...plan, fidelity }
     },
     fidelity(asked, model) {
       const request = model === undefined ? asked : askingFor(asked, model)

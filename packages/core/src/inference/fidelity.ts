@@ -24,7 +24,8 @@ export interface FeatureFate {
   readonly note?: string
 }
 
-export function fidelityOf(request: InferenceRequest, { model, provider, offer }: Candidate): Fidelity {
+/** `lost`: what was left out of the request for this candidate before it is encoded. */
+export function fidelityOf(request: InferenceRequest, { model, provider, offer }: Candidate, lost: readonly Warning[] = []): Fidelity {
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
   const { warnings } = dialect?.encodeRequest(request, offer, quirksFor(provider, offer)) ?? { warnings: [] }
   const explained = new Set<Warning>()
@@ -37,9 +38,9 @@ export function fidelityOf(request: InferenceRequest, { model, provider, offer }
       explained.add(warning)
       return { param, name, fate: usual === 'approximated' ? 'approximated' : 'dropped', note: warning.message }
     })
-  const others = warnings
-    .filter(warning => !explained.has(warning))
-    .map(({ param = '', message }): FeatureFate => ({ param, name: param, fate: 'dropped', note: message }))
+  const others = [...lost, ...warnings.filter(warning => !explained.has(warning))].map(
+    ({ param = '', message }): FeatureFate => ({ param, name: param, fate: 'dropped', note: message }),
+  )
   return { model: model.id, provider: provider.id, dialect: offer.dialect, features: [...known, ...others] }
 }
 

@@ -71,6 +71,7 @@ test('who made the state is asked first, whatever the ranking says', async () =>
   const plan = await stage.gateway.plan(request, stage.caller)
   expect(plan.candidates.map(each => each.provider.id)).toEqual(['a', 'b'])
   expect(plan.pinned?.map(each => each.provider.id)).toEqual(['a'])
+  expect(plan.fidelity.map(({ features }) => features.filter(({ note }) => note === foreign[0]?.message).length)).toEqual([0, 1])
 })
 
 test('of several makers the last goes first', async () => {
