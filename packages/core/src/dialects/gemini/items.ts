@@ -7,7 +7,7 @@ import { unsupported } from '../quirks.ts'
 import { writeMedia } from './media.ts'
 import type { Names } from './names.ts'
 import { readState, type Signed } from './state.ts'
-import { signEnd, type Turn, textParts, writeTurns } from './turns.ts'
+import { isEmpty, signEnd, type Turn, textParts, writeTurns } from './turns.ts'
 import { dialect } from './wire.ts'
 
 // Items → contents.
@@ -41,9 +41,10 @@ export function writeContents(input: readonly Item[], words: readonly string[], 
   let leading = true
 
   const into = (role: Turn['role']): Turn => {
+    if (role === 'user') next = {}
+    if (isEmpty(turns.at(-1))) turns.pop()
     const last = turns.at(-1)
     if (last?.role === role) return last
-    next = {}
     const turn: Turn = { role, parts: [], results: [], images: [] }
     turns.push(turn)
     return turn

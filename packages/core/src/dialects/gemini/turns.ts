@@ -12,6 +12,10 @@ export interface Turn {
   readonly images: JsonObject[]
 }
 
+/** Someone spoke and said nothing. */
+export const isEmpty = (turn: Turn | undefined): boolean =>
+  turn !== undefined && turn.parts.length === 0 && turn.results.length === 0 && turn.images.length === 0
+
 export function writeTurns(turns: readonly Turn[], needsSignatures: boolean): readonly JsonObject[] {
   const current = needsSignatures ? turns.findLastIndex(({ role, results }) => role === 'user' && results.length === 0) : turns.length
   return turns.flatMap((turn, at) => {
