@@ -4,7 +4,7 @@ export class StartError extends Error {
 }
 
 /** Fields whose value never shows, not even in the message that calls it wrong. */
-const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key)$|_KEY$/
+const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key|access_key_id|secret_access_key|session_token)$|_KEY$/
 
 /** Names the field, what it got and what it takes. `wrong('port', 99999, 'a whole number from 0 to 65535')` */
 export const wrong = (field: string, got: unknown, takes: string): StartError =>

@@ -1,7 +1,6 @@
 import { catalogModels } from '@signalbox/catalog'
 import type { Model, Offer, Price, Provider } from '@signalbox/core/protocol'
-import { StartError, wrong } from './fault.ts'
-import { spokenHere } from './providers.ts'
+import { wrong } from './fault.ts'
 import type { Config } from './schema.ts'
 import { simulatedModels } from './simulation.ts'
 
@@ -73,9 +72,6 @@ function ownOffer(offer: Listed['offers'][number], { field, providers }: Place):
     throw wrong(`${field}.provider`, name, `the id of a provider that is on (${ids}), so list it under \`providers\` or set its key`)
   }
   const speaks = provider.dialects.map(each => each.name)
-  if (dialect !== 'responses' && dialect !== 'chat') {
-    throw new StartError(`\`${field}.dialect\` is "${dialect}"; ${spokenHere}, and not yet that.`)
-  }
   if (!speaks.includes(dialect)) throw wrong(`${field}.dialect`, dialect, `what "${name}" speaks: ${speaks.join(', ')}`)
   return withPolicy(
     {

@@ -1,7 +1,8 @@
 import type { Provider } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
-import { type BuiltIn, builtIns, unspoken } from './built-in.ts'
-import { type Environment, settingOf } from './environment.ts'
+import { compatible, type Spoken } from '@signalbox/core/providers'
+import { type Access, accessOf, credentialIn, type Field, fieldsOf, halfOf, holds, isOn, variableOf } from './access.ts'
+import { type BuiltIn, builtIns } from './built-in.ts'
+import type { Environment } from './environment.ts'
 import { StartError, wrong } from './fault.ts'
 import type { Config } from './schema.ts'
 
@@ -12,11 +13,6 @@ export interface ProvidersOn {
 }
 
 type Listed = Config['providers'][number]
-type Spoken = BuiltIn['speaks'][number]
-
-const spoken: readonly string[] = ['responses', 'chat'] satisfies readonly Spoken[]
-const isSpoken = (dialect: string): dialect is Spoken => spoken.includes(dialect)
-export const spokenHere = 'this version speaks responses and chat'
 
 /** Whom to call: first those that the config lists, then every built-in one whose credential is in the environment. */
 export function providersOf({ providers }: Pick<Config, 'providers'>, environment: Environment): ProvidersOn {
@@ -29,66 +25,8 @@ export function providersOf({ providers }: Pick<Config, 'providers'>, environmen
       ...providers.map((listed, at) => fromConfig(listed, { field: `providers[${at}]`, environment })),
       ...found.flatMap(({ provider }) => provider ?? []),
     ],
-    notices: [
-      ...found.flatMap(({ notice }) => notice ?? []),
-      ...unspoken.flatMap(({ id, variables, language }) => {
-        const variable = variables.find(name => settingOf(environment, name) !== undefined)
-        if (variable === undefined || ids.includes(id)) return []
-        return [`${id} stays off, though ${variable} is set: ${spokenHere}, and not yet ${language}.`]
-      }),
-    ],
+    notices: found.flatMap(({ notice }) => notice ?? []),
   }
-}
-
-interface Place {
-  readonly field: string
-  readonly environment: Environment
-}
-
-function fromConfig(listed: Listed, place: Place): Provider {
-  const { id, base_url } = listed
-  const { field } = place
-  const stranger = unspoken.find(row => row.id === id)
-  if (stranger && (base_url === undefined || listed.speaks === undefined)) {
-    throw new StartError(`\`${field}.id\` is "${id}", which speaks ${stranger.language}; ${spokenHere}, and cannot call it yet.`)
-  }
-  const speaks = listed.speaks?.map((dialect, at) => {
-    if (isSpoken(dialect)) return dialect
-    throw new StartError(`\`${field}.speaks[${at}]\` is "${dialect}"; ${spokenHere}, and not yet that.`)
-  })
-  if (speaks?.length === 0) throw wrong(`${field}.speaks`, [], `at least one of ${spoken.join(', ')}`)
-  const row = builtIns.find(known => known.id === id)
-  const baseUrl = base_url ?? (row && filled(row, place.environment))
-  if (typeof baseUrl !== 'string') {
-    const missing = baseUrl ? `set ${baseUrl.missing}, or give its address` : `an address, since "${id}" is not built in`
-    throw wrong(`${field}.base_url`, undefined, missing)
-  }
-  return build(row ?? { id, variables: [], baseUrl, speaks: ['chat'] }, {
-    apiKey: keyOf(listed, row, place) ?? '',
-    baseUrl,
-    ...(speaks && { speaks }),
-    ...(listed.data_policy !== undefined && { data_policy: listed.data_policy }),
-  })
-}
-
-function keyOf(
-  { id, api_key, api_key_env, base_url }: Listed,
-  row: BuiltIn | undefined,
-  { field, environment }: Place,
-): string | undefined {
-  if (api_key !== undefined && api_key_env !== undefined) {
-    throw new StartError(`\`${field}\` has \`api_key\` and \`api_key_env\`; it takes one of them.`)
-  }
-  if (api_key_env !== undefined) {
-    const key = credentialIn(environment, api_key_env)
-    if (key === undefined) throw new StartError(`\`${field}.api_key_env\` is "${api_key_env}", and no such variable is set.`)
-    return key
-  }
-  const key = api_key ?? firstKey(row, environment)
-  if (key === undefined && row && row.variables.length > 0 && base_url === undefined) {
-    throw wrong(`${field}.api_key`, undefined, `the key of "${id}", which may also be in ${row.variables.join(' or ')}`)
-  }
-  return key
 }
 
 interface Found {
@@ -97,42 +35,92 @@ interface Found {
 }
 
 function fromEnvironment(row: BuiltIn, environment: Environment): Found {
-  const apiKey = firstKey(row, environment)
-  if (apiKey === undefined) return {}
-  const baseUrl = filled(row, environment)
-  if (typeof baseUrl === 'string') return { provider: build(row, { apiKey, baseUrl }) }
-  return { notice: `${row.id} stays off: ${row.variables.join(', ')} is set, but ${baseUrl.missing} is not.` }
+  const access = accessOf(row, {}, environment)
+  if (isOn(row, access)) return { provider: row.make(access) }
+  const half = halfOf(row, access)
+  if (!half) return {}
+  const sign = variableOf(row, half.sign, environment)
+  return { notice: `${row.id} stays off: ${sign} is set, but ${row.fields[half.missing]?.join(' or ')} is not.` }
 }
 
-const firstKey = (row: BuiltIn | undefined, environment: Environment): string | undefined =>
-  row?.variables.map(variable => credentialIn(environment, variable)).find(key => key !== undefined)
-
-function credentialIn(environment: Environment, variable: string): string | undefined {
-  const key = settingOf(environment, variable)
-  if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key
-  throw new StartError(`${variable} holds something that no header can carry; it takes visible ASCII characters without spaces.`)
+interface Place {
+  readonly field: string
+  readonly environment: Environment
 }
 
-/** The address of a row with its variables filled in, or the first of them that is not set. */
-function filled({ baseUrl }: BuiltIn, environment: Environment): string | { readonly missing: string } {
-  const missing = [...baseUrl.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) =>
-    settingOf(environment, name) === undefined ? [name] : [],
-  )[0]
-  if (missing !== undefined) return { missing }
-  return baseUrl.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(settingOf(environment, name) ?? ''))
+function fromConfig(listed: Listed, place: Place): Provider {
+  const { speaks, data_policy } = listed
+  if (speaks?.length === 0) throw wrong(`${place.field}.speaks`, [], 'at least one of responses, chat, messages, gemini, bedrock')
+  const row = builtIns.find(({ id }) => id === listed.id)
+  const made = row ? builtIn(row, listed, place) : stranger(listed, place)
+  return data_policy === undefined ? made : { ...made, data_policy }
 }
 
-interface Access {
-  readonly apiKey: string
-  readonly baseUrl: string
-  readonly speaks?: readonly Spoken[]
-  readonly data_policy?: string
+function stranger({ id, speaks, base_url, ...listed }: Listed, place: Place): Provider {
+  const { field } = place
+  const foreign = given(listed).find(each => each !== 'api_key')
+  if (foreign !== undefined) throw unasked(`${field}.${foreign}`, id, ['speaks', 'base_url', 'api_key'])
+  if (base_url === undefined) throw wrong(`${field}.base_url`, undefined, `an address, since "${id}" is not built in`)
+  const apiKey = keyOf(listed, place)
+  return compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey }), ...(speaks && { speaks }) })
 }
 
-function build(row: BuiltIn, { apiKey, baseUrl, speaks = row.speaks, data_policy = row.data_policy }: Access): Provider {
-  const { id, quirks, make } = row
-  const policy = data_policy === undefined ? {} : { data_policy }
-  if (!make) return compatible({ id, baseUrl, apiKey, speaks, ...policy, ...(quirks && { quirks }) })
-  const made = make({ apiKey, baseUrl })
-  return { ...made, ...policy, dialects: made.dialects.filter(({ name }) => speaks.some(spoken => spoken === name)) }
+function builtIn(row: BuiltIn, listed: Listed, place: Place): Provider {
+  const { field } = place
+  const foreign = given(listed).find(each => !fieldsOf(row).includes(each))
+  if (foreign !== undefined) throw unasked(`${field}.${foreign}`, row.id, fieldsOf(row))
+  const known = accessOf(row, { ...listed, api_key: keyOf(listed, place) }, place.environment)
+  const isElsewhere = listed.base_url !== undefined
+  if (!isOn(row, known) && !isElsewhere && !row.asksNothing) throw lacking(row, known, field)
+  // Behind an address of one's own anything may stand, also something that asks for no key.
+  const access = isElsewhere && known.api_key === undefined ? { ...known, api_key: '' } : known
+  return speaking(row.make(access), { listed, access, place })
+}
+
+/** A provider that speaks more or other languages at another address is any server that does. */
+function speaking(
+  made: Provider,
+  { listed, access, place }: { readonly listed: Listed; readonly access: Access; readonly place: Place },
+): Provider {
+  const { speaks, base_url } = listed
+  if (!speaks) return made
+  const spoken = made.dialects.map(({ name }) => name)
+  const at = speaks.findIndex(name => !spoken.includes(name))
+  if (at === -1) return { ...made, dialects: made.dialects.filter(({ name }) => isSpoken(speaks, name)) }
+  if (base_url === undefined) throw wrong(`${place.field}.speaks[${at}]`, speaks[at], `what "${made.id}" speaks: ${spoken.join(', ')}`)
+  const { id, quirks, data_policy } = made
+  const { api_key: apiKey } = access
+  return compatible({
+    id,
+    baseUrl: base_url,
+    speaks,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(quirks && { quirks }),
+    ...(data_policy !== undefined && { data_policy }),
+  })
+}
+
+const isSpoken = (speaks: readonly Spoken[], name: string): boolean => speaks.some(each => each === name)
+
+/** The fields of access that the config names. */
+const given = (listed: Partial<Listed>): readonly Field[] => (Object.keys(holds) as Field[]).filter(field => listed[field] !== undefined)
+
+const unasked = (field: string, id: string, takes: readonly string[]): StartError =>
+  new StartError(`\`${field}\` is for other providers; "${id}" takes ${takes.join(', ')}.`)
+
+function lacking(row: BuiltIn, access: Access, place: string): StartError {
+  const field = halfOf(row, access)?.missing ?? row.ways[0]?.[0] ?? 'api_key'
+  const variables = row.fields[field] ?? []
+  const also = variables.length === 0 ? '' : `, which may also be in ${variables.join(' or ')}`
+  return wrong(`${place}.${field}`, undefined, `${holds[field]} of "${row.id}"${also}`)
+}
+
+function keyOf({ api_key, api_key_env }: Pick<Listed, 'api_key' | 'api_key_env'>, { field, environment }: Place): string | undefined {
+  if (api_key !== undefined && api_key_env !== undefined) {
+    throw new StartError(`\`${field}\` has \`api_key\` and \`api_key_env\`; it takes one of them.`)
+  }
+  if (api_key_env === undefined) return api_key
+  const key = credentialIn(environment, api_key_env)
+  if (key === undefined) throw new StartError(`\`${field}.api_key_env\` is "${api_key_env}", and no such variable is set.`)
+  return key
 }

@@ -29,6 +29,9 @@ const label = () => words('a text of 1 to 255 characters', /^[^\p{Cc}]{1,255}$/u
 const name = () => words('1 to 200 visible ASCII characters without spaces', /^[\x21-\x7e]{1,200}$/)
 const secret = () => words('a text of visible ASCII characters without spaces', /^[\x21-\x7e]+$/)
 
+/** It becomes part of an address. */
+const place = () => words('1 to 128 letters, digits, `-`, `_`, `.` and `:`', /^[\w.:-]{1,128}$/)
+
 /** Money inside is whole microdollars: what would be rounded away is refused. */
 const usd = (what: string, most: number) =>
   takes(
@@ -51,6 +54,16 @@ const provider = section({
   base_url: takes('an http or https address, as in https://api.example.com/v1', z.string().refine(isWebAddress)).optional(),
   api_key: secret().optional(),
   api_key_env: words('the name of an environment variable', /^\w+$/).optional(),
+  // Of some providers only; which takes what stands in their rows.
+  region: place().optional(),
+  access_key_id: secret().optional(),
+  secret_access_key: secret().optional(),
+  session_token: secret().optional(),
+  resource: place().optional(),
+  project: place().optional(),
+  location: place().optional(),
+  credentials_file: words('the name of a file', /^[^\p{Cc}]{1,4096}$/u).optional(),
+  account_id: place().optional(),
   data_policy: oneOf(['zdr', 'no_training', 'may_train', 'unknown']).optional(),
 })
 

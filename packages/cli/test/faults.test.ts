@@ -25,7 +25,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field of a provider',
     { providers: [{ ...local, apikey: 'sk-secret-secret' }] },
-    '`providers[0].apikey` is not a known field; `providers[0]` takes id, speaks, base_url, api_key, api_key_env, data_policy.',
+    '`providers[0].apikey` is not a known field; `providers[0]` takes id, speaks, base_url, api_key, api_key_env, region, access_key_id, secret_access_key, session_token, resource, project, location, credentials_file, account_id, data_policy.',
   ],
   ['a wrong port', { port: 99_999 }, '`port` is 99999; it takes a whole number from 0 to 65535.'],
   ['a port as text', { port: '80' }, '`port` is "80"; it takes a whole number from 0 to 65535.'],
@@ -76,14 +76,29 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`providers[0].speaks[0]` is "latin"; it takes one of responses, chat, messages, gemini, bedrock.',
   ],
   [
-    'a language that this version does not speak',
-    { providers: [{ ...local, speaks: ['chat', 'messages'] }] },
-    '`providers[0].speaks[1]` is "messages"; this version speaks responses and chat, and not yet that.',
+    'a language that a built-in provider does not speak',
+    { providers: [{ id: 'groq', api_key: 'k', speaks: ['chat', 'messages'] }] },
+    '`providers[0].speaks[1]` is "messages"; it takes what "groq" speaks: chat, responses.',
   ],
   [
-    'a provider whose language this version does not speak',
-    { providers: [{ id: 'anthropic', api_key: 'sk-secret-secret' }] },
-    '`providers[0].id` is "anthropic", which speaks messages; this version speaks responses and chat, and cannot call it yet.',
+    'a place of another provider',
+    { providers: [{ id: 'groq', api_key: 'k', region: 'eu-west-1' }] },
+    '`providers[0].region` is for other providers; "groq" takes api_key, base_url.',
+  ],
+  [
+    'a place of a provider that nobody knows',
+    { providers: [{ ...local, region: 'eu-west-1' }] },
+    '`providers[0].region` is for other providers; "local" takes speaks, base_url, api_key.',
+  ],
+  [
+    'a place that is none',
+    { providers: [{ id: 'cloudflare-workers-ai', api_key: 'k', account_id: 'a b' }] },
+    '`providers[0].account_id` is "a b"; it takes 1 to 128 letters, digits, `-`, `_`, `.` and `:`.',
+  ],
+  [
+    'half of what a provider needs',
+    { providers: [{ id: 'cloudflare-workers-ai', api_key: 'k' }] },
+    '`providers[0].account_id` is missing; it takes the account id of "cloudflare-workers-ai", which may also be in CLOUDFLARE_ACCOUNT_ID.',
   ],
   [
     'a built-in provider without a key',
@@ -131,11 +146,6 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`models[0].offers[0].dialect` is "responses"; it takes what "local" speaks: chat.',
   ],
   [
-    'an offer in a language that this version does not speak',
-    withOffer({ dialect: 'gemini' }),
-    '`models[0].offers[0].dialect` is "gemini"; this version speaks responses and chat, and not yet that.',
-  ],
-  [
     'a price without its other half',
     withOffer({ price: { input: 1 } }),
     '`models[0].offers[0].price.output` is missing; it takes US dollars per million tokens from 0 to 1000000, with at most 6 decimals.',
@@ -166,7 +176,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
 
 /** Known by the whole config, so their line does not name the file. */
 const fromFile = /^`[^`]*` (?:is not a known field|is .*; it takes)/
-const acrossFields = /that no other|since "|the key of "|that is on|what "local"|at least one/
+const acrossFields = /that no other|since "|, which may also be in |that is on|what "|at least one/
 
 describe('a start with a fault ends in one line that names the field, what it got and what it takes:', () => {
   test.concurrent.each(faults)('%s', async (_, config, line) => {
