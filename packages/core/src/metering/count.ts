@@ -3,15 +3,17 @@ import type { Prompt, Tool } from '../protocol/request.ts'
 import type { Json } from '../protocol/wire.ts'
 import { tokensOfFile, tokensOfImage, tokensOfSound } from './count-blobs.ts'
 import { tokensOf } from './count-text.ts'
-import { eachField, tokensOfText, tokensPerBlob } from './estimate.ts'
+import { eachField, tokensPerBlob } from './estimate.ts'
 
 // What a prompt is likely to cost, for callers who ask how long it is. Costs milliseconds: the estimate that every request
 // meets on its way is another one (estimate.ts), of a microsecond, and on the high side.
 
 /** Marks around one item and the name of its role. */
 const perItem = 4
-/** A call has its id and its name beside its arguments; a result the id of its call. */
-const perCall = 8
+/** A call has its id and its marks beside its name and arguments; a result the id of its call. */
+const perCall = 7
+/** Encrypted thoughts are base64 of much more than the thought. */
+const sealedCharactersPerToken = 20
 /** The mark that an answer begins. */
 const perPrompt = 3
 /** What says that there are tools, and that one begins. Templates differ much more than that: some spend hundreds. */
@@ -65,7 +67,7 @@ function addItem(tally: Tally, item: Item): void {
     else addParts(tally, item.output)
   } else if (item.type === 'reasoning') {
     // Thoughts go back as state, or in the raw; summaries of them are for people.
-    if (item.encrypted_content) tally.tokens += tokensOfText(item.encrypted_content.length)
+    if (item.encrypted_content) tally.tokens += Math.ceil(item.encrypted_content.length / sealedCharactersPerToken)
     else tally.texts.push(...(item.content ?? item.summary))
   } else addNative(tally, item.body)
 }

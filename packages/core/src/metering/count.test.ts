@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import { expect, test } from 'vitest'
+import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
+import type { Item, Part } from '../protocol/item.ts'
+import type { FunctionTool, Prompt } from '../protocol/request.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { estimateTokens } from './count.ts'
+
+const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })
+const text = (words: string): Part => ({ type: 'text', text: words })
+const native = (body: JsonObject) => ({ type: 'native', dialect: 'responses', body }) as const
+const tokens = (prompt: Partial<Prompt>): number => estimateTokens({ input: [], ...prompt })
+
+test('a conversation is counted as chat models frame it: a mark, a role and an end around each message, and one for the answer', () => {
+  const turns = [
+    ['user', 'Which platform does the train to Bern leave from, and how long does the journey take?'],
+    ['assistant', 'It leaves from platform 32 and takes just under an hour. Shall I look for a seat in the quiet coach?'],
+    ['user', 'Yes please, and tell me what it costs with a half-fare card.'],
+  ] as const
+  const instructions = 'You are a travel assistant of the railways. Answer briefly and name your sources.'
+  const framed = [['system', instructions], ...turns].reduce(
+    (sum, [role = '', words = '']) => sum + 3 + encode(role).length + encode(words).length,
+    3,
+  )
+  const input = turns.map(([role, words]): Item => ({ type: 'message', role, content: [text(words)] }))
+  expect(Math.abs(tokens({ instructions, input }) - framed) / framed).toBeLessThanOrEqual(0.1)
+})
+
+/** Of the recordings, one lists the tools that it was given, and one lets us see what a call and its result add. */
+const eventsOf = (name: string): readonly JsonObject[] =>
+  recordings
+    .filter(recording => recording.name.startsWith(name))
+    .flatMap(({ frames }) => frames.map(({ data }) => JSON.parse(data) as JsonObject))
+const inputOf = ({ response }: JsonObject): number =>
+  isObject(response) && isObject(response.usage) ? Number(response.usage.input_tokens) : 0
+
+test.skipIf(!haveRecordings)('tools cost what a provider counted for four of them and one sentence', () => {
+  const events = eventsOf('openai/openai-mcp-tool-approval.1')
+  const listed = events
+    .map(({ item }) => item)
+    .find(item => isObject(item) && item.type === 'mcp_list_tools' && Array.isArray(item.tools) && item.tools.length > 0)
+  const tools = (isObject(listed) && Array.isArray(listed.tools) ? listed.tools : []).map(
+    (tool): FunctionTool => ({
+      type: 'function',
+      name: String(tool.name),
+      description: String(tool.description),
+      parameters: tool.input_schema,
+    }),
+  )
+  expect(tools.length).toBe(4)
+  const recorded = inputOf(events.findLast(({ type }) => type === 'response.completed') ?? {})
+  // The sentence itself was not recorded; its answer shortens this address.
+  const estimated = tokens({ tools, input: [user(text('Please shorten the link https://ai-sdk.dev/ for me.'))] })
+  expect(Math.abs(estimated - recorded) / recorded).toBeLessThanOrEqual(0.1)
+})
+
+test.skipIf(!haveRecordings)('a call and its result add what a provider counted for them, from turn to turn', () => {
+  const turns = eventsOf('openai/openai-reasoning-encrypted-content.1')
+    .filter(({ type }) => type === 'response.completed')
+    .map(inputOf)
+  const added = turns.slice(2).map((count, at) => count - (turns[at + 1] ?? 0))
+  const call: Item = { type: 'function_call', call_id: 'c', name: 'calculator', arguments: '{"a":19,"b":3,"op":"multiply"}' }
+  const estimated = tokens({ input: [call, { type: 'function_call_output', call_id: 'c', output: '57' }] }) - tokens({})
+  expect(added.length).toBeGreaterThan(0)
+  for (const recorded of added) expect(Math.abs(estimated - recorded) / recorded).toBeLessThanOrEqual(0.1)
+})
+
+test('every part of a prompt adds to its count', () => {
+  const base64 = btoa('x'.repeat(300_000))
+  const parts: readonly Partial<Prompt>[] = [
+    { instructions: 'Be brief.' },
+    { input: [user(text('Hello there'))] },
+    { input: [user({ type: 'refusal', refusal: 'I will not.' })] },
+    { input: [user({ type: 'image', url: 'https://images.example/a.png' })] },
+    { input: [user({ type: 'file', url: `data:application/pdf;base64,${base64}` })] },
+    { input: [user({ type: 'audio', data: base64, format: 'wav' })] },
+    { input: [user(native({ type: 'input_note', note: 'Hello there' }))] },
+    { input: [native({ type: 'computer_call', action: { type: 'click', x: 1 } })] },
+    { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }] },
+    { input: [{ type: 'function_call_output', call_id: 'c', output: 'Rain.' }] },
+    { input: [{ type: 'function_call_output', call_id: 'c', output: [text('Rain.')] }] },
+    { input: [{ type: 'reasoning', summary: [], encrypted_content: base64 }] },
+    { input: [{ type: 'reasoning', summary: [], content: ['Let me think.'] }] },
+    { tools: [{ type: 'function', name: 'f', description: 'Does it.', parameters: { type: 'object', properties: {} } }] },
+    { tools: [native({ type: 'web_search' })] },
+    { text: { format: { type: 'json_schema', name: 's', schema: { type: 'object', properties: { city: { type: 'string' } } } } } },
+  ]
+  for (const part of parts) expect(tokens(part), JSON.stringify(part).slice(0, 100)).toBeGreaterThan(tokens({}))
+})
+
+test('bytes in what goes on unread are no text', () => {
+  const shot = native({ type: 'computer_call_output', output: { image_url: `data:image/png;base64,${'A'.repeat(4_000_000)}` } })
+  expect(tokens({ input: [shot] })).toBeLessThan(2_000)
+})
+
+test('longer texts, more items and more tools never count less, and a count is always a whole number', () => {
+  const words = fc.string({ unit: 'grapheme', maxLength: 100 })
+  const item = fc.oneof(
+    words.map(each => user(text(each))),
+    words.map((output): Item => ({ type: 'function_call_output', call_id: 'c', output })),
+    fc.record({ name: words, args: words }).map(({ name, args }): Item => ({ type: 'function_call', call_id: 'c', name, arguments: args })),
+    words.map(url => user({ type: 'image', url })),
+    fc.jsonValue().map(value => native({ any: value as JsonObject })),
+  )
+  const tool = words.map((description): FunctionTool => ({ type: 'function', name: 'f', description }))
+  fc.assert(
+    fc.property(fc.array(item), fc.array(tool), item, (input, tools, more) => {
+      const count = tokens({ input, tools })
+      expect(Number.isSafeInteger(count) && count > 0).toBe(true)
+      expect(tokens({ input: [...input, more], tools })).toBeGreaterThan(count)
+      expect(tokens({ input, tools: [...tools, { type: 'function', name: 'g' }] })).toBeGreaterThan(count)
+    }),
+  )
+})
