@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Provider, Quirks } from '@signalbox/core/protocol'
+import { expect, test } from 'vitest'
+import { type Access, type Field, fieldsOf } from '../src/access.ts'
+import { type BuiltIn, builtIns } from '../src/built-in.ts'
+
+const path = resolve(import.meta.dirname, '../../../docs/providers.md')
+
+/** What stands in an address where something of the reader's own goes. */
+const placeholders: Access = {
+  api_key: 'KEY',
+  region: 'REGION',
+  resource: 'RESOURCE',
+  project: 'PROJECT',
+  location: 'LOCATION',
+  account_id: 'ACCOUNT',
+  access_key_id: 'ID',
+  secret_access_key: 'SECRET',
+}
+
+const make = (row: BuiltIn): Provider =>
+  row.make(Object.fromEntries(fieldsOf(row).flatMap(field => (placeholders[field] === undefined ? [] : [[field, placeholders[field]]]))))
+
+const code = (text: string): string => `\`${text}\``
+
+/** Each way to turn it on: its variables together; the alternatives of one variable in brackets. */
+function variablesOf({ ways, fields }: BuiltIn): string {
+  const named = (field: Field): string => (fields[field] ?? []).map(code).join(' or ')
+  const distinct = new Map(ways.map(way => [way.toSorted().join(), way]))
+  return [...distinct.values()].map(way => way.map(named).join(' + ')).join('; ')
+}
+
+function addressOf(provider: Provider): string {
+  const [dialect] = provider.dialects
+  const { credential } = provider
+  return dialect && credential ? code(provider.endpoint({ dialect: dialect.name, model: 'MODEL', stream: false, credential })) : '–'
+}
+
+/** How each quirk reads; what is not here is too small to tell. */
+const notable: { readonly [Name in keyof Quirks]?: (value: NonNullable<Quirks[Name]>) => string } = {
+  refuses: fields =>
+    `drops ${fields
+      .filter(field => field !== 'tool_choice_required')
+      .map(code)
+      .join(', ')}`,
+  efforts: efforts => `efforts ${efforts.join(', ')}`,
+  thinking_switch: () => 'thinking is switched on or off',
+  reasoning_field: field => `earlier thoughts go back as ${code(field)}`,
+  seed_field: field => `seed is ${code(field)}`,
+  required_tool_choice: name => `a demanded tool is ${code(name)}`,
+  call_id_length: length => `call ids of ${length} characters`,
+  no_json_schema: () => 'schemas are told in words',
+  no_forced_tools: () => 'tools cannot be demanded',
+  bytes_only: () => 'images as bytes only',
+  priority_tier: tier => `priority is ${code(tier)}`,
+}
+
+function departuresOf({ quirks = {} }: Provider): string {
+  const told = Object.entries(notable).flatMap(([name, tell]) => {
+    const value = quirks[name as keyof Quirks]
+    return value === undefined ? [] : [(tell as (value: unknown) => string)(value)]
+  })
+  return told.join('; ')
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+/** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
+const page = `# Providers
+
+Written from \`packages/core/src/providers\` and \`packages/cli/src/built-in.ts\`; a test keeps it true.
+
+The standalone server turns a provider on where its variables are set; \`providers\` of the config says the same by field. What a
+provider refuses is left out of what it is told, and the caller reads a warning about it. Facts about single models are finer than
+this page: they stand beside each provider's row and in the catalog.
+
+| id | variables | languages | address | departs |
+|---|---|---|---|---|
+${builtIns
+  .map(builtIn => {
+    const provider = make(builtIn)
+    const languages = provider.dialects.map(({ name }) => name).join(', ')
+    return row([code(builtIn.id), variablesOf(builtIn), languages, addressOf(provider), departuresOf(provider)])
+  })
+  .join('\n')}
+
+Any other server is listed with its \`id\`, its \`base_url\` and what it \`speaks\`: \`responses\`, \`chat\`, \`messages\`, \`gemini\`,
+\`bedrock\`. Its key goes as a bearer token, for \`messages\` as \`x-api-key\`, for \`gemini\` as \`x-goog-api-key\`.
+`
+
+test('docs/providers.md says what the tables say', () => {
+  if (process.env.UPDATE_DOCS) writeFileSync(path, page)
+  expect(readFileSync(path, 'utf8')).toBe(page)
+})
