@@ -33,6 +33,14 @@ export const usageNames = {
     cacheWrite: ['prompt_tokens_details.cache_write_tokens', 'prompt_tokens_details.cache_creation_tokens'],
     reasoning: ['completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
   },
+  messages: {
+    input: ['input_tokens'],
+    inputBeside: ['cache_creation_input_tokens', 'cache_read_input_tokens'],
+    output: ['output_tokens'],
+    cached: ['cache_read_input_tokens'],
+    cacheWrite: ['cache_creation_input_tokens'],
+    reasoning: ['output_tokens_details.thinking_tokens'],
+  },
   gemini: {
     input: ['promptTokenCount'],
     inputBeside: ['toolUsePromptTokenCount'],

@@ -1,0 +1,34 @@
+import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { dropRefused, type Encoded, unsupported } from '../quirks.ts'
+
+// How words are chosen. Models that think do not let callers say it, and here the scale of the temperature ends at 1.
+
+const hottest = 1
+/** A narrower choice is refused while the model thinks. */
+const leastWhileThinking = 0.95
+
+export function writeSampling(prompt: Prompt, thinking: JsonObject | undefined, quirks: Quirks): Encoded {
+  const { temperature, top_p, top_k } = prompt
+  const isTooHot = temperature !== undefined && temperature > hottest
+  const body: JsonObject = {
+    ...(temperature !== undefined && { temperature: isTooHot ? hottest : temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(top_k !== undefined && { top_k }),
+  }
+  const refuses = refusedOf(prompt, thinking, quirks)
+  const clamped = unsupported('temperature', `\`temperature\` ends at ${hottest} here, and was lowered to that.`)
+  return dropRefused({ body, warnings: isTooHot && !refuses.includes('temperature') ? [clamped] : [] }, { refuses })
+}
+
+const all = ['temperature', 'top_p', 'top_k'] as const
+
+function refusedOf({ temperature, top_p = 0 }: Prompt, thinking: JsonObject | undefined, quirks: Quirks): readonly string[] {
+  const { sampling = 'any', thinks_unasked = true } = quirks
+  const isOn = thinking !== undefined && thinking.type !== 'disabled'
+  const mayThink = isOn || (thinking === undefined && thinks_unasked)
+  if (sampling === 'none' || (sampling === 'unless_thinking' && mayThink)) return all
+  if (isOn) return top_p >= leastWhileThinking ? ['temperature', 'top_k'] : all
+  return sampling === 'one' && temperature !== undefined ? ['top_p'] : []
+}
