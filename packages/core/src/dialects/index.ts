@@ -1,16 +1,19 @@
 import type { ClientDialect, ProviderDialect } from '../protocol/dialect.ts'
+import { bedrockProvider } from './bedrock/provider.ts'
+import { chatClient } from './chat/client.ts'
 import { chatProvider } from './chat/provider.ts'
 import { geminiProvider } from './gemini/provider.ts'
 import { messagesClient } from './messages/client.ts'
 import { responsesClient } from './responses/client.ts'
 import { responsesProvider } from './responses/provider.ts'
 
-export { chatProvider, geminiProvider, messagesClient, responsesClient, responsesProvider }
+export { chatClient, chatProvider, geminiProvider, messagesClient, responsesClient, responsesProvider }
 
 /** The halves that face callers, by name. */
 export const clientDialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect } = {
   responses: responsesClient,
   messages: messagesClient,
+  chat: chatClient,
 }
 
 /** The halves that face providers, by name. */
@@ -18,4 +21,5 @@ export const providerDialects: Readonly<Record<string, ProviderDialect>> = {
   responses: responsesProvider,
   chat: chatProvider,
   gemini: geminiProvider,
+  bedrock: bedrockProvider,
 }

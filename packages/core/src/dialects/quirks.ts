@@ -82,6 +82,9 @@ const ours: ReadonlySet<string> = new Set([
   'serviceTier',
 ])
 
+/** Whether this body field is the gateway's to set, whoever names it. */
+export const isDecidedHere = (field: string): boolean => ours.has(field)
+
 /** Parameters for this provider alone, merged last. */
 export function extend({ body, warnings }: Encoded, extensions: JsonObject | undefined): Encoded {
   if (!extensions) return { body, warnings }

@@ -3,7 +3,7 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
-import { dropRefused, type Encoded, extend } from '../quirks.ts'
+import { dropRefused, type Encoded, extend, isDecidedHere } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { writeThinking } from '../thinking-fields.ts'
 import { heedRouting } from '../tier.ts'
@@ -63,8 +63,9 @@ function compose(prompt: Prompt, quirks: Quirks): Encoded {
   const { messages, warnings } = writeMessages(input, spoken, quirks)
   const tools = writeTools(prompt, quirks)
   const thinking = writeThinking(prompt.reasoning?.effort, quirks)
+  const unread = native?.dialect === dialect ? native.body : {}
   const body: Record<string, Json | undefined> = {
-    ...(native?.dialect === dialect && native.body),
+    ...Object.fromEntries(Object.entries(unread).filter(([field]) => !isDecidedHere(field))),
     messages,
     ...tools.fields,
     ...format.fields,

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { objects, stringOf } from '../json.ts'
+import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { objectIn, objects, stringOf } from '../json.ts'
 
 // What a provider of this language wants back with the next turn, beyond words: sealed thoughts (`reasoning_details`), and
 // signatures on calls (`extra_content.google.thought_signature`). Inside, both are the state of a reasoning item: one text.
@@ -71,8 +71,8 @@ const nothing: State = { details: [], signatures: [] }
 
 /** Nothing where the text is not one of ours. */
 export function readState(text: string | undefined): State {
-  const body = text?.startsWith('{') ? parse(text) : undefined
-  if (!isObject(body)) return nothing
+  const body = text === undefined ? undefined : objectIn(text)
+  if (!body) return nothing
   const pairs: readonly Json[] = Array.isArray(body.thought_signatures) ? body.thought_signatures : []
   return {
     details: objects(body.reasoning_details),
@@ -80,13 +80,5 @@ export function readState(text: string | undefined): State {
       const [call_id, signature] = Array.isArray(pair) ? (pair as readonly Json[]) : []
       return typeof call_id === 'string' && typeof signature === 'string' ? [[call_id, signature]] : []
     }),
-  }
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
   }
 }

@@ -2,7 +2,7 @@ import type { Item } from '../../protocol/item.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { unsupported } from '../quirks.ts'
+import { isDecidedHere, unsupported } from '../quirks.ts'
 import { partsOf } from './items.ts'
 import { dialect, originalBody, wantsLogprobs } from './wire.ts'
 
@@ -17,7 +17,7 @@ const harmless: ReadonlySet<string> = new Set([wantsLogprobs, 'reasoning.encrypt
 export function unsayable(prompt: Prompt): readonly Warning[] {
   const { truncation, include = [], reasoning, native } = prompt
   const here = 'has no counterpart here and was left out.'
-  const foreign = native && native.dialect !== dialect ? Object.keys(native.body) : []
+  const foreign = native ? Object.keys(native.body).filter(field => native.dialect !== dialect || isDecidedHere(field)) : []
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),

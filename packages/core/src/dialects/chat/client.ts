@@ -1,0 +1,44 @@
+import { GatewayError } from '../../errors/gateway-error.ts'
+import type { ClientDialect } from '../../protocol/dialect.ts'
+import type { ErrorBody } from '../../protocol/error-body.ts'
+import { remember } from '../../protocol/original.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { flag, optional } from '../check.ts'
+import { readRouting } from '../routing.ts'
+import { spellError } from './names.ts'
+import { checkEnvelope, readPrompt } from './request.ts'
+import { encodeResponse } from './snapshot.ts'
+import { encodeEvents } from './stream-out.ts'
+import { dialect } from './wire.ts'
+
+function decodeRequest(body: JsonObject): InferenceRequest {
+  if (!isObject(body)) throw new GatewayError('invalid_request', { message: 'The body must be a JSON object.', param: 'body' })
+  checkEnvelope(body)
+  const { routing, metadata } = readRouting(body)
+  const request: InferenceRequest = {
+    prompt: readPrompt(body),
+    routing,
+    delivery: optional({ body, path: '' }, 'stream', flag) ? 'stream' : 'whole',
+    ...(metadata && { metadata }),
+  }
+  return remember(request, { dialect, body, path: '' })
+}
+
+function encodeError(error: ErrorBody): JsonObject {
+  const { type, code, suggestion, doc_url, attempts } = error
+  const { message, param } = spellError(error)
+  return {
+    error: {
+      message,
+      type,
+      param,
+      code,
+      ...(suggestion !== undefined && { suggestion }),
+      ...(doc_url !== undefined && { doc_url }),
+      ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
+    },
+  }
+}
+
+export const chatClient: ClientDialect = { name: dialect, decodeRequest, encodeResponse, encodeEvents, encodeError }
