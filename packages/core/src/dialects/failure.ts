@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
   {
     kind: 'out_of_quota',
     names:
-      /^(insufficient_quota|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required)$/i,
+      /^(insufficient_quota|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required|servicequotaexceededexception)$/i,
   },
   // The name of a quota that is full again tomorrow.
   { kind: 'out_of_quota', names: /^\w*PerDay/ },
@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
   {
     kind: 'overloaded',
     names:
-      /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable)$/i,
+      /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable|serviceunavailableexception|modelnotreadyexception)$/i,
   },
   { kind: 'overloaded', says: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
@@ -57,16 +57,25 @@ const rows: readonly Row[] = [
   },
   { kind: 'policy', status: faulty, says: /content (management )?policy|safety (check|system)|flagged (as|for|by)|moderation/i },
   { kind: 'policy', status: [451], strictly: true },
-  { kind: 'unknown_model', names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|not_found_error)$/i },
+  {
+    kind: 'unknown_model',
+    names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|not_found_error|resourcenotfoundexception)$/i,
+  },
   {
     kind: 'unknown_model',
     status: [400, 404],
     says: /model\b.{0,120}\b(does not exist|not found|decommissioned|is not available|no longer available)/i,
   },
   {
+    kind: 'unknown_model',
+    status: [400, 403],
+    says: /on-demand throughput isn.t supported|model identifier is invalid|don.t have access to the model|isn.t supported on this route/i,
+  },
+  { kind: 'unsupported', status: [400, 403], says: /did not allow prompt caching/i },
+  {
     kind: 'bad_credential',
     names:
-      /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication|failed_precondition)$/i,
+      /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication|failed_precondition|accessdeniedexception|unrecognizedclientexception|expiredtokenexception|invalidsignatureexception)$/i,
   },
   { kind: 'bad_credential', says: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
   { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
@@ -78,9 +87,16 @@ const rows: readonly Row[] = [
     says: /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length)/i,
   },
   { kind: 'rate_limited', status: [429], strictly: true },
-  { kind: 'server_error', names: /^(tool_use_failed|server_error|internal(_server)?_error|api_error|internal)$/i },
-  { kind: 'timed_out', names: /^(timeout(_error)?|deadline_exceeded|gateway_timeout)$/i },
-  { kind: 'unsupported', names: /^(unsupported_(parameter|value|model)|unknown_parameter|extra_forbidden|not_supported)$/i },
+  {
+    kind: 'server_error',
+    names:
+      /^(tool_use_failed|server_error|internal(_server)?_error|api_error|internal|internalserverexception|model(stream)?errorexception)$/i,
+  },
+  { kind: 'timed_out', names: /^(timeout(_error)?|deadline_exceeded|gateway_timeout|modeltimeoutexception)$/i },
+  {
+    kind: 'unsupported',
+    names: /^(unsupported_(parameter|value|model)|unknown_parameter|extra_forbidden|not_supported|operationnotsupported)$/i,
+  },
   {
     kind: 'unsupported',
     status: faulty,
@@ -89,7 +105,7 @@ const rows: readonly Row[] = [
   { kind: 'overloaded', status: [498, 503, 529], strictly: true },
   { kind: 'timed_out', status: [408, 504, 522, 524, 598], strictly: true },
   { kind: 'server_error', status: [409, 424, 425, 499], strictly: true },
-  { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument)$/i },
+  { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument|validationexception)$/i },
 ]
 
 const fits = (row: Row, { status, type, code, message }: Complaint): boolean =>
@@ -168,7 +184,7 @@ export function readComplaint(wire: Json): Complaint {
   return {
     message: said,
     type: nameOf(error.type) ?? nameOf(error.status),
-    code: nameOf(error.code) ?? reasonIn(error.details),
+    code: nameOf(error.code) ?? (isObject(error.innererror) ? nameOf(error.innererror.code) : undefined) ?? reasonIn(error.details),
     param: nameOf(error.param),
     status: statusOf(error.code),
   }

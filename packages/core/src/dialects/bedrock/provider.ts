@@ -1,0 +1,126 @@
+import type { EncodedRequest, FailedAnswer, ProviderDialect, Reading } from '../../protocol/dialect.ts'
+import type { Failure } from '../../protocol/failure.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { readFailedAnswer } from '../failure.ts'
+import { objectIn } from '../json.ts'
+import { unsupported } from '../quirks.ts'
+import { cacheMarks } from './cache.ts'
+import { betasOf, extendBedrock } from './extensions.ts'
+import { writeFormat } from './format.ts'
+import { readEventStream } from './frames.ts'
+import { type Conversation, writeConversation } from './items.ts'
+import { decodeResponse } from './reading.ts'
+import { writeSettings } from './settings.ts'
+import { decodeEvents } from './stream-in.ts'
+import { type Thinking, writeThinking } from './thinking.ts'
+import { writeTools } from './tools.ts'
+import { complaintOf, dialect, nameOf } from './wire.ts'
+
+/** Model and delivery stand in the address, so the body names neither. */
+function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const { prompt } = request
+  const said = compose(prompt, offer, quirks)
+  const { inferenceConfig, tier, fields, warnings } = writeSettings(request, offer, { quirks, thinking: said.thinking })
+  const own = { ...said.fields, ...fields, ...betasOf(request, quirks) }
+  const body: JsonObject = {
+    ...said.body,
+    ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
+    ...(tier !== undefined && { serviceTier: { type: tier } }),
+    ...(Object.keys(own).length > 0 && { additionalModelRequestFields: own }),
+  }
+  return {
+    ...extendBedrock({ body, warnings: [...said.warnings, ...warnings, ...unsayable(prompt)] }, prompt.extensions),
+    ...(request.delivery === 'stream' && { headers: { accept: 'application/vnd.amazon.eventstream' } }),
+    ...(said.reading && { reading: said.reading }),
+  }
+}
+
+interface Composed {
+  readonly body: JsonObject
+  /** Of the model's own. */
+  readonly fields: JsonObject
+  readonly warnings: readonly Warning[]
+  readonly reading: Reading | undefined
+  readonly thinking: Thinking
+}
+
+/** What is said to the model, and how it may answer. */
+function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Composed {
+  const marks = cacheMarks(quirks)
+  const conversation = writeConversation(prompt.input, marks)
+  const thinking = writeThinking({ prompt, offer, quirks, isUnthought: conversation.isUnthought })
+  const canDemand = quirks.no_forced_tools !== true && thinking.rules !== 'thinking'
+  const format = writeFormat(prompt, quirks, canDemand)
+  const tools = writeTools(prompt, quirks, { conversation, answer: format.answer, canDemand, marks })
+  const told = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
+  const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...told]
+  const opens = quirks.no_system === true && system.length > 0
+  return {
+    body: {
+      messages: opens ? opened(conversation.messages, system) : conversation.messages,
+      ...(system.length > 0 && !opens && { system }),
+      ...(tools.toolConfig && { toolConfig: tools.toolConfig }),
+      ...format.fields,
+    },
+    fields: { ...thinking.fields, ...tools.fields },
+    warnings: [...conversation.warnings, ...marks.warnings(), ...thinking.warnings, ...format.warnings, ...tools.warnings],
+    reading: readingOf(prompt, conversation, format.answer?.name),
+    thinking,
+  }
+}
+
+/** What the system says, before the first words of the user. */
+function opened(messages: readonly JsonObject[], system: readonly JsonObject[]): readonly JsonObject[] {
+  const [first, ...rest] = messages
+  if (first?.role !== 'user' || !Array.isArray(first.content)) return [{ role: 'user', content: system }, ...messages]
+  return [{ role: 'user', content: [...system, ...first.content] }, ...rest]
+}
+
+function readingOf({ tools = [] }: Prompt, { called }: Conversation, answerTool: string | undefined): Reading | undefined {
+  const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...called]
+  const toolNames = new Map(names.filter(name => nameOf(name) !== name).map(name => [nameOf(name), name]))
+  if (toolNames.size === 0 && answerTool === undefined) return undefined
+  return { ...(toolNames.size > 0 && { toolNames }), ...(answerTool !== undefined && { answerTool }) }
+}
+
+/** Extra data that callers ask for on the off chance; there is none here, and nothing is lost. */
+const harmless: ReadonlySet<string> = new Set(['message.output_text.logprobs', 'reasoning.encrypted_content'])
+
+/** Silent are only `metadata`, which is echoed by us and no provider's business, and `max_tool_calls`, which caps hosted tools alone. */
+function unsayable({ include = [], native }: Prompt): readonly Warning[] {
+  const here = 'has no counterpart here and was left out.'
+  return [
+    ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
+    ...Object.keys(native?.body ?? {}).map(field => unsupported(field, `\`${field}\` ${here}`)),
+  ]
+}
+
+/** The name of the error stands in a header, and only its words in the body. */
+function decodeFailure(answer: FailedAnswer): Failure {
+  const name = answer.header('x-amzn-errortype') ?? ''
+  const body = objectIn(answer.body)
+  if (!body && name === '') return readFailedAnswer(answer)
+  const { message, code, type, param } = complaintOf(name, body ?? {})
+  return readFailedAnswer({ ...answer, body: JSON.stringify({ message, code, type, param }) })
+}
+
+export const bedrockProvider: ProviderDialect = {
+  name: dialect,
+  encodeRequest,
+  decodeResponse,
+  decodeEvents,
+  decodeFailure,
+  frames: readEventStream,
+  counting: {
+    encodeRequest({ prompt }, offer, quirks) {
+      const { body, warnings } = compose(prompt, offer, quirks)
+      const { messages, system, toolConfig } = body
+      return { body: { input: { converse: { messages, system, toolConfig } } }, warnings }
+    },
+    decode: ({ inputTokens }) =>
+      typeof inputTokens === 'number' && Number.isSafeInteger(inputTokens) && inputTokens >= 0 ? inputTokens : undefined,
+  },
+}
