@@ -7,7 +7,7 @@ import { messagesClient } from './messages/client.ts'
 import { responsesClient } from './responses/client.ts'
 import { responsesProvider } from './responses/provider.ts'
 
-export { chatClient, chatProvider, geminiProvider, messagesClient, responsesClient, responsesProvider }
+export { bedrockProvider, chatClient, chatProvider, geminiProvider, messagesClient, responsesClient, responsesProvider }
 
 /** The halves that face callers, by name. */
 export const clientDialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect } = {
