@@ -69,7 +69,7 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const inputTokens = estimateInput(request.prompt)
     const opening = openCarried(request, caller.workspaceId, engine.ring)
     const carried = opening && (await opening)
-    const plan = makePlan(request, inputTokens, pinned(engine.planning, carried)) //  404 unknown model, 400 nobody can serve this
+    const plan = makePlan(request, inputTokens, pinned(engine.planning, carried)) // 404 unknown model, 400 nobody can serve this
     watchPlan(engine, call, plan)
     const ticket = await admit(
       { requestId, caller, plan, inputTokens, request, at, until: at + deadlineMs },
