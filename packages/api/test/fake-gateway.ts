@@ -68,6 +68,8 @@ export const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 
 export const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
 export const completed: InferenceResponse = { id: 'x', model: 'small', created_at: 1, output: [], outcome: { status: 'completed' } }
 
+const notHere = (): Promise<never> => Promise.reject(new Error('not here'))
+
 /** A gateway of plain values: the HTTP side is tested without an engine. */
 export function fakeGateway(over: Partial<Gateway> = {}): Fake {
   const errors: string[] = []
@@ -124,6 +126,9 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       workspaces: { create: () => Promise.reject(new Error('not here')), list: async () => [] },
       keys: { create: () => Promise.reject(new Error('not here')), revoke: async () => false },
       billing: { balance: () => Promise.reject(new Error('not here')), credit: async () => {} },
+      responses: { create: notHere },
+      chat: { completions: { create: notHere } },
+      messages: { create: notHere, countTokens: notHere },
       problems: async () => [],
       close: async () => {},
       ...over,

@@ -1,9 +1,10 @@
 import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
-import { clientDialects } from './dialects/index.ts'
+import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
+import { type Doors, doorsOf } from './in-process/doors.ts'
 import { openCarried, pinned } from './inference/carry.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
@@ -29,7 +30,7 @@ import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 
-export interface Gateway {
+export interface Gateway extends Doors {
   readonly operator: string
   readonly limits: Limits
   readonly clock: Clock
@@ -106,7 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
   let closing = false
 
-  return {
+  const house: Omit<Gateway, keyof Doors> = {
     operator: options.operator ?? 'signalbox',
     limits,
     clock,
@@ -179,6 +180,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await storage.close()
     },
   }
+  return { ...house, ...doorsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, house) }
 }
 
 const shuttingDown = (): GatewayError =>

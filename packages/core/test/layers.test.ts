@@ -9,6 +9,7 @@ const floors: readonly (readonly string[])[] = [
   ['providers', 'access', 'routing', 'metering'],
   ['execution'],
   ['inference', 'management'],
+  ['in-process'],
 ]
 
 /** Who may import whom among the packages, and who may use what only Node has. */

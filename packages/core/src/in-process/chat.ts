@@ -1,0 +1,75 @@
+import type { GatewayFields, Open, RoutingMetadata, WarningBody } from './responses.ts'
+
+// The Chat Completions language as types, as far as most programs look.
+
+/** The body of `POST /v1/chat/completions`. */
+export interface CreateChatCompletion extends Open {
+  readonly model?: string
+  readonly messages: readonly ({ readonly role: string } & Open)[]
+  readonly stream?: boolean | null
+  readonly gateway?: GatewayFields
+}
+
+export interface ChatCompletion extends Open {
+  readonly id: string
+  readonly object: 'chat.completion'
+  readonly created: number
+  readonly model: string
+  readonly choices: readonly ChatChoice[]
+  readonly usage?: ChatUsage
+  readonly routing_metadata?: RoutingMetadata
+  readonly warnings?: readonly WarningBody[]
+}
+
+export interface ChatCompletionChunk extends Open {
+  readonly id: string
+  readonly object: 'chat.completion.chunk'
+  readonly created: number
+  readonly model: string
+  readonly choices: readonly ChatChunkChoice[]
+  readonly usage?: ChatUsage | null
+}
+
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+interface ChatChoice extends Open {
+  readonly index: number
+  readonly finish_reason: FinishReason
+  readonly message: {
+    readonly role: 'assistant'
+    readonly content: string | null
+    readonly refusal?: string | null
+    readonly reasoning_content?: string
+    readonly tool_calls?: readonly ({ readonly id: string; readonly type: 'function'; readonly function: ChatFunction } & Open)[]
+  } & Open
+}
+
+interface ChatChunkChoice extends Open {
+  readonly index: number
+  readonly finish_reason: FinishReason | null
+  readonly delta: {
+    readonly role?: 'assistant'
+    readonly content?: string | null
+    readonly refusal?: string | null
+    readonly reasoning_content?: string
+    readonly tool_calls?: readonly ({ readonly index: number; readonly id?: string; readonly function?: Partial<ChatFunction> } & Open)[]
+  } & Open
+}
+
+interface ChatFunction {
+  readonly name: string
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string
+}
+
+interface ChatUsage extends Open {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+}
+
+export interface ChatShapes {
+  readonly body: CreateChatCompletion
+  readonly whole: ChatCompletion
+  readonly event: ChatCompletionChunk
+}

@@ -1,0 +1,98 @@
+import type { Caller } from '../access/caller.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { allFailed } from '../execution/told.ts'
+import type { CallOptions, Reply } from '../inference/reply.ts'
+import type { ClientDialect, EventEncoder } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import { type Frame, isObject, type JsonObject } from '../protocol/wire.ts'
+
+/** Who calls, as over HTTP: by a key, or by what `gateway.authenticate` gave for one. */
+export type Calling = {
+  /** Leaving: the provider is hung up on at once. */
+  readonly signal?: AbortSignal
+  /** What the language says in headers, as in `{ 'anthropic-beta': '…' }`. */
+  readonly headers?: Readonly<Record<string, string>>
+} & ({ readonly caller: Caller } | { readonly apiKey: string })
+
+/** What the doors need of the gateway. */
+export interface House {
+  authenticate(secret: string | undefined): Promise<Caller>
+  infer(request: InferenceRequest, options: CallOptions): Reply
+}
+
+export interface Shapes {
+  /** Of a request. */
+  readonly body: object
+  /** Of a whole answer. */
+  readonly whole: unknown
+  /** Of one event of a stream. */
+  readonly event: unknown
+}
+
+/**
+ * One answer, in the language and the shapes of its HTTP endpoint. Everything that goes wrong is a thrown GatewayError: of
+ * a stream before its first content by the promise, later in the loop. Leaving the loop leaves the provider.
+ */
+export interface Create<S extends Shapes> {
+  (body: S['body'] & { readonly stream: true }, calling: Calling): Promise<AsyncIterable<S['event']>>
+  (body: S['body'] & { readonly stream?: false | null }, calling: Calling): Promise<S['whole']>
+  (body: S['body'], calling: Calling): Promise<S['whole'] | AsyncIterable<S['event']>>
+}
+
+/** Makes the door of a language. What the encoders write is known by its type here and nowhere else. */
+export function createWith<S extends Shapes>(dialect: ClientDialect, house: House): Create<S> {
+  function create(body: S['body'] & { readonly stream: true }, calling: Calling): Promise<AsyncIterable<S['event']>>
+  function create(body: S['body'] & { readonly stream?: false | null }, calling: Calling): Promise<S['whole']>
+  async function create(body: S['body'], calling: Calling): Promise<S['whole'] | AsyncIterable<S['event']>> {
+    const caller = await callerOf(calling, house)
+    const request = dialect.decodeRequest(jsonOf(body), headerOf(calling))
+    const reply = house.infer(request, { caller, ...(calling.signal && { signal: calling.signal }) })
+    if (request.delivery === 'stream') {
+      await reply.committed
+      const encoder = dialect.encodeEvents(request, reply.stamp)
+      return { [Symbol.asyncIterator]: () => wireEvents(reply, encoder) }
+    }
+    return dialect.encodeResponse(await reply.whole(), request, reply.stamp())
+  }
+  return create
+}
+
+/** Throws where there is nobody, or somebody who may not. */
+export async function callerOf(calling: Calling, house: House): Promise<Caller> {
+  const caller = 'caller' in calling ? calling.caller : await house.authenticate(calling.apiKey)
+  if (caller.scopes.has('inference:invoke')) return caller
+  throw new GatewayError('operation_not_allowed', { message: 'This key lacks the scope "inference:invoke".' })
+}
+
+export const jsonOf = (body: object): JsonObject => (isObject(body) ? body : refused())
+
+const refused = (): never => {
+  throw new GatewayError('invalid_request', { message: 'The body must be an object.' })
+}
+
+export function headerOf({ headers }: Calling): (name: string) => string | undefined {
+  const byName = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  return name => byName.get(name)
+}
+
+/** The events of a stream as its frames hold them, one by one. A failure is thrown, not told. */
+async function* wireEvents(reply: Reply, encoder: EventEncoder): AsyncGenerator<unknown, void, undefined> {
+  const batches = reply.batches()
+  try {
+    for (let step = await batches.next(); !step.done; step = await batches.next()) {
+      const failure = failureOf(step.value)
+      for (const frame of encoder.write(failure ? step.value.slice(0, -1) : step.value)) if (!isEnd(frame)) yield JSON.parse(frame.data)
+      if (failure) throw allFailed([failure], false)
+    }
+  } finally {
+    await batches.return?.()
+  }
+}
+
+const failureOf = (batch: readonly InferenceEvent[]) => {
+  const last = batch.at(-1)
+  return last?.type === 'finished' && last.outcome.status === 'failed' ? last.outcome.error : undefined
+}
+
+const isEnd = ({ data }: Frame): boolean => data === '[DONE]'

@@ -1,0 +1,66 @@
+import type { GatewayFields, Open, RoutingMetadata, WarningBody } from './responses.ts'
+
+// The Messages language as types, as far as most programs look.
+
+/** The body of `POST /v1/messages/count_tokens`. */
+export interface CountTokens extends Open {
+  readonly model?: string
+  readonly messages: readonly ({ readonly role: string } & Open)[]
+  readonly gateway?: GatewayFields
+}
+
+/** The body of `POST /v1/messages`. */
+export interface CreateMessage extends CountTokens {
+  readonly max_tokens: number
+  readonly stream?: boolean | null
+}
+
+export interface MessageObject extends Open {
+  readonly id: string
+  readonly type: 'message'
+  readonly role: 'assistant'
+  readonly model: string
+  readonly content: readonly MessageBlock[]
+  readonly stop_reason: string | null
+  readonly stop_sequence: string | null
+  readonly usage: MessageUsage
+  readonly routing_metadata?: RoutingMetadata
+  readonly warnings?: readonly WarningBody[]
+}
+
+export type MessageBlock =
+  | ({ readonly type: 'text'; readonly text: string } & Open)
+  | ({ readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: unknown } & Open)
+  | ({ readonly type: 'thinking'; readonly thinking: string; readonly signature: string } & Open)
+  | ({ readonly type: 'redacted_thinking'; readonly data: string } & Open)
+
+interface MessageUsage extends Open {
+  readonly input_tokens: number
+  readonly output_tokens: number
+}
+
+type BlockDelta =
+  | ({ readonly type: 'text_delta'; readonly text: string } & Open)
+  | ({ readonly type: 'input_json_delta'; readonly partial_json: string } & Open)
+  | ({ readonly type: 'thinking_delta'; readonly thinking: string } & Open)
+  | ({ readonly type: 'signature_delta'; readonly signature: string } & Open)
+  | ({ readonly type: 'citations_delta'; readonly citation: Open } & Open)
+
+/** Compare `type` to tell them apart. `error` is not among them: a failure is thrown. */
+export type MessageStreamEvent =
+  | ({ readonly type: 'message_start'; readonly message: MessageObject } & Open)
+  | ({ readonly type: 'content_block_start'; readonly index: number; readonly content_block: MessageBlock } & Open)
+  | ({ readonly type: 'content_block_delta'; readonly index: number; readonly delta: BlockDelta } & Open)
+  | ({ readonly type: 'content_block_stop'; readonly index: number } & Open)
+  | ({
+      readonly type: 'message_delta'
+      readonly delta: { readonly stop_reason: string | null; readonly stop_sequence: string | null } & Open
+      readonly usage: MessageUsage
+    } & Open)
+  | ({ readonly type: 'message_stop' | 'ping' } & Open)
+
+export interface MessagesShapes {
+  readonly body: CreateMessage
+  readonly whole: MessageObject
+  readonly event: MessageStreamEvent
+}

@@ -1,0 +1,270 @@
+// The Responses language as types: the fields as they are on the wire. What a vendor adds, or tomorrow brings, is let through:
+// every object may hold more than is named here.
+
+/** Fields beside those that are named. */
+export interface Open {
+  readonly [field: string]: unknown
+}
+
+/** The body of `POST /v1/responses`. */
+export interface CreateResponse extends Open {
+  /** Id or alias. Required unless `gateway.models` is there. */
+  readonly model?: string
+  readonly input: string | readonly InputItem[]
+  readonly instructions?: string | null
+  readonly tools?: readonly (FunctionToolBody | OtherTool)[] | null
+  readonly tool_choice?: 'auto' | 'none' | 'required' | ({ readonly type: string; readonly name?: string } & Open) | null
+  readonly parallel_tool_calls?: boolean | null
+  readonly max_output_tokens?: number | null
+  readonly max_tool_calls?: number | null
+  readonly temperature?: number | null
+  readonly top_p?: number | null
+  readonly top_k?: number | null
+  readonly top_logprobs?: number | null
+  readonly frequency_penalty?: number | null
+  readonly presence_penalty?: number | null
+  readonly text?: ({ readonly format?: TextFormatBody; readonly verbosity?: string | null } & Open) | null
+  readonly reasoning?:
+    | ({
+        readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'off' | null
+        readonly summary?: 'auto' | 'concise' | 'detailed' | null
+      } & Open)
+    | null
+  readonly truncation?: string | null
+  readonly metadata?: Readonly<Record<string, string>> | null
+  readonly include?: readonly string[] | null
+  readonly user?: string | null
+  readonly safety_identifier?: string | null
+  readonly prompt_cache_key?: string | null
+  readonly service_tier?: string | null
+  /** Nothing is stored. */
+  readonly store?: false | null
+  readonly stream?: boolean | null
+  readonly gateway?: GatewayFields
+  /** Provider-specific parameters. */
+  readonly extensions?: Open
+}
+
+/** What is asked of the gateway itself, in every language. */
+export interface GatewayFields {
+  /** A pool, in place of `model`. */
+  readonly models?: readonly [string, ...string[]]
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly routing?: {
+    readonly strategy?: string
+    readonly tier?: 'priority'
+    readonly timeout_ms?: number
+    readonly deadline_ms?: number
+    readonly allow_fallbacks?: boolean
+    readonly order?: readonly string[]
+    readonly only?: readonly string[]
+    readonly ignore?: readonly string[]
+    readonly max_price?: { readonly input?: number; readonly output?: number }
+    readonly strict?: boolean
+  }
+}
+
+export interface FunctionToolBody extends Open {
+  readonly type: 'function'
+  readonly name: string
+  readonly description?: string | null
+  readonly parameters?: Open | null
+  readonly strict?: boolean | null
+}
+/** A tool that the provider runs. */
+export interface OtherTool extends Open {
+  readonly type: string
+}
+
+export type TextFormatBody =
+  | ({ readonly type: 'text' | 'json_object' } & Open)
+  | ({ readonly type: 'json_schema'; readonly name: string; readonly schema: Open; readonly strict?: boolean | null } & Open)
+
+/** What goes in. What came out may go in again. */
+export type InputItem = InputMessage | FunctionCallBody | FunctionCallOutputBody | ReasoningBody | OtherItem
+
+export interface InputMessage extends Open {
+  readonly type?: 'message'
+  readonly role: 'user' | 'assistant' | 'system' | 'developer'
+  readonly content: string | readonly InputPart[]
+}
+export type InputPart =
+  | ({ readonly type: 'input_text' | 'output_text'; readonly text: string } & Open)
+  | ({ readonly type: 'input_image'; readonly image_url: string; readonly detail?: string } & Open)
+  | ({ readonly type: 'input_file'; readonly file_data?: string; readonly file_url?: string; readonly filename?: string } & Open)
+  | ({ readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } } & Open)
+  | ({ readonly type: 'refusal'; readonly refusal: string } & Open)
+export interface FunctionCallOutputBody extends Open {
+  readonly type: 'function_call_output'
+  readonly call_id: string
+  readonly output: string | readonly InputPart[]
+}
+export interface OtherItem extends Open {
+  readonly type: string
+}
+
+/** The body of the answer. */
+export interface ResponseObject extends Open {
+  readonly id: string
+  readonly object: 'response'
+  readonly created_at: number
+  readonly completed_at: number | null
+  /** The model that answered. */
+  readonly model: string
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  readonly output: readonly OutputItem[]
+  /** All text of the answer, once it is over. */
+  readonly output_text?: string
+  readonly usage: ResponseUsage | null
+  readonly incomplete_details: { readonly reason: string } | null
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly instructions: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  /** Who answered, and what it cost. */
+  readonly routing_metadata?: RoutingMetadata
+  readonly warnings?: readonly WarningBody[]
+}
+
+export interface ResponseUsage {
+  readonly input_tokens: number
+  readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens: number }
+  readonly output_tokens: number
+  readonly output_tokens_details: { readonly reasoning_tokens: number }
+  readonly total_tokens: number
+}
+
+export interface RoutingMetadata {
+  readonly provider: string
+  readonly provider_model_id: string
+  readonly model_canonical: string
+  readonly routing_strategy: string
+  readonly throughput_tps?: number
+  readonly cost?: { readonly usd: number }
+}
+
+export interface WarningBody {
+  readonly code: string
+  readonly message: string
+  readonly param?: string
+}
+
+type Status = 'in_progress' | 'completed' | 'incomplete'
+
+/** Compare `type` to tell them apart; hosted tools of a vendor come as they are. */
+export type OutputItem = OutputMessage | FunctionCallBody | ReasoningBody | HostedItem
+
+export interface OutputMessage extends Open {
+  readonly type: 'message'
+  readonly id: string
+  readonly role: 'assistant'
+  readonly status: Status
+  readonly content: readonly OutputPart[]
+  readonly phase?: 'commentary' | 'final_answer'
+}
+export type OutputPart =
+  | ({ readonly type: 'output_text'; readonly text: string; readonly annotations: readonly Open[] } & Open)
+  | ({ readonly type: 'refusal'; readonly refusal: string } & Open)
+export interface FunctionCallBody extends Open {
+  readonly type: 'function_call'
+  readonly id?: string
+  readonly call_id: string
+  readonly name: string
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string
+  readonly status?: Status
+}
+export interface ReasoningBody extends Open {
+  readonly type: 'reasoning'
+  readonly id?: string
+  readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
+  readonly content?: readonly { readonly type: 'reasoning_text'; readonly text: string }[]
+  /** Send it back as it is: it holds the thought itself, for its maker alone. */
+  readonly encrypted_content?: string
+}
+export interface HostedItem extends Open {
+  readonly type: Hosted
+  readonly id: string
+}
+type Hosted =
+  | 'web_search_call'
+  | 'file_search_call'
+  | 'code_interpreter_call'
+  | 'image_generation_call'
+  | 'computer_call'
+  | 'custom_tool_call'
+  | 'mcp_list_tools'
+  | 'mcp_call'
+  | 'mcp_approval_request'
+  | 'local_shell_call'
+  | 'shell_call'
+  | 'shell_call_output'
+  | 'apply_patch_call'
+  | 'tool_search_call'
+  | 'compaction'
+
+interface Numbered extends Open {
+  readonly sequence_number: number
+}
+interface AboutItem extends Numbered {
+  readonly item_id: string
+  readonly output_index: number
+}
+interface AboutPart extends AboutItem {
+  readonly content_index: number
+}
+interface AboutSummary extends AboutItem {
+  readonly summary_index: number
+}
+type AnyPart = OutputPart | ({ readonly type: 'reasoning_text'; readonly text: string } & Open)
+
+/** Compare `type` to tell them apart. `response.failed` and `error` are not among them: a failure is thrown. */
+export type ResponseStreamEvent =
+  | (Numbered & {
+      readonly type: 'response.created' | 'response.in_progress' | 'response.completed' | 'response.incomplete'
+      readonly response: ResponseObject
+    })
+  | (Numbered & {
+      readonly type: 'response.output_item.added' | 'response.output_item.done'
+      readonly output_index: number
+      readonly item: OutputItem
+    })
+  | (AboutPart & { readonly type: 'response.content_part.added' | 'response.content_part.done'; readonly part: AnyPart })
+  | (AboutPart & {
+      readonly type: 'response.output_text.delta'
+      readonly delta: string
+      readonly logprobs: readonly Open[]
+    })
+  | (AboutPart & { readonly type: 'response.output_text.done'; readonly text: string; readonly logprobs: readonly Open[] })
+  | (AboutPart & {
+      readonly type: 'response.output_text.annotation.added'
+      readonly annotation_index: number
+      readonly annotation: Open
+    })
+  | (AboutPart & { readonly type: 'response.refusal.delta'; readonly delta: string })
+  | (AboutPart & { readonly type: 'response.refusal.done'; readonly refusal: string })
+  | (AboutPart & { readonly type: 'response.reasoning_text.delta'; readonly delta: string })
+  | (AboutPart & { readonly type: 'response.reasoning_text.done'; readonly text: string })
+  | (AboutSummary & {
+      readonly type: 'response.reasoning_summary_part.added' | 'response.reasoning_summary_part.done'
+      readonly part: { readonly type: 'summary_text'; readonly text: string }
+    })
+  | (AboutSummary & { readonly type: 'response.reasoning_summary_text.delta'; readonly delta: string })
+  | (AboutSummary & { readonly type: 'response.reasoning_summary_text.done'; readonly text: string })
+  | (AboutItem & { readonly type: 'response.function_call_arguments.delta'; readonly delta: string })
+  | (AboutItem & {
+      readonly type: 'response.function_call_arguments.done'
+      readonly name: string
+      readonly arguments: string
+    })
+  | HostedEvent
+
+/** Of tools that the provider runs. */
+type HostedEvent = Numbered & {
+  readonly type: `response.${'web_search_call' | 'file_search_call' | 'code_interpreter_call' | 'code_interpreter_call_code' | 'image_generation_call' | 'mcp_list_tools' | 'mcp_call' | 'mcp_call_arguments' | 'custom_tool_call_input' | 'shell_call_command' | 'shell_call_output_content' | 'audio' | 'audio.transcript'}.${string}`
+}
+
+export interface ResponsesShapes {
+  readonly body: CreateResponse
+  readonly whole: ResponseObject
+  readonly event: ResponseStreamEvent
+}
