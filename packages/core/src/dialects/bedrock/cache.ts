@@ -1,26 +1,28 @@
 import type { CachePoint } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { unsupported } from '../quirks.ts'
+import { cachePoints, oneWarning } from '../marks.ts'
 
 /** Marks up to which the prompt may be cached: blocks of their own, behind the block that they mark. */
 export interface CacheMarks {
-  after(cache: CachePoint | undefined): readonly JsonObject[]
-  warnings(): readonly Warning[]
+  readonly after: (cache: CachePoint | undefined) => readonly JsonObject[]
+  readonly warnings: readonly Warning[]
 }
 
 /** They save money and change no answer, but a model without a prompt cache refuses them. */
-export function cacheMarks({ refuses }: Quirks): CacheMarks {
-  const isRefused = refuses?.includes('cachePoint') === true
-  let left = false
+export function cacheMarks(prompt: Prompt, { refuses }: Quirks): CacheMarks {
+  if (refuses?.includes('cachePoint'))
+    return {
+      after: () => [],
+      warnings: oneWarning(
+        cachePoints(prompt, () => false),
+        'was to be cached, and this model has no prompt cache.',
+      ),
+    }
   return {
-    after(cache) {
-      if (!cache) return []
-      if (!isRefused) return [{ cachePoint: { type: 'default', ...(cache.ttl && { ttl: cache.ttl }) } }]
-      left = true
-      return []
-    },
-    warnings: () => (left ? [unsupported('input', 'This model has no prompt cache; the marks for it were left out.')] : []),
+    after: cache => (cache ? [{ cachePoint: { type: 'default', ...(cache.ttl && { ttl: cache.ttl }) } }] : []),
+    warnings: [],
   }
 }

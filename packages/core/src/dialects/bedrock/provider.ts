@@ -49,7 +49,7 @@ interface Composed {
 
 /** What is said to the model, and how it may answer. */
 function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Composed {
-  const marks = cacheMarks(quirks)
+  const marks = cacheMarks(prompt, quirks)
   const conversation = writeConversation(prompt.input, marks)
   const thinking = writeThinking({ prompt, offer, quirks, isUnthought: conversation.isUnthought })
   const canDemand = quirks.no_forced_tools !== true && thinking.rules !== 'thinking'
@@ -66,7 +66,7 @@ function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Composed {
       ...format.fields,
     },
     fields: { ...thinking.fields, ...tools.fields },
-    warnings: [...conversation.warnings, ...marks.warnings(), ...thinking.warnings, ...format.warnings, ...tools.warnings],
+    warnings: [...conversation.warnings, ...marks.warnings, ...thinking.warnings, ...format.warnings, ...tools.warnings],
     reading: readingOf(prompt, conversation, format.answer?.name),
     thinking,
   }
