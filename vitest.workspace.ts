@@ -2,14 +2,18 @@ import { readdirSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-// Workspace packages are read from their sources, so nothing needs building to be tested.
-const conditions = ['signalbox-source', ...defaultServerConditions]
+// Workspace packages are read from their sources, so nothing needs building to be tested. What ships `module` builds means
+// them for bundlers: Node cannot load every one of them.
+const conditions = ['signalbox-source', ...defaultServerConditions.filter(condition => condition !== 'module')]
+
+// What is loaded as it was published is loaded by Node, which knows no `module`: some packages put files there that only bundlers read.
+const published = conditions.filter(condition => condition !== 'module')
 
 const packages = readdirSync(new URL('packages', import.meta.url))
 
 export default defineConfig({
   resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
+  ssr: { resolve: { conditions, externalConditions: published } },
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
