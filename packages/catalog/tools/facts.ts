@@ -7,10 +7,9 @@ export interface FactPrice {
   readonly cw?: number
 }
 
-/** One way to say how much to think. */
+/** One way to say how much to think. Budgets are left out: nobody who reads them lacks a row of core's. */
 export interface FactControl {
   readonly effort?: readonly string[]
-  readonly budget?: readonly [least: number | null, most: number | null]
   readonly toggle?: boolean
 }
 

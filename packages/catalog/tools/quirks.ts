@@ -19,32 +19,30 @@ const corrections: Readonly<Record<string, Partial<Controls>>> = {
 }
 
 interface Controls {
+  /** From the least to the most. */
   readonly efforts: readonly string[]
   readonly toggle: boolean
-  readonly budget: { readonly min: number; readonly max: number } | undefined
 }
 
 const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 function controlsOf({ p, id, effort = [] }: FactOffer): Controls {
   const named = new Set(effort.flatMap(control => control.effort ?? []))
-  const [min, max] = effort.find(control => control.budget)?.budget ?? []
   const efforts = ladder.filter(each => named.has(each))
   // `default` is no level: who knows but that and `none` has a switch.
   const isSwitch = named.has('default') && efforts.every(each => each === 'none')
   return {
     efforts: isSwitch ? [] : efforts,
     toggle: isSwitch || effort.some(control => control.toggle),
-    budget: typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined,
     ...corrections[`${p}/${id}`],
   }
 }
 
 /** Nothing where there is nothing to say. */
 export function quirksOf(served: Served): Quirks | undefined {
-  const { offer, dialect, author } = served
+  const { offer, dialect } = served
   const quirks: Quirks = {
-    ...(author !== 'anthropic' && thinkingOf(served)),
+    ...thinkingOf(served),
     ...(typeof offer.interleaved === 'string' && dialect === 'chat' && { reasoning_field: offer.interleaved }),
     ...(!takesFiles(served) && { files: false }),
     ...(!offer.in.includes('audio') && { audio: false }),
@@ -56,21 +54,29 @@ export function quirksOf(served: Served): Quirks | undefined {
 const takesFiles = ({ offer, dialect }: Served): boolean =>
   offer.in.includes('pdf') || dialect === 'bedrock' || (dialect === 'responses' && offer.in.includes('image'))
 
-function thinkingOf({ offer, dialect, sampled }: Served): Quirks {
+/** Core knows Claude by its models, Gemini by its language, and how each model on Bedrock is asked. */
+function thinkingOf(served: Served): Quirks {
+  const { offer, dialect, author } = served
+  if (author === 'anthropic' || dialect === 'gemini') return {}
   // Nothing is asked of a model that does not think.
   if (!offer.reason) return { efforts: [] }
-  const { efforts, toggle, budget } = controlsOf(offer)
-  const canBeOff = toggle || efforts.includes('none')
-  const styles: readonly ThinkingStyle[] = [
-    ...(efforts.length > 0 ? (['level'] as const) : []),
-    ...(budget && dialect === 'gemini' ? (['budget'] as const) : []),
-    ...(toggle ? (['toggle'] as const) : []),
-  ]
+  const controls = controlsOf(offer)
+  const isBedrock = offer.p === 'amazon-bedrock'
   return {
-    ...(efforts.length > 0 && { efforts }),
-    ...(styles.length > 0 && dialect !== 'responses' && { thinking: styles }),
-    ...(budget && dialect === 'gemini' && { thinking_budget: budget }),
-    ...(styles.length > 0 && !canBeOff && dialect === 'gemini' && { thinking_off: 'never' as const }),
-    ...(!sampled && { sampling: canBeOff ? ('unless_thinking' as const) : ('none' as const) }),
+    ...(isBedrock ? levelsOnBedrock(controls) : levelsOf(controls, dialect)),
+    ...(!served.sampled && !(isBedrock && author === 'openai') && samplingOf(controls)),
   }
 }
+
+function levelsOf({ efforts, toggle }: Controls, dialect: string): Quirks {
+  const styles: readonly ThinkingStyle[] = [...(efforts.length > 0 ? (['level'] as const) : []), ...(toggle ? (['toggle'] as const) : [])]
+  return { ...(efforts.length > 0 && { efforts }), ...(dialect === 'chat' && styles.length > 0 && { thinking: styles }) }
+}
+
+/** A switch is one more level there. */
+const levelsOnBedrock = ({ efforts, toggle }: Controls): Quirks =>
+  efforts.length > 0 ? { efforts: toggle ? ['none', ...efforts] : efforts } : {}
+
+const samplingOf = ({ efforts, toggle }: Controls): Quirks => ({
+  sampling: toggle || efforts.includes('none') ? 'unless_thinking' : 'none',
+})

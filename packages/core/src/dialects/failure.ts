@@ -50,6 +50,12 @@ const rows: readonly Row[] = [
   { kind: 'overloaded', says: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
   { kind: 'stale_state', status: faulty, says: /thought[ _]signature/i },
+  // Signed thoughts that are not as they were, or do not stand where they did.
+  {
+    kind: 'stale_state',
+    status: faulty,
+    says: /invalid .?signature.? in .{0,40}thinking|thinking.? blocks?\b.{0,80}\b(cannot be modified|must match|prefix|invalid|signature)|prefix mismatch/i,
+  },
   {
     kind: 'policy',
     names:
@@ -84,7 +90,7 @@ const rows: readonly Row[] = [
   {
     kind: 'too_long',
     status: faulty,
-    says: /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length)/i,
+    says: /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length|limit)/i,
   },
   { kind: 'rate_limited', status: [429], strictly: true },
   {

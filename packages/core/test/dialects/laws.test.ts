@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chatProvider, geminiProvider, responsesProvider } from '../../src/dialects/index.ts'
+import { chatProvider, geminiProvider, messagesProvider, responsesProvider } from '../../src/dialects/index.ts'
 import { fold } from '../../src/protocol/fold.ts'
 import { isObject, type JsonObject } from '../../src/protocol/wire.ts'
 import { decode, describeProviderDialect, plain, readBackWith, type Sample, said } from './laws.ts'
@@ -53,6 +53,25 @@ describeProviderDialect(
   },
 )
 
+describeProviderDialect(
+  messagesProvider,
+  recordings.filter(({ dialect }) => dialect === 'messages').map(({ name, frames, text }) => ({ name, frames, text })),
+  {
+    silent: {
+      metadata: 'it is echoed by us and is no provider’s business',
+      max_tool_calls: 'it caps hosted tools, and there are none',
+    },
+    spelled: {
+      instructions: 'system',
+      max_output_tokens: 'max_tokens',
+      reasoning: 'thinking',
+      stop: 'stop_sequences',
+      user: 'metadata',
+      safety_identifier: 'metadata',
+    },
+  },
+)
+
 describe.skipIf(!haveRecordings)('recorded chat streams', () => {
   test.each(recordings.filter(({ dialect }) => dialect === 'chat'))(
     '$name: the text is what its chunks hold, character by character',
@@ -81,7 +100,7 @@ describe.skipIf(!haveRecordings)('recorded chat streams', () => {
   })
 
   test.each(recordings.filter(({ whole }) => whole !== undefined))('$name: the whole answer can be read', ({ dialect, whole }) => {
-    const provider = { chat: chatProvider, responses: responsesProvider, gemini: geminiProvider }[dialect]
+    const provider = { chat: chatProvider, responses: responsesProvider, gemini: geminiProvider, messages: messagesProvider }[dialect]
     const { output, outcome, usage } = provider.decodeResponse(whole ?? {})
     if (outcome.status === 'failed') expect(outcome.error.kind).toBe('out_of_quota')
     else expect(plain({ items: output.length > 0, usage: (usage?.output_tokens ?? 0) > 0 })).toEqual({ items: true, usage: true })

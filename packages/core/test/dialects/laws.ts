@@ -55,6 +55,12 @@ export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 export const said = ({ output, outcome, usage }: InferenceResponse): unknown =>
   plain({ status: outcome.status, usage, output: output.map(item => withoutId(item)) })
 
+/** What only another language can say does not reach the caller. */
+export const withoutStrangers = (response: InferenceResponse): InferenceResponse => ({
+  ...response,
+  output: response.output.filter(item => item.type !== 'native' || item.dialect === responsesClient.name),
+})
+
 const withoutId = (item: Item): unknown => {
   const { id, ...rest } = (item.type === 'native' ? item.body : item) as { readonly id?: string }
   return rest
@@ -183,7 +189,7 @@ export function describeProviderDialect(dialect: ProviderDialect, samples: reado
     test('encoded for a caller and decoded again, it says the same (law 4)', () => {
       const again = decode(roundTrip, encode(events))
       expect(faultsOf(again)).toEqual([])
-      expect(said(fold(again))).toEqual(said(response))
+      expect(said(fold(again))).toEqual(said(withoutStrangers(response)))
     })
 
     test.runIf(whole !== undefined)('whole and streamed, one answer is one answer (law 6)', () => {

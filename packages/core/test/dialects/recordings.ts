@@ -9,7 +9,7 @@ export const haveRecordings = existsSync(folder)
 
 export interface Recording {
   readonly name: string
-  readonly dialect: 'responses' | 'chat' | 'gemini'
+  readonly dialect: 'responses' | 'chat' | 'gemini' | 'messages'
   readonly frames: readonly Frame[]
   /** The same frames as a server sends them. */
   readonly text: string
@@ -17,7 +17,7 @@ export interface Recording {
   readonly whole?: JsonObject
 }
 
-const vendors = ['openai', 'groq', 'deepseek', 'mistral', 'openai-compatible', 'google']
+const vendors = ['openai', 'groq', 'deepseek', 'mistral', 'openai-compatible', 'google', 'anthropic']
 
 export const recordings: readonly Recording[] = haveRecordings ? vendors.flatMap(vendor => inFolder(vendor)) : []
 
@@ -39,8 +39,9 @@ function inFolder(vendor: string): readonly Recording[] {
 /** One file may hold the answers of several turns, one after the other. */
 function turns(lines: readonly string[]): readonly (readonly string[])[] {
   const found: string[][] = []
-  for (const line of lines) {
-    if (found.length === 0 || line.startsWith('{"type":"response.created"')) found.push([])
+  for (const [at, line] of lines.entries()) {
+    const isNext = line.startsWith('{"type":"response.created"') || lines[at - 1]?.startsWith('{"type":"message_stop"')
+    if (found.length === 0 || isNext) found.push([])
     found.at(-1)?.push(line)
   }
   return found
@@ -65,10 +66,11 @@ function recording(name: string, lines: readonly string[], whole?: JsonObject): 
 
 function dialectOf(name: string, lines: readonly string[]): Recording['dialect'] {
   if (name.startsWith('google/')) return 'gemini'
+  if (name.startsWith('anthropic/')) return 'messages'
   return lines.some(line => line.includes('"type":"response.')) ? 'responses' : 'chat'
 }
 
 function frameOf(data: string): Frame {
-  const [, event] = /"type":"(response\.[\w.]+|error)"/.exec(data) ?? []
+  const [, event] = /"type":"(response\.[\w.]+|error|(?:message|content_block)_\w+|ping)"/.exec(data) ?? []
   return event === undefined ? { data } : { event, data }
 }

@@ -1,0 +1,27 @@
+import { messagesProvider } from '../dialects/index.ts'
+import type { Provider } from '../protocol/provider.ts'
+import { claudeQuirks } from './claude-models.ts'
+import { defineProvider } from './define-provider.ts'
+
+export interface AnthropicOptions {
+  readonly apiKey?: string | undefined
+  /** Up to and including the version. */
+  readonly baseUrl?: string
+}
+
+/** Anthropic, in the Messages language, with its own token counter. */
+export function anthropic({ apiKey, baseUrl = 'https://api.anthropic.com/v1' }: AnthropicOptions = {}): Provider {
+  const provider = defineProvider({
+    id: 'anthropic',
+    display_name: 'Anthropic',
+    baseUrl,
+    paths: { messages: '/messages' },
+    dialects: [messagesProvider],
+    apiKey,
+    keyHeaders: { messages: 'x-api-key' },
+    quirks: { rate_limits: 'anthropic', priority_tier: 'auto' },
+    quirksOf: claudeQuirks,
+    data_policy: 'no_training',
+  })
+  return { ...provider, countEndpoint: call => `${provider.endpoint(call)}/count_tokens` }
+}
