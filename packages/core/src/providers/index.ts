@@ -1,3 +1,5 @@
+export { type AnthropicOptions, anthropic } from './anthropic.ts'
+export { claudeQuirks } from './claude-models.ts'
 export { type CompatibleOptions, compatible, type Spoken } from './compatible.ts'
 export { defineProvider, type Path, type ProviderRow } from './define-provider.ts'
 export { openai } from './openai.ts'
