@@ -6,14 +6,11 @@ import { defineConfig } from 'vitest/config'
 // them for bundlers: Node cannot load every one of them.
 const conditions = ['signalbox-source', ...defaultServerConditions.filter(condition => condition !== 'module')]
 
-// What is loaded as it was published is loaded by Node, which knows no `module`: some packages put files there that only bundlers read.
-const published = conditions.filter(condition => condition !== 'module')
-
 const packages = readdirSync(new URL('packages', import.meta.url))
 
 export default defineConfig({
   resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: published } },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
