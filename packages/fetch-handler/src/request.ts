@@ -10,8 +10,8 @@ export interface Exchange {
   readonly gone: () => boolean
 }
 
-/** Request → plain values. */
-export function exchangeOf(request: Request, pace: Pace): Exchange {
+/** Request → plain values. `place`: what its path stands for. */
+export function exchangeOf(request: Request, pace: Pace, place = (path: string): string => path): Exchange {
   const { path, query } = locate(request.url)
   const leaving = new AbortController()
   const { signal } = request
@@ -21,7 +21,7 @@ export function exchangeOf(request: Request, pace: Pace): Exchange {
   return {
     request: {
       method: request.method,
-      path,
+      path: place(path),
       query,
       header: name => request.headers.get(name) ?? undefined,
       text: limit => readText(request, limit, pace),
