@@ -43,8 +43,15 @@ test.each(Object.values(clientDialects))('a $name caller who asks a provider of 
   if (!provider) throw new Error(`Nobody speaks ${client.name} to providers.`)
   for (const { body, beside } of fields[client.name] ?? []) {
     const { request, body: sent } = encoded(client, provider, { ...simple[client.name], ...beside, ...body })
-    // A tier goes along only where its price is known.
-    const { gateway: _, extensions: __, stream_options: ___, service_tier: ____, ...asked } = originalOf(request)?.body ?? {}
+    // A tier goes along only where its price is known, and the cap of an answer under the name that the offer has for it.
+    const {
+      gateway: _,
+      extensions: __,
+      stream_options: ___,
+      service_tier: ____,
+      max_tokens: _____,
+      ...asked
+    } = originalOf(request)?.body ?? {}
     expect(sent).toMatchObject(asked)
   }
 })

@@ -87,7 +87,7 @@ function readingOf({ tools = [] }: Prompt, { called }: Conversation, answerTool:
 }
 
 /** Extra data that callers ask for on the off chance; there is none here, and nothing is lost. */
-const harmless: ReadonlySet<string> = new Set(['message.output_text.logprobs', 'reasoning.encrypted_content'])
+const harmless: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
 /** Silent are only `metadata`, which is echoed by us and no provider's business, and `max_tool_calls`, which caps hosted tools alone. */
 function unsayable({ include = [], native }: Prompt): readonly Warning[] {
