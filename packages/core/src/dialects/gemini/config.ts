@@ -53,11 +53,13 @@ export function readSettings(prompt: Prompt): Encoded {
 }
 
 /** What this offer refuses of this request, under our names. */
-export function refusedBy({ sampling, refuses = [] }: Quirks, { reasoning, temperature }: Prompt): readonly string[] {
+export function refusedBy(quirks: Quirks, { reasoning, temperature }: Prompt): readonly string[] {
+  const { sampling, refuses = [], thinks_unasked = true, thinking_off } = quirks
   const known = refuses.includes('logprobs') ? [...refuses, 'top_logprobs'] : refuses
   const all = [...known, 'temperature', 'top_p', 'top_k']
-  if (sampling === 'none') return all
-  if (sampling === 'unless_thinking') return reasoning?.effort === 'none' ? known : all
+  const effort = reasoning?.effort
+  const thinks = effort === undefined ? thinks_unasked : effort !== 'none' || thinking_off === 'never'
+  if (sampling === 'none' || (sampling === 'unless_thinking' && thinks)) return all
   return sampling === 'one' && temperature !== undefined ? [...known, 'top_p'] : known
 }
 

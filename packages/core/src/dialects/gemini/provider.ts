@@ -1,11 +1,10 @@
 import type { EncodedRequest, ProviderDialect } from '../../protocol/dialect.ts'
-import type { Item } from '../../protocol/item.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
-import { pathOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
+import { cachePoints, oneWarning } from '../marks.ts'
 import { dropRefused, unsupported } from '../quirks.ts'
 import { heedRouting } from '../tier.ts'
 import { readSettings, refusedBy, wantsLogprobs, writeFormat, writeSettings } from './config.ts'
@@ -80,25 +79,11 @@ function unsayable(prompt: Prompt): readonly Warning[] {
     ...(text?.verbosity === undefined ? [] : [lost('text.verbosity')]),
     ...unheard.filter(field => prompt[field] !== undefined).map(lost),
     ...foreign.map(lost),
-    ...cachePoints(prompt),
+    ...oneWarning(
+      cachePoints(prompt, () => false),
+      'marks what may be cached; this provider takes no such marks, and it was left out.',
+    ),
   ]
-}
-
-/** The provider caches what it likes; one warning for all that asked. */
-function cachePoints({ input, tools = [] }: Prompt): readonly Warning[] {
-  const asked = [...tools.map((tool, at) => [tool, `tools[${at}]`] as const), ...input.flatMap(placesIn)]
-  const [first, ...more] = asked.filter(([place]) => 'cache' in place && place.cache !== undefined)
-  if (!first) return []
-  const param = pathOf(first[0], first[1])
-  return [unsupported(param, `Cache points are not known here, since the provider caches by itself; ${more.length + 1} were left out.`)]
-}
-
-function placesIn(item: Item, at: number): readonly (readonly [object, string])[] {
-  const param = `input[${at}]`
-  const parts =
-    item.type === 'message' ? item.content : item.type === 'function_call_output' && typeof item.output !== 'string' ? item.output : []
-  const field = item.type === 'message' ? 'content' : 'output'
-  return [[item, param], ...parts.map((part, index) => [part, `${param}.${field}[${index}]`] as const)]
 }
 
 /** What is counted is what is sent. */

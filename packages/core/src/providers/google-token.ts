@@ -1,0 +1,164 @@
+import type { Authorizing, Credential } from '../protocol/provider.ts'
+import type { TransportReply } from '../protocol/transport.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+
+// A service account signs a statement about itself and gets a token for it, good for an hour.
+
+/** The fields of the JSON key that Google hands out which matter here. */
+export interface ServiceAccount {
+  readonly client_email: string
+  /** PKCS #8, in PEM. */
+  readonly private_key: string
+  readonly private_key_id?: string
+  readonly project_id?: string
+  readonly token_uri?: string
+}
+
+/** Nothing where the text is no such key. */
+export function readServiceAccount(secret: string): ServiceAccount | undefined {
+  const key = /^\s*\{/.test(secret) ? parse(secret) : undefined
+  const { client_email, private_key, private_key_id, project_id, token_uri } = key ?? {}
+  if (typeof client_email !== 'string' || typeof private_key !== 'string') return undefined
+  return {
+    client_email,
+    private_key,
+    ...(typeof private_key_id === 'string' && { private_key_id }),
+    ...(typeof project_id === 'string' && { project_id }),
+    ...(typeof token_uri === 'string' && { token_uri }),
+  }
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface Token {
+  /** Nothing where the account was refused. */
+  readonly value: string | undefined
+  /** Unix milliseconds from which on it is not used any more. */
+  readonly until: number
+}
+
+interface Held {
+  readonly secret: string
+  /** Of the call that fetches it: should its caller leave, another has to fetch. */
+  readonly signal: AbortSignal
+  readonly coming: Promise<Token>
+  token: Token | undefined
+}
+
+/** More accounts than any one process serves at a time. */
+const most = 1000
+
+/**
+ * Tokens by credential, fetched once for all who wait. Nothing: the account was refused.
+ *
+ * @example const tokenFor = googleTokens(); const token = await tokenFor(credential, account, call)
+ */
+export function googleTokens(): (credential: Credential, account: ServiceAccount, call: Authorizing) => Promise<string | undefined> {
+  const known = new Map<string, Held>()
+
+  const start = ({ id, secret }: Credential, account: ServiceAccount, call: Authorizing): Held => {
+    const held: Held = { secret, signal: call.signal, coming: fetchToken(account, call), token: undefined }
+    known.delete(id)
+    known.set(id, held)
+    const [oldest] = known.keys()
+    if (known.size > most && oldest !== undefined) known.delete(oldest)
+    held.coming.then(
+      token => {
+        held.token = token
+      },
+      () => {
+        if (known.get(id) === held) known.delete(id)
+      },
+    )
+    return held
+  }
+
+  const isGood = (held: Held, secret: string, now: number): boolean => held.secret === secret && (!held.token || now < held.token.until)
+
+  return async function tokenFor(credential, account, call) {
+    const before = known.get(credential.id)
+    const held = before && isGood(before, credential.secret, call.now) ? before : start(credential, account, call)
+    try {
+      return (await held.coming).value
+    } catch (error) {
+      const wasLeft = held.signal.aborted && !call.signal.aborted
+      if (wasLeft) return tokenFor(credential, account, call)
+      throw error
+    }
+  }
+}
+
+const tokenHost = 'oauth2.googleapis.com'
+const tokenEndpoint = `https://${tokenHost}/token`
+
+/** A key comes from a caller too, so its address is taken only where it is Google's own. */
+function endpointOf({ token_uri = '' }: ServiceAccount): string {
+  const isTheirs = URL.canParse(token_uri) && new URL(token_uri).origin === `https://${tokenHost}`
+  return isTheirs ? token_uri : tokenEndpoint
+}
+
+const refusals: ReadonlySet<number> = new Set([400, 401, 403])
+const early = 60_000
+
+async function fetchToken(account: ServiceAccount, { transport, now, signal }: Authorizing): Promise<Token> {
+  const refused: Token = { value: undefined, until: 0 }
+  const url = endpointOf(account)
+  const assertion = await sign(account, url, now)
+  if (assertion === undefined) return refused
+  const reply = await transport({
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }).toString(),
+    signal,
+  })
+  const body = parse(await readText(reply))
+  if (refusals.has(reply.status)) return refused
+  const { access_token, expires_in } = body ?? {}
+  if (reply.status !== 200 || typeof access_token !== 'string' || access_token === '')
+    throw Object.assign(new Error(`No token came from ${tokenHost} (status ${reply.status}).`), { code: 'NO_TOKEN' })
+  const seconds = typeof expires_in === 'number' && expires_in > 0 ? expires_in : 0
+  return { value: access_token, until: now + seconds * 1000 - early }
+}
+
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+const hour = 3600
+
+/** Nothing where the key is none. Loaded when first needed: most gateways have no service account. */
+async function sign(
+  { client_email, private_key, private_key_id }: ServiceAccount,
+  audience: string,
+  now: number,
+): Promise<string | undefined> {
+  const { importPKCS8, SignJWT } = await import('jose')
+  const key = await importPKCS8(private_key, 'RS256').catch(() => undefined)
+  const seconds = Math.floor(now / 1000)
+  return (
+    key &&
+    new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(private_key_id !== undefined && { kid: private_key_id }) })
+      .setIssuer(client_email)
+      .setAudience(audience)
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + hour)
+      .sign(key)
+  )
+}
+
+const longest = 65_536
+
+async function readText({ body }: TransportReply): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let step = await body.next(); !step.done && text.length < longest; step = await body.next())
+    text += decoder.decode(step.value, { stream: true })
+  await body.return?.()
+  return text
+}

@@ -1,0 +1,34 @@
+import { geminiProvider } from '../dialects/index.ts'
+import type { Addressing, Provider } from '../protocol/provider.ts'
+import { defineProvider } from './define-provider.ts'
+import { geminiQuirks } from './gemini-models.ts'
+
+/** Google's developer API, in the Gemini language. */
+export function google({
+  apiKey,
+  baseUrl = 'https://generativelanguage.googleapis.com/v1beta',
+}: {
+  readonly apiKey?: string | undefined
+  /** Up to and including the version. */
+  readonly baseUrl?: string
+} = {}): Provider {
+  const provider = defineProvider({
+    id: 'google',
+    display_name: 'Google',
+    baseUrl,
+    paths: { gemini: call => `/${modelPath(call.model)}:${methodFor(call)}` },
+    dialects: [geminiProvider],
+    apiKey,
+    keyHeaders: { gemini: 'x-goog-api-key' },
+    quirks: { priority_tier: 'priority' },
+    quirksOf: model => geminiQuirks(model, ['top_logprobs']),
+    data_policy: 'no_training',
+  })
+  const root = baseUrl.replace(/\/+$/, '')
+  return { ...provider, countEndpoint: ({ model }) => `${root}/${modelPath(model)}:countTokens` }
+}
+
+const methodFor = ({ stream }: Addressing): string => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
+
+/** `models/…`, or what a tuned model is called as a whole. */
+const modelPath = (model: string): string => (model.includes('/') ? model : `models/${model}`).split('/').map(encodeURIComponent).join('/')
