@@ -4,6 +4,8 @@ import type { Answered } from './stage.ts'
 /** A client that leads a conversation in its language, and sends back what it got as it got it. */
 export interface Client {
   readonly language: string
+  /** All thoughts of a turn stand before its words, whatever their order was. */
+  readonly thoughtsFirst?: boolean
   /** The body that asks for the next answer. */
   body(history: readonly JsonObject[], stream: boolean): JsonObject
   question(text: string): JsonObject
@@ -65,4 +67,40 @@ function blocksOf(events: readonly JsonObject[]): readonly JsonObject[] {
   return blocks
 }
 
-export const clients: readonly Client[] = [responses, messages]
+const chat: Client = {
+  language: 'chat',
+  thoughtsFirst: true,
+  body: (history, stream) => ({ messages: history, stream, tools: [{ type: 'function', function: { name: 'look', parameters } }] }),
+  question: content => ({ role: 'user', content }),
+  turn(answered, words) {
+    const [choice] = objects(answered.body?.choices)
+    const message = choice ? object(choice.message) : messageOf(answered)
+    if (words) return [message]
+    const { reasoning_content, reasoning, ...rest } = message
+    return [rest]
+  },
+  result: (tool_call_id, content) => ({ role: 'tool', tool_call_id, content }),
+}
+
+/** A message put together as SDKs do it: texts grow, lists are joined, calls grow by their index. */
+function messageOf({ frames }: Answered): JsonObject {
+  const message: Record<string, Json | undefined> = { role: 'assistant', content: null }
+  const calls: JsonObject[] = []
+  for (const { data } of frames) {
+    if (data === '[DONE]') continue
+    const [choice] = objects((JSON.parse(data) as JsonObject).choices)
+    const { role, tool_calls, ...delta } = object(choice?.delta)
+    for (const [field, value] of Object.entries(delta)) {
+      if (typeof value === 'string') message[field] = `${message[field] ?? ''}${value}`
+      else if (Array.isArray(value)) message[field] = [...objects(message[field]), ...objects(value)]
+    }
+    for (const { index, ...call } of objects(tool_calls)) {
+      const known = calls[Number(index)] ?? {}
+      const written = `${object(known.function).arguments ?? ''}${object(call.function).arguments ?? ''}`
+      calls[Number(index)] = { ...known, ...call, function: { ...object(known.function), ...object(call.function), arguments: written } }
+    }
+  }
+  return { ...message, ...(calls.length > 0 && { tool_calls: calls, content: message.content || null }) }
+}
+
+export const clients: readonly Client[] = [responses, messages, chat]

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const stateOf = (turn: number): string => `${canary}${turn}-${'äß+/=\n"\\'.repeat(turn)}`
 
-describe.each(tongues)('a tool loop of three turns with a provider of $name', tongue => {
+describe.each(tongues)('a tool loop and a second question with a provider of $name', tongue => {
   describe.each(clients)('and a client of $language', client => {
     test.each([
       { stream: false, words: true },
@@ -26,18 +26,59 @@ describe.each(tongues)('a tool loop of three turns with a provider of $name', to
         tongue.say({ state: stateOf(1), thought: 'Look first.', call: 'call_1' }),
         tongue.say({ state: stateOf(2), call: 'call_2' }),
         tongue.say({ state: stateOf(3), thought: 'Enough.', text: 'Done.' }),
+        tongue.say({ state: stateOf(4), text: 'Bye.' }),
       )
       const stage = await openStage([provider])
       closing.push(stage)
       const history: JsonObject[] = [client.question('Go.')]
-      for (const turn of [1, 2, 3]) {
+      const kept = client.thoughtsFirst && tongue.signsEnd ? [1, 2] : [1, 2, 3]
+      for (const turn of [1, 2, 3, 4]) {
         const answered = await ask(stage, client.language, client.body(history, stream))
-        expect(tongue.statesIn(provider.calls.at(-1) ?? {})).toEqual([1, 2].filter(made => made < turn).map(stateOf))
+        expect(tongue.statesIn(provider.calls.at(-1) ?? {})).toEqual(kept.filter(made => made < turn).map(stateOf))
         if (!tongue.inWords) expect(answered.bytes).not.toContain(canary)
         expect(answered.bytes).toContain('gw1.')
         expect(answered.stamp.warnings).toEqual([])
-        history.push(...client.turn(answered, words), client.result(`call_${turn}`, 'Nothing there.'))
+        history.push(...client.turn(answered, words), turn < 3 ? client.result(`call_${turn}`, 'Nothing there.') : client.question('And?'))
       }
     })
   })
+})
+
+describe.each(clients)('a conversation of a client of $language that changes its provider in the middle', client => {
+  const pairs = tongues.flatMap(first => tongues.filter(other => other !== first).map(second => ({ first, second })))
+
+  test.each(pairs)('from $first.name to $second.name and back', async ({ first, second }) => {
+    const a = scripted('a', first.dialect, { quirks: first.quirks ?? {} })
+    const b = scripted('b', second.dialect, { quirks: second.quirks ?? {} })
+    a.play(first.say({ state: stateOf(1), call: 'call_1' }), first.say({ state: stateOf(3), text: 'Done.' }))
+    b.play(second.say({ state: stateOf(2), call: 'call_2' }))
+    const stage = await openStage([a, b])
+    closing.push(stage)
+    const history: JsonObject[] = [client.question('Go.')]
+    const asked = [a, b, a]
+    for (const [at, provider] of asked.entries()) {
+      const routing = { only: [provider.id] }
+      const answered = await ask(stage, client.language, { ...client.body(history, true), gateway: { routing } })
+      expect(answered.stamp.warnings.map(({ code }) => code)).toEqual(at === 0 ? [] : ['reasoning_state_dropped'])
+      history.push(...client.turn(answered, false), client.result(`call_${at + 1}`, 'Nothing there.'))
+    }
+    expect(second.statesIn(b.calls[0] ?? {})).not.toContain(stateOf(1))
+    expect(first.statesIn(a.calls[1] ?? {})).toEqual([stateOf(1)])
+    expect(JSON.stringify([a.calls, b.calls])).not.toContain('gw1.')
+  })
+})
+
+test.each(tongues)('a client of chat that keeps nothing but its calls still gives a provider of $name its state back', async tongue => {
+  const client = clients.find(({ language }) => language === 'chat')
+  const provider = scripted('maker', tongue.dialect, { quirks: tongue.quirks ?? {} })
+  provider.play(tongue.say({ state: stateOf(1), call: 'call_1' }), tongue.say({ state: stateOf(2), text: 'Done.' }))
+  const stage = await openStage([provider])
+  closing.push(stage)
+  const history: JsonObject[] = [{ role: 'user', content: 'Go.' }]
+  const answered = await ask(stage, 'chat', client?.body(history, true) ?? {})
+  const calls = client
+    ?.turn(answered, false)
+    .map(({ content, tool_calls }) => ({ role: 'assistant', content: content ?? null, tool_calls: tool_calls ?? null }))
+  await ask(stage, 'chat', client?.body([...history, ...(calls ?? []), client.result('call_1', 'Nothing there.')], true) ?? {})
+  expect(tongue.statesIn(provider.calls[1] ?? {})).toEqual([stateOf(1)])
 })

@@ -31,7 +31,8 @@ export function scripted(id: string, dialect: ProviderDialect, more: Partial<Pro
     calls,
     play: (...acts) => void script.push(...acts),
     async answer({ body, stream }) {
-      calls.push(body)
+      // As it was then: the client goes on with the very arrays that it sent.
+      calls.push(structuredClone(body))
       const act = script.shift()
       if (!act) throw new Error(`${id} has nothing left to say.`)
       if (!('whole' in act)) return act

@@ -201,6 +201,24 @@ test('a caller who comes from the vendor brings its state along, unchanged and b
   expect(a.calls[0]).toMatchObject({ unheard_of: true, input: [{}, reasoning] })
 })
 
+test('so does one in the Messages language, also where other turns of the conversation were answered here', async () => {
+  const own = named(tongues, ({ name }) => name === 'messages')
+  const caller = named(clients, ({ language }) => language === 'messages')
+  const a = scripted('a', own.dialect)
+  a.play(own.say({ state, thought: 'Hm.', call: 'call_1' }), own.say({ state, text: 'Done.' }))
+  const stage = await open([a])
+  const thought = { type: 'thinking', thinking: 'Once.', signature: `${canary}of-the-vendor` }
+  const history = [
+    caller.question('Go.'),
+    { role: 'assistant', content: [thought, { type: 'text', text: 'Well.' }] },
+    caller.question('And?'),
+  ]
+  const first = await ask(stage, 'messages', caller.body(history, false))
+  await ask(stage, 'messages', caller.body([...history, ...caller.turn(first, false), caller.result('call_1', 'Nothing.')], false))
+  expect(a.calls.map(own.statesIn)).toEqual([[thought.signature], [thought.signature, state]])
+  expect(first.stamp.warnings).toEqual([])
+})
+
 test('a provider of another language cannot read what a vendor sealed', async () => {
   const chat = named(tongues, ({ name }) => name.startsWith('chat'))
   const b = scripted('b', chat.dialect)

@@ -1,4 +1,8 @@
-import { chatProvider, responsesProvider } from '../../src/dialects/index.ts'
+import { bedrockProvider } from '../../src/dialects/bedrock/provider.ts'
+import { chatProvider } from '../../src/dialects/chat/provider.ts'
+import { geminiProvider } from '../../src/dialects/gemini/provider.ts'
+import { messagesProvider } from '../../src/dialects/messages/provider.ts'
+import { responsesProvider } from '../../src/dialects/responses/provider.ts'
 import type { ProviderDialect } from '../../src/protocol/dialect.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
@@ -24,6 +28,8 @@ export interface Tongue {
   readonly quirks?: Quirks
   /** What it wants back is no secret of the provider: words that a caller may read. */
   readonly inWords?: boolean
+  /** Of what is said in words its state comes last, behind them; it is of use, and can be done without. */
+  readonly signsEnd?: boolean
   say(turn: Turn): Act
   /** The states in a body that the provider was sent, in the order of the conversation. */
   statesIn(body: JsonObject): readonly string[]
@@ -31,8 +37,9 @@ export interface Tongue {
 
 const objects = (value: Json | undefined): readonly JsonObject[] =>
   Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : []
-const stringsIn = (values: readonly (Json | undefined)[]): readonly string[] =>
-  values.filter(value => typeof value === 'string' && value !== '') as readonly string[]
+/** Strings that hold state of our making: a provider half may put a stand-in where there is none. */
+const statesAmong = (values: readonly (Json | undefined)[]): readonly string[] =>
+  values.filter(value => typeof value === 'string').filter(value => value.includes(canary))
 
 const data = (body: JsonObject, event?: string) => ({ ...(event !== undefined && { event }), data: JSON.stringify(body) })
 
@@ -80,7 +87,26 @@ const responses: Tongue = {
       ],
     }
   },
-  statesIn: ({ input }) => stringsIn(objects(input).map(item => (item.type === 'reasoning' ? item.encrypted_content : ''))),
+  statesIn: ({ input }) => statesAmong(objects(input).map(item => (item.type === 'reasoning' ? item.encrypted_content : ''))),
+}
+
+/** A message of the assistant, whole and in deltas. */
+function chatAct(message: JsonObject, deltas: readonly JsonObject[]): Act {
+  const head = { id: 'chat_theirs', object: 'chat.completion', created: 1, model: 'their-model' }
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  const finish_reason = message.tool_calls === undefined ? 'stop' : 'tool_calls'
+  const chunk = (delta: JsonObject, finish: string | null = null) =>
+    data({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })
+  return {
+    whole: { ...head, choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }], usage },
+    frames: [
+      chunk({ role: 'assistant', content: '' }),
+      ...deltas.map(delta => chunk(delta)),
+      chunk({}, finish_reason),
+      data({ ...head, choices: [], usage }),
+      { data: '[DONE]' },
+    ],
+  }
 }
 
 const chatInWords: Tongue = {
@@ -89,27 +115,152 @@ const chatInWords: Tongue = {
   quirks: { reasoning_field: 'reasoning_content' },
   inWords: true,
   say({ state, call, text }) {
-    const calls =
-      call === undefined ? {} : { tool_calls: [{ index: 0, id: call, type: 'function', function: { name: 'look', arguments: '{}' } }] }
-    const message = { role: 'assistant', content: text ?? null, reasoning_content: state, ...calls }
-    const head = { id: 'chat_theirs', object: 'chat.completion', created: 1, model: 'their-model' }
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-    const finish_reason = call === undefined ? 'stop' : 'tool_calls'
-    const chunk = (delta: JsonObject, finish: string | null = null) =>
-      data({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })
+    const entry = { index: 0, id: call, type: 'function', function: { name: 'look', arguments: '{}' } }
+    const calls = call === undefined ? {} : { tool_calls: [entry] }
+    const deltas = [...state].map(reasoning_content => ({ reasoning_content }))
+    const message = { content: text ?? null, reasoning_content: state, ...calls }
+    return chatAct(message, [...deltas, text === undefined ? calls : { content: text }])
+  },
+  statesIn: ({ messages }) => statesAmong(objects(messages).map(message => message.reasoning_content)),
+}
+
+const chatSealed: Tongue = {
+  name: 'chat, thoughts sealed',
+  dialect: chatProvider,
+  say({ state, thought, call, text }) {
+    const entry = { index: 0, id: call, type: 'function', function: { name: 'look', arguments: '{}' } }
+    const signed = { ...entry, extra_content: { google: { thought_signature: `${state} of the call` } } }
+    const detail = { type: 'reasoning.encrypted', data: state, id: 'rs', format: 'theirs', index: 0 }
+    const thoughts = { ...(thought !== undefined && { reasoning: thought }), reasoning_details: [detail] }
+    const calls = call === undefined ? {} : { tool_calls: [signed] }
+    return chatAct({ content: text ?? null, ...thoughts, ...calls }, [thoughts, text === undefined ? calls : { content: text }])
+  },
+  statesIn: ({ messages }) =>
+    objects(messages).flatMap(message => {
+      const details = statesAmong(objects(message.reasoning_details).map(detail => detail.data))
+      for (const call of details.length > 0 ? objects(message.tool_calls) : []) {
+        const signature = isObject(call.extra_content) && isObject(call.extra_content.google) && call.extra_content.google.thought_signature
+        if (signature !== `${details[0]} of the call`) throw new Error('The signature of a call did not come back.')
+      }
+      return details
+    }),
+}
+
+const gemini: Tongue = {
+  name: 'gemini',
+  dialect: geminiProvider,
+  signsEnd: true,
+  say({ state, thought, call, text }) {
+    const parts: readonly JsonObject[] = [
+      ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
+      ...(call === undefined ? [] : [{ functionCall: { id: call, name: 'look', args: {} }, thoughtSignature: state }]),
+      ...(text === undefined ? [] : [{ text }, { text: '', thoughtSignature: state }]),
+    ]
+    const head = { responseId: 'theirs', modelVersion: 'their-model' }
+    const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+    const last = { finishReason: 'STOP', index: 0 }
     return {
-      whole: { ...head, choices: [{ index: 0, message, finish_reason }], usage },
+      whole: { ...head, candidates: [{ ...last, content: { role: 'model', parts } }], usageMetadata },
       frames: [
-        chunk({ role: 'assistant', content: '' }),
-        ...[...state].map(reasoning_content => chunk({ reasoning_content })),
-        chunk(text === undefined ? calls : { content: text }),
-        chunk({}, finish_reason),
-        data({ ...head, choices: [], usage }),
-        { data: '[DONE]' },
+        ...parts.map(part => data({ ...head, candidates: [{ index: 0, content: { role: 'model', parts: [part] } }] })),
+        data({ ...head, candidates: [{ ...last, content: { role: 'model', parts: [] } }], usageMetadata }),
       ],
     }
   },
-  statesIn: ({ messages }) => stringsIn(objects(messages).map(message => message.reasoning_content)),
+  statesIn: ({ contents }) => statesAmong(objects(contents).flatMap(turn => objects(turn.parts).map(part => part.thoughtSignature))),
 }
 
-export const tongues: readonly Tongue[] = [responses, chatInWords]
+const messages: Tongue = {
+  name: 'messages',
+  dialect: messagesProvider,
+  say({ state, thought, call, text }) {
+    const thinking: JsonObject =
+      thought === undefined ? { type: 'redacted_thinking', data: state } : { type: 'thinking', thinking: thought, signature: state }
+    const content: readonly JsonObject[] = [
+      thinking,
+      ...(text === undefined ? [] : [{ type: 'text', text, citations: null }]),
+      ...(call === undefined ? [] : [{ type: 'tool_use', id: call, name: 'look', input: {} }]),
+    ]
+    const head = { id: 'msg_theirs', type: 'message', role: 'assistant', model: 'their-model' }
+    const stop = { stop_reason: call === undefined ? 'end_turn' : 'tool_use', stop_sequence: null }
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const event = (body: JsonObject) => data(body, `${body.type}`)
+    return {
+      whole: { ...head, content, ...stop, usage },
+      frames: [
+        event({ type: 'message_start', message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage } }),
+        ...content.flatMap((block, index) => [
+          event({ type: 'content_block_start', index, content_block: begun(block) }),
+          ...deltasOf(block).map(delta => event({ type: 'content_block_delta', index, delta })),
+          event({ type: 'content_block_stop', index }),
+        ]),
+        event({ type: 'message_delta', delta: stop, usage }),
+        event({ type: 'message_stop' }),
+      ],
+    }
+  },
+  statesIn: ({ messages: said }) =>
+    statesAmong(
+      objects(said)
+        .flatMap(({ content }) => objects(content))
+        .map(block => (block.type === 'redacted_thinking' ? block.data : block.signature)),
+    ),
+}
+
+/** A block as its stream begins it; one that hides its thought is whole at once. */
+const begun = (block: JsonObject): JsonObject => {
+  if (block.type === 'thinking') return { ...block, thinking: '', signature: '' }
+  return block.type === 'text' ? { ...block, text: '' } : block
+}
+
+const deltasOf = ({ type, thinking, signature, text }: JsonObject): readonly JsonObject[] => {
+  if (type === 'text') return [{ type: 'text_delta', text }]
+  if (type !== 'thinking') return []
+  return [
+    { type: 'thinking_delta', thinking },
+    { type: 'signature_delta', signature },
+  ]
+}
+
+const bedrock: Tongue = {
+  name: 'bedrock',
+  dialect: bedrockProvider,
+  say({ state, thought, call, text }) {
+    const thinking = thought === undefined ? { redactedContent: state } : { reasoningText: { text: thought, signature: state } }
+    const content: readonly JsonObject[] = [
+      { reasoningContent: thinking },
+      ...(text === undefined ? [] : [{ text }]),
+      ...(call === undefined ? [] : [{ toolUse: { toolUseId: call, name: 'look', input: {} } }]),
+    ]
+    const stopReason = call === undefined ? 'end_turn' : 'tool_use'
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    const thoughts = thought === undefined ? [thinking] : [{ text: thought }, { signature: state }]
+    const grown = (contentBlockIndex: number, delta: JsonObject) => data({ contentBlockIndex, delta }, 'contentBlockDelta')
+    const end = (contentBlockIndex: number) => data({ contentBlockIndex }, 'contentBlockStop')
+    return {
+      whole: { output: { message: { role: 'assistant', content } }, stopReason, usage },
+      frames: [
+        data({ role: 'assistant' }, 'messageStart'),
+        ...thoughts.map(reasoningContent => grown(0, { reasoningContent })),
+        end(0),
+        ...(text === undefined ? [] : [grown(1, { text }), end(1)]),
+        ...(call === undefined
+          ? []
+          : [data({ contentBlockIndex: 2, start: { toolUse: { toolUseId: call, name: 'look' } } }, 'contentBlockStart'), end(2)]),
+        data({ stopReason }, 'messageStop'),
+        data({ usage, metrics: {} }, 'metadata'),
+      ],
+    }
+  },
+  statesIn: ({ messages: said }) =>
+    statesAmong(
+      objects(said)
+        .flatMap(({ content }) => objects(content))
+        .map(({ reasoningContent: thinking }) => {
+          if (!isObject(thinking)) return undefined
+          return isObject(thinking.reasoningText) ? thinking.reasoningText.signature : thinking.redactedContent
+        }),
+    ),
+}
+
+export const tongues: readonly Tongue[] = [responses, chatInWords, chatSealed, messages, gemini, bedrock]
