@@ -235,3 +235,30 @@ describe.skipIf(!haveRecordings)('what real providers said', () => {
     })
   })
 })
+
+/** What rightly reads otherwise than it came. */
+const otherwise: Readonly<Record<string, string>> = {
+  'anthropic/duplicate-message-start': 'the SDK stops at the second beginning, which we leave out',
+  'anthropic/anthropic-refusal': 'why it was refused is told in words, too',
+}
+const native = recordings.filter(({ name, dialect }) => dialect === 'messages' && !(name in otherwise))
+
+describe.skipIf(!haveRecordings)('an answer of this language goes through as it came', () => {
+  const provider = providerDialects.messages
+  /** Signatures are the provider half's own state by then, which the gateway seals. */
+  const unsigned = (blocks: readonly object[]): unknown =>
+    content(blocks.map(block => ('signature' in block || 'data' in block ? { ...block, signature: '', data: '' } : block)))
+
+  test.each(native)('$name', async ({ text, frames }) => {
+    if (!provider) throw new Error('no provider speaks this language')
+    const read = (sent: string) =>
+      clientFor('v1', () => eventStream(sent))
+        .beta.messages.stream(asked)
+        .finalMessage()
+    const theirs = await read(text)
+    const ours = await read(stream(decode(provider, frames)))
+    expect(unsigned(ours.content)).toEqual(unsigned(theirs.content))
+    const { content: _, id, model, usage, ...rest } = theirs
+    expect(ours).toMatchObject({ ...plain(rest), usage: plain(usage) })
+  })
+})
