@@ -1,0 +1,124 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { bedrockProvider, chatProvider, responsesProvider } from '../dialects/index.ts'
+import type { Addressing, Authorizing, Credential, Provider } from '../protocol/provider.ts'
+import { isObject, type Json } from '../protocol/wire.ts'
+import { baseModelOf, bedrockQuirksOf, mantlePathOf } from './amazon-bedrock-models.ts'
+import { usualPaths } from './compatible.ts'
+
+export interface BedrockOptions {
+  /** Default: `us-east-1`. */
+  readonly region?: string | undefined
+  /** A Bedrock API key. Access keys are not needed beside it. */
+  readonly apiKey?: string | undefined
+  readonly accessKeyId?: string | undefined
+  readonly secretAccessKey?: string | undefined
+  /** Of temporary access keys. */
+  readonly sessionToken?: string | undefined
+  /** Where Converse is spoken; `{region}` stands for the region of the account. Default: `https://bedrock-runtime.{region}.amazonaws.com`. */
+  readonly baseUrl?: string | undefined
+  /** Where the languages of OpenAI are spoken, without a path. Default: `https://bedrock-mantle.{region}.api.aws`. */
+  readonly mantleUrl?: string | undefined
+}
+
+/**
+ * Amazon Bedrock: Converse, and for the models that have it OpenAI's languages. A credential is a Bedrock API key, or access
+ * keys as JSON, `{"access_key_id", "secret_access_key", "session_token"?}`; its `extra.region` names another region.
+ *
+ * @example amazonBedrock({ region: 'eu-central-1', apiKey: process.env.AWS_BEARER_TOKEN_BEDROCK })
+ */
+export function amazonBedrock({
+  region = 'us-east-1',
+  baseUrl = 'https://bedrock-runtime.{region}.amazonaws.com',
+  mantleUrl = 'https://bedrock-mantle.{region}.api.aws',
+  ...keys
+}: BedrockOptions = {}): Provider {
+  const rootOf = (url: string, credential: Credential): string => url.replace(/\/+$/, '').replace('{region}', regionOf(credential, region))
+  const secret = secretOf(keys)
+  const pathOf = (call: Addressing): string => {
+    const path = isConverse(call.dialect) ? usualPaths.bedrock : usualPaths[call.dialect === 'chat' ? 'chat' : 'responses']
+    return typeof path === 'string' ? mantlePathOf(call.model) + path : path(call)
+  }
+  return {
+    id: 'amazon-bedrock',
+    display_name: 'Amazon Bedrock',
+    dialects: [bedrockProvider, responsesProvider, chatProvider],
+    ...(secret !== undefined && { credential: { id: 'amazon-bedrock:platform', owner: 'platform', secret } }),
+    quirks: { bytes_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
+    quirksOf: bedrockQuirksOf,
+    data_policy: 'zdr',
+    endpoint: call => rootOf(isConverse(call.dialect) ? baseUrl : mantleUrl, call.credential) + pathOf(call),
+    // Its counter knows models, and no profile that spreads them over regions.
+    countEndpoint: ({ dialect, model, credential }) =>
+      isConverse(dialect) ? `${rootOf(baseUrl, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
+    async authorize(headers, credential, call) {
+      const keys = accessKeysIn(credential.secret)
+      if (keys) await sign(headers, { keys, region: regionOf(credential, region), call })
+      else headers.authorization = `Bearer ${credential.secret}`
+    },
+  }
+}
+
+const isConverse = (dialect: string): boolean => dialect === bedrockProvider.name
+
+/** A workspace names it too, and it becomes a part of a host name. */
+function regionOf({ extra }: Credential, otherwise: string): string {
+  const region = extra?.region ?? otherwise
+  if (!/^[a-z]{2,4}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(region))
+    throw new TypeError('The region of a Bedrock account is written as in us-east-1.')
+  return region
+}
+
+interface AccessKeys {
+  readonly access_key_id: string
+  readonly secret_access_key: string
+  readonly session_token?: string
+}
+
+function secretOf({ apiKey, accessKeyId, secretAccessKey, sessionToken }: BedrockOptions): string | undefined {
+  if (apiKey !== undefined) return apiKey
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  return JSON.stringify({ access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken })
+}
+
+/** Nothing: the secret is an API key. */
+function accessKeysIn(secret: string): AccessKeys | undefined {
+  if (!secret.trimStart().startsWith('{')) return undefined
+  const keys = parse(secret)
+  const { access_key_id, secret_access_key, session_token } = isObject(keys) ? keys : {}
+  if (typeof access_key_id !== 'string' || typeof secret_access_key !== 'string')
+    throw new TypeError('Access keys of AWS are JSON with `access_key_id` and `secret_access_key`.')
+  return { access_key_id, secret_access_key, ...(typeof session_token === 'string' && session_token !== '' && { session_token }) }
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+interface Signing {
+  readonly keys: AccessKeys
+  readonly region: string
+  readonly call: Authorizing
+}
+
+/** Signature Version 4 over the address, the host, the time and the body; not over headers that something on the way may change. */
+async function sign(headers: Record<string, string>, { keys, region, call }: Signing): Promise<void> {
+  const signer = new AwsV4Signer({
+    method: 'POST',
+    url: call.url,
+    body: call.body,
+    accessKeyId: keys.access_key_id,
+    secretAccessKey: keys.secret_access_key,
+    ...(keys.session_token !== undefined && { sessionToken: keys.session_token }),
+    service: isConverse(call.dialect) ? 'bedrock' : 'bedrock-mantle',
+    region,
+    datetime: new Date(call.now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  })
+  const signed = await signer.sign()
+  signed.headers.forEach((value, name) => {
+    headers[name] = value
+  })
+}

@@ -1,0 +1,100 @@
+import { chatProvider, messagesProvider, responsesProvider } from '../dialects/index.ts'
+import type { ProviderDialect } from '../protocol/dialect.ts'
+import type { Quirks } from '../protocol/model.ts'
+import type { Addressing, Credential, Provider } from '../protocol/provider.ts'
+import { claudeQuirks } from './claude-models.ts'
+import { openaiQuirksOf } from './openai-models.ts'
+
+export interface AzureOptions {
+  /** The name of the resource, as in `https://NAME.openai.azure.com`. */
+  readonly resource?: string | undefined
+  /** Instead of the resource's own address: what stands before `/openai`. */
+  readonly baseUrl?: string | undefined
+  readonly apiKey?: string | undefined
+  /** Of Microsoft Entra ID, instead of a key; a function where it changes. */
+  readonly accessToken?: string | (() => string | Promise<string>) | undefined
+  /** `?api-version=`. Default: none on the `v1` surface, `2024-10-21` on the old one, which asks for it. */
+  readonly apiVersion?: string | undefined
+  /** `v1`: the model in the body, Responses and Chat Completions. `deployments`: the old one, Chat Completions with the deployment in the path. */
+  readonly surface?: 'v1' | 'deployments' | undefined
+}
+
+/**
+ * Azure OpenAI and Foundry. A model goes by the name of its deployment. A credential is a key; its `extra.resource` names the
+ * resource that it belongs to.
+ *
+ * @example azure({ resource: 'contoso-eu', apiKey: process.env.AZURE_API_KEY })
+ */
+export function azure(options: AzureOptions = {}): Provider {
+  const { accessToken, surface = 'v1' } = options
+  const { dialects, pathOf } = surfaces[surface]
+  const endpoint = (call: Addressing): string => {
+    if (call.dialect === messagesProvider.name) return `${rootOf(call.credential, options, 'services.ai')}/anthropic/v1/messages`
+    return rootOf(call.credential, options, 'openai') + pathOf(call, options)
+  }
+  return {
+    id: 'azure',
+    display_name: 'Azure OpenAI',
+    dialects: [...dialects, messagesProvider],
+    ...credentialOf(options),
+    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, rate_limits: 'openai' },
+    quirksOf,
+    data_policy: 'no_training',
+    endpoint,
+    countEndpoint: call => (call.dialect === messagesProvider.name ? `${endpoint(call)}/count_tokens` : undefined),
+    async authorize(headers, { owner, secret, extra }, { dialect }) {
+      const own = owner === 'platform' && typeof accessToken === 'function' ? accessToken : undefined
+      if (own || extra?.proof === 'token') headers.authorization = `Bearer ${own ? await own() : secret}`
+      else headers[dialect === messagesProvider.name ? 'x-api-key' : 'api-key'] = secret
+    },
+  }
+}
+
+interface Surface {
+  readonly dialects: readonly ProviderDialect[]
+  pathOf(call: Addressing, options: AzureOptions): string
+}
+
+const surfaces: Readonly<Record<'v1' | 'deployments', Surface>> = {
+  v1: {
+    dialects: [responsesProvider, chatProvider],
+    pathOf: ({ dialect }, { apiVersion }) => {
+      const path = dialect === chatProvider.name ? '/openai/v1/chat/completions' : '/openai/v1/responses'
+      return apiVersion === undefined ? path : `${path}?api-version=${encodeURIComponent(apiVersion)}`
+    },
+  },
+  deployments: {
+    dialects: [chatProvider],
+    pathOf: ({ model }, { apiVersion = '2024-10-21' }) =>
+      `/openai/deployments/${encodeURIComponent(model)}/chat/completions?api-version=${encodeURIComponent(apiVersion)}`,
+  },
+}
+
+function credentialOf({ apiKey, accessToken }: AzureOptions): { readonly credential?: Credential } {
+  const make = (secret: string, extra?: Credential['extra']): { readonly credential: Credential } => ({
+    credential: { id: 'azure:platform', owner: 'platform', secret, ...(extra && { extra }) },
+  })
+  if (accessToken !== undefined) return make(typeof accessToken === 'string' ? accessToken : '', { proof: 'token' })
+  return apiKey === undefined ? {} : make(apiKey)
+}
+
+/** The account's own resource before the operator's address. A workspace names it too, and it becomes a part of a host name. */
+function rootOf({ extra }: Credential, { resource, baseUrl }: AzureOptions, service: 'openai' | 'services.ai'): string {
+  if (extra?.resource === undefined && baseUrl !== undefined) return baseUrl.replace(/\/+$/, '')
+  const name = extra?.resource ?? resource ?? ''
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name))
+    throw new TypeError('The resource of an Azure account is a name of small letters, digits and hyphens.')
+  return `https://${name}.${service}.azure.com`
+}
+
+/** Makers other than OpenAI, in the Chat Completions language. */
+const others: Quirks = { developer_role: false, max_tokens_field: 'max_tokens', sealed_reasoning: false }
+
+/** By the model's own name, which a deployment has unless somebody chose another. */
+function quirksOf(model: string): Quirks | undefined {
+  const claude = claudeQuirks(model)
+  if (claude) return { refuses: [], ...claude }
+  return /^(?:grok|deepseek|(?:meta-)?llama|kimi|cohere|(?:mi|mini)stral|codestral|phi|qwen|gpt-oss)/i.test(model)
+    ? others
+    : openaiQuirksOf(model)
+}
