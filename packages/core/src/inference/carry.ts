@@ -16,7 +16,7 @@ export interface Carried {
   lastMade(candidate: Candidate): number | undefined
 }
 
-export interface Fitted {
+interface Fitted {
   /** The very request that was given where nothing had to change, so that its original still holds. */
   readonly request: InferenceRequest
   readonly warnings: readonly Warning[]

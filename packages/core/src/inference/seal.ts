@@ -21,9 +21,8 @@ type ReasoningEvent = ItemEvent & { readonly item: ReasoningItem }
 
 /** A batch without reasoning items is handed on as it is: nothing is made for it, and nobody waits. */
 export function sealing(candidate: Candidate, { ring, logger, workspaceId }: Sealing): Stage {
-  const takesWords = quirksFor(candidate.provider, candidate.offer).reasoning_field !== undefined
-  const maker = makerOf(candidate)
   const seal = async (event: ReasoningEvent, made: Made): Promise<InferenceEvent> => {
+    const maker = makerOf(candidate)
     const item = withoutState(event.item)
     try {
       return { ...event, item: withState(item, await sealState(ring, workspaceId, { maker, ...made })) }
@@ -34,6 +33,7 @@ export function sealing(candidate: Candidate, { ring, logger, workspaceId }: Sea
   }
   return batch => {
     if (!batch.some(isReasoning)) return batch
+    const takesWords = quirksFor(candidate.provider, candidate.offer).reasoning_field !== undefined
     const sealed = batch.map((event): InferenceEvent | Promise<InferenceEvent> => {
       if (!isReasoning(event)) return event
       const made = event.type === 'item_finished' ? stateOf(event.item, takesWords) : undefined

@@ -39,9 +39,10 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
     },
     async open(sealed, bound) {
       const [id = '', iv = '', ciphertext = '', ...rest] = sealed.split('.')
-      const [nonce, bytes] = [fromBase64Url(iv), fromBase64Url(ciphertext)]
       const fit = (await ring()).find(each => each.id === id)
-      if (!fit || !nonce || !bytes || nonce.length !== ivBytes || rest.length > 0) return undefined
+      if (!fit || rest.length > 0) return undefined
+      const [nonce, bytes] = [fromBase64Url(iv), fromBase64Url(ciphertext)]
+      if (nonce?.length !== ivBytes || !bytes) return undefined
       try {
         return utf8().decode(await crypto.subtle.decrypt(sealing(nonce, bound, id), fit.key, bytes))
       } catch {

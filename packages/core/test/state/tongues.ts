@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts
 import type { Act } from './stage.ts'
 
 /** What a model does in one turn: thinks, then calls its tool or speaks. */
-export interface Turn {
+interface Turn {
   /** What the provider wants back. Starts with {@link canary}, so that it is found wherever it goes. */
   readonly state: string
   /** What may be seen of the thought. */
