@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from 'anthropic0'
 import { describe, expect, test } from 'vitest'
-import { providerDialects } from '../../src/dialects/index.ts'
+import { messagesProvider, providerDialects } from '../../src/dialects/index.ts'
 import { messagesClient } from '../../src/dialects/messages/client.ts'
 import { codes, type ErrorCode } from '../../src/errors/codes.ts'
 import { errorBody, GatewayError } from '../../src/errors/gateway-error.ts'
@@ -244,21 +244,46 @@ const otherwise: Readonly<Record<string, string>> = {
 const native = recordings.filter(({ name, dialect }) => dialect === 'messages' && !(name in otherwise))
 
 describe.skipIf(!haveRecordings)('an answer of this language goes through as it came', () => {
-  const provider = providerDialects.messages
   /** Signatures are the provider half's own state by then, which the gateway seals. */
   const unsigned = (blocks: readonly object[]): unknown =>
     content(blocks.map(block => ('signature' in block || 'data' in block ? { ...block, signature: '', data: '' } : block)))
 
   test.each(native)('$name', async ({ text, frames }) => {
-    if (!provider) throw new Error('no provider speaks this language')
     const read = (sent: string) =>
       clientFor('v1', () => eventStream(sent))
         .beta.messages.stream(asked)
         .finalMessage()
     const theirs = await read(text)
-    const ours = await read(stream(decode(provider, frames)))
+    const ours = await read(stream(decode(messagesProvider, frames)))
     expect(unsigned(ours.content)).toEqual(unsigned(theirs.content))
     const { content: _, id, model, usage, ...rest } = theirs
     expect(ours).toMatchObject({ ...plain(rest), usage: plain(usage) })
   })
+})
+
+test('citations of documents go through in a stream as they came, each at its own text', () => {
+  const citation = (start: number): JsonObject => ({ type: 'char_location', document_index: 0, cited_text: 'x', start_char_index: start })
+  const block = (index: number, text: string, ...citations: readonly JsonObject[]): readonly JsonObject[] => [
+    { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
+    ...citations.map(each => ({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation: each } })),
+    { type: 'content_block_delta', index, delta: { type: 'text_delta', text } },
+    { type: 'content_block_stop', index },
+  ]
+  const wires: readonly JsonObject[] = [
+    { type: 'message_start', message: { id: 'msg_1', content: [], usage: { input_tokens: 1, output_tokens: 1 } } },
+    ...block(0, 'a', citation(1), citation(2)),
+    ...block(1, 'b'),
+    ...block(2, 'c', citation(3)),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 3 } },
+    { type: 'message_stop' },
+  ]
+  const events = decode(
+    messagesProvider,
+    wires.map(wire => ({ event: String(wire.type), data: JSON.stringify(wire) })),
+  )
+  expect(readStrictly(encode(events)).message.content).toEqual([
+    { type: 'text', text: 'a', citations: [citation(1), citation(2)] },
+    { type: 'text', text: 'b', citations: null },
+    { type: 'text', text: 'c', citations: [citation(3)] },
+  ])
 })

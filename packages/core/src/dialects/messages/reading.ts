@@ -77,10 +77,12 @@ export function readText(block: JsonObject): Part {
 }
 
 /** What stands on the web; a place in a document of the caller's has no address. */
+export const isLink = ({ type, url }: JsonObject): boolean => type === 'web_search_result_location' && typeof url === 'string'
+
 function annotationOf(citation: JsonObject, end_index: number): readonly JsonObject[] {
-  const { type, url, title } = citation
-  if (type !== 'web_search_result_location' || typeof url !== 'string') return []
-  const annotation: JsonObject = { type: 'url_citation', start_index: 0, end_index, url, title: stringOf(title) || url }
+  if (!isLink(citation)) return []
+  const { url, title } = citation
+  const annotation: JsonObject = { type: 'url_citation', start_index: 0, end_index, url, title: stringOf(title) || stringOf(url) }
   return [remember(annotation, { dialect, body: citation })]
 }
 

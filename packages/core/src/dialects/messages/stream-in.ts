@@ -32,6 +32,7 @@ import {
   failed,
   type Head,
   headOf,
+  isLink,
   isSpeech,
   kindOf,
   nameless,
@@ -117,6 +118,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     const part = isSpeech(block.kind) ? partOf(block) : undefined
     for (const annotation of part?.type === 'text' ? (part.annotations ?? []) : [])
       facts.push({ type: 'delta', index, delta: { kind: 'annotation', part: block.part, annotation } })
+    for (const citation of block.citations) if (!isLink(citation)) facts.push(citationOf(citation, index))
   }
 
   const finishItem = (item: Growing, status: ItemStatus, refusal: readonly Part[] = []): void => {
@@ -280,3 +282,9 @@ const told = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries
 const broken = failed(unreadable('The provider sent an event that is not valid JSON.'))
 const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
 const second = failed(unreadable('The provider began a second answer within the first.'))
+
+/** A place in a document of the caller's: this language alone can tell it. */
+function citationOf(citation: JsonObject, index: number): InferenceEvent {
+  const type = 'content_block_delta'
+  return { type: 'native', dialect, name: type, index, body: { type, delta: { type: 'citations_delta', citation } }, preamble: false }
+}
