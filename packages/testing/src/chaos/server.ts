@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { parsed } from '../parsed.ts'
-import { askedBy, type SpokenDialect, speechFor, tongues } from '../speech/tongues.ts'
+import { askedBy, isSpoken, type SpokenDialect, speechFor, tongues } from '../speech/tongues.ts'
 import { answer, json, type Play } from './acts.ts'
 import { goneFrom, type Line, lineOn, type Noted, type Pace, type SeenRequest } from './line.ts'
 import { requestReader } from './reader.ts'
@@ -22,7 +22,7 @@ export interface Listening {
 
 const dialectAt = (path: string): SpokenDialect | undefined => {
   const bare = path.split('?')[0]
-  return bare === tongues.responses.path ? 'responses' : bare === tongues.chat.path ? 'chat' : undefined
+  return Object.keys(tongues).find((name): name is SpokenDialect => isSpoken(name) && tongues[name].path === bare)
 }
 
 export const listen = (server: Server): Promise<number> =>
