@@ -1,6 +1,7 @@
 import type { Provider } from '@signalbox/core/protocol'
 import * as known from '@signalbox/core/providers'
 import type { Access, Reachable } from './access.ts'
+import { readServiceAccount } from './service-account.ts'
 
 /** A provider that is known by name. */
 export interface BuiltIn extends Reachable {
@@ -37,9 +38,65 @@ const own = (id: string, make: (options: Options) => Provider, prefix: string): 
   make: access => make(optionsOf(access)),
 })
 
+const azure: BuiltIn = {
+  id: 'azure',
+  fields: { api_key: ['AZURE_API_KEY'], resource: ['AZURE_RESOURCE_NAME'], base_url: [] },
+  ways: [
+    ['api_key', 'resource'],
+    ['resource', 'api_key'],
+  ],
+  make: ({ resource, ...access }) => known.azure({ ...optionsOf(access), resource }),
+}
+
+/** A key of Bedrock's own, or access keys of AWS. */
+const amazonBedrock: BuiltIn = {
+  id: 'amazon-bedrock',
+  fields: {
+    api_key: ['AWS_BEARER_TOKEN_BEDROCK'],
+    access_key_id: ['AWS_ACCESS_KEY_ID'],
+    secret_access_key: ['AWS_SECRET_ACCESS_KEY'],
+    session_token: ['AWS_SESSION_TOKEN'],
+    region: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
+    base_url: [],
+  },
+  ways: [
+    ['api_key', 'region'],
+    ['access_key_id', 'secret_access_key', 'region'],
+    ['secret_access_key', 'access_key_id', 'region'],
+  ],
+  make: ({ region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken, ...access }) =>
+    known.amazonBedrock({ ...optionsOf(access), region, accessKeyId, secretAccessKey, sessionToken }),
+}
+
+/** A service account, or a key of express mode. */
+const googleVertex: BuiltIn = {
+  id: 'google-vertex',
+  fields: {
+    project: ['GOOGLE_VERTEX_PROJECT'],
+    location: ['GOOGLE_VERTEX_LOCATION'],
+    credentials_file: ['GOOGLE_APPLICATION_CREDENTIALS'],
+    api_key: ['GOOGLE_VERTEX_API_KEY'],
+    base_url: [],
+  },
+  // Others of Google's are told of the file by that variable too, so it is no sign that Vertex is meant.
+  ways: [['project', 'credentials_file'], ['api_key']],
+  make: ({ project, location, credentials_file: file, ...access }) =>
+    known.googleVertex({
+      ...optionsOf(access),
+      project,
+      location,
+      ...(file !== undefined && access.api_key === undefined && { serviceAccount: readServiceAccount(file) }),
+    }),
+}
+
 /** Whom we can speak to, in the order in which equals are tried, and the variables that turn them on. */
 export const builtIns: readonly BuiltIn[] = [
   keyed('openai', known.openai, 'OPENAI_API_KEY'),
+  keyed('anthropic', known.anthropic, 'ANTHROPIC_API_KEY'),
+  keyed('google', known.google, 'GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'),
+  googleVertex,
+  amazonBedrock,
+  azure,
   keyed('xai', known.xai, 'XAI_API_KEY'),
   keyed('mistral', known.mistral, 'MISTRAL_API_KEY'),
   keyed('deepseek', known.deepseek, 'DEEPSEEK_API_KEY'),

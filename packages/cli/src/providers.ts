@@ -36,7 +36,7 @@ interface Found {
 
 function fromEnvironment(row: BuiltIn, environment: Environment): Found {
   const access = accessOf(row, {}, environment)
-  if (isOn(row, access)) return { provider: row.make(access) }
+  if (isOn(row, access)) return { provider: sound(row.make(access), row.id) }
   const half = halfOf(row, access)
   if (!half) return {}
   const sign = variableOf(row, half.sign, environment)
@@ -74,7 +74,7 @@ function builtIn(row: BuiltIn, listed: Listed, place: Place): Provider {
   if (!isOn(row, known) && !isElsewhere && !row.asksNothing) throw lacking(row, known, field)
   // Behind an address of one's own anything may stand, also something that asks for no key.
   const access = isElsewhere && known.api_key === undefined ? { ...known, api_key: '' } : known
-  return speaking(row.make(access), { listed, access, place })
+  return speaking(sound(row.make(access), field), { listed, access, place })
 }
 
 /** A provider that speaks more or other languages at another address is any server that does. */
@@ -108,11 +108,26 @@ const given = (listed: Partial<Listed>): readonly Field[] => (Object.keys(holds)
 const unasked = (field: string, id: string, takes: readonly string[]): StartError =>
   new StartError(`\`${field}\` is for other providers; "${id}" takes ${takes.join(', ')}.`)
 
-function lacking(row: BuiltIn, access: Access, place: string): StartError {
-  const field = halfOf(row, access)?.missing ?? row.ways[0]?.[0] ?? 'api_key'
-  const variables = row.fields[field] ?? []
+/** The first way that somebody began to go. */
+function lacking({ id, ways, fields }: BuiltIn, access: Access, place: string): StartError {
+  const way = ways.find(each => each.some(field => access[field] !== undefined)) ?? ways[0] ?? []
+  const field = way.find(each => access[each] === undefined) ?? 'api_key'
+  const variables = fields[field] ?? []
   const also = variables.length === 0 ? '' : `, which may also be in ${variables.join(' or ')}`
-  return wrong(`${place}.${field}`, undefined, `${holds[field]} of "${row.id}"${also}`)
+  return wrong(`${place}.${field}`, undefined, `${holds[field]} of "${id}"${also}`)
+}
+
+/** A name that cannot stand in an address is found now, and not by the first caller. */
+function sound(provider: Provider, place: string): Provider {
+  const { credential, dialects } = provider
+  if (!credential) return provider
+  try {
+    for (const { name: dialect } of dialects) provider.endpoint({ dialect, model: 'model', stream: false, credential })
+  } catch (error) {
+    if (error instanceof TypeError) throw new StartError(`${place}: ${error.message}`)
+    throw error
+  }
+  return provider
 }
 
 function keyOf({ api_key, api_key_env }: Pick<Listed, 'api_key' | 'api_key_env'>, { field, environment }: Place): string | undefined {

@@ -9,14 +9,12 @@ const path = resolve(import.meta.dirname, '../../../docs/providers.md')
 
 /** What stands in an address where something of the reader's own goes. */
 const placeholders: Access = {
-  api_key: 'KEY',
-  region: 'REGION',
-  resource: 'RESOURCE',
-  project: 'PROJECT',
-  location: 'LOCATION',
-  account_id: 'ACCOUNT',
-  access_key_id: 'ID',
-  secret_access_key: 'SECRET',
+  api_key: 'key',
+  region: 'us-east-1',
+  resource: 'resource',
+  project: 'project',
+  location: 'global',
+  account_id: 'account',
 }
 
 const make = (row: BuiltIn): Provider =>
@@ -24,11 +22,12 @@ const make = (row: BuiltIn): Provider =>
 
 const code = (text: string): string => `\`${text}\``
 
-/** Each way to turn it on: its variables together; the alternatives of one variable in brackets. */
+/** Each way to turn it on, as the variables that it takes together. */
 function variablesOf({ ways, fields }: BuiltIn): string {
   const named = (field: Field): string => (fields[field] ?? []).map(code).join(' or ')
-  const distinct = new Map(ways.map(way => [way.toSorted().join(), way]))
-  return [...distinct.values()].map(way => way.map(named).join(' + ')).join('; ')
+  const sets = ways.map(way => way.toSorted().join())
+  const told = ways.filter((_, at) => sets.indexOf(sets[at] ?? '') === at)
+  return told.map(way => way.map(named).join(' and ')).join('; or ')
 }
 
 function addressOf(provider: Provider): string {

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Provider } from '@signalbox/core/protocol'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { builtIns } from '../src/built-in.ts'
 import type { Environment } from '../src/environment.ts'
+import { StartError } from '../src/fault.ts'
 import { type ProvidersOn, providersOf } from '../src/providers.ts'
 import type { Config } from '../src/schema.ts'
 
@@ -14,15 +18,27 @@ const listed = (listed: Config['providers'][number], environment: Environment = 
 const addressOf = (provider: Provider, dialect = provider.dialects[0]?.name ?? ''): string =>
   provider.endpoint({ dialect, model: 'm', stream: false, credential: provider.credential ?? { id: '', owner: 'platform', secret: '' } })
 
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true })
+})
+
+function keyFile(key: object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-'))
+  folders.push(folder)
+  writeFileSync(join(folder, 'key.json'), JSON.stringify(key))
+  return join(folder, 'key.json')
+}
+
 describe('the environment', () => {
   test('turns nobody on where nothing is set', () => {
     expect(from({ OPENAI_API_KEY: ' ', AWS_REGION: 'us-east-1' })).toEqual({ providers: [], notices: [] })
   })
 
-  test.each(builtIns.flatMap(row => (row.ways.length === 1 && row.ways[0]?.length === 1 ? [row] : [])))(
+  test.each(builtIns.filter(({ ways }) => ways.length === 1 && ways[0]?.length === 1))(
     'turns on $id with any one of its variables',
-    ({ id, fields, ways: [[sign]] }) => {
-      const variables = fields[sign] ?? []
+    ({ id, fields, ways }) => {
+      const variables = ways.flatMap(([sign]) => fields[sign] ?? [])
       expect(variables.length).toBeGreaterThan(0)
       for (const variable of variables) {
         const { providers, notices } = from({ [variable]: 'http://127.0.0.1:1/v1' })
@@ -32,23 +48,81 @@ describe('the environment', () => {
     },
   )
 
-  test('turns on who needs more than a key, where all of it is there', () => {
-    const cloudflare = from({ CLOUDFLARE_API_KEY: 'k', CLOUDFLARE_ACCOUNT_ID: 'acct' })
-    expect(cloudflare.providers.map(provider => addressOf(provider))).toEqual([
+  const vertex = { GOOGLE_VERTEX_PROJECT: 'p', GOOGLE_VERTEX_LOCATION: 'europe-west4' }
+  const bedrock = 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse'
+  test.each<readonly [Environment, string]>([
+    [
+      { CLOUDFLARE_API_KEY: 'k', CLOUDFLARE_ACCOUNT_ID: 'acct' },
       'https://api.cloudflare.com/client/v4/accounts/acct/ai/v1/chat/completions',
-    ])
+    ],
+    [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'contoso' }, 'https://contoso.openai.azure.com/openai/v1/responses'],
+    [{ AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'eu-central-1' }, bedrock],
+    [{ AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_DEFAULT_REGION: 'eu-central-1' }, bedrock],
+    [{ GOOGLE_VERTEX_API_KEY: 'k' }, 'https://aiplatform.googleapis.com/v1beta1/publishers/google/models/m:generateContent'],
+    [
+      { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: keyFile({ client_email: 'a@b', private_key: 'PEM' }) },
+      'https://europe-west4-aiplatform.googleapis.com/v1beta1/projects/p/locations/europe-west4/publishers/google/models/m:generateContent',
+    ],
+  ])('turns on who needs more than a key, where all of it is there: %o', (environment, address) => {
+    const { providers, notices } = from(environment)
+    expect(providers.map(provider => addressOf(provider))).toEqual([address])
+    expect(notices).toEqual([])
   })
 
-  test.each([
+  test('proves itself to AWS with all of its keys', () => {
+    const keys = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_SESSION_TOKEN: 't', AWS_REGION: 'us-east-1' }
+    const [provider] = from(keys).providers
+    expect(JSON.parse(provider?.credential?.secret ?? '')).toEqual({ access_key_id: 'k', secret_access_key: 's', session_token: 't' })
+  })
+
+  test.each<readonly [Environment, string]>([
     [{ CLOUDFLARE_API_KEY: 'k' }, 'cloudflare-workers-ai stays off: CLOUDFLARE_API_KEY is set, but CLOUDFLARE_ACCOUNT_ID is not.'],
+    [{ AZURE_API_KEY: 'k' }, 'azure stays off: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.'],
+    [{ AZURE_RESOURCE_NAME: 'r' }, 'azure stays off: AZURE_RESOURCE_NAME is set, but AZURE_API_KEY is not.'],
+    [{ AWS_ACCESS_KEY_ID: 'k' }, 'amazon-bedrock stays off: AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not.'],
+    [{ AWS_SECRET_ACCESS_KEY: 'k' }, 'amazon-bedrock stays off: AWS_SECRET_ACCESS_KEY is set, but AWS_ACCESS_KEY_ID is not.'],
+    [
+      { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' },
+      'amazon-bedrock stays off: AWS_ACCESS_KEY_ID is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
+    ],
+    [
+      { AWS_BEARER_TOKEN_BEDROCK: 'k' },
+      'amazon-bedrock stays off: AWS_BEARER_TOKEN_BEDROCK is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
+    ],
+    [vertex, 'google-vertex stays off: GOOGLE_VERTEX_PROJECT is set, but GOOGLE_APPLICATION_CREDENTIALS is not.'],
   ])('names what is missing beside %o', (environment, notice) => {
     expect(from(environment)).toEqual({ providers: [], notices: [notice] })
+  })
+
+  test('says nothing of variables that mean somebody else', () => {
+    const others = { GOOGLE_APPLICATION_CREDENTIALS: '/nowhere.json', AWS_REGION: 'us-east-1', CLOUDFLARE_ACCOUNT_ID: 'a' }
+    expect(from(others)).toEqual({ providers: [], notices: [] })
+  })
+
+  test.each<readonly [Environment, string]>([
+    [
+      { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: '/nowhere.json' },
+      'The key of the service account /nowhere.json cannot be read (ENOENT).',
+    ],
+    [
+      { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: keyFile({ type: 'authorized_user', refresh_token: 'secret' }) },
+      'key.json is no key of a service account: it takes JSON with `client_email` and `private_key`.',
+    ],
+    [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'Contoso_EU' }, 'azure: The resource of an Azure account is a name of'],
+    [
+      { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'europe' },
+      'amazon-bedrock: The region of a Bedrock account is written as in us-east-1.',
+    ],
+    [{ OPENAI_API_KEY: 'two words' }, 'OPENAI_API_KEY holds something that no header can carry'],
+  ])('that cannot be right stops the start: %o', (environment, message) => {
+    expect(() => from(environment)).toThrow(StartError)
+    expect(() => from(environment)).toThrow(message)
   })
 })
 
 describe('a built-in provider of the config', () => {
   test('has an id that is the provider’s own', () => {
-    const access = { api_key: 'k', base_url: 'http://127.0.0.1:1/v1', account_id: 'a' }
+    const access = { api_key: 'k', base_url: 'http://127.0.0.1:1/v1', account_id: 'a', resource: 'r', region: 'us-east-1' }
     expect(builtIns.map(({ make }) => make(access).id)).toEqual(builtIns.map(({ id }) => id))
   })
 
@@ -72,6 +146,26 @@ describe('a built-in provider of the config', () => {
     const elsewhere = listed({ id: 'deepseek', api_key: 'k', speaks: ['gemini'], base_url: 'http://127.0.0.1:1' })
     expect(spoken(elsewhere)).toEqual(['gemini'])
     expect(elsewhere).toMatchObject({ id: 'deepseek', quirks: { no_json_schema: true } })
+  })
+
+  test('may name its place', () => {
+    const address = addressOf(listed({ id: 'amazon-bedrock', api_key: 'k', region: 'us-west-2' }, { AWS_REGION: 'eu-west-1' }))
+    expect(address).toBe('https://bedrock-runtime.us-west-2.amazonaws.com/model/m/converse')
+    const file = keyFile({ client_email: 'a@b', private_key: 'PEM', project_id: 'theirs' })
+    const vertex = listed({ id: 'google-vertex', project: 'ours', location: 'us-central1', credentials_file: file })
+    expect(addressOf(vertex)).toContain('https://us-central1-aiplatform.googleapis.com/v1beta1/projects/ours/locations/us-central1/')
+  })
+
+  test('hears which field is missing beside those that are there', () => {
+    const missing =
+      (field: object): unknown =>
+      () =>
+        listed({ id: 'google-vertex', ...field })
+    expect(missing({ project: 'p' })).toThrow('`providers[0].credentials_file` is missing')
+    expect(missing({ credentials_file: 'f' })).toThrow('`providers[0].project` is missing')
+    expect(missing({})).toThrow(
+      '`providers[0].project` is missing; it takes the project of "google-vertex", which may also be in GOOGLE_VERTEX_PROJECT.',
+    )
   })
 
   test('that is a server of one’s own asks for nothing', () => {

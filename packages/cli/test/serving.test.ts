@@ -77,9 +77,23 @@ describe('with providers', () => {
     expect(models[0]?.providers[0]).toMatchObject({ data_policy: 'zdr', input_price: expect.any(Number) })
   })
 
+  test('keys for every language turn on providers and models of each', async () => {
+    const keys = {
+      ANTHROPIC_API_KEY: 'sk-ant-secret',
+      GEMINI_API_KEY: 'AIza-secret',
+      AWS_BEARER_TOKEN_BEDROCK: 'bedrock-secret',
+      AWS_REGION: 'us-east-1',
+    }
+    const server = await listening({ variables: { ...memory, ...keys } })
+    expect(server.out()).toContain('providers: anthropic, google, amazon-bedrock\n')
+    expect(server.out()).not.toContain('secret')
+    const ids = (await modelsAt(server)).map(({ id }) => id)
+    expect(ids).toEqual(expect.arrayContaining(['claude-opus-5', 'gemini-3.8-flash', 'nova-pro']))
+  })
+
   test('half of what one needs is named, and the start goes on', async () => {
-    const server = await listening({ variables: { ...memory, CLOUDFLARE_API_KEY: 'x' } })
-    expect(server.out()).toContain('cloudflare-workers-ai stays off: CLOUDFLARE_API_KEY is set, but CLOUDFLARE_ACCOUNT_ID is not.')
+    const server = await listening({ variables: { ...memory, AZURE_API_KEY: 'x' } })
+    expect(server.out()).toContain('azure stays off: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.')
     expect(server.out()).toContain('providers: sim-cheap')
   })
 

@@ -50,6 +50,10 @@ describe('the config', () => {
       catalog: 'none',
       providers: [
         { id: 'openai', api_key: 'sk-1' },
+        { id: 'amazon-bedrock', access_key_id: 'i', secret_access_key: 's', session_token: 't', region: 'eu-central-1' },
+        { id: 'azure', api_key: 'k', resource: 'contoso' },
+        { id: 'google-vertex', project: 'p', location: 'global', credentials_file: 'my key.json' },
+        { id: 'cloudflare-workers-ai', api_key: 'k', account_id: 'a' },
         { id: 'local', speaks: ['chat', 'messages'], base_url: 'http://127.0.0.1:11434/v1', api_key_env: 'LOCAL_KEY', data_policy: 'zdr' },
       ],
       models: [

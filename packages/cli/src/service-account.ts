@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import type { VertexOptions } from '@signalbox/core/providers'
+import { StartError } from './fault.ts'
+
+type ServiceAccount = NonNullable<VertexOptions['serviceAccount']>
+
+/** The JSON key that Google hands out for a service account. Nothing of it is ever told. */
+export function readServiceAccount(file: string): ServiceAccount {
+  const key = parse(textOf(file))
+  if (isServiceAccount(key)) return key
+  throw new StartError(`The file ${file} is no key of a service account: it takes JSON with \`client_email\` and \`private_key\`.`)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StartError(`The key of the service account ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isServiceAccount(key: unknown): key is ServiceAccount {
+  if (typeof key !== 'object' || key === null) return false
+  const { client_email, private_key }: Partial<Record<keyof ServiceAccount, unknown>> = key
+  return typeof client_email === 'string' && typeof private_key === 'string'
+}
