@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { chatProvider, geminiProvider, messagesProvider, responsesProvider } from '../../src/dialects/index.ts'
+import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '../../src/dialects/index.ts'
 import { fold } from '../../src/protocol/fold.ts'
 import { isObject, type JsonObject } from '../../src/protocol/wire.ts'
+import { bedrockRecordings } from './bedrock-wire.ts'
 import { decode, describeProviderDialect, plain, readBackWith, type Sample, said } from './laws.ts'
 import { haveRecordings, recordings } from './recordings.ts'
 
@@ -68,6 +69,25 @@ describeProviderDialect(
       stop: 'stop_sequences',
       user: 'metadata',
       safety_identifier: 'metadata',
+    },
+  },
+)
+
+describeProviderDialect(
+  bedrockProvider,
+  bedrockRecordings.map(({ name, frames, bytes }) => ({ name, frames, bytes, text: '' })),
+  {
+    silent: {
+      metadata: 'it is echoed by us and is no provider’s business',
+      max_tool_calls: 'it caps hosted tools, and there are none',
+    },
+    spelled: {
+      instructions: 'system',
+      max_output_tokens: 'inferenceConfig',
+      tools: 'toolConfig',
+      reasoning: 'additionalModelRequestFields',
+      service_tier: 'serviceTier',
+      extensions: 'their_own',
     },
   },
 )

@@ -17,6 +17,8 @@ export interface Sample {
   readonly name: string
   readonly text: string
   readonly frames: readonly Frame[]
+  /** As they are sent, where that is no text. */
+  readonly bytes?: Uint8Array
   /** The whole answer of the same run. */
   readonly whole?: JsonObject
 }
@@ -151,7 +153,7 @@ export interface LawOptions {
 }
 
 export function describeProviderDialect(dialect: ProviderDialect, samples: readonly Sample[], { silent, spelled }: LawOptions): void {
-  describe.each(samples)(`${dialect.name}: $name`, ({ frames, text, whole }) => {
+  describe.each(samples)(`${dialect.name}: $name`, ({ frames, text, bytes = new TextEncoder().encode(text), whole }) => {
     const events = decode(dialect, frames)
     const response = fold(events)
 
@@ -165,10 +167,9 @@ export function describeProviderDialect(dialect: ProviderDialect, samples: reado
     })
 
     test('it reads the same however its bytes were cut (law 2)', () => {
-      const bytes = new TextEncoder().encode(text)
       const steps = bytes.length < 60_000 ? [1, 2, 7, 64, 1009] : [7, 4093]
       for (const step of steps) {
-        const reader = readFrames()
+        const reader = dialect.frames?.() ?? readFrames()
         const decoder = dialect.decodeEvents()
         const told: InferenceEvent[] = []
         for (let at = 0; at < bytes.length; at += step) told.push(...decoder.read(reader.push(bytes.subarray(at, at + step))))

@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { maxFrameSize, readEventStream } from '../../src/dialects/bedrock/frames.ts'
+import { sniff } from '../../src/execution/body.ts'
+import type { Frame } from '../../src/protocol/wire.ts'
+import {
+  bedrockRecordings,
+  errorBytes,
+  event,
+  eventBytes,
+  exceptionBytes,
+  haveBedrockRecordings,
+  joined,
+  message,
+  streamBytes,
+} from './bedrock-wire.ts'
+
+const readAll = (pieces: readonly Uint8Array[]): readonly Frame[] => {
+  const reader = readEventStream()
+  return [...pieces.flatMap(piece => reader.push(piece)), ...reader.end()]
+}
+
+/** What was told, and whether it broke. */
+function readWhatCan(pieces: readonly Uint8Array[]): { readonly frames: readonly Frame[]; readonly broke: boolean } {
+  const reader = readEventStream()
+  const frames: Frame[] = []
+  try {
+    for (const piece of pieces) frames.push(...reader.push(piece))
+    frames.push(...reader.end())
+    return { frames, broke: false }
+  } catch (error) {
+    expect(error).toBeInstanceOf(Error)
+    return { frames, broke: true }
+  }
+}
+
+const split = (bytes: Uint8Array, points: readonly number[]): readonly Uint8Array[] => {
+  const edges = [0, ...[...points].sort((a, b) => a - b), bytes.length]
+  return edges.slice(1).map((end, at) => bytes.subarray(edges[at], end))
+}
+
+const hello = event({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Grüße 🚂' } } })
+const stop = event({ messageStop: { stopReason: 'end_turn' } })
+
+test.skipIf(haveBedrockRecordings)('the recordings of Bedrock are not here: their tests are left out', () => {})
+
+describe.skipIf(!haveBedrockRecordings)('recorded streams in the framing of AWS', () => {
+  test.each(bedrockRecordings)('$name: read as they were written', ({ bytes, frames }) => {
+    expect(readAll([bytes])).toEqual(frames)
+  })
+
+  test.each(bedrockRecordings)('$name: every single cut of the bytes', ({ bytes, frames }) => {
+    const expected = JSON.stringify(frames)
+    for (let cut = 1; cut < bytes.length; cut += 1) {
+      const found = JSON.stringify(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]))
+      if (found !== expected) expect({ cut, found }).toEqual({ cut, found: expected })
+    }
+  })
+
+  test.each(bedrockRecordings)('$name: byte by byte', ({ bytes, frames }) => {
+    expect(readAll([...bytes].map(byte => Uint8Array.of(byte)))).toEqual(frames)
+  })
+})
+
+describe('messages', () => {
+  test('events go by their type, exceptions by theirs, an error of the transport as one', () => {
+    const thrown: Frame = { event: 'throttlingException', data: '{"message":"Slow down"}' }
+    expect(readAll([eventBytes(hello), exceptionBytes(thrown), errorBytes('InternalError', 'Sorry')])).toEqual([
+      hello,
+      thrown,
+      { event: 'error', data: '{"code":"InternalError","message":"Sorry"}' },
+    ])
+  })
+
+  test('the empty message of AWS’ own test vectors is one', () => {
+    expect(readAll([Buffer.from('000000100000000005c248eb7d98c8ff', 'hex')])).toEqual([{ event: '', data: '' }])
+  })
+
+  test('headers of every type are walked over', () => {
+    const headers = {
+      yes: { type: 'boolean', value: true },
+      no: { type: 'boolean', value: false },
+      byte: { type: 'byte', value: -3 },
+      short: { type: 'short', value: 300 },
+      integer: { type: 'integer', value: 70_000 },
+      binary: { type: 'binary', value: Uint8Array.of(1, 2, 3) },
+      timestamp: { type: 'timestamp', value: new Date(0) },
+      uuid: { type: 'uuid', value: '12345678-1234-1234-1234-123456789abc' },
+      ':message-type': { type: 'string', value: 'event' },
+      ':event-type': { type: 'string', value: 'messageStop' },
+    } as const
+    expect(readAll([message(headers, '{}')])).toEqual([{ event: 'messageStop', data: '{}' }])
+  })
+
+  test('text that is no UTF-8 becomes replacement characters', () => {
+    const [frame] = readAll([message({ ':event-type': { type: 'string', value: 'x' } }, Uint8Array.of(0x61, 0xff, 0x62))])
+    expect(frame?.data).toBe('a\ufffdb')
+  })
+
+  test('half a message at the end is none', () => {
+    expect(readAll([eventBytes(hello), eventBytes(stop).subarray(0, 20)])).toEqual([hello])
+  })
+})
+
+describe('broken messages', () => {
+  test('one wrong bit anywhere throws', () => {
+    const bytes = eventBytes(hello)
+    for (let at = 0; at < bytes.length; at += 1) {
+      const bent = Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ 1 : byte))
+      expect(() => readAll([bent]), `byte ${at}`).toThrow(/message/)
+    }
+  })
+
+  test('what was whole before is told, and the read after it throws', () => {
+    const reader = readEventStream()
+    expect(reader.push(joined([eventBytes(hello), new Uint8Array(16)]))).toEqual([hello])
+    expect(() => reader.push(eventBytes(stop))).toThrow(/checksum/)
+    expect(() => reader.end()).toThrow(/checksum/)
+  })
+
+  test('a message of 3 MiB is read, and one of 5 MiB is refused by its beginning', () => {
+    const large = event({ contentBlockDelta: { delta: { text: 'x'.repeat(3 * 1024 * 1024) } } })
+    expect(readAll([eventBytes(large)])).toEqual([large])
+    const tooLarge = eventBytes(event({ contentBlockDelta: { delta: { text: 'x'.repeat(5 * 1024 * 1024) } } }))
+    expect(() => readEventStream().push(tooLarge.subarray(0, 12))).toThrow(`longer than ${maxFrameSize} bytes`)
+  })
+
+  test('something else than an event stream throws with its first bytes', () => {
+    expect(() => readAll([new TextEncoder().encode('data: {"text":"hello"}\n\n')])).toThrow()
+  })
+
+  test('any bytes, cut anywhere, are told alike or break alike', () => {
+    const whole = streamBytes([hello, stop])
+    const bent = fc
+      .record({ at: fc.nat(whole.length - 1), to: fc.nat(255), keep: fc.nat(whole.length) })
+      .map(({ at, to, keep }) => Uint8Array.from(whole, (byte, index) => (index === at ? to : byte)).subarray(0, keep))
+    fc.assert(
+      fc.property(fc.oneof(bent, fc.uint8Array({ maxLength: 200 })), fc.array(fc.nat(300), { maxLength: 6 }), (bytes, points) => {
+        const inside = points.filter(point => point < bytes.length)
+        expect(readWhatCan(split(bytes, inside))).toEqual(readWhatCan([bytes]))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+test('the first byte of an event stream is told from JSON and from a page', async () => {
+  const body = async function* (): AsyncGenerator<Uint8Array, undefined> {
+    yield eventBytes(hello)
+    return undefined
+  }
+  expect((await sniff(body())).shape).toBe('frames')
+})
