@@ -3,7 +3,7 @@ import { answer, json, type Play } from './chaos/acts.ts'
 import type { Fault } from './chaos/expect.ts'
 import { faultNamed, faults } from './chaos/faults.ts'
 import type { Pace, SeenRequest } from './chaos/line.ts'
-import { type Director, type Listening, listenRaw, misplaced } from './chaos/server.ts'
+import { askedIn, type Director, type Listening, listenRaw, misplaced } from './chaos/server.ts'
 
 /** What to play: a fault by name, a fault, or an act of one's own. */
 export type Script = string | Fault | Play
@@ -41,8 +41,8 @@ const played = (script: Script): Played => {
 }
 
 /** `fault:<name>` as the model asks for a fault without anyone setting it up. */
-const byModel = ({ json: body }: SeenRequest): Played | undefined => {
-  const wanted = /^fault:(.+)$/.exec(String(body?.model))?.[1]
+const byModel = (seen: SeenRequest): Played | undefined => {
+  const wanted = /^fault:(.+)$/.exec(String(askedIn(seen).model))?.[1]
   const fault = wanted === undefined ? undefined : faults.find(({ name }) => name === wanted)
   return fault && { play: fault.play, fault: fault.name }
 }

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { JsonObject } from '@signalbox/core/protocol'
 import { parsed } from '../parsed.ts'
 import { askedBy, isSpoken, type SpokenDialect, speechFor, tongues } from '../speech/tongues.ts'
 import { answer, json, type Play } from './acts.ts'
@@ -22,7 +23,9 @@ export interface Listening {
 
 const dialectAt = (path: string): SpokenDialect | undefined => {
   const bare = path.split('?')[0]
-  return Object.keys(tongues).find((name): name is SpokenDialect => isSpoken(name) && tongues[name].path === bare)
+  return Object.keys(tongues).find(
+    (name): name is SpokenDialect => isSpoken(name) && (tongues[name].path === bare || tongues[name].addressed?.(path) !== undefined),
+  )
 }
 
 export const listen = (server: Server): Promise<number> =>
@@ -133,8 +136,14 @@ function note(head: Pick<Noted, 'method' | 'path' | 'headers'>, connection: Pick
   }
 }
 
+/** What a request asks, in its body and in its path. */
+export function askedIn({ path, json: body = {} }: SeenRequest): JsonObject {
+  const dialect = dialectAt(path)
+  return { ...body, ...(dialect && tongues[dialect].addressed?.(path)) }
+}
+
 function lineFor(noted: Noted, director: Director): Omit<Line, 'gone' | 'write' | 'wait' | 'fin' | 'reset' | 'spoil'> {
-  const body = noted.json ?? {}
+  const body = askedIn(noted)
   const dialect = dialectAt(noted.path) ?? 'responses'
   const tongue = tongues[dialect]
   const asked = askedBy(body)

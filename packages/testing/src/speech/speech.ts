@@ -47,6 +47,8 @@ export interface Trouble {
 /** A dialect as a provider speaks it. */
 export interface Tongue {
   readonly path: string
+  /** Where the path says what other languages say in the body: what it says, if it is one of this language. */
+  addressed?(path: string): { readonly model: string; readonly stream: boolean } | undefined
   tell(speech: Speech, asked: Asked): Told
   /** The error as a body of its own. */
   error(trouble: Trouble): JsonObject

@@ -1,15 +1,17 @@
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
 import { chatTongue } from './chat.ts'
+import { geminiTongue } from './gemini.ts'
 import { messagesTongue } from './messages.ts'
 import { responsesTongue } from './responses.ts'
 import { type Asked, defaultText, type Speech, type Tongue } from './speech.ts'
 
-export type SpokenDialect = 'responses' | 'chat' | 'messages'
+export type SpokenDialect = 'responses' | 'chat' | 'messages' | 'gemini'
 
 export const tongues: Readonly<Record<SpokenDialect, Tongue>> = {
   responses: responsesTongue,
   chat: chatTongue,
   messages: messagesTongue,
+  gemini: geminiTongue,
 }
 
 export const isSpoken = (name: string): name is SpokenDialect => Object.hasOwn(tongues, name)
@@ -39,11 +41,14 @@ export type SpeechName = keyof typeof speeches
 export function speechFor(body: JsonObject): Speech {
   const wanted = /^say:(.+)$/.exec(String(body.model))?.[1]
   if (wanted !== undefined && Object.hasOwn(speeches, wanted)) return speeches[wanted as SpeechName]
-  return isDemand(body.tool_choice) ? speeches.tool : speeches.text
+  return isDemand(body.tool_choice) || isDemandConfig(body.toolConfig) ? speeches.tool : speeches.text
 }
 
 const isDemand = (choice: JsonObject[string]): boolean =>
   choice === 'required' || (isObject(choice) && (choice.type === 'any' || choice.type === 'tool'))
+
+const isDemandConfig = (config: JsonObject[string]): boolean =>
+  isObject(config) && isObject(config.functionCallingConfig) && config.functionCallingConfig.mode === 'ANY'
 
 export const askedBy = (body: JsonObject): Asked => ({
   model: typeof body.model === 'string' ? body.model : 'unnamed',

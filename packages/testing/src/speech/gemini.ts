@@ -1,0 +1,88 @@
+import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import { parsed } from '../parsed.ts'
+import { type Asked, pieces, type Speech, type SpokenUsage, type Tongue, type Trouble, usageOf } from './speech.ts'
+
+const frame = (body: JsonObject): Frame => ({ data: JSON.stringify(body) })
+
+const answer = (asked: Asked, rest: JsonObject): JsonObject => ({ ...rest, modelVersion: asked.model, responseId: 'chaos' })
+
+const candidate = (parts: readonly JsonObject[], rest: JsonObject = {}): JsonObject => ({
+  candidates: [{ content: { parts, role: 'model' }, ...rest, index: 0 }],
+})
+
+const usageObject = ({ input, output, cached, reasoning }: Required<SpokenUsage>): JsonObject => ({
+  usageMetadata: {
+    promptTokenCount: input,
+    candidatesTokenCount: output - reasoning,
+    totalTokenCount: input + output,
+    ...(cached > 0 && { cachedContentTokenCount: cached }),
+    ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+  },
+})
+
+const reasons = { stop: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const
+
+/** What is refused comes as the reason of the end, and stands in no part. */
+const finishOf = ({ refusal, finish = 'stop' }: Speech): JsonObject =>
+  refusal === undefined ? { finishReason: reasons[finish] } : { finishReason: 'PROHIBITED_CONTENT', finishMessage: refusal }
+
+const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
+
+/** Of several calls the first is signed. */
+const calls = ({ tools = [] }: Speech): readonly JsonObject[] =>
+  tools.map(({ name, arguments: written }, at) => ({
+    functionCall: { id: `call_${at + 1}`, name, args: parsed(written) ?? {} },
+    ...(at === 0 && { thoughtSignature: signature }),
+  }))
+
+const parts = (speech: Speech, cut: (text: string) => readonly string[]): readonly JsonObject[] => [
+  ...cut(speech.reasoning ?? '').map(text => ({ text, thought: true })),
+  ...cut(speech.text ?? '').map(text => ({ text })),
+  ...calls(speech),
+]
+
+/** Here an error has the number of an HTTP status, and a name that stands for several things. */
+const errors: ReadonlyMap<string | null, JsonObject> = new Map<string | null, JsonObject>([
+  ['rate_limit_exceeded', { code: 429, status: 'RESOURCE_EXHAUSTED' }],
+  [
+    'insufficient_quota',
+    { code: 429, status: 'RESOURCE_EXHAUSTED', details: [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProject' }] }] },
+  ],
+  ['billing_hard_limit_reached', { code: 402, status: 'RESOURCE_EXHAUSTED' }],
+  ['invalid_api_key', { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID', domain: 'googleapis.com' }] }],
+  ['model_not_allowed', { code: 403, status: 'PERMISSION_DENIED' }],
+  ['model_not_found', { code: 404, status: 'NOT_FOUND' }],
+  ['server_is_overloaded', { code: 503, status: 'UNAVAILABLE' }],
+  ['server_error', { code: 500, status: 'INTERNAL' }],
+])
+const invalid: JsonObject = { code: 400, status: 'INVALID_ARGUMENT' }
+const internal: JsonObject = { code: 500, status: 'INTERNAL' }
+
+const errorOf = ({ code, type, message }: Trouble): JsonObject => ({
+  error: { message, ...(errors.get(code) ?? (type === 'invalid_request_error' ? invalid : internal)) },
+})
+
+/** Gemini, as Google speaks it. Model and manner stand in the path: any version, since each provider names its own. */
+export const geminiTongue: Tongue = {
+  path: '/v1beta/models',
+  addressed(path) {
+    const [, model, method] = /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent)(?:\?.*)?$/.exec(path) ?? []
+    return model === undefined ? undefined : { model: decodeURIComponent(model), stream: method === 'streamGenerateContent' }
+  },
+  tell(speech, asked) {
+    const usage = usageOf(speech)
+    const counted = usage ? usageObject(usage) : {}
+    const all = parts(speech, text => (text === '' ? [] : [text]))
+    return {
+      whole: answer(asked, { ...candidate(all.length > 0 ? all : [{ text: '' }], finishOf(speech)), ...counted }),
+      opening: [frame(answer(asked, { usageMetadata: { trafficType: 'ON_DEMAND' } }))],
+      content: parts(speech, pieces).map(part => frame(answer(asked, candidate([part])))),
+      closing: [frame(answer(asked, { ...candidate([{ text: '' }], finishOf(speech)), ...counted }))],
+    }
+  },
+  error: errorOf,
+  errorFrames: trouble => [frame(errorOf(trouble))],
+  failed: errorOf,
+  textFrame: (text, asked) => frame(answer(asked, candidate([{ text }]))),
+  strangeFrame: asked => frame(answer(asked, { future: { kind: 'unheard-of' } })),
+}
