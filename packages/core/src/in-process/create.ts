@@ -4,6 +4,7 @@ import { allFailed } from '../execution/told.ts'
 import type { CallOptions, Reply } from '../inference/reply.ts'
 import type { ClientDialect, EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
+import type { Failure } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { type Frame, isObject, type JsonObject } from '../protocol/wire.ts'
 
@@ -80,19 +81,22 @@ export function headerOf({ headers }: Calling): (name: string) => string | undef
 async function* wireEvents(reply: Reply, encoder: EventEncoder): AsyncGenerator<unknown, void, undefined> {
   const batches = reply.batches()
   try {
+    let isOver = false
     for (let step = await batches.next(); !step.done; step = await batches.next()) {
-      const failure = failureOf(step.value)
+      const last = step.value.at(-1)
+      const failure = failureOf(last)
       for (const frame of encoder.write(failure ? step.value.slice(0, -1) : step.value)) if (!isEnd(frame)) yield JSON.parse(frame.data)
       if (failure) throw allFailed([failure], false)
+      isOver = last?.type === 'finished'
     }
+    // Who left by the signal may still be in the loop, and must not take what came so far for the whole.
+    if (!isOver) throw allFailed([{ kind: 'client_left', message: '' }], false)
   } finally {
     await batches.return?.()
   }
 }
 
-const failureOf = (batch: readonly InferenceEvent[]) => {
-  const last = batch.at(-1)
-  return last?.type === 'finished' && last.outcome.status === 'failed' ? last.outcome.error : undefined
-}
+const failureOf = (last: InferenceEvent | undefined): Failure | undefined =>
+  last?.type === 'finished' && last.outcome.status === 'failed' ? last.outcome.error : undefined
 
 const isEnd = ({ data }: Frame): boolean => data === '[DONE]'

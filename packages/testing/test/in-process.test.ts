@@ -1,0 +1,181 @@
+import { GatewayError, type InputItem, isGatewayError, type OutputItem, type ResponseStreamEvent } from '@signalbox/core'
+import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { type TestGateway, testGateway } from '../src/gateway.ts'
+import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../src/scripted-provider.ts'
+import { defaultText } from '../src/speech/speech.ts'
+
+interface House extends TestGateway {
+  readonly provider: ScriptedProvider
+}
+
+const houseOf = async (dialect: typeof chatProvider, ...script: readonly Act[]): Promise<House> => {
+  const provider = scriptedProvider({ id: 'scripted', dialect, acts: script })
+  return Object.assign(await testGateway({ providers: [provider] }), { provider })
+}
+const input = 'Tell me about signals.'
+const error = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+
+describe.each([
+  ['responses', responsesProvider],
+  ['chat', chatProvider],
+] as const)('gateway.responses.create before a provider that speaks %s', (_, dialect) => {
+  test('gives the whole response, typed', async () => {
+    const { gateway, secret } = await houseOf(dialect)
+    const response = await gateway.responses.create({ model: 'test-model', input }, { apiKey: secret })
+    expect(response).toMatchObject({ object: 'response', status: 'completed', output_text: defaultText })
+    expect(response.routing_metadata).toMatchObject({ provider: 'scripted', cost: { usd: expect.any(Number) } })
+    expectTypeOf(response.usage?.input_tokens).toEqualTypeOf<number | undefined>()
+    expectTypeOf(response.output).toEqualTypeOf<readonly OutputItem[]>()
+  })
+
+  test('gives a stream of typed events, from the first to the terminal one', async () => {
+    const { gateway, caller } = await houseOf(dialect)
+    let text = ''
+    const types: string[] = []
+    for await (const event of await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })) {
+      types.push(event.type)
+      if (event.type === 'response.output_text.delta') {
+        expectTypeOf(event.delta).toEqualTypeOf<string>()
+        text += event.delta
+      }
+      if (event.type === 'response.completed') expect(event.response.output_text).toBe(defaultText)
+    }
+    expect(text).toBe(defaultText)
+    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed'])
+  })
+
+  test('takes back what it gave: a tool loop', async () => {
+    const { gateway, caller, provider } = await houseOf(dialect, acts.toolCall('get_weather', { city: 'Bern' }))
+    const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }] as const
+    const history: InputItem[] = [{ role: 'user', content: 'Weather?' }]
+    const first = await gateway.responses.create({ model: 'test-model', input: history, tools }, { caller })
+    history.push(...first.output)
+    for (const item of first.output) {
+      if (item.type === 'function_call') history.push({ type: 'function_call_output', call_id: item.call_id, output: 'Rain.' })
+    }
+    const second = await gateway.responses.create({ model: 'test-model', input: history, tools }, { caller })
+    expect(second.output_text).toBe(defaultText)
+    expect(JSON.stringify(provider.calls[1]?.body)).toMatch(/get_weather[\s\S]*Rain\./)
+  })
+
+  test('throws what goes wrong in the middle, after what was said before', async () => {
+    const { gateway, caller } = await houseOf(dialect, acts.errorAfter(4))
+    const said: ResponseStreamEvent[] = []
+    const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
+    const thrown = await error(
+      (async () => {
+        for await (const event of stream) said.push(event)
+      })(),
+    )
+    expect(isGatewayError(thrown)).toBe(true)
+    expect(thrown).toMatchObject({ code: 'provider_error', status: 502, facts: { provider: 'scripted' } })
+    expect(said.some(({ type }) => type === 'response.output_text.delta')).toBe(true)
+    expect(said.map(({ type }): string => type)).not.toContain('response.failed')
+  })
+
+  test('leaving the loop hangs up on the provider, frees the slot and pays for what was said', async () => {
+    const house = await houseOf(dialect, acts.pauseAfter(4, 60_000))
+    const { gateway, caller, provider } = house
+    for await (const event of await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })) {
+      if (event.type === 'response.output_text.delta') break
+    }
+    expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
+    const { held, spent } = await gateway.billing.balance(caller.workspaceId)
+    expect([held, spent > 0]).toEqual([0, true])
+  })
+
+  test('a signal ends it, before the first word and after', async () => {
+    const { gateway, caller, provider } = await houseOf(dialect, acts.never(), acts.pauseAfter(4, 60_000))
+    const first = new AbortController()
+    const never = error(gateway.responses.create({ model: 'test-model', input, stream: true }, { caller, signal: first.signal }))
+    await expect.poll(() => provider.calls.length).toBe(1)
+    first.abort()
+    expect(await never).toMatchObject({ code: 'client_disconnected' })
+    const second = new AbortController()
+    const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller, signal: second.signal })
+    const thrown = await error(
+      (async () => {
+        for await (const event of stream) if (event.type === 'response.output_text.delta') second.abort()
+      })(),
+    )
+    expect(thrown).toMatchObject({ code: 'client_disconnected' })
+    expect(provider.calls.map(({ aborted }) => aborted)).toEqual([true, true])
+  })
+})
+
+describe('the same rules as over HTTP', () => {
+  test.each([false, true])('keys, scopes, names and limits are refused as GatewayErrors, streamed: %s', async stream => {
+    const provider = scriptedProvider({ id: 'scripted', dialect: chatProvider })
+    const { gateway, caller, secret } = await testGateway({ providers: [provider], limits: { inferenceRpm: 1 } })
+    const create = (change: object, calling: { readonly apiKey: string } = { apiKey: secret }): Promise<unknown> =>
+      error(gateway.responses.create({ model: 'test-model', input, stream, ...change }, calling))
+    const { secret: reader } = await gateway.keys.create(caller.workspaceId, { name: 'reader', scopes: ['usage:read'] })
+    expect(await create({}, { apiKey: 'ak_wrong' })).toMatchObject({ code: 'invalid_api_key' })
+    expect(await create({}, { apiKey: reader })).toMatchObject({ code: 'operation_not_allowed' })
+    expect(
+      await error(gateway.responses.create({ model: 'test-model', input }, { caller: await gateway.authenticate(reader) })),
+    ).toBeInstanceOf(GatewayError)
+    expect(await create({ model: 'test-modle' })).toMatchObject({ code: 'model_not_found', facts: { param: 'model' } })
+    expect(await create({ input: 7 })).toMatchObject({ code: 'invalid_parameter_value', facts: { param: 'input' } })
+    expect(provider.calls).toEqual([])
+    expect(await create({})).toBeUndefined()
+    expect(await create({})).toMatchObject({ code: 'requests_per_min_exceeded', facts: { limitedBy: 'routing' } })
+    expect(provider.calls).toHaveLength(1)
+  })
+
+  test('what cannot be paid for is not begun', async () => {
+    const provider = scriptedProvider({ id: 'scripted', dialect: chatProvider })
+    const { gateway, caller } = await testGateway({ providers: [provider], credit: 0 })
+    expect(await error(gateway.responses.create({ model: 'test-model', input }, { caller }))).toMatchObject({
+      code: 'insufficient_credits',
+    })
+    expect(provider.calls).toEqual([])
+  })
+
+  test('a stream is read once', async () => {
+    const { gateway, caller } = await houseOf(chatProvider)
+    const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
+    for await (const _ of stream);
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('being read already')
+  })
+})
+
+describe('the other languages', () => {
+  const messages = [{ role: 'user', content: input }]
+
+  test('gateway.chat.completions.create, whole and in chunks', async () => {
+    const { gateway, caller } = await houseOf(chatProvider)
+    const whole = await gateway.chat.completions.create({ model: 'test-model', messages }, { caller })
+    expect(whole.choices[0]?.message.content).toBe(defaultText)
+    let text = ''
+    const objects = new Set<string>()
+    for await (const chunk of await gateway.chat.completions.create({ model: 'test-model', messages, stream: true }, { caller })) {
+      objects.add(chunk.object)
+      text += chunk.choices[0]?.delta.content ?? ''
+    }
+    expect([text, [...objects]]).toEqual([defaultText, ['chat.completion.chunk']])
+  })
+
+  test('gateway.messages.create, whole and in blocks, with what its callers say in headers', async () => {
+    const { gateway, caller } = await houseOf(chatProvider)
+    const body = { model: 'test-model', max_tokens: 100, messages }
+    const whole = await gateway.messages.create(body, { caller })
+    expect(whole.content).toMatchObject([{ type: 'text', text: defaultText }])
+    let text = ''
+    for await (const event of await gateway.messages.create({ ...body, stream: true }, { caller })) {
+      if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') text += event.delta.text
+    }
+    expect(text).toBe(defaultText)
+    const newest = gateway.messages.create({ ...body, temperature: 0.5 }, { caller, headers: { 'Anthropic-Version': '2026-10-21' } })
+    expect(await error(newest)).toMatchObject({ facts: { param: 'temperature' } })
+    expect(await gateway.messages.countTokens({ model: 'test-model', messages }, { caller })).toEqual({
+      input_tokens: expect.any(Number),
+      estimated: true,
+    })
+  })
+})
