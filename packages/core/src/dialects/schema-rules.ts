@@ -1,7 +1,7 @@
 // What of JSON Schema each target takes. Sources: the vendors' pages on structured output and function calling, as of 2026-11.
 
 /** Whose rules: each takes another part of JSON Schema. */
-export type SchemaTarget = 'anthropic' | 'gemini' | 'bedrock'
+export type SchemaTarget = 'messages' | 'gemini' | 'bedrock'
 
 export interface SchemaRules {
   /** Keywords that may stay as they are. */
@@ -27,7 +27,7 @@ const strict: SchemaRules = {
 }
 
 export const schemaRules: Readonly<Record<SchemaTarget, SchemaRules>> = {
-  anthropic: strict,
+  messages: strict,
   bedrock: strict,
   gemini: {
     keeps: new Set([...common, 'format', 'minItems', 'maxItems', 'minimum', 'maximum', 'prefixItems', 'propertyOrdering']),

@@ -34,7 +34,7 @@ interface Fitting {
 /**
  * Total: any JSON object goes in, and what comes out is taken by the target.
  *
- * @example fitSchema({ type: 'string', minLength: 3 }, 'anthropic').changes // ['minLength at # is told in the description']
+ * @example fitSchema({ type: 'string', minLength: 3 }, 'messages').changes // ['minLength at # is told in the description']
  */
 export function fitSchema(schema: JsonObject, target: SchemaTarget): FittedSchema {
   const definitions = definitionsOf(schema)

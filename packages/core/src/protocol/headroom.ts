@@ -5,3 +5,10 @@ export interface Headroom {
   /** Until it is full again. */
   readonly resetsInMs: number
 }
+
+/** The headers in which a provider tells of one limit: what it allows, what is left of it, and when it is full again. */
+export interface LimitHeaders {
+  readonly limit: string
+  readonly remaining: string
+  readonly reset: string
+}

@@ -13,7 +13,7 @@ export type { ErrorBody, FailedAttempt } from './error-body.ts'
 export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
 export { type Folding, fold, startFold } from './fold.ts'
-export type { Headroom } from './headroom.ts'
+export type { Headroom, LimitHeaders } from './headroom.ts'
 export type {
   AudioPart,
   CachePoint,

@@ -1,3 +1,4 @@
+import type { LimitHeaders } from './headroom.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
 /** A model as the catalog knows it, whoever serves it. */
@@ -136,8 +137,8 @@ export interface Quirks {
   readonly no_system?: boolean
   /** Images and files are taken as bytes only, not by address. */
   readonly bytes_only?: boolean
-  /** Whose headers tell of rate limits on every answer, by its style in dialects/headroom.ts. Default: nobody's are read. */
-  readonly rate_limits?: 'openai' | 'anthropic' | 'mistral' | 'together' | 'fireworks' | 'cerebras' | 'plain'
+  /** Headers of every answer that tell of rate limits (providers/rate-limits.ts). Default: none are read. */
+  readonly rate_limits?: readonly LimitHeaders[]
   /** Files (PDF) are taken in user messages. Absent: whatever the dialect can say. `false`: they are not. */
   readonly files?: boolean
   /** Audio likewise. */

@@ -2,6 +2,7 @@ import { messagesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
+import { rateLimits } from './rate-limits.ts'
 
 export interface AnthropicOptions {
   readonly apiKey?: string | undefined
@@ -19,7 +20,7 @@ export function anthropic({ apiKey, baseUrl = 'https://api.anthropic.com/v1' }: 
     dialects: [messagesProvider],
     apiKey,
     keyHeaders: { messages: 'x-api-key' },
-    quirks: { rate_limits: 'anthropic', priority_tier: 'auto' },
+    quirks: { rate_limits: rateLimits.anthropic, priority_tier: 'auto' },
     quirksOf: claudeQuirks,
     data_policy: 'no_training',
   })

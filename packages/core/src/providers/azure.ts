@@ -4,6 +4,7 @@ import type { Quirks } from '../protocol/model.ts'
 import type { Addressing, Credential, Provider } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { openaiQuirksOf } from './openai-models.ts'
+import { rateLimits } from './rate-limits.ts'
 
 export interface AzureOptions {
   /** The name of the resource, as in `https://NAME.openai.azure.com`. */
@@ -37,7 +38,7 @@ export function azure(options: AzureOptions = {}): Provider {
     display_name: 'Azure OpenAI',
     dialects: [...dialects, messagesProvider],
     ...credentialOf(options),
-    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, rate_limits: 'openai' },
+    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, rate_limits: rateLimits.openai },
     quirksOf,
     data_policy: 'no_training',
     endpoint,

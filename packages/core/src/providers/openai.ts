@@ -2,6 +2,7 @@ import { chatProvider, responsesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { openaiQuirksOf } from './openai-models.ts'
+import { rateLimits } from './rate-limits.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
 export const openai = ({
@@ -18,7 +19,7 @@ export const openai = ({
     paths: { responses: '/responses', chat: '/chat/completions' },
     dialects: [responsesProvider, chatProvider],
     apiKey,
-    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority', rate_limits: 'openai' },
+    quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority', rate_limits: rateLimits.openai },
     quirksOf: openaiQuirksOf,
     data_policy: 'no_training',
   })

@@ -1,5 +1,6 @@
 import type { Quirks } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
+import { rateLimits } from './rate-limits.ts'
 import { makeVendor, type VendorOptions, type VendorRow, vendor } from './vendor.ts'
 
 // Vendors with the surface of OpenAI. `refuses` holds what is answered with an error, and what is taken and has no effect: either
@@ -30,7 +31,7 @@ export const groq = vendor({
   baseUrl: 'https://api.groq.com/openai/v1',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
-  quirks: { refuses: groqRefuses, priority_tier: 'performance', rate_limits: 'openai' },
+  quirks: { refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
   quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? { efforts: ['low', 'medium', 'high'] } : undefined),
 })
 
@@ -48,7 +49,7 @@ export const mistral = vendor({
     required_tool_choice: 'any',
     call_id_length: 9,
     no_stream_options: true,
-    rate_limits: 'mistral',
+    rate_limits: rateLimits.mistral,
   },
 })
 
@@ -77,7 +78,7 @@ export const xai = vendor({
   baseUrl: 'https://api.x.ai/v1',
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
-  quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority', rate_limits: 'openai' },
+  quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority', rate_limits: rateLimits.openai },
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
 })
 
@@ -90,7 +91,7 @@ export const together = vendor({
   quirks: {
     ...oldCap,
     thinking_switch: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } },
-    rate_limits: 'together',
+    rate_limits: rateLimits.together,
   },
 })
 
@@ -106,7 +107,7 @@ export const fireworks = vendor({
     reasoning_field: 'reasoning_content',
     thinking_switch: thinkingType,
     priority_tier: 'priority',
-    rate_limits: 'fireworks',
+    rate_limits: rateLimits.fireworks,
   },
 })
 
@@ -121,7 +122,7 @@ export const cerebras = vendor({
     reasoning_field: 'reasoning',
     refuses: [...ofOpenAI, 'top_k'],
     priority_tier: 'priority',
-    rate_limits: 'cerebras',
+    rate_limits: rateLimits.cerebras,
   },
 })
 

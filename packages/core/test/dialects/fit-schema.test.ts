@@ -97,7 +97,7 @@ describe.each(cases)('$name for $target', ({ schema, target }) => {
   test('was not touched itself', () => expect(JSON.stringify(schema)).toBe(before))
 })
 
-const fit = (schema: JsonObject, target: SchemaTarget = 'anthropic') => fitSchema(schema, target)
+const fit = (schema: JsonObject, target: SchemaTarget = 'messages') => fitSchema(schema, target)
 
 test('what every target takes goes as it is, and nothing is said', () => {
   for (const target of targets) expect(fit(corpus.plain ?? {}, target)).toEqual({ schema: corpus.plain, changes: [] })

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type RateLimitStyle, rateLimitStyles, readHeadroom } from '../../src/dialects/headroom.ts'
+import { readHeadroom } from '../../src/dialects/headroom.ts'
+import { rateLimits } from '../../src/providers/rate-limits.ts'
+
+type Style = keyof typeof rateLimits
 
 const now = Date.parse('2026-11-21T10:00:00Z')
-const read = (style: RateLimitStyle, headers: Readonly<Record<string, string>>) => readHeadroom(name => headers[name], style, now)
+const read = (style: Style, headers: Readonly<Record<string, string>>) => readHeadroom(name => headers[name], rateLimits[style], now)
 
-test.each<[RateLimitStyle, Readonly<Record<string, string>>, unknown]>([
+test.each<[Style, Readonly<Record<string, string>>, unknown]>([
   [
     'openai',
     {
@@ -53,13 +56,11 @@ test.each<[RateLimitStyle, Readonly<Record<string, string>>, unknown]>([
 })
 
 test('whatever stands in the headers, the share is between 0 and 1 and the reset is a time', () => {
-  const names = Object.values(rateLimitStyles).flatMap(families =>
-    families.flatMap(({ limit, remaining, reset }) => [limit, remaining, reset]),
-  )
+  const names = Object.values(rateLimits).flatMap(families => families.flatMap(({ limit, remaining, reset }) => [limit, remaining, reset]))
   const value = fc.oneof(fc.string(), fc.integer().map(String), fc.double().map(String))
   fc.assert(
     fc.property(
-      fc.constantFrom(...(Object.keys(rateLimitStyles) as RateLimitStyle[])),
+      fc.constantFrom(...(Object.keys(rateLimits) as Style[])),
       fc.dictionary(fc.constantFrom(...names), value),
       (style, headers) => {
         const room = read(style, headers)

@@ -39,7 +39,7 @@ export function writeFormat({ text, tools = [], tool_choice }: Prompt, canForce:
 }
 
 function native({ schema, description }: Schema, writing: Writing): JsonObject {
-  const fitted = fitSchema(schema, 'anthropic')
+  const fitted = fitSchema(schema, 'messages')
   writing.warnings.push(...schemaWarnings('text.format.schema', fitted))
   const told = description !== undefined && fitted.schema.description === undefined ? { description } : {}
   return { type: 'json_schema', schema: { ...fitted.schema, ...told } }

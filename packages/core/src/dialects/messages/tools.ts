@@ -54,7 +54,7 @@ function writeTool(tool: Tool, param: string, writing: Writing): JsonObject | un
 function writeFunction({ name, description, parameters, strict }: FunctionTool, param: string, writing: Writing): JsonObject {
   const given: JsonObject = { type: 'object', ...(parameters ?? { properties: {} }) }
   const isHeld = strict === true && !writing.quirks.refuses?.includes('strict')
-  const fitted = isHeld ? fitSchema(given, 'anthropic') : undefined
+  const fitted = isHeld ? fitSchema(given, 'messages') : undefined
   if (fitted) writing.warnings.push(...schemaWarnings(`${param}.parameters`, fitted))
   return {
     name: nameOf(name, writing),

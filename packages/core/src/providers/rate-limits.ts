@@ -1,0 +1,32 @@
+import type { LimitHeaders } from '../protocol/headroom.ts'
+
+// Whose headers tell of rate limits, and which. Source: the vendors' pages on limits, and what SDKs of theirs read.
+
+const limit = (most: string, remaining: string, reset: string): LimitHeaders => ({ limit: most, remaining, reset })
+
+/** `x-ratelimit-limit-requests` and so on. */
+const named = (...names: readonly string[]): readonly LimitHeaders[] =>
+  names.map(name => limit(`x-ratelimit-limit-${name}`, `x-ratelimit-remaining-${name}`, `x-ratelimit-reset-${name}`))
+
+const anthropic = ['requests', 'tokens', 'input-tokens', 'output-tokens'].map(name =>
+  limit(`anthropic-ratelimit-${name}-limit`, `anthropic-ratelimit-${name}-remaining`, `anthropic-ratelimit-${name}-reset`),
+)
+
+/** For `Quirks.rate_limits` of a row. */
+export const rateLimits = {
+  /** OpenAI, Azure, Groq, xAI. */
+  openai: named('requests', 'tokens'),
+  anthropic,
+  mistral: [
+    limit('x-ratelimit-limit-req-minute', 'x-ratelimit-remaining-req-minute', 'ratelimitbysize-reset'),
+    limit('x-ratelimit-limit-tokens-minute', 'x-ratelimit-remaining-tokens-minute', 'ratelimitbysize-reset'),
+    limit('x-ratelimitbysize-limit-minute', 'x-ratelimitbysize-remaining-minute', 'ratelimitbysize-reset'),
+  ],
+  together: [
+    limit('x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'),
+    limit('x-tokenlimit-limit', 'x-tokenlimit-remaining', 'x-ratelimit-reset'),
+  ],
+  fireworks: named('requests', 'tokens-prompt', 'tokens-generated'),
+  cerebras: named('requests-day', 'tokens-minute'),
+  plain: [limit('x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset')],
+} as const satisfies Record<string, readonly LimitHeaders[]>
