@@ -173,3 +173,18 @@ describe('a built-in provider of the config', () => {
     expect(addressOf(listed({ id: 'ollama' }, { OLLAMA_BASE_URL: 'http://gpu:1/v1' }))).toBe('http://gpu:1/v1/chat/completions')
   })
 })
+
+describe('any other server', () => {
+  test('speaks the languages that the config says, at its address', () => {
+    const speaks = ['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const
+    const provider = listed({ id: 'mine', speaks: [...speaks], base_url: 'http://127.0.0.1:1', api_key: 'k' })
+    expect(speaks.map(dialect => addressOf(provider, dialect))).toEqual([
+      'http://127.0.0.1:1/responses',
+      'http://127.0.0.1:1/chat/completions',
+      'http://127.0.0.1:1/messages',
+      'http://127.0.0.1:1/models/m:generateContent',
+      'http://127.0.0.1:1/model/m/converse',
+    ])
+    expect(provider.dialects.map(({ name }) => name)).toEqual(speaks)
+  })
+})
