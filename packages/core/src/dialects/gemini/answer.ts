@@ -2,7 +2,7 @@ import type { Reading } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ItemStatus, MessageItem } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
-import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
@@ -18,8 +18,8 @@ import {
   type Head,
   headOf,
   isBlocked,
+  keepUsage,
   logprobsOf,
-  mergeUsage,
   nameless,
   outcomeOf,
   partsOf,
@@ -64,7 +64,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
   let speech: Speech | undefined
   let coming: Coming | undefined
   let sources = noSources
-  let usage: JsonObject | undefined
+  const usage: Record<string, Json | undefined> = {}
   let reason = ''
   /** What makes the answer fail, however it goes on. */
   let fault: Outcome | undefined
@@ -115,7 +115,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     if (signed && goesOn && speech) speech.signed = signed
   }
 
-  const tellText = (growing: Speech, text: string, logprobs: readonly JsonObject[] = []): void => {
+  const tellText = (growing: Speech, text: string, logprobs = none): void => {
     growing.text += text
     for (const entry of logprobs) growing.logprobs.push(entry)
     const kind = growing.kind === 'message' ? 'text' : 'summary'
@@ -200,7 +200,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
   const takePart = (part: JsonObject, logprobs: readonly JsonObject[]): void => {
     const signature = stringOf(part.thoughtSignature)
     if (isObject(part.functionCall)) hear(part.functionCall, signature)
-    else if (Object.keys(part).some(key => !ofText.has(key))) {
+    else if (!isText(part)) {
       settle()
       tellItem({ type: 'native', dialect, body: part })
       answered = true
@@ -214,7 +214,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     for (const part of partsOf(candidate)) {
       takePart(part, logprobs)
       // They are the chunk's, and its first text has them.
-      if (speech?.kind === 'message') logprobs = []
+      if (speech?.kind === 'message') logprobs = none
     }
     reason = stringOf(candidate.finishReason) || reason
   }
@@ -236,7 +236,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     },
     take(piece) {
       begin(piece)
-      usage = mergeUsage(usage, piece)
+      keepUsage(usage, piece)
       const error = errorOf(piece)
       if (error) {
         fault = { status: 'failed', error }
@@ -256,10 +256,16 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
   }
 }
 
+const none: readonly JsonObject[] = []
 const noHead: Head = { id: '', model: '', created_at: 0 }
 
 /** What stands in a part of text; a part with anything else is of another kind. */
 const ofText: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'partMetadata'])
+
+function isText(part: JsonObject): boolean {
+  for (const field in part) if (!ofText.has(field)) return false
+  return true
+}
 
 const shells: Readonly<Record<Speech['kind'], Item>> = {
   reasoning: { type: 'reasoning', summary: [] },

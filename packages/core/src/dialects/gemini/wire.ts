@@ -90,11 +90,10 @@ function secondsOf(time: Json | undefined): number {
   return instant >= 0 && instant < 1e14 ? Math.floor(instant / 1000) : 0
 }
 
-/** Counts come piece by piece; of each the last word counts. */
-export function mergeUsage(known: JsonObject | undefined, { usageMetadata }: JsonObject): JsonObject | undefined {
-  if (!isObject(usageMetadata)) return known
-  const told = Object.entries(usageMetadata).filter(([, value]) => value !== null && value !== undefined)
-  return { ...known, ...Object.fromEntries(told) }
+/** Counts come piece by piece; of each the last word counts. Kept in one object, since there is one with every token. */
+export function keepUsage(known: Record<string, Json | undefined>, { usageMetadata }: JsonObject): void {
+  if (!isObject(usageMetadata)) return
+  for (const name in usageMetadata) known[name] = usageMetadata[name] ?? known[name]
 }
 
 const utf8 = new TextEncoder()
@@ -105,9 +104,11 @@ const logprobOf = ({ token, logProbability }: JsonObject): JsonObject => ({
   bytes: [...utf8.encode(stringOf(token))],
 })
 
+const noLogprobs: readonly JsonObject[] = []
+
 /** The tokens of a chunk, each with what else it might have been. */
 export function logprobsOf({ logprobsResult }: JsonObject): readonly JsonObject[] {
-  if (!isObject(logprobsResult)) return []
+  if (!isObject(logprobsResult)) return noLogprobs
   const others = objects(logprobsResult.topCandidates)
   return objects(logprobsResult.chosenCandidates).map((chosen, at) => ({
     ...logprobOf(chosen),
