@@ -76,6 +76,12 @@ const chat: readonly JsonObject[] = [
     ],
   },
   { choices: [{ index: 0, delta: { function_call: { name: 'h', arguments: '1' } } }] },
+  { choices: [{ index: 0, delta: { reasoning_details: [{ type: 'reasoning.text', text: 't', signature: 's', index: 0 }] } }] },
+  {
+    choices: [
+      { index: 0, delta: { tool_calls: [{ index: 0, id: 'c', extra_content: { google: { thought_signature: 's' } } }], audio: {} } },
+    ],
+  },
   { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
   { choices: [{ index: 0, delta: {}, finish_reason: 'length' }], x_vendor: { usage: {} } },
 ]

@@ -22,7 +22,7 @@ function decodeRequest(body: JsonObject): InferenceRequest {
     delivery: optional({ body, path: '' }, 'stream', flag) ? 'stream' : 'whole',
     ...(metadata && { metadata }),
   }
-  return remember(request, { dialect, body, path: '' })
+  return remember(request, { dialect, body })
 }
 
 function encodeError(error: ErrorBody): JsonObject {
