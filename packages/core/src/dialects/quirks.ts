@@ -80,6 +80,9 @@ const ours: ReadonlySet<string> = new Set([
   'best_of',
   'service_tier',
   'serviceTier',
+  'speed',
+  'inference_geo',
+  'performanceConfig',
 ])
 
 /** Whether this body field is the gateway's to set, whoever names it. */

@@ -39,8 +39,25 @@ const unheeded = [
   ['byok_first', 'This gateway does not take credentials of your own yet; its own was used.'],
 ] as const
 
+/** Fields of single languages that make an answer dearer than its price, and the values that do not. */
+const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
+  ['speed', new Set<Json | undefined>([undefined, null, 'standard'])],
+  ['inference_geo', new Set<Json | undefined>([undefined, null, 'global'])],
+  ['performanceConfig', new Set<Json | undefined>([undefined, null])],
+])
+
+function withoutSurcharge({ body, warnings }: Encoded): Encoded {
+  const dear = Object.keys(body).filter(field => surcharged.get(field)?.has(body[field]) === false)
+  if (dear.length === 0) return { body, warnings }
+  return {
+    body: Object.fromEntries(Object.entries(body).filter(([field]) => !dear.includes(field))),
+    warnings: [...warnings, ...dear.map(field => unsupported(field, `No price is known here for \`${field}\`; it was left out.`))],
+  }
+}
+
 /** Puts the tier into a body, or takes out one that has no price here, and names what of `gateway.routing` was not done. */
-export function heedRouting({ body, warnings }: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
+export function heedRouting(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
+  const { body, warnings } = withoutSurcharge(encoded)
   const bought = tierOf(routing, tiers)
   const { service_tier, ...rest } = body
   const tooDear = bought === undefined && !ordinary.has(service_tier) && !sellsDear(tiers)

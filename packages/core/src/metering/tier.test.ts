@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chatProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
+import { chatProvider, messagesClient, messagesProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { estimateMost } from './estimate.ts'
@@ -58,4 +58,18 @@ test('no price is no price, and a hold follows the tier', () => {
   expect(priceFor({ offer: free, provider: {} }, request)).toBeUndefined()
   expect(estimateMost({ ...dear, price: priceFor({ offer: dear, provider: {} }, request) }, 0, 10)).toBe(60)
   expect(estimateMost(dear, 0, 10)).toBe(20)
+})
+
+test('what makes an answer dearer than its price is left out, and named', () => {
+  const sent = (fields: JsonObject) => {
+    const { body, warnings } = messagesProvider.encodeRequest(
+      messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields }),
+      { ...plain, dialect: 'messages' },
+      {},
+    )
+    return { speed: body.speed, geo: body.inference_geo, warned: warnings.map(({ param }) => param) }
+  }
+  expect(sent({ speed: 'fast', inference_geo: 'us' })).toEqual({ speed: undefined, geo: undefined, warned: ['speed', 'inference_geo'] })
+  expect(sent({ speed: 'standard', inference_geo: 'global' })).toEqual({ speed: 'standard', geo: 'global', warned: [] })
+  expect(sent({ extensions: { speed: 'fast' } })).toEqual({ speed: undefined, geo: undefined, warned: ['extensions.speed'] })
 })
