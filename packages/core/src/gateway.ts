@@ -4,7 +4,7 @@ import type { Caller } from './access/caller.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
-import { type Doors, doorsOf } from './in-process/doors.ts'
+import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { openCarried, pinned } from './inference/carry.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
@@ -30,7 +30,7 @@ import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 
-export interface Gateway extends Doors {
+export interface Gateway extends Endpoints {
   readonly operator: string
   readonly limits: Limits
   readonly clock: Clock
@@ -107,7 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
   let closing = false
 
-  const house: Omit<Gateway, keyof Doors> = {
+  const house: Omit<Gateway, keyof Endpoints> = {
     operator: options.operator ?? 'signalbox',
     limits,
     clock,
@@ -180,7 +180,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await storage.close()
     },
   }
-  return { ...house, ...doorsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, house) }
+  return { ...house, ...endpointsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, house) }
 }
 
 const shuttingDown = (): GatewayError =>

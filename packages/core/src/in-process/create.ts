@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { allFailed } from '../execution/told.ts'
+import type { TokenCount } from '../inference/count.ts'
 import type { CallOptions, Reply } from '../inference/reply.ts'
 import type { ClientDialect, EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
@@ -16,10 +17,11 @@ export type Calling = {
   readonly headers?: Readonly<Record<string, string>>
 } & ({ readonly caller: Caller } | { readonly apiKey: string })
 
-/** What the doors need of the gateway. */
-export interface House {
+/** What the functions need of the gateway. */
+export interface Serving {
   authenticate(secret: string | undefined): Promise<Caller>
   infer(request: InferenceRequest, options: CallOptions): Reply
+  countTokens(request: InferenceRequest, caller: Caller, signal?: AbortSignal): Promise<TokenCount>
 }
 
 export interface Shapes {
@@ -41,14 +43,14 @@ export interface Create<S extends Shapes> {
   (body: S['body'], calling: Calling): Promise<S['whole'] | AsyncIterable<S['event']>>
 }
 
-/** Makes the door of a language. What the encoders write is known by its type here and nowhere else. */
-export function createWith<S extends Shapes>(dialect: ClientDialect, house: House): Create<S> {
+/** Makes the function of a language. What the encoders write is known by its type here and nowhere else. */
+export function createWith<S extends Shapes>(dialect: ClientDialect, serving: Serving): Create<S> {
   function create(body: S['body'] & { readonly stream: true }, calling: Calling): Promise<AsyncIterable<S['event']>>
   function create(body: S['body'] & { readonly stream?: false | null }, calling: Calling): Promise<S['whole']>
   async function create(body: S['body'], calling: Calling): Promise<S['whole'] | AsyncIterable<S['event']>> {
-    const caller = await callerOf(calling, house)
+    const caller = await callerOf(calling, serving)
     const request = dialect.decodeRequest(jsonOf(body), headerOf(calling))
-    const reply = house.infer(request, { caller, ...(calling.signal && { signal: calling.signal }) })
+    const reply = serving.infer(request, { caller, ...(calling.signal && { signal: calling.signal }) })
     if (request.delivery === 'stream') {
       await reply.committed
       const encoder = dialect.encodeEvents(request, reply.stamp)
@@ -60,8 +62,8 @@ export function createWith<S extends Shapes>(dialect: ClientDialect, house: Hous
 }
 
 /** Throws where there is nobody, or somebody who may not. */
-export async function callerOf(calling: Calling, house: House): Promise<Caller> {
-  const caller = 'caller' in calling ? calling.caller : await house.authenticate(calling.apiKey)
+export async function callerOf(calling: Calling, serving: Serving): Promise<Caller> {
+  const caller = 'caller' in calling ? calling.caller : await serving.authenticate(calling.apiKey)
   if (caller.scopes.has('inference:invoke')) return caller
   throw new GatewayError('operation_not_allowed', { message: 'This key lacks the scope "inference:invoke".' })
 }

@@ -1,14 +1,12 @@
-import type { Caller } from '../access/caller.ts'
 import type { TokenCount } from '../inference/count.ts'
 import type { ClientDialect } from '../protocol/dialect.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
 import type { ChatShapes } from './chat.ts'
-import { type Calling, type Create, callerOf, createWith, type House, headerOf, jsonOf } from './create.ts'
+import { type Calling, type Create, callerOf, createWith, headerOf, jsonOf, type Serving } from './create.ts'
 import type { CountTokens, MessagesShapes } from './messages.ts'
 import type { ResponsesShapes } from './responses.ts'
 
 /** The inference endpoints without HTTP: the bodies, keys, limits and money of the endpoints, no text in between. */
-export interface Doors {
+export interface Endpoints {
   readonly responses: { readonly create: Create<ResponsesShapes> }
   readonly chat: { readonly completions: { readonly create: Create<ChatShapes> } }
   readonly messages: {
@@ -17,26 +15,22 @@ export interface Doors {
   }
 }
 
-/** The languages that have a door. */
+/** The languages that have an endpoint. */
 export interface Spoken {
   readonly responses: ClientDialect
   readonly chat: ClientDialect
   readonly messages: ClientDialect
 }
 
-export interface CountingHouse extends House {
-  countTokens(request: InferenceRequest, caller: Caller, signal?: AbortSignal): Promise<TokenCount>
-}
-
-export const doorsOf = ({ responses, chat, messages }: Spoken, house: CountingHouse): Doors => ({
-  responses: { create: createWith<ResponsesShapes>(responses, house) },
-  chat: { completions: { create: createWith<ChatShapes>(chat, house) } },
+export const endpointsOf = ({ responses, chat, messages }: Spoken, serving: Serving): Endpoints => ({
+  responses: { create: createWith<ResponsesShapes>(responses, serving) },
+  chat: { completions: { create: createWith<ChatShapes>(chat, serving) } },
   messages: {
-    create: createWith<MessagesShapes>(messages, house),
+    create: createWith<MessagesShapes>(messages, serving),
     async countTokens(body, calling) {
-      const caller = await callerOf(calling, house)
+      const caller = await callerOf(calling, serving)
       const read = messages.decodeCounting ?? messages.decodeRequest
-      return house.countTokens(read(jsonOf(body), headerOf(calling)), caller, calling.signal)
+      return serving.countTokens(read(jsonOf(body), headerOf(calling)), caller, calling.signal)
     },
   },
 })
