@@ -31,7 +31,8 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
     else warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
   }
   const written = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others]
-  if (written.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
+  if (functions.length === 0) warnings.push(...withoutFunctions(tool_choice))
+  if (written.length === 0) return { fields: {}, warnings }
   if (parallel_tool_calls === false)
     warnings.push(unsupported('parallel_tool_calls', 'Several tool calls at once cannot be forbidden here; there may be more than one.'))
   const config = functions.length > 0 ? writeChoice({ choice: tool_choice, strict, names }, quirks, warnings) : undefined
@@ -64,8 +65,8 @@ const takesNothing = (schema: JsonObject): boolean =>
       (key === 'properties' && isObject(value) && Object.keys(value).length === 0),
   )
 
-/** Without tools there is nothing to choose, which matters only to who demanded a call. */
-const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
+/** Only functions can be chosen, which matters only to who demanded a call. */
+const withoutFunctions = (choice: ToolChoice | undefined): readonly Warning[] =>
   choice === undefined || choice === 'auto' || choice === 'none'
     ? []
     : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
