@@ -200,8 +200,9 @@ const textOf = (value: Json | undefined): string | undefined => (typeof value ==
 const nameOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
 
-/** Google's services say in a list of details what their few codes leave open: a quota that is used up for the day, or a reason. */
+/** What few codes leave open is said in details: a code, or in a list of Google's services a quota that is used up for the day, or a reason. */
 function reasonIn(details: Json | undefined): string | undefined {
+  if (isObject(details)) return nameOf(details.error_code)
   const entries = objects(details)
   const quotas = entries.flatMap(({ violations }) => objects(violations)).map(({ quotaId }) => nameOf(quotaId))
   return quotas.find(quota => quota?.includes('PerDay')) ?? entries.map(({ reason }) => nameOf(reason)).find(reason => reason !== undefined)

@@ -11,15 +11,15 @@ const leastWhileThinking = 0.95
 
 export function writeSampling(prompt: Prompt, thinking: JsonObject | undefined, quirks: Quirks): Encoded {
   const { temperature, top_p, top_k } = prompt
-  const isTooHot = temperature !== undefined && temperature > hottest
-  const body: JsonObject = {
-    ...(temperature !== undefined && { temperature: isTooHot ? hottest : temperature }),
+  const asked: JsonObject = {
+    ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
     ...(top_k !== undefined && { top_k }),
   }
-  const refuses = refusedOf(prompt, thinking, quirks)
+  const { body, warnings } = dropRefused({ body: asked, warnings: [] }, { refuses: refusedOf(prompt, thinking, quirks) })
+  if (typeof body.temperature !== 'number' || body.temperature <= hottest) return { body, warnings }
   const clamped = unsupported('temperature', `\`temperature\` ends at ${hottest} here, and was lowered to that.`)
-  return dropRefused({ body, warnings: isTooHot && !refuses.includes('temperature') ? [clamped] : [] }, { refuses })
+  return { body: { ...body, temperature: hottest }, warnings: [...warnings, clamped] }
 }
 
 const all = ['temperature', 'top_p', 'top_k'] as const

@@ -188,10 +188,14 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     return block?.whole ? undefined : block
   }
 
+  const guess = ({ type }: JsonObject, place: number | undefined): Block | undefined => {
+    const wire = guesses.get(stringOf(type))
+    return wire && open(wire, place)
+  }
+
   const onDelta = ({ index, delta }: JsonObject): void => {
     if (ending || !isObject(delta)) return
-    const guess = guesses.get(stringOf(delta.type))
-    const block = blockAt(index) ?? (guess && open(guess, indexOf(index)))
+    const block = blockAt(index) ?? guess(delta, indexOf(index))
     if (!block) return
     const { by, field } = growths[block.kind]
     if (delta.type === by) grow(block, stringOf(delta[field]))

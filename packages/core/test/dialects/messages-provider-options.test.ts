@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest'
+import { messagesClient, messagesProvider, responsesClient } from '../../src/dialects/index.ts'
+import type { Quirks } from '../../src/protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { offer } from './laws.ts'
+import { hello, requestFor, result, send } from './messages-provider-sent.ts'
+
+describe('tools', () => {
+  const weather = { type: 'function', name: 'weather', description: 'Tells it', parameters: { type: 'object', properties: {} } } as const
+  test('a schema that is not enforced goes as it is, and none is an empty one', () => {
+    const odd = { properties: { a: { type: 'string', minLength: 3 } } }
+    expect(
+      send({
+        tools: [
+          { type: 'function', name: 'f' },
+          { ...weather, parameters: odd, strict: false },
+        ],
+      }),
+    ).toMatchObject({
+      tools: [
+        { name: 'f', input_schema: { type: 'object', properties: {} } },
+        { name: 'weather', description: 'Tells it', input_schema: { type: 'object', ...odd }, strict: false },
+      ],
+      warned: [],
+    })
+  })
+  test('a strict one is made to fit; where strictness is refused, that is named', () => {
+    const tool = { ...weather, parameters: { type: 'object', properties: { a: { type: 'string', minLength: 3 } } }, strict: true } as const
+    expect(send({ tools: [tool] })).toMatchObject({
+      tools: [{ strict: true, input_schema: { additionalProperties: false, properties: { a: { description: 'minLength: 3' } } } }],
+      warned: ['tools[0].parameters'],
+    })
+    const { tools, warned } = send({ tools: [tool] }, { refuses: ['strict'] })
+    expect(tools).toEqual([{ name: 'weather', description: 'Tells it', input_schema: tool.parameters }])
+    expect(warned).toEqual(['tools[0].strict'])
+  })
+  test('names that cannot be said are said otherwise everywhere, and can be turned back', () => {
+    const name = 'ns.weather tool'
+    const { tools, tool_choice, messages, reading } = send({
+      tools: [{ type: 'function', name }],
+      tool_choice: { type: 'function', name },
+      input: [hello, { type: 'function_call', call_id: 'a', name, arguments: '{}' }, result('a')],
+    })
+    const sent = tools?.[0]?.name
+    expect(sent).toMatch(/^[a-zA-Z0-9_-]{1,128}$/)
+    expect(tool_choice).toEqual({ type: 'tool', name: sent })
+    expect(messages[1]).toMatchObject({ content: [{ name: sent }] })
+    expect(reading?.toolNames?.get(`${sent}`)).toBe(name)
+    const long = 'x'.repeat(129)
+    expect(`${send({ tools: [{ type: 'function', name: long }] }).tools?.[0]?.name}`).toHaveLength(128)
+    expect(send({ tools: [weather] }).reading).toBeUndefined()
+  })
+  test.each<[Prompt['tool_choice'], JsonObject | undefined]>([
+    [undefined, undefined],
+    ['auto', { type: 'auto' }],
+    ['none', { type: 'none' }],
+    ['required', { type: 'any' }],
+    [
+      { type: 'function', name: 'weather' },
+      { type: 'tool', name: 'weather' },
+    ],
+    [{ type: 'native', dialect: 'messages', body: { type: 'future' } }, { type: 'future' }],
+  ])('choice %j → %j', (tool_choice, sent) => {
+    expect(send({ tools: [weather], ...(tool_choice && { tool_choice }) })).toMatchObject({ warned: [] })
+    expect(send({ tools: [weather], ...(tool_choice && { tool_choice }) }).tool_choice).toEqual(sent)
+  })
+  test('calls one by one are asked for beside the choice', () => {
+    expect(send({ tools: [weather], parallel_tool_calls: false }).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true })
+    expect(send({ tools: [weather], parallel_tool_calls: false, tool_choice: 'required' }).tool_choice).toEqual({
+      type: 'any',
+      disable_parallel_tool_use: true,
+    })
+    expect(send({ tools: [weather], parallel_tool_calls: true })).not.toHaveProperty('tool_choice')
+    expect(send({ tools: [weather], parallel_tool_calls: false, tool_choice: 'none' }).tool_choice).toEqual({ type: 'none' })
+  })
+  test('a demand is softened where it is refused, and named', () => {
+    for (const quirks of [{ no_forced_tools: true }, { thinking: ['budget'] }] satisfies Quirks[]) {
+      const sent = send({ tools: [weather], tool_choice: 'required', reasoning: { effort: 'low' } }, quirks)
+      expect(sent).toMatchObject({ tool_choice: { type: 'auto' }, warned: ['tool_choice'] })
+    }
+    expect(send({ tools: [weather], tool_choice: 'required', reasoning: { effort: 'low' } }).tool_choice).toEqual({ type: 'any' })
+  })
+  test.each<JsonObject>([
+    { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] },
+    { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'b' } }] } },
+  ])('allowed tools are those that are offered: %j', body => {
+    const tools = ['a', 'b'].map(name => ({ ...weather, name }))
+    const sent = send({ tools, tool_choice: { type: 'native', dialect: 'responses', body } })
+    expect(sent).toMatchObject({ tools: [{ name: 'b' }], tool_choice: { type: 'any' }, warned: [] })
+  })
+  test('tools of another kind are named; of this kind they go on', () => {
+    const own = { type: 'web_search_20250305', name: 'web_search' }
+    const { tools, warned } = send({
+      tools: [
+        { type: 'native', dialect: 'responses', body: { type: 'web_search' } },
+        { type: 'native', dialect: 'messages', body: own },
+      ],
+    })
+    expect(tools).toEqual([own])
+    expect(warned).toEqual(['tools[0]'])
+    expect(send({ tool_choice: 'required' }).warned).toEqual(['tool_choice'])
+    expect(send({ tool_choice: 'auto' })).toMatchObject({ warned: [] })
+  })
+})
+
+describe('the form of the answer', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false } as const
+  const format = { type: 'json_schema', name: 'place', schema, strict: true } as const
+  const weather = { type: 'function', name: 'weather' } as const
+
+  test('JSON is asked for in words, without a warning', () => {
+    expect(send({ instructions: 'A', text: { format: { type: 'json_object' } } })).toMatchObject({
+      system: [{ text: 'A' }, { text: 'Answer with one JSON object, and with nothing else.' }],
+      warned: [],
+    })
+  })
+  test('a schema is enforced natively, made to fit, beside the effort', () => {
+    expect(send({ text: { format }, reasoning: { effort: 'low' } })).toMatchObject({
+      output_config: { effort: 'low', format: { type: 'json_schema', schema } },
+      warned: [],
+    })
+    const loose = {
+      ...format,
+      description: 'Where it is',
+      schema: { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } },
+    } as const
+    expect(send({ text: { format: loose } })).toMatchObject({
+      output_config: { format: { schema: { additionalProperties: false, description: 'Where it is' } } },
+      warned: ['text.format.schema'],
+    })
+  })
+  test('or by a tool that must be called, whose name nobody else has', () => {
+    const sent = send({ text: { format } }, { json_schema: 'tool' })
+    expect(sent).toMatchObject({
+      tools: [{ name: 'answer', input_schema: schema }],
+      tool_choice: { type: 'tool', name: 'answer', disable_parallel_tool_use: true },
+      reading: { answerTool: 'answer' },
+      warned: ['text.format'],
+    })
+    expect(send({ text: { format }, tools: [{ type: 'function', name: 'answer' }] }, { json_schema: 'tool' })).toMatchObject({
+      tools: [{ name: 'answer' }, { name: 'answer_' }],
+      tool_choice: { type: 'any' },
+      reading: { answerTool: 'answer_' },
+    })
+  })
+  test.each<[string, Partial<Prompt>, Quirks]>([
+    ['words are all that is known', {}, { json_schema: 'words' }],
+    ['nothing may be demanded', {}, { json_schema: 'tool', no_forced_tools: true }],
+    ['it thinks by a budget', { reasoning: { effort: 'low' } }, { json_schema: 'tool', thinking: ['budget'] }],
+    ['another call is demanded', { tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { json_schema: 'tool' }],
+  ])('or by words, where %s', (_, prompt, quirks) => {
+    const { system: told, reading, warned } = send({ text: { format }, ...prompt }, quirks)
+    expect(told).toContain(JSON.stringify(schema))
+    expect(reading).toBeUndefined()
+    expect(warned).toEqual(['text.format'])
+  })
+})
+
+describe('what else there is', () => {
+  test('stop texts and the user', () => {
+    expect(send({ stop: ['END'], user: 'u' })).toMatchObject({ stop_sequences: ['END'], metadata: { user_id: 'u' }, warned: [] })
+    expect(send({ user: 'u', safety_identifier: 's' })).toMatchObject({ metadata: { user_id: 's' }, warned: ['user'] })
+    expect(send({ stop: [] })).not.toHaveProperty('stop_sequences')
+  })
+  test.each<[Partial<Prompt>, readonly string[]]>([
+    [{ frequency_penalty: 0.1, presence_penalty: 0.2 }, ['frequency_penalty', 'presence_penalty']],
+    [{ frequency_penalty: 0, presence_penalty: 0, top_logprobs: 0, truncation: 'disabled' }, []],
+    [{ top_logprobs: 3, seed: 0 }, ['top_logprobs', 'seed']],
+    [{ text: { verbosity: 'low' } }, ['text.verbosity']],
+    [{ truncation: 'auto', prompt_cache_key: 'k' }, ['truncation', 'prompt_cache_key']],
+    [{ include: ['reasoning.encrypted_content', 'message.output_text.logprobs'] }, ['include[1]']],
+    [{ native: { type: 'native', dialect: 'chat', body: { n: 1, logit_bias: {} } } }, ['n', 'logit_bias']],
+    [{ metadata: { a: 'b' }, max_tool_calls: 3 }, []],
+  ])('%j leaves out %j', (prompt, warned) => {
+    expect(send(prompt).warned).toEqual(warned)
+  })
+  test('unknown fields of this language go on, and so do extensions', () => {
+    const sent = send({
+      native: { type: 'native', dialect: 'messages', body: { container: 'c' } },
+      extensions: { top_k: 3, max_tokens: 1 },
+    })
+    expect(sent).toMatchObject({ container: 'c', top_k: 3, max_tokens: 32_000, warned: ['extensions.max_tokens'] })
+  })
+  test.each<[string | undefined, Quirks, string | undefined, readonly string[]]>([
+    ['auto', {}, 'auto', []],
+    ['default', {}, 'standard_only', []],
+    ['standard_only', {}, 'standard_only', []],
+    ['flex', {}, undefined, ['service_tier']],
+    ['priority', { priority_tier: 'auto' }, 'auto', []],
+  ])('tier %s', (...[service_tier, quirks, sent, warned]) => {
+    const price = { input: 1, output: 1, priority: { input: 2, output: 2 } }
+    const told = send(service_tier === undefined ? {} : { service_tier }, quirks, { ...offer, price })
+    expect([told.service_tier, told.warned]).toEqual([sent, warned])
+    if (service_tier === 'priority') expect(send({ service_tier }, quirks).warned).toEqual(['service_tier'])
+  })
+  test('what the offer refuses is left out under the name that the caller knows', () => {
+    expect(send({ stop: ['x'] }, { refuses: ['stop_sequences'] }).warned).toEqual(['stop'])
+    expect(send({}, { fixed_fields: { inference_geo: 'eu' } }).inference_geo).toBe('eu')
+  })
+})
+
+describe('headers', () => {
+  const headersOf = (headers?: InferenceRequest['headers']) =>
+    messagesProvider.encodeRequest({ ...requestFor({}), ...(headers && { headers }) }, offer, {}).headers
+  test('name the version, and what a caller of this language named', () => {
+    expect(headersOf()).toEqual({ 'anthropic-version': '2023-06-01' })
+    const values = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', cookie: 'secret' }
+    expect(headersOf({ dialect: 'messages', values })).toEqual({ 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' })
+    expect(headersOf({ dialect: 'chat', values })).toEqual({ 'anthropic-version': '2023-06-01' })
+  })
+})
+
+describe('counting tokens', () => {
+  const { counting } = messagesProvider
+  test('asks with what is asked, and without how it is answered', () => {
+    const request = responsesClient.decodeRequest({
+      model: 'm',
+      input: 'Hi',
+      instructions: 'S',
+      temperature: 0.5,
+      stream: true,
+      tools: [{ type: 'function', name: 'f', parameters: {} }],
+      reasoning: { effort: 'low' },
+    })
+    expect(counting?.encodeRequest(request, offer, {})).toMatchObject({
+      body: {
+        model: 'their-model',
+        system: 'S',
+        messages: [{ role: 'user' }],
+        tools: [{ name: 'f' }],
+        thinking: { type: 'adaptive' },
+        output_config: { effort: 'low' },
+      },
+      headers: { 'anthropic-version': '2023-06-01' },
+    })
+    expect(Object.keys(counting?.encodeRequest(request, offer, {}).body ?? {}).sort()).toEqual(
+      ['messages', 'model', 'output_config', 'system', 'thinking', 'tools'].sort(),
+    )
+    const own = messagesClient.decodeCounting?.({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
+    expect(own && counting?.encodeRequest(own, offer, {}).body).toEqual({
+      model: 'their-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+  })
+  test('reads the count, or nothing', () => {
+    expect(counting?.decode({ input_tokens: 12 })).toBe(12)
+    expect(counting?.decode({})).toBeUndefined()
+  })
+})

@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest'
+import { messagesClient, messagesProvider } from '../../src/dialects/index.ts'
+import { writeState } from '../../src/dialects/messages/state.ts'
+import type { Item, Part } from '../../src/protocol/item.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { offer } from './laws.ts'
+import { assistant, call, hello, result, send, text, user } from './messages-provider-sent.ts'
+
+const system = (words: string): Item => ({ type: 'message', role: 'system', content: [text(words)] })
+
+/** The blocks of the first user message. */
+const blocks = (...content: readonly Part[]) => {
+  const { messages, warned } = send({ input: [user(...content)] })
+  return { blocks: messages[0]?.content ?? [], warned }
+}
+
+describe('the conversation', () => {
+  test('instructions alone are a string; with system items they are blocks, in order', () => {
+    expect(send({ instructions: 'Be brief.' }).system).toBe('Be brief.')
+    expect(send({ instructions: 'A', input: [system('B'), { ...system('C'), role: 'developer' } as Item, hello] })).toMatchObject({
+      system: [
+        { type: 'text', text: 'A' },
+        { type: 'text', text: 'B' },
+        { type: 'text', text: 'C' },
+      ],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    })
+    expect(send({})).not.toHaveProperty('system')
+  })
+
+  test('one system text with a cache point stays a block', () => {
+    const marked: Item = { type: 'message', role: 'system', content: [{ type: 'text', text: 'Long', cache: { ttl: '1h' } }] }
+    expect(send({ input: [marked, hello] }).system).toEqual([
+      { type: 'text', text: 'Long', cache_control: { type: 'ephemeral', ttl: '1h' } },
+    ])
+  })
+
+  test('a system message in between stays in its place, as marked text of the user', () => {
+    expect(send({ input: [hello, assistant('Hello'), system('Now French.'), user(text('Go on'))] }).messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '<system>Now French.</system>' },
+          { type: 'text', text: 'Go on' },
+        ],
+      },
+    ])
+  })
+
+  test('what a role does in a row is one message, and results come first in theirs', () => {
+    const input = [
+      hello,
+      assistant('Looking.'),
+      call('a'),
+      call('b'),
+      result('a'),
+      user(text('Quick!')),
+      result('b', 'rain'),
+      assistant('Done'),
+    ]
+    expect(send({ input }).messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'Looking.' },
+          { type: 'tool_use', id: 'a', name: 'weather', input: { city: 'Rome' } },
+          { type: 'tool_use', id: 'b', name: 'weather', input: { city: 'Rome' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: 'sunny' },
+          { type: 'tool_result', tool_use_id: 'b', content: 'rain' },
+          { type: 'text', text: 'Quick!' },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'text', text: 'Done' }] },
+    ])
+  })
+
+  test('texts without a word are left out, and so is white space where the assistant is to go on', () => {
+    expect(blocks(text(' \n'), text(''), text('Hi')).blocks).toEqual([{ type: 'text', text: 'Hi' }])
+    expect(send({ input: [user(text(' ')), hello, assistant('Once \n')] }).messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Once' }] },
+    ])
+  })
+
+  test('a refusal is said again as text; what another language alone can read is named', () => {
+    const refusal: Item = { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }
+    const strange: Item = { type: 'native', dialect: 'elsewhere', body: { type: 'x' } }
+    const picture: Item = { type: 'message', role: 'assistant', content: [{ type: 'image', url: 'https://a.example/1.png' }, text('x')] }
+    const { messages, warned } = send({ input: [hello, refusal, strange, picture, { ...strange, dialect: 'messages' }] })
+    expect(messages[1]?.content).toEqual([{ type: 'text', text: 'No.' }, { type: 'text', text: 'x' }, { type: 'x' }])
+    expect(warned).toEqual(['input[2]', 'input[3].content[0]'])
+  })
+})
+
+describe('parts', () => {
+  test('an image goes as bytes or by address', () => {
+    expect(
+      blocks({ type: 'image', url: 'data:image/PNG;base64,iVBO' }, { type: 'image', url: 'https://a.example/1.png', detail: 'high' }),
+    ).toEqual({
+      blocks: [
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } },
+        { type: 'image', source: { type: 'url', url: 'https://a.example/1.png' } },
+      ],
+      warned: [],
+    })
+    expect(blocks({ type: 'image', url: 'data:image/jpg;base64,AA' }).blocks).toMatchObject([{ source: { media_type: 'image/jpeg' } }])
+  })
+  test.each(['data:image/tiff;base64,AA', 'data:image/png,raw', 'data:', 'data:image/svg+xml;base64,AA'])(
+    'an image of another kind is left out and named: %s',
+    url => {
+      expect(blocks({ type: 'image', url }, text('x'))).toEqual({ blocks: [{ type: 'text', text: 'x' }], warned: ['input[0].content[0]'] })
+    },
+  )
+  test('files are documents: pages, plain text, or an address', () => {
+    expect(
+      blocks(
+        { type: 'file', url: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' },
+        { type: 'file', url: `data:text/plain;base64,${Buffer.from('Grüße 🚂').toString('base64')}` },
+        { type: 'file', url: 'data:text/markdown,%23%20A' },
+        { type: 'file', url: 'https://a.example/1.pdf' },
+      ),
+    ).toEqual({
+      blocks: [
+        { type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' } },
+        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüße 🚂' } },
+        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: '# A' } },
+        { type: 'document', source: { type: 'url', url: 'https://a.example/1.pdf' } },
+      ],
+      warned: [],
+    })
+    expect(blocks({ type: 'file', url: 'data:application/zip;base64,AA' }).warned).toEqual(['input[0].content[0]'])
+    expect(blocks({ type: 'file', url: 'data:text/plain;base64,***' }).warned).toEqual(['input[0].content[0]'])
+    expect(blocks({ type: 'file', url: 'data:text/plain,%' }).warned).toEqual(['input[0].content[0]'])
+    expect(send({ input: [user({ type: 'file', url: 'https://a.example/1.pdf' })] }, { files: false }).warned).toEqual([
+      'input[0].content[0]',
+    ])
+  })
+  test('sound has no place here', () => {
+    expect(blocks({ type: 'audio', data: 'AA', format: 'wav' }, text('x')).warned).toEqual(['input[0].content[0]'])
+  })
+  test('four cache points are taken, in the order of the prompt; the rest are named', () => {
+    const cached = (words: string): Part => ({ type: 'text', text: words, cache: {} })
+    const { messages, tools, warned } = send({
+      tools: [{ type: 'function', name: 'f', cache: { ttl: '5m' } }],
+      input: [user(cached('1'), cached('2')), { ...call('a'), cache: {} } as Item, { ...result('a'), cache: {} } as Item],
+    })
+    expect(tools).toMatchObject([{ cache_control: { type: 'ephemeral', ttl: '5m' } }])
+    expect(messages[0]?.content).toMatchObject([{ cache_control: { type: 'ephemeral' } }, { cache_control: { type: 'ephemeral' } }])
+    expect(messages[1]?.content).toMatchObject([{ cache_control: { type: 'ephemeral' } }])
+    expect(JSON.stringify(messages[2])).not.toContain('cache_control')
+    expect(warned).toEqual(['input[2]'])
+  })
+})
+
+describe('calls and results', () => {
+  test('ids of other makers become plain ones, the same in call and result, and never one another’s', () => {
+    const { messages } = send({
+      input: [hello, call('call:1'), call('call/1'), call('ok_-1'), result('call:1'), result('call/1'), result('ok_-1')],
+    })
+    const ids = (messages[1]?.content ?? []).map(({ id }) => id)
+    expect((messages[2]?.content ?? []).map(({ tool_use_id }) => tool_use_id)).toEqual(ids)
+    expect(new Set(ids).size).toBe(3)
+    expect(ids[2]).toBe('ok_-1')
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/)
+  })
+  test('arguments that are no object are kept as text, and named', () => {
+    const sent = (written: string) => {
+      const { messages, warned } = send({ input: [hello, call('a', written), result('a')] })
+      return [messages[1]?.content[0]?.input, warned]
+    }
+    expect(sent('')).toEqual([{}, []])
+    expect(sent('{"a":')).toEqual([{ _raw: '{"a":' }, ['input[1].arguments']])
+    expect(sent('[1]')).toEqual([{ _raw: '[1]' }, ['input[1].arguments']])
+  })
+  test('a result may hold images and say that it failed', () => {
+    const output: Item = {
+      type: 'function_call_output',
+      call_id: 'a',
+      output: [text('see'), { type: 'image', url: 'data:image/gif;base64,AA' }],
+      is_error: true,
+    }
+    expect(send({ input: [hello, call('a'), output] }).messages[2]?.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'a',
+        content: [
+          { type: 'text', text: 'see' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/gif', data: 'AA' } },
+        ],
+        is_error: true,
+      },
+    ])
+  })
+})
+
+describe('thoughts of before', () => {
+  const thought = (encrypted_content?: string): Item => ({
+    type: 'reasoning',
+    summary: ['edited by somebody'],
+    ...(encrypted_content !== undefined && { encrypted_content }),
+  })
+  test.each<JsonObject>([
+    { type: 'thinking', thinking: 'First \n"the" points 🚂 \ud800', signature: 'sig+/=' },
+    { type: 'thinking', thinking: '', signature: 'sig' },
+    { type: 'redacted_thinking', data: 'blob' },
+  ])('come back to the byte, where they stood: %j', block => {
+    const { messages, warned } = send({ input: [hello, thought(writeState(block)), assistant('So'), call('a'), result('a')] })
+    expect(JSON.stringify((messages[1]?.content ?? [])[0])).toBe(JSON.stringify(block))
+    expect(warned).toEqual([])
+  })
+  test.each([undefined, '', 'gAAAAAB', '{"kind":"other"}', '{', '[]'])('are left out where they are nobody’s: %s', state => {
+    expect(send({ input: [hello, thought(state), assistant('So')] })).toMatchObject({
+      messages: [{ role: 'user' }, { role: 'assistant', content: [{ type: 'text', text: 'So' }] }],
+      warned: [],
+    })
+  })
+})
+
+describe('a caller of the same language', () => {
+  const wire: JsonObject = {
+    model: 'm',
+    max_tokens: 4000,
+    stream: true,
+    system: [{ type: 'text', text: 'S', cache_control: { type: 'ephemeral' } }],
+    thinking: { type: 'enabled', budget_tokens: 2000 },
+    output_config: { effort: 'high', format: { type: 'json_schema', schema: { type: 'object' } }, future: 1 },
+    context_management: { edits: [] },
+    tools: [
+      { name: 'f', input_schema: { type: 'object' }, eager_input_streaming: true },
+      { type: 'bash_1', name: 'bash' },
+    ],
+    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    metadata: { user_id: 'u' },
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+      { role: 'system', content: 'Mind the gap.' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'x', citations: [{ type: 'char_location', document_index: 0 }] },
+          { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+          { type: 'tool_use', id: 'a', name: 'f', input: {}, caller: { type: 'direct' } },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'search_result', title: 't' }] }] },
+    ],
+  }
+  const { model, stream, ...own } = wire
+
+  test('has its body sent as it is, under the provider’s name for the model', () => {
+    const request = messagesClient.decodeRequest({ ...wire, gateway: {}, extensions: { top_k: 1 } })
+    const { body, warnings } = messagesProvider.encodeRequest(request, offer, {})
+    expect(body).toEqual({ ...own, model: 'their-model', stream: true, top_k: 1 })
+    expect(warnings).toEqual([])
+  })
+
+  test('has everything but what was changed sent as it is', () => {
+    const request = messagesClient.decodeRequest(wire)
+    const { body, warnings } = messagesProvider.encodeRequest({ ...request, prompt: { ...request.prompt } }, offer, {})
+    const text = { role: 'system', content: [{ type: 'text', text: 'Mind the gap.' }] }
+    expect(body).toEqual({ ...own, messages: (wire.messages as readonly JsonObject[]).with(1, text), model: 'their-model', stream: true })
+    expect(warnings).toEqual([])
+  })
+
+  test('keeps a signature of its own, and loses what we made up for others', () => {
+    const signed = { type: 'thinking', thinking: 't', signature: 'theirs' }
+    const madeUp = { type: 'web_search_result_location', url: 'u', title: 't', cited_text: '', encrypted_index: '' }
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [signed, { type: 'text', text: 'x', citations: [madeUp] }] },
+      { role: 'user', content: 'More' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'nobody’s', signature: '' }] },
+      { role: 'user', content: 'And?' },
+    ]
+    const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages })
+    const kept = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [signed, { type: 'text', text: 'x' }] },
+      { role: 'user', content: 'More' },
+      { role: 'user', content: 'And?' },
+    ]
+    expect(messagesProvider.encodeRequest(request, offer, {}).body.messages).toEqual(kept)
+    const composed = messagesProvider.encodeRequest({ ...request, prompt: { ...request.prompt } }, offer, {}).body.messages
+    expect(composed).toMatchObject([{ role: 'user' }, { content: kept[1]?.content }, { content: [{ text: 'More' }, { text: 'And?' }] }])
+  })
+})
