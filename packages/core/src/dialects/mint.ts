@@ -17,3 +17,9 @@ function hash(text: string, basis: number): string {
 
 /** The id of an answer as another language prefixes it: `idUnder('chatcmpl-', stamp)`. */
 export const idUnder = (prefix: string, { id }: { readonly id: string }): string => prefix + id.slice(id.indexOf('_') + 1)
+
+/** Vendors take so many characters of an id that stands for somebody; clients send whole objects as one. */
+const longestId = 64
+
+/** An id of a caller's making, or, where it is too long, one that always stands for it. */
+export const shortId = (id: string): string => (id.length <= longestId ? id : mintCallId(id).replace('call_', 'id_'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chatProvider, responsesClient, responsesProvider } from '../../src/dialects/index.ts'
+import { chatProvider, messagesClient, responsesClient, responsesProvider } from '../../src/dialects/index.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
@@ -356,4 +356,20 @@ describe('parameters', () => {
       warned: ['extensions.stream'],
     })
   })
+})
+
+test('an id of somebody that is longer than vendors take is sent as one that always stands for it', () => {
+  const user_id = JSON.stringify({ device: 'd'.repeat(64), session: 's'.repeat(64) })
+  const request = messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 9,
+    metadata: { user_id },
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  const sent = [chatProvider, responsesProvider].map(
+    ({ name, encodeRequest }) =>
+      encodeRequest(request, { provider: 'p', provider_model_id: 'm', dialect: name }, {}).body.safety_identifier,
+  )
+  expect(new Set(sent).size).toBe(1)
+  expect(String(sent[0]).length).toBeLessThanOrEqual(64)
 })

@@ -3,6 +3,7 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
+import { shortId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, isDecidedHere } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { writeThinking } from '../thinking-fields.ts'
@@ -72,6 +73,7 @@ function compose(prompt: Prompt, quirks: Quirks): Encoded {
     ...thinking.fields,
   }
   for (const field of plain) if (prompt[field] !== undefined) body[field] = prompt[field]
+  if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
   if (prompt.seed !== undefined) body[quirks.seed_field ?? 'seed'] = prompt.seed
   if (max_output_tokens !== undefined) body[quirks.max_tokens_field ?? 'max_completion_tokens'] = max_output_tokens
   if (text?.verbosity !== undefined) body.verbosity = text.verbosity

@@ -6,6 +6,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { cachePoints, failedTools, oneWarning, partsOf } from '../marks.ts'
+import { shortId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { heedRouting } from '../tier.ts'
@@ -77,6 +78,7 @@ function compose(prompt: Prompt): Encoded {
   })
   const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), input: written }
   for (const field of plain) if (prompt[field] !== undefined) body[field] = prompt[field]
+  if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
   if (tools) body.tools = tools.flatMap((tool, at) => writeTool(tool, `tools[${at}]`, warnings))
   if (tool_choice !== undefined) body.tool_choice = writeChoice(tool_choice, warnings)
   if (text)
