@@ -28,7 +28,7 @@ export interface MessageObject extends Open {
   readonly warnings?: readonly WarningBody[]
 }
 
-export type MessageBlock =
+type MessageBlock =
   | ({ readonly type: 'text'; readonly text: string } & Open)
   | ({ readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: unknown } & Open)
   | ({ readonly type: 'thinking'; readonly thinking: string; readonly signature: string } & Open)

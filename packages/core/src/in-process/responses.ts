@@ -64,7 +64,7 @@ export interface GatewayFields {
   }
 }
 
-export interface FunctionToolBody extends Open {
+interface FunctionToolBody extends Open {
   readonly type: 'function'
   readonly name: string
   readonly description?: string | null
@@ -72,34 +72,34 @@ export interface FunctionToolBody extends Open {
   readonly strict?: boolean | null
 }
 /** A tool that the provider runs. */
-export interface OtherTool extends Open {
+interface OtherTool extends Open {
   readonly type: string
 }
 
-export type TextFormatBody =
+type TextFormatBody =
   | ({ readonly type: 'text' | 'json_object' } & Open)
   | ({ readonly type: 'json_schema'; readonly name: string; readonly schema: Open; readonly strict?: boolean | null } & Open)
 
 /** What goes in. What came out may go in again. */
 export type InputItem = InputMessage | FunctionCallBody | FunctionCallOutputBody | ReasoningBody | OtherItem
 
-export interface InputMessage extends Open {
+interface InputMessage extends Open {
   readonly type?: 'message'
   readonly role: 'user' | 'assistant' | 'system' | 'developer'
   readonly content: string | readonly InputPart[]
 }
-export type InputPart =
+type InputPart =
   | ({ readonly type: 'input_text' | 'output_text'; readonly text: string } & Open)
   | ({ readonly type: 'input_image'; readonly image_url: string; readonly detail?: string } & Open)
   | ({ readonly type: 'input_file'; readonly file_data?: string; readonly file_url?: string; readonly filename?: string } & Open)
   | ({ readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } } & Open)
   | ({ readonly type: 'refusal'; readonly refusal: string } & Open)
-export interface FunctionCallOutputBody extends Open {
+interface FunctionCallOutputBody extends Open {
   readonly type: 'function_call_output'
   readonly call_id: string
   readonly output: string | readonly InputPart[]
 }
-export interface OtherItem extends Open {
+interface OtherItem extends Open {
   readonly type: string
 }
 
@@ -125,7 +125,7 @@ export interface ResponseObject extends Open {
   readonly warnings?: readonly WarningBody[]
 }
 
-export interface ResponseUsage {
+interface ResponseUsage {
   readonly input_tokens: number
   readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens: number }
   readonly output_tokens: number
@@ -153,7 +153,7 @@ type Status = 'in_progress' | 'completed' | 'incomplete'
 /** Compare `type` to tell them apart; hosted tools of a vendor come as they are. */
 export type OutputItem = OutputMessage | FunctionCallBody | ReasoningBody | HostedItem
 
-export interface OutputMessage extends Open {
+interface OutputMessage extends Open {
   readonly type: 'message'
   readonly id: string
   readonly role: 'assistant'
@@ -161,10 +161,10 @@ export interface OutputMessage extends Open {
   readonly content: readonly OutputPart[]
   readonly phase?: 'commentary' | 'final_answer'
 }
-export type OutputPart =
+type OutputPart =
   | ({ readonly type: 'output_text'; readonly text: string; readonly annotations: readonly Open[] } & Open)
   | ({ readonly type: 'refusal'; readonly refusal: string } & Open)
-export interface FunctionCallBody extends Open {
+interface FunctionCallBody extends Open {
   readonly type: 'function_call'
   readonly id?: string
   readonly call_id: string
@@ -173,7 +173,7 @@ export interface FunctionCallBody extends Open {
   readonly arguments: string
   readonly status?: Status
 }
-export interface ReasoningBody extends Open {
+interface ReasoningBody extends Open {
   readonly type: 'reasoning'
   readonly id?: string
   readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
@@ -181,7 +181,7 @@ export interface ReasoningBody extends Open {
   /** Send it back as it is: it holds the thought itself, for its maker alone. */
   readonly encrypted_content?: string
 }
-export interface HostedItem extends Open {
+interface HostedItem extends Open {
   readonly type: Hosted
   readonly id: string
 }
