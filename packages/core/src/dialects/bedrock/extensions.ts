@@ -19,7 +19,7 @@ export function extendBedrock({ body, warnings }: Encoded, extensions: JsonObjec
   const known = isObject(body.additionalModelRequestFields) ? body.additionalModelRequestFields : {}
   const inner = extend({ body: known, warnings: [] }, own)
   return {
-    body: { ...outer.body, additionalModelRequestFields: inner.body },
+    body: { ...outer.body, ...(Object.keys(inner.body).length > 0 && { additionalModelRequestFields: inner.body }) },
     warnings: [
       ...outer.warnings,
       ...inner.warnings.map(warning => ({ ...warning, param: `extensions.additionalModelRequestFields.${lastOf(warning.param)}` })),

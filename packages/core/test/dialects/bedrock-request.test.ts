@@ -1,0 +1,290 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bedrockProvider } from '../../src/dialects/index.ts'
+import type { Item, Part } from '../../src/protocol/item.ts'
+import type { Quirks } from '../../src/protocol/model.ts'
+import { remember } from '../../src/protocol/original.ts'
+import type { Tool } from '../../src/protocol/request.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { assistant, body, called, encode, look, messages, png, result, system, thought, user, warned } from './bedrock-asking.ts'
+
+describe('a conversation', () => {
+  test('neither model nor delivery stand in the body', () => {
+    expect(body({})).toEqual({ messages: [{ role: 'user', content: [{ text: 'Hi' }] }] })
+    expect(encode({}).headers).toBeUndefined()
+    expect(encode({ more: { delivery: 'stream' } })).toMatchObject({
+      body: { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] },
+      headers: { accept: 'application/vnd.amazon.eventstream' },
+    })
+  })
+
+  test('roles take turns: what one side says in several items is one message', () => {
+    expect(messages(user('a'), user('b'), assistant('c'), assistant('d'), user('e'))).toEqual([
+      { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
+      { role: 'assistant', content: [{ text: 'c' }, { text: 'd' }] },
+      { role: 'user', content: [{ text: 'e' }] },
+    ])
+  })
+
+  test('results come first in their message, whatever was said before them', () => {
+    expect(
+      messages(user('Look'), assistant('I look.'), called('c1'), called('c2'), user('Hurry'), result('c1', 'one'), result('c2', 'two')),
+    ).toEqual([
+      { role: 'user', content: [{ text: 'Look' }] },
+      {
+        role: 'assistant',
+        content: [
+          { text: 'I look.' },
+          { toolUse: { toolUseId: 'c1', name: 'look', input: {} } },
+          { toolUse: { toolUseId: 'c2', name: 'look', input: {} } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { toolResult: { toolUseId: 'c1', content: [{ text: 'one' }] } },
+          { toolResult: { toolUseId: 'c2', content: [{ text: 'two' }] } },
+          { text: 'Hurry' },
+        ],
+      },
+    ])
+  })
+
+  test('what the system says first is the system’s; later it is marked words of the user', () => {
+    const { system: said, messages: turns } = body({
+      instructions: 'Be brief.',
+      input: [system('Be kind.'), user('Hi'), system('Be quick.'), user('Go')],
+    })
+    expect(said).toEqual([{ text: 'Be brief.' }, { text: 'Be kind.' }])
+    expect(turns).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: '<system>\nBe quick.\n</system>' }, { text: 'Go' }] }])
+  })
+
+  test('a model without a system hears it before the first words of the user', () => {
+    const quirks: Quirks = { no_system: true }
+    expect(body({ quirks, instructions: 'Be brief.' })).toEqual({
+      messages: [{ role: 'user', content: [{ text: 'Be brief.' }, { text: 'Hi' }] }],
+    })
+    expect(body({ quirks, instructions: 'Be brief.', input: [assistant('Hello.'), user('Hi')] }).messages).toMatchObject([
+      { role: 'user', content: [{ text: 'Be brief.' }] },
+      { role: 'assistant' },
+      { role: 'user' },
+    ])
+  })
+
+  test('empty words are left out, and a message of nothing else with them', () => {
+    expect(messages(user('Hi', ''), assistant('  \n'), user(' '), user('there'))).toEqual([
+      { role: 'user', content: [{ text: 'Hi' }, { text: 'there' }] },
+    ])
+  })
+
+  test('words put into the model’s mouth do not end in white space', () => {
+    expect(messages(user('Go'), assistant('Well, \n'))).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Well,' }] }])
+    expect(messages(user('Go'), assistant('Well, \n'), user('And?'))).toMatchObject([{}, { content: [{ text: 'Well, \n' }] }, {}])
+  })
+
+  test('arguments are an object; others become an empty one, and are named', () => {
+    const asking = {
+      input: [
+        user('x'),
+        called('a', 'look', '{"at":"x"}'),
+        called('b', 'look', ''),
+        called('c', 'look', '[1]'),
+        called('d', 'look', '{"at'),
+      ],
+    }
+    expect(body(asking).messages).toMatchObject([
+      {},
+      {
+        content: [{ toolUse: { input: { at: 'x' } } }, { toolUse: { input: {} } }, { toolUse: { input: {} } }, { toolUse: { input: {} } }],
+      },
+    ])
+    expect(warned({ ...asking, tools: [look] })).toEqual(['input[3].arguments', 'input[4].arguments'])
+  })
+
+  test('a tool that failed says so, one that said nothing says that, and images stand in results', () => {
+    const failed: Item = { type: 'function_call_output', call_id: 'b', output: 'no', is_error: true }
+    expect(
+      messages(called('a'), called('b'), called('c'), result('a', ''), failed, result('c', [{ type: 'image', url: png }])),
+    ).toMatchObject([
+      {},
+      {
+        content: [
+          { toolResult: { toolUseId: 'a', content: [{ text: '(empty)' }] } },
+          { toolResult: { toolUseId: 'b', content: [{ text: 'no' }], status: 'error' } },
+          { toolResult: { toolUseId: 'c', content: [{ image: { format: 'png', source: { bytes: 'iVBORw0KGgo=' } } }] } },
+        ],
+      },
+    ])
+  })
+
+  test('what cannot be said is named, under the caller’s own name for it', () => {
+    const foreign = remember<Item>(
+      { type: 'native', dialect: 'responses', body: { type: 'web_search_call' } },
+      { dialect: 'chat', body: {}, path: 'messages[1]' },
+    )
+    const input: readonly Item[] = [
+      user({ type: 'audio', data: 'AAAA', format: 'wav' }, 'Hi'),
+      foreign,
+      { type: 'message', role: 'assistant', content: [{ type: 'image', url: png }] },
+      { type: 'message', role: 'system', content: [{ type: 'image', url: png }] },
+    ]
+    expect(warned({ input })).toEqual(['input[0].content[0]', 'messages[1]', 'input[2].content[0]', 'input[3].content[0]'])
+  })
+})
+
+describe('images and documents', () => {
+  const parts = (...content: readonly Part[]) =>
+    (body({ input: [user(...content, 'Well?')] }).messages as readonly JsonObject[])[0]?.content
+
+  test.each([
+    ['image/png', 'png'],
+    ['image/jpeg', 'jpeg'],
+    ['image/jpg', 'jpeg'],
+    ['IMAGE/GIF', 'gif'],
+    ['image/webp', 'webp'],
+  ])('%s is an image of format %s', (mediaType, format) => {
+    expect(parts({ type: 'image', url: `data:${mediaType};base64,AAAA` })).toEqual([
+      { image: { format, source: { bytes: 'AAAA' } } },
+      { text: 'Well?' },
+    ])
+  })
+
+  test('bytes are sliced out, however many there are', () => {
+    const bytes = 'A'.repeat(20_000_000)
+    const [first] = parts({ type: 'image', url: `data:image/png;base64,${bytes}` }) as readonly {
+      readonly image: { readonly source: { readonly bytes: string } }
+    }[]
+    expect(first?.image.source.bytes.length).toBe(bytes.length)
+  })
+
+  test.each([
+    ['application/pdf', 'pdf'],
+    ['text/plain;charset=utf-8', 'txt'],
+    ['text/markdown', 'md'],
+    ['text/csv', 'csv'],
+    ['text/html', 'html'],
+    ['application/msword', 'doc'],
+    ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+    ['application/vnd.ms-excel', 'xls'],
+    ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ])('%s is a document of format %s', (mediaType, format) => {
+    expect(parts({ type: 'file', url: `data:${mediaType};base64,AAAA` })).toEqual([
+      { document: { format, name: 'document', source: { bytes: 'AAAA' } } },
+      { text: 'Well?' },
+    ])
+  })
+
+  test.each<[string, Part]>([
+    ['an image by its address', { type: 'image', url: 'https://example.com/a.png' }],
+    ['an image of a format that is not taken', { type: 'image', url: 'data:image/heic;base64,AAAA' }],
+    ['an image that is not in base64', { type: 'image', url: 'data:image/png,AAAA' }],
+    ['a file by its address', { type: 'file', url: 'https://example.com/a.pdf' }],
+    ['a file of a format that is not taken', { type: 'file', url: 'data:application/zip;base64,AAAA' }],
+  ])('%s is left out and named', (_, part) => {
+    expect(parts(part)).toEqual([{ text: 'Well?' }])
+    expect(warned({ input: [user(part, 'Well?')] })).toEqual(['input[0].content[0]'])
+  })
+
+  test('names keep to the few characters that are taken, and no two are alike', () => {
+    const named = ['John’s  report.final.pdf', 'résumé.pdf', '分기.pdf', 'a\tb', 'a b', 'a b.pdf', undefined, `${'x'.repeat(400)}.pdf`]
+    const content = parts(
+      ...named.map(
+        (filename): Part => ({ type: 'file', url: 'data:application/pdf;base64,AAAA', ...(filename !== undefined && { filename }) }),
+      ),
+    )
+    const names = (content as readonly { readonly document?: { readonly name: string } }[]).flatMap(({ document }) =>
+      document ? [document.name] : [],
+    )
+    expect(names.slice(0, 7)).toEqual(['John s report final', 'r sum', 'document', 'a b', 'a b 2', 'a b 3', 'document 2'])
+    expect(names[7]?.length).toBe(150)
+  })
+
+  test('any file names become distinct names that are taken', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 300 }), { maxLength: 6 }), filenames => {
+        const content = parts(...filenames.map((filename): Part => ({ type: 'file', url: 'data:application/pdf;base64,AAAA', filename })))
+        const names = (content as readonly { readonly document?: { readonly name: string } }[]).flatMap(({ document }) =>
+          document ? [document.name] : [],
+        )
+        expect(new Set(names).size).toBe(filenames.length)
+        for (const name of names) expect(name).toMatch(/^(?!.*\s\s)[a-zA-Z0-9\s\-()[\]]{1,200}$/)
+      }),
+    )
+  })
+})
+
+describe('thoughts', () => {
+  const signed = { reasoningText: { text: 'Let me\n"count".', signature: 'Ep0C/+=' } }
+  const hidden = { redactedContent: 'c2VjcmV0' }
+
+  test('its own state goes back to the character, and stands where the thought stood', () => {
+    expect(messages(user('Go'), thought(signed), thought(hidden), called('a'), result('a'))).toMatchObject([
+      {},
+      { role: 'assistant', content: [{ reasoningContent: signed }, { reasoningContent: hidden }, { toolUse: {} }] },
+      {},
+    ])
+  })
+
+  test('what the decoder made of a thought the encoder makes a thought of', () => {
+    const { output } = bedrockProvider.decodeResponse({
+      output: { message: { content: [{ reasoningContent: signed }, { reasoningContent: hidden }] } },
+    })
+    expect(messages(user('Go'), ...output)).toMatchObject([{}, { content: [{ reasoningContent: signed }, { reasoningContent: hidden }] }])
+  })
+
+  test('a thought without state stays here, and state that is not its own is named', () => {
+    const bare: Item = { type: 'reasoning', summary: ['shown'] }
+    const alien: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
+    expect(body({ input: [user('Go'), bare, alien, user('On')] }).messages).toEqual([
+      { role: 'user', content: [{ text: 'Go' }, { text: 'On' }] },
+    ])
+    expect(warned({ input: [user('Go'), bare, alien] })).toEqual(['input[2].encrypted_content'])
+  })
+})
+
+describe('ids and names', () => {
+  const idsIn = (...ids: readonly string[]): readonly string[] => {
+    const [turn] = messages(...ids.map(id => called(id))) as readonly {
+      readonly content: readonly { readonly toolUse: { readonly toolUseId: string } }[]
+    }[]
+    return (turn?.content ?? []).map(({ toolUse }) => toolUse.toolUseId)
+  }
+
+  test('an id that is taken stays; another becomes the same hash for the call and its result', () => {
+    expect(idsIn('toolu_01-A')).toEqual(['toolu_01-A'])
+    const id = 'functions.look:0'
+    const [turn, answer] = messages(called(id), result(id)) as readonly JsonObject[]
+    const sent = idsIn(id)[0]
+    expect(sent).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    expect(turn).toMatchObject({ content: [{ toolUse: { toolUseId: sent } }] })
+    expect(answer).toMatchObject({ content: [{ toolResult: { toolUseId: sent } }] })
+  })
+
+  test('any two ids that differ are sent as two that differ and are taken', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ unit: 'grapheme', maxLength: 100 }), { minLength: 2, maxLength: 8 }), ids => {
+        const sent = idsIn(...ids)
+        expect(new Set(sent).size).toBe(ids.length)
+        for (const id of sent) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+      }),
+    )
+  })
+
+  test('tools are sent by names that are taken, and called back by those of the caller', () => {
+    const name = 'mcp.weather/get forecast'
+    const tools: readonly Tool[] = [{ type: 'function', name }, look]
+    const { body: sent, reading } = encode({
+      tools,
+      input: [user('x'), called('a', name), result('a'), user('y')],
+      tool_choice: { type: 'function', name },
+    })
+    const [short] = [...(reading?.toolNames ?? [])].find(([, theirs]) => theirs === name) ?? []
+    expect(short).toMatch(/^mcp_weather_get_forecast_[a-z0-9]+$/)
+    expect(reading?.toolNames?.size).toBe(1)
+    expect(sent).toMatchObject({
+      toolConfig: { tools: [{ toolSpec: { name: short } }, { toolSpec: { name: 'look' } }], toolChoice: { tool: { name: short } } },
+      messages: [{}, { content: [{ toolUse: { name: short } }] }, {}],
+    })
+    expect(encode({ tools: [look] }).reading).toBeUndefined()
+  })
+})

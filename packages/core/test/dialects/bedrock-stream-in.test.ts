@@ -1,0 +1,461 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bedrockProvider } from '../../src/dialects/index.ts'
+import type { Reading } from '../../src/protocol/dialect.ts'
+import type { InferenceEvent } from '../../src/protocol/event.ts'
+import { fold } from '../../src/protocol/fold.ts'
+import { originalOf } from '../../src/protocol/original.ts'
+import type { InferenceResponse } from '../../src/protocol/response.ts'
+import type { Frame, Json, JsonObject } from '../../src/protocol/wire.ts'
+import { bedrockRecordings, event, haveBedrockRecordings } from './bedrock-wire.ts'
+import { faultsOf, plain } from './laws.ts'
+
+const text = (words: string, contentBlockIndex = 0) => event({ contentBlockDelta: { contentBlockIndex, delta: { text: words } } })
+const start = (contentBlockIndex: number, name: string, toolUseId: string) =>
+  event({ contentBlockStart: { contentBlockIndex, start: { toolUse: { toolUseId, name } } } })
+const input = (contentBlockIndex: number, piece: string) =>
+  event({ contentBlockDelta: { contentBlockIndex, delta: { toolUse: { input: piece } } } })
+const thought = (contentBlockIndex: number, reasoningContent: JsonObject) =>
+  event({ contentBlockDelta: { contentBlockIndex, delta: { reasoningContent } } })
+const blockStop = (contentBlockIndex: number) => event({ contentBlockStop: { contentBlockIndex } })
+const stop = (stopReason = 'end_turn') => event({ messageStop: { stopReason } })
+const metadata = (usage: JsonObject = { inputTokens: 3, outputTokens: 5, totalTokens: 8 }) => event({ metadata: { usage, metrics: {} } })
+
+const decode = (frames: readonly Frame[], reading?: Reading): readonly InferenceEvent[] => {
+  const decoder = bedrockProvider.decodeEvents(reading)
+  return [...frames.flatMap(frame => decoder.read([frame])), ...decoder.end()]
+}
+const read = (...frames: readonly Frame[]): InferenceResponse => fold(decode(frames))
+
+const message = (words: string, status = 'completed') => ({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'text', text: words }],
+  status,
+})
+const call = (call_id: string, name: string, written: string) => ({
+  type: 'function_call',
+  call_id,
+  name,
+  arguments: written,
+  status: 'completed',
+})
+const state = (body: JsonObject) => JSON.stringify(body)
+
+describe('what an answer says', () => {
+  test('texts that follow each other are one message, and empty ones are none', () => {
+    const { output, outcome } = read(text(''), blockStop(0), text('Hel', 1), blockStop(1), text('lo', 2), blockStop(2), stop(), metadata())
+    expect(output).toEqual([message('Hello')])
+    expect(outcome).toEqual({ status: 'completed' })
+  })
+
+  test('a thought ends with its signature, and keeps both to the character', () => {
+    const { output } = read(
+      thought(0, { text: 'Let me ' }),
+      thought(0, { text: 'count "r"s\n' }),
+      thought(0, { signature: 'Ep0C/+=' }),
+      blockStop(0),
+      text('Three.', 1),
+      blockStop(1),
+      stop(),
+      metadata(),
+    )
+    expect(output).toEqual([
+      {
+        type: 'reasoning',
+        summary: ['Let me count "r"s\n'],
+        encrypted_content: state({ reasoningText: { text: 'Let me count "r"s\n', signature: 'Ep0C/+=' } }),
+      },
+      message('Three.'),
+    ])
+  })
+
+  test('a thought without a signature has no state: nobody would take it back', () => {
+    expect(read(thought(0, { text: 'Hm.' }), blockStop(0), stop(), metadata()).output).toEqual([{ type: 'reasoning', summary: ['Hm.'] }])
+  })
+
+  test('a thought that was kept back is state alone', () => {
+    const { output } = read(thought(0, { redactedContent: 'c2VjcmV0' }), blockStop(0), text('Yes.', 1), stop(), metadata())
+    expect(output).toEqual([
+      { type: 'reasoning', summary: [], encrypted_content: state({ redactedContent: 'c2VjcmV0' }), redacted: true },
+      message('Yes.'),
+    ])
+  })
+
+  test('two thoughts in a row stay two, each with its own signature', () => {
+    const { output } = read(
+      thought(0, { text: 'One' }),
+      thought(0, { signature: 's1' }),
+      blockStop(0),
+      thought(1, { text: 'Two' }),
+      thought(1, { signature: 's2' }),
+      blockStop(1),
+      stop(),
+      metadata(),
+    )
+    expect(output).toMatchObject([
+      { summary: ['One'], encrypted_content: state({ reasoningText: { text: 'One', signature: 's1' } }) },
+      { summary: ['Two'], encrypted_content: state({ reasoningText: { text: 'Two', signature: 's2' } }) },
+    ])
+  })
+
+  test('a call is told as it comes; one without input has an empty object', () => {
+    const frames = [
+      start(0, 'look', 'a'),
+      input(0, ''),
+      input(0, '{"x"'),
+      input(0, ':1}'),
+      blockStop(0),
+      start(1, 'now', 'b'),
+      blockStop(1),
+      stop('tool_use'),
+      metadata(),
+    ]
+    const events = decode(frames)
+    expect(events.flatMap(each => (each.type === 'delta' ? [each.delta] : []))).toEqual([
+      { kind: 'arguments', part: 0, text: '{"x"' },
+      { kind: 'arguments', part: 0, text: ':1}' },
+      { kind: 'arguments', part: 0, text: '{}' },
+    ])
+    expect(fold(events).output).toEqual([call('a', 'look', '{"x":1}'), call('b', 'now', '{}')])
+  })
+
+  test('calls whose pieces come mixed stay apart, and text between them loses nothing', () => {
+    const frames = [
+      text('Both. ', 0),
+      start(1, 'f', 'a'),
+      start(2, 'g', 'b'),
+      input(2, '{"b"'),
+      input(1, '{"a"'),
+      text('Wait.', 0),
+      input(2, ':2}'),
+      input(1, ':1}'),
+      blockStop(1),
+      blockStop(2),
+      stop('tool_use'),
+      metadata(),
+    ]
+    const events = decode(frames)
+    expect(faultsOf(events)).toEqual([])
+    expect(fold(events).output).toEqual([message('Both. '), call('a', 'f', '{"a":1}'), call('b', 'g', '{"b":2}'), message('Wait.')])
+  })
+
+  test('ids that are missing or shared are made unique', () => {
+    const { output } = read(
+      start(0, 'f', 'x'),
+      blockStop(0),
+      start(1, 'f', 'x'),
+      blockStop(1),
+      start(2, 'f', ''),
+      blockStop(2),
+      stop('tool_use'),
+      metadata(),
+    )
+    const ids = output.map(item => (item.type === 'function_call' ? item.call_id : ''))
+    expect(ids[0]).toBe('x')
+    expect(new Set(ids).size).toBe(3)
+    expect(ids.every(id => id !== '')).toBe(true)
+  })
+
+  test('a call without a name fails the answer', () => {
+    const nameless = { status: 'failed', error: { kind: 'unreadable' } }
+    expect(read(start(0, '', 'a'), input(0, '{}'), stop('tool_use'), metadata()).outcome).toMatchObject(nameless)
+    expect(read(text('Hi'), input(4, '{"x":1}'), stop('tool_use'), metadata()).outcome).toMatchObject(nameless)
+  })
+
+  test('tools are called by the names that the caller gave them', () => {
+    const reading = { toolNames: new Map([['get_weather_1', 'get weather']]) }
+    expect(fold(decode([start(0, 'get_weather_1', 'a'), blockStop(0), stop('tool_use'), metadata()], reading)).output).toEqual([
+      call('a', 'get weather', '{}'),
+    ])
+  })
+
+  test('the arguments of the answer’s tool are its text, in a message of their own', () => {
+    const reading = { answerTool: 'answer' }
+    const frames = [
+      text('Here: '),
+      start(1, 'answer', 'a'),
+      input(1, '{"sum"'),
+      input(1, ':3}'),
+      blockStop(1),
+      stop('tool_use'),
+      metadata(),
+    ]
+    const events = decode(frames, reading)
+    expect(faultsOf(events)).toEqual([])
+    expect(fold(events).output).toEqual([message('Here: '), message('{"sum":3}')])
+  })
+
+  test('an answer without a word is an empty message', () => {
+    expect(read(event({ messageStart: { role: 'assistant' } }), stop(), metadata()).output).toEqual([message('')])
+  })
+})
+
+describe('how an answer ends', () => {
+  test.each([
+    ['end_turn', { status: 'completed' }],
+    ['tool_use', { status: 'completed' }],
+    ['stop_sequence', { status: 'completed' }],
+    ['something_new', { status: 'completed' }],
+    ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
+    ['model_context_window_exceeded', { status: 'incomplete', reason: 'max_output_tokens' }],
+    ['guardrail_intervened', { status: 'incomplete', reason: 'content_filter' }],
+    ['content_filtered', { status: 'incomplete', reason: 'content_filter' }],
+    ['malformed_model_output', { status: 'failed', error: { kind: 'server_error' } }],
+    ['malformed_tool_use', { status: 'failed', error: { kind: 'server_error' } }],
+  ])('%s', (reason, outcome) => {
+    expect(read(text('Hi'), blockStop(0), stop(reason), metadata()).outcome).toMatchObject(outcome)
+    const content = [{ text: 'Hi' }]
+    expect(bedrockProvider.decodeResponse({ output: { message: { content } }, stopReason: reason }).outcome).toMatchObject(outcome)
+  })
+
+  test('it is over with usage and the end of the message, in either order; what follows is dropped', () => {
+    for (const order of [
+      [stop(), metadata()],
+      [metadata(), stop()],
+    ]) {
+      const decoder = bedrockProvider.decodeEvents()
+      const told = decoder.read([text('Hi'), ...order, text(' there'), event({ internalServerException: { message: 'late' } })])
+      expect(told.at(-1)).toEqual({
+        type: 'finished',
+        outcome: { status: 'completed' },
+        usage: { input_tokens: 3, output_tokens: 5, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
+      })
+      expect(fold(told).output).toEqual([message('Hi')])
+      expect([...decoder.read([text('more')]), ...decoder.end()]).toEqual([])
+    }
+  })
+
+  test('without usage it is over when the bytes are, and its usage is nobody’s', () => {
+    const decoder = bedrockProvider.decodeEvents()
+    expect(decoder.read([text('Hi'), stop()]).at(-1)?.type).not.toBe('finished')
+    expect(decoder.end().at(-1)).toEqual({ type: 'finished', outcome: { status: 'completed' } })
+  })
+
+  test('an exception behind the end of the message harms nobody', () => {
+    expect(read(text('Hi'), stop(), event({ throttlingException: { message: 'Slow down' } })).outcome).toEqual({ status: 'completed' })
+  })
+
+  test('without the end of the message it is truncated, whatever was said', () => {
+    const { outcome, output } = read(text('Hi'), blockStop(0))
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
+    expect(output).toEqual([message('Hi', 'incomplete')])
+    expect(read(text('Hi'), metadata()).outcome.status).toBe('failed')
+  })
+
+  test('what the cap cut off is incomplete: a call unless its input is whole', () => {
+    const cut = (piece: string) => read(start(0, 'f', 'a'), input(0, piece), blockStop(0), stop('max_tokens'), metadata()).output
+    expect(cut('{"city":"Z')).toEqual([{ ...call('a', 'f', '{"city":"Z'), status: 'incomplete' }])
+    expect(cut('{"city":"Zug"}')).toEqual([call('a', 'f', '{"city":"Zug"}')])
+    expect(read(text('Once upon'), blockStop(0), stop('max_tokens'), metadata()).output).toEqual([message('Once upon', 'incomplete')])
+  })
+
+  test.each([
+    ['throttlingException', 'rate_limited'],
+    ['serviceUnavailableException', 'overloaded'],
+    ['modelNotReadyException', 'overloaded'],
+    ['internalServerException', 'server_error'],
+    ['modelStreamErrorException', 'server_error'],
+    ['modelTimeoutException', 'timed_out'],
+    ['validationException', 'rejected'],
+    ['somethingNewException', 'server_error'],
+    ['error', 'server_error'],
+  ])('%s as a frame is a failure: %s', (name, kind) => {
+    const { outcome, output } = read(text('Hi'), { event: name, data: '{"message":"They said so."}' })
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind, message: 'They said so.' } })
+    expect(output).toEqual([message('Hi', 'incomplete')])
+    expect(read({ event: name, data: '' }).outcome).toMatchObject({ status: 'failed', error: { kind } })
+  })
+
+  test('a prompt that is too long is told by its words', () => {
+    const { outcome } = read({ event: 'validationException', data: '{"message":"Input is too long for requested model."}' })
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'too_long', code: 'validationException' } })
+  })
+
+  test('a frame that is no JSON ends the answer, unless it was over', () => {
+    const broken: Frame = { event: 'contentBlockDelta', data: '{"delta":' }
+    expect(read(text('Hi'), broken, stop(), metadata()).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
+    expect(read(text('Hi'), stop(), broken).outcome).toEqual({ status: 'completed' })
+  })
+
+  test('events of a kind that nobody has heard of are passed over', () => {
+    expect(read(event({ futureThing: { x: 1 } }), text('Hi'), { data: '{}' }, stop(), metadata()).output).toEqual([message('Hi')])
+  })
+})
+
+describe('usage', () => {
+  const usageOf = (usage: JsonObject) => read(text('Hi'), stop(), metadata(usage)).usage
+
+  test('input counts what was read from the cache and written to it', () => {
+    expect(
+      usageOf({
+        inputTokens: 10,
+        outputTokens: 7,
+        totalTokens: 17,
+        cacheReadInputTokens: 100,
+        cacheWriteInputTokens: 20,
+        serverToolUsage: {},
+      }),
+    ).toEqual({ input_tokens: 130, output_tokens: 7, cached_tokens: 100, cache_write_tokens: 20, reasoning_tokens: 0 })
+  })
+
+  test('what cannot be is flagged, and zeros beside an answer are no count', () => {
+    expect(usageOf({ inputTokens: -1, outputTokens: 5 })).toMatchObject({ input_tokens: 0, output_tokens: 5, estimated: true })
+    expect(usageOf({ inputTokens: 0, outputTokens: 0, totalTokens: 0 })).toBeUndefined()
+    expect(usageOf({})).toBeUndefined()
+  })
+})
+
+describe('whole answers', () => {
+  test('a whole answer says what the same answer says in a stream', () => {
+    const content = [
+      { reasoningContent: { reasoningText: { text: 'Hm.', signature: 's' } } },
+      { reasoningContent: { redactedContent: 'cmVk' } },
+      { text: 'Looking.' },
+      { toolUse: { toolUseId: 'a', name: 'f', input: { city: 'Zürich', list: [1] } } },
+      { toolUse: { toolUseId: 'b', name: 'now', input: {} } },
+    ]
+    const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 }
+    const whole = bedrockProvider.decodeResponse({ output: { message: { role: 'assistant', content } }, stopReason: 'tool_use', usage })
+    const streamed = read(
+      thought(0, { text: 'Hm.' }),
+      thought(0, { signature: 's' }),
+      blockStop(0),
+      thought(1, { redactedContent: 'cmVk' }),
+      blockStop(1),
+      text('Looking.', 2),
+      blockStop(2),
+      start(3, 'f', 'a'),
+      input(3, '{"city":"Zürich","list":[1]}'),
+      blockStop(3),
+      start(4, 'now', 'b'),
+      blockStop(4),
+      stop('tool_use'),
+      metadata(usage),
+    )
+    expect(plain(whole)).toEqual(plain(streamed))
+  })
+
+  test('its original stays with it', () => {
+    const body = { output: { message: { content: [{ text: 'Hi' }] } }, stopReason: 'end_turn', trace: { guardrail: {} } }
+    expect(originalOf(bedrockProvider.decodeResponse(body))).toEqual({ dialect: 'bedrock', body })
+  })
+
+  test('text with its sources is text', () => {
+    const content = [{ citationsContent: { content: [{ text: 'It ' }, { text: 'is.' }], citations: [{}] } }]
+    expect(bedrockProvider.decodeResponse({ output: { message: { content } }, stopReason: 'end_turn' }).output).toEqual([message('It is.')])
+  })
+
+  test('an error under status 200 is a failure of its kind', () => {
+    const kindOf = (body: JsonObject) => {
+      const { outcome } = bedrockProvider.decodeResponse(body)
+      return outcome.status === 'failed' ? outcome.error.kind : outcome.status
+    }
+    expect(kindOf({ __type: 'com.amazon.coral#ThrottlingException', message: 'Slow down' })).toBe('rate_limited')
+    expect(kindOf({ message: 'Something broke.' })).toBe('server_error')
+    expect(kindOf({})).toBe('unreadable')
+    expect(kindOf({ output: {} })).toBe('unreadable')
+  })
+
+  test('input nested too deep to be written again fails the answer', () => {
+    const deep = JSON.parse(
+      `{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","name":"f","input":{"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}}}]}}}`,
+    ) as JsonObject
+    expect(bedrockProvider.decodeResponse(deep).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
+  })
+})
+
+describe.skipIf(!haveBedrockRecordings)('recorded answers', () => {
+  test.each(bedrockRecordings)('$name: every word is told, character by character', ({ frames }) => {
+    const deltas = frames.flatMap(({ event: name, data }) =>
+      name === 'contentBlockDelta' ? [(JSON.parse(data) as { readonly delta: JsonObject }).delta] : [],
+    )
+    const said = (of: (delta: JsonObject) => Json | undefined): string => deltas.map(delta => of(delta) ?? '').join('')
+    const inner = (value: Json | undefined, field: string): Json | undefined => (value as JsonObject | undefined)?.[field]
+    const events = decode(frames)
+    const told = (kind: string): string =>
+      events.map(each => (each.type === 'delta' && each.delta.kind === kind && 'text' in each.delta ? each.delta.text : '')).join('')
+    expect(told('text')).toBe(said(({ text: words }) => words))
+    expect(told('summary')).toBe(said(({ reasoningContent }) => inner(reasoningContent, 'text')))
+    expect(told('arguments')).toBe(
+      said(({ toolUse }) => inner(toolUse, 'input')) || (frames.some(({ data }) => data.includes('toolUse')) ? '{}' : ''),
+    )
+  })
+
+  test.each(bedrockRecordings)('$name: the whole answer can be read', ({ whole }) => {
+    const { output, outcome, usage } = bedrockProvider.decodeResponse(whole)
+    expect(outcome).toEqual({ status: 'completed' })
+    expect(output.length).toBeGreaterThan(0)
+    expect(usage?.output_tokens).toBeGreaterThan(0)
+  })
+})
+
+describe('strangers', () => {
+  const pool: readonly Frame[] = [
+    event({ messageStart: { role: 'assistant' } }),
+    text('x'),
+    text('y', 1),
+    start(1, 'f', 'a'),
+    start(2, 'g', 'b'),
+    start(1, 'answer', 'c'),
+    input(1, '{"a"'),
+    input(2, ':1}'),
+    thought(0, { text: 't' }),
+    thought(3, { signature: 's' }),
+    thought(3, { redactedContent: 'r' }),
+    blockStop(0),
+    blockStop(1),
+    blockStop(3),
+    stop(),
+    stop('max_tokens'),
+    metadata(),
+    event({ throttlingException: { message: 'm' } }),
+    event({ futureThing: {} }),
+  ]
+  const odd = fc.oneof(
+    fc.constantFrom<Json>(null, '', 0, -1, 1e300, true, [], {}, 'x', [{}]),
+    fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>,
+  )
+  const names = fc.constantFrom('contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata', 'error', '')
+  const delta = fc.record(
+    { contentBlockIndex: odd, delta: fc.record({ text: odd, toolUse: odd, reasoningContent: odd }, { requiredKeys: [] }) },
+    { requiredKeys: [] },
+  )
+  const bent: fc.Arbitrary<Frame> = fc.oneof(
+    fc.tuple(names, odd).map(([name, body]) => ({ event: name, data: JSON.stringify(body) })),
+    delta.map(body => ({ event: 'contentBlockDelta', data: JSON.stringify(body) })),
+    fc.tuple(names, fc.string()).map(([name, data]) => ({ event: name, data })),
+  )
+  const frames = fc.array(fc.oneof({ arbitrary: fc.constantFrom(...pool), weight: 6 }, { arbitrary: bent, weight: 2 }), { maxLength: 25 })
+
+  test('any frames become one legal stream that finishes once', () => {
+    fc.assert(
+      fc.property(frames, fc.boolean(), (sent, answers) => {
+        const events = decode(sent, answers ? { answerTool: 'answer', toolNames: new Map([['f', 'their f']]) } : undefined)
+        expect(faultsOf(events)).toEqual([])
+        const response = fold(events)
+        if (!sent.some(({ event: name }) => name === 'messageStop')) expect(response.outcome.status).toBe('failed')
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('any body is a response', () => {
+    const block = fc.record({ text: odd, toolUse: odd, reasoningContent: odd, citationsContent: odd }, { requiredKeys: [] })
+    const body = fc.record(
+      {
+        output: fc.oneof(odd, fc.record({ message: fc.record({ content: fc.oneof(odd, fc.array(block)) }) })),
+        stopReason: odd,
+        usage: odd,
+        message: odd,
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(body, wire => {
+        expect(bedrockProvider.decodeResponse(wire as JsonObject).outcome.status).toMatch(/completed|incomplete|failed/)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
