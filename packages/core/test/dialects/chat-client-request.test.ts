@@ -419,6 +419,8 @@ test('an error names the field as the caller spells it, in the sentence too', ()
     'include[0]': 'logprobs',
     'messages[0].content': 'messages[0].content',
     temperature: 'temperature',
+    'tools[3].strict': 'tools[3].function.strict',
+    'tools[3].function.strict': 'tools[3].function.strict',
   }
   for (const [ours, theirs] of Object.entries(spelled)) {
     expect(error(ours, `\`${ours}\` is not for us.`)).toMatchObject({ error: { param: theirs, message: `\`${theirs}\` is not for us.` } })

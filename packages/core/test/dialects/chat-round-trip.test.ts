@@ -142,6 +142,13 @@ describe('chat to chat', () => {
     })
     expect(JSON.stringify(sent)).not.toContain('function_call"')
   })
+  test('a refused strictness goes, and nothing else of the tool', () => {
+    const tool = (fields: JsonObject) => ({ type: 'function', function: { name: 'f', hint: 'h', ...fields }, tint: 1 })
+    expect(through({ tools: [tool({ strict: true })] }, { refuses: ['strict'] })).toMatchObject({
+      tools: [tool({})],
+      warned: ['tools[0].strict'],
+    })
+  })
   test('what a host does not take is bent for callers of its own language too', () => {
     const quirks: Quirks = {
       developer_role: false,
@@ -192,6 +199,7 @@ describe('an answer of the same language', () => {
     model: 'their-model',
     system_fingerprint: 'fp',
     service_tier: 'flex',
+    nothing: null,
     citations: ['https://x'],
     user: 'us',
     x_vendor: { id: 'req' },
@@ -225,6 +233,7 @@ describe('an answer of the same language', () => {
       citations: ['https://x'],
       choices: [{ content_filter_results: { hate: 'safe' }, message: { content: 'Hi', audio: { id: 'sound' } } }],
     })
+    expect(kept).not.toHaveProperty('nothing')
     expect(kept).not.toHaveProperty('user')
     expect(kept).not.toHaveProperty('x_vendor')
     const { reasoning_details } = (kept.choices as readonly { readonly message: JsonObject }[])[0]?.message ?? {}
@@ -372,6 +381,11 @@ describe('state of thoughts', () => {
       user,
       { role: 'assistant', content: 'x', tool_calls: [call('a', { extra_content: { google: { other: 1 }, vendor: 2 } })] },
     ])
+    const custom = { id: 'b', type: 'custom', custom: { name: 'g', input: 'raw' } }
+    const kept = { ...custom, extra_content: { google: { thought_signature: 'SEALED' } } }
+    expect(messages([{ role: 'assistant', content: null, tool_calls: [kept] }])).toEqual([
+      { role: 'assistant', content: null, tool_calls: [custom] },
+    ])
     expect(messages([user, wire], { reasoning_field: 'reasoning' })[1]).toMatchObject({ reasoning: 'hm' })
   })
   test('opened state finds its message again, with all in it that we do not read', () => {
@@ -486,6 +500,21 @@ describe('what other languages have words for', () => {
     expect(
       through({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] }] }).warned,
     ).toEqual([])
+  })
+  test('what tools return beside words follows all results of the turn', () => {
+    const image: Part = { type: 'image', url: 'data:image/png;base64,AA' }
+    const input: readonly Item[] = [
+      { type: 'function_call_output', call_id: 'a', output: [words, pdf, { type: 'native', dialect: 'elsewhere', body: {} }] },
+      { type: 'function_call_output', call_id: 'b', output: [image, sound] },
+    ]
+    expect(send(asked({ input }), { audio: false })).toMatchObject({
+      messages: [
+        { role: 'tool', tool_call_id: 'a', content: 'x' },
+        { role: 'tool', tool_call_id: 'b', content: 'The result is in the next message.' },
+        { role: 'user', content: [{ type: 'text' }, { type: 'file' }, { type: 'text' }, { type: 'image_url' }] },
+      ],
+      warned: ['input[0].output[2]', 'input[1].output[1]'],
+    })
   })
   test('a budget of thoughts is told by the effort that stands for it', () => {
     const sent = send(asked({ reasoning: { effort: 'low', budget_tokens: 2048 } }))

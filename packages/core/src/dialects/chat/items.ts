@@ -4,7 +4,7 @@ import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../quirks.ts'
-import { type Lose, refusedHere, textsOf, writeImage, writeParts } from './parts.ts'
+import { type Lose, refusedHere, textsOf, writeParts } from './parts.ts'
 import { readState } from './state.ts'
 import { callId, originsOf, type Saying, startTurn, type Turn, writeTurn } from './turns.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -63,9 +63,9 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
       for (const detail of state.details) details.push(detail)
       for (const [call, signature] of state.signatures) signatures.set(call, signature)
     } else if (item.type === 'function_call_output') {
-      const { result, images } = writeResult(item, quirks, lose)
+      const { result, media } = writeResult(item, quirks, lose)
       answering().results.push(result)
-      for (const image of images) answering().images.push(image)
+      for (const part of media) answering().media.push(part)
     } else if (item.role === 'assistant') speaking(origins[at]).said.push(sayingOf(item, lose))
     else {
       close()
@@ -91,22 +91,29 @@ export const partsOf = (item: Item): readonly Part[] => {
   return item.type === 'function_call_output' && typeof item.output !== 'string' ? item.output : []
 }
 
-function writeResult(
-  item: FunctionCallOutputItem,
-  quirks: Quirks,
-  lose: Lose,
-): { readonly result: JsonObject; readonly images: readonly JsonObject[] } {
+interface WrittenResult {
+  readonly result: JsonObject
+  readonly media: readonly JsonObject[]
+}
+
+function writeResult(item: FunctionCallOutputItem, quirks: Quirks, lose: Lose): WrittenResult {
   const { output } = item
   const tool_call_id = callId(item.call_id, quirks)
   const known = originalBody(item)
-  if (known?.role === 'tool') return { result: { ...known, tool_call_id }, images: [] }
-  if (typeof output === 'string') return { result: { role: 'tool', tool_call_id, content: output }, images: [] }
-  const images = output.flatMap(part => (part.type === 'image' ? [writeImage(part)] : []))
+  if (known?.role === 'tool') return { result: { ...known, tool_call_id }, media: [] }
+  if (typeof output === 'string') return { result: { role: 'tool', tool_call_id, content: output }, media: [] }
+  const loseAt =
+    (at: number): Lose =>
+    (_, why) =>
+      lose(at, why)
+  const media = output.flatMap((part, at) => (isMedia(part) ? writeParts([part], quirks, loseAt(at)) : []))
+  const text = output.flatMap((part, at) => (isMedia(part) ? [] : textsOf([part], loseAt(at)))).join('\n')
+  const content = text === '' && media.length > 0 ? 'The result is in the next message.' : text
   const note = { type: 'text', text: `Returned by the tool call ${tool_call_id}:` }
-  const text = textsOf(output, (at, why) => (output[at]?.type === 'image' ? undefined : lose(at, why))).join('\n')
-  const content = text === '' && images.length > 0 ? 'The result is in the next message.' : text
-  return { result: { role: 'tool', tool_call_id, content }, images: images.length > 0 ? [note, ...images] : [] }
+  return { result: { role: 'tool', tool_call_id, content }, media: media.length > 0 ? [note, ...media] : [] }
 }
+
+const isMedia = ({ type }: Part): boolean => type === 'image' || type === 'file' || type === 'audio'
 
 function writeMessage(item: MessageItem, quirks: Quirks, lose: Lose): JsonObject {
   const role = item.role === 'developer' ? systemRole(quirks) : item.role

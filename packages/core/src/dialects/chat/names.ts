@@ -1,5 +1,7 @@
+import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import { type Spelling, spell, spellWarnings } from '../spelling.ts'
+import type { Warning } from '../../protocol/response.ts'
+import { type Spelling, spell, spellWarnings as spellAll } from '../spelling.ts'
 import { originalBody } from './wire.ts'
 
 // Our names of fields → what callers of this language call them.
@@ -21,19 +23,30 @@ const names: Spelling = new Map([
 const withOldCap: Spelling = new Map([...names, ['max_output_tokens', 'max_tokens']])
 
 /** In the words of this caller: the cap on an answer has two names, and one of them was used. */
-export function spellingOf(request: InferenceRequest): Spelling {
+function spellingOf(request: InferenceRequest): Spelling {
   const body = originalBody(request)
   return body && isGiven(body.max_tokens) && !isGiven(body.max_completion_tokens) ? withOldCap : names
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
+/** The fields of a function stand one level deeper here. */
+const deeper = (words: string): string =>
+  words.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
+
+export const spellParam = (param: string, request: InferenceRequest): string => deeper(spell(param, spellingOf(request)))
+
+export const spellWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
+  respell(warnings, spellingOf(request))
+
+const respell = (warnings: readonly Warning[], spelling: Spelling): readonly Warning[] =>
+  spellAll(warnings, spelling).map(warning =>
+    warning.param === undefined ? warning : { ...warning, param: deeper(warning.param), message: deeper(warning.message) },
+  )
+
 /** An error by the caller's name of the field, also where its sentence names it. */
-export function spellError({ message, param }: { readonly message: string; readonly param: string | null }): {
-  readonly message: string
-  readonly param: string | null
-} {
+export function spellError({ message, param }: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
   if (param === null) return { message, param }
-  const [warning] = spellWarnings([{ code: '', message, param }], names)
-  return { message: warning?.message ?? message, param: spell(param, names) }
+  const [told] = respell([{ code: '', message, param }], names)
+  return { message: told?.message ?? message, param: told?.param ?? param }
 }

@@ -49,7 +49,7 @@ function writePart(part: Part): JsonObject {
 
 const details: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
 
-export const writeImage = ({ url, detail }: ImagePart): JsonObject => ({
+const writeImage = ({ url, detail }: ImagePart): JsonObject => ({
   type: 'image_url',
   image_url: { url, ...(detail !== undefined && details.has(detail) && { detail }) },
 })

@@ -107,9 +107,10 @@ const readCall =
     const call_id = required({ body: entry, path }, 'id', filled)
     const type = optional({ body: entry, path }, 'type', text) ?? 'function'
     const origin = { body: container, path }
-    if (type !== 'function') return { call: noted<Native>({ type: 'native', dialect, body: entry }, origin), state: '' }
+    const state = signatureIn(entry.extra_content)
+    if (type !== 'function') return { call: noted<Native>({ type: 'native', dialect, body: entry }, origin), state }
     const body = required({ body: entry, path }, 'function', object)
-    return { call: noted(functionCall({ body, path: `${path}.function` }, call_id), origin), state: signatureIn(entry.extra_content) }
+    return { call: noted(functionCall({ body, path: `${path}.function` }, call_id), origin), state }
   }
 
 const functionCall = (place: Place, call_id: string): FunctionCallItem => ({

@@ -5,8 +5,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../mint.ts'
-import { spell, spellWarnings } from '../spelling.ts'
-import { spellingOf } from './names.ts'
+import { spellParam, spellWarnings } from './names.ts'
 import { firstChoice, messageFields, originalBody, without } from './wire.ts'
 import {
   customTools,
@@ -70,12 +69,14 @@ const choiceFields: ReadonlySet<string> = new Set(['index', 'message', 'delta', 
 
 /** What a provider of the same language says beside its answer. Corners such as `x_vendor` hold its own account of the call. */
 export const unreadOf = (original: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(original).filter(([field]) => !answerFields.has(field) && !field.startsWith('x_')))
+  Object.fromEntries(
+    Object.entries(original).filter(([field, value]) => value !== null && !answerFields.has(field) && !field.startsWith('x_')),
+  )
 
 /** Who answered, and what was lost on the way: on the answer, or on the last chunk of it. */
 export const stampOn = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
-  ...(warnings.length > 0 && { warnings: spellWarnings(warnings, spellingOf(request)).map(warning => ({ ...warning })) }),
+  ...(warnings.length > 0 && { warnings: spellWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
 
 /** Code and type are given where a failure is told (execution/told.ts); the fallback is for those who use the encoder alone. */
@@ -87,7 +88,7 @@ export const writeFailure = (
     message,
     type,
     code,
-    param: param === undefined ? null : spell(param, spellingOf(request)),
+    param: param === undefined ? null : spellParam(param, request),
     ...(provider !== undefined && { provider }),
   },
 })

@@ -5,7 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 import { unsupported } from '../quirks.ts'
-import { dialect, originalBody } from './wire.ts'
+import { dialect, originalBody, without } from './wire.ts'
 
 // Tools, the choice among them, and the shape of the answer.
 
@@ -26,11 +26,10 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
     }
     if (allowed && !allowed.has(nameOf(tool))) return []
     if (tool.type === 'native') return [tool.body]
-    if (tool.strict && quirks.refuses?.includes('strict')) {
-      warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
-      return [writeTool({ ...tool, strict: null })]
-    }
-    return [originalBody(tool) ?? writeTool(tool)]
+    const written = originalBody(tool) ?? writeTool(tool)
+    if (!tool.strict || !quirks.refuses?.includes('strict')) return [written]
+    warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
+    return [withoutStrict(written)]
   })
   if (written.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
   const choice = tool_choice === undefined ? undefined : writeChoice(tool_choice, quirks, warnings)
@@ -59,6 +58,12 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): Jso
     parameters: parameters ?? { type: 'object', properties: {} },
     ...(typeof strict === 'boolean' && { strict }),
   },
+})
+
+const strict: ReadonlySet<string> = new Set(['strict'])
+const withoutStrict = (written: JsonObject): JsonObject => ({
+  ...written,
+  ...(isObject(written.function) && { function: without(written.function, strict) }),
 })
 
 /** Without tools there is nothing to choose, which matters only to who demanded a call. */

@@ -1,7 +1,7 @@
 import type { FunctionCallItem, Item, MessageItem, Native } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { objects } from '../json.ts'
+import { objects, stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
 import { originalBody, signatureIn, thoughtFields, without } from './wire.ts'
 
@@ -19,8 +19,8 @@ export interface Turn {
   readonly signatures: Map<string, string>
   /** What came back from the tools, written. */
   readonly results: JsonObject[]
-  /** Images that tools returned. They cannot stand in a tool's message, and no other message may come between tool messages. */
-  readonly images: JsonObject[]
+  /** Images and files that tools returned. They cannot stand in a tool's message, and no other message may come between tool messages. */
+  readonly media: JsonObject[]
 }
 
 export interface Saying {
@@ -37,7 +37,7 @@ export const startTurn = (origin: JsonObject | undefined): Turn => ({
   details: [],
   signatures: new Map(),
   results: [],
-  images: [],
+  media: [],
 })
 
 /** The message that each item came from. A thought that was changed on the way belongs to what follows it. */
@@ -60,7 +60,7 @@ const isSpoken = (item: Item): boolean =>
   (item.type === 'message' && item.role === 'assistant')
 
 export function writeTurn(turn: Turn, quirks: Quirks): readonly JsonObject[] {
-  const { said, calls, thoughts, details, results, images } = turn
+  const { said, calls, thoughts, details, results, media } = turn
   const { reasoning_field: field } = quirks
   const messages: JsonObject[] = []
   if (said.length > 0 || calls.length > 0 || details.length > 0 || (field !== undefined && thoughts.length > 0)) {
@@ -73,7 +73,7 @@ export function writeTurn(turn: Turn, quirks: Quirks): readonly JsonObject[] {
     })
   }
   for (const result of results) messages.push(result)
-  if (images.length > 0) messages.push({ role: 'user', content: images })
+  if (media.length > 0) messages.push({ role: 'user', content: media })
   return messages
 }
 
@@ -98,23 +98,22 @@ const isBlank = (value: Json | undefined): boolean => value === undefined || val
 function writeCalls({ origin, calls, signatures }: Turn, quirks: Quirks): readonly JsonObject[] {
   const known = new Map(origin ? objects(origin.tool_calls).map(entry => [entry.id, entry]) : [])
   return calls.map(call => {
-    if (call.type === 'native') return { ...call.body, id: callId(`${call.body.id}`, quirks) }
-    const entry = known.get(call.call_id) ?? {}
-    const { extra_content, ...rest } = entry
-    const extra = writeExtra(extra_content, signatures.get(call.call_id))
+    const id = call.type === 'native' ? stringOf(call.body.id) : call.call_id
+    const { extra_content, ...entry } = (call.type === 'native' ? call.body : known.get(id)) ?? {}
+    const extra = writeExtra(extra_content, signatures.get(id))
     return {
-      ...rest,
-      id: callId(call.call_id, quirks),
-      type: 'function',
-      function: {
-        ...(isObject(rest.function) && rest.function),
-        name: call.name,
-        arguments: call.arguments === '' ? '{}' : call.arguments,
-      },
+      ...entry,
+      id: callId(id, quirks),
+      ...(call.type === 'function_call' && writeFunction(call, entry)),
       ...(extra && { extra_content: extra }),
     }
   })
 }
+
+const writeFunction = ({ name, arguments: written }: FunctionCallItem, entry: JsonObject): JsonObject => ({
+  type: 'function',
+  function: { ...(isObject(entry.function) && entry.function), name, arguments: written === '' ? '{}' : written },
+})
 
 /** The provider's own signature in the place of the caller's, which is ours, sealed. */
 function writeExtra(extra: Json | undefined, signature: string | undefined): JsonObject | undefined {

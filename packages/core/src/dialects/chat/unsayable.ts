@@ -15,15 +15,12 @@ const harmless: ReadonlySet<string> = new Set([wantsLogprobs, 'reasoning.encrypt
  * truncation.
  */
 export function unsayable(prompt: Prompt): readonly Warning[] {
-  const { truncation, include = [], reasoning, native } = prompt
+  const { truncation, include = [], native } = prompt
   const here = 'has no counterpart here and was left out.'
   const foreign = native ? Object.keys(native.body).filter(field => native.dialect !== dialect || isDecidedHere(field)) : []
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
-    ...(reasoning?.summary !== undefined && reasoning.summary !== 'none'
-      ? [unsupported('reasoning.summary', `\`reasoning.summary\` ${here}`)]
-      : []),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
     ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
     ...oneWarning(cachePoints(prompt), 'marks what may be cached; this provider takes no such marks, and it was left out.'),
