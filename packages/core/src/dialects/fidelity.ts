@@ -164,7 +164,8 @@ export const features: readonly Feature[] = [
     param: 'reasoning.summary',
     name: 'Reasoning summary',
     isUsed: ({ reasoning }) => reasoning?.summary !== undefined && reasoning.summary !== 'none',
-    fates: [kept, dropped, mapped, mapped, dropped],
+    fates: [kept, mapped, mapped, mapped, dropped],
+    note: 'Where thoughts come in the raw, they are told as the summary.',
   },
   {
     param: 'truncation',

@@ -6,6 +6,7 @@ import { ceiling } from './ceiling.ts'
 import type { Engine } from './infer.ts'
 import { watchCalls } from './remarks.ts'
 import { sealing } from './seal.ts'
+import { asSummaries } from './summaries.ts'
 
 export interface Passing {
   readonly request: InferenceRequest
@@ -19,7 +20,7 @@ export interface Passage {
   readonly warnings: () => readonly Warning[]
 }
 
-/** What an answer goes through between its provider and the meter: the cap, a look at its calls, the seal. Only what the request needs. */
+/** What an answer goes through between its provider and the meter: the cap, a look at its calls, the telling of thoughts, the seal. Only what the request needs. */
 export function passageOf({ ring, logger }: Pick<Engine, 'ring' | 'logger'>, { request, won, workspaceId }: Passing): Passage {
   const { max_output_tokens: cap } = request.prompt
   const { provider, offer } = won.candidate
@@ -30,12 +31,13 @@ export function passageOf({ ring, logger }: Pick<Engine, 'ring' | 'logger'>, { r
   }
   const capped = cap === undefined ? undefined : ceiling(cap, hangUp)
   const calls = watchCalls(request.prompt)
+  const retell = asSummaries(request.prompt, offer.dialect)
   const seal = sealing(won.candidate, { ring, logger, workspaceId })
   return {
     through(batch) {
       const kept = capped ? capped(batch) : batch
       calls?.look(kept)
-      return seal(kept)
+      return seal(retell ? retell(kept) : kept)
     },
     warnings: () => (calls ? [...won.warnings, ...calls.warnings()] : won.warnings),
   }

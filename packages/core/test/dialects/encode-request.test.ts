@@ -343,7 +343,6 @@ describe('parameters', () => {
     expect(chat({ truncation: 'auto', include: ['x'], reasoning: { summary: 'auto' }, unheard: 1 }).warned).toEqual([
       'truncation',
       'include[0]',
-      'reasoning.summary',
       'unheard',
     ])
     expect(chat({ truncation: 'disabled', metadata: { a: 'b' } }).warned).toEqual([])

@@ -24,6 +24,7 @@ const schema: JsonObject = { type: 'object', properties: { city: { type: 'string
 const local = 'it is kept here: told back in the answer and in the request log'
 const delivery = 'it decides how the answer comes, which is ours to do'
 const hosted = 'it caps hosted tools, and there are none'
+const told = 'where thoughts come in the raw, they are told as the summary'
 const routing = 'it is an instruction to the gateway'
 
 /** Alike in all three languages. */
@@ -80,7 +81,7 @@ export const responsesFields: readonly FieldSample[] = [
   { field: 'text.format: json_object', body: { text: { format: { type: 'json_object' } } } },
   { field: 'text.verbosity', body: { text: { verbosity: 'low' } } },
   { field: 'reasoning.effort', body: { reasoning: { effort: 'high' } } },
-  { field: 'reasoning.summary', body: { reasoning: { summary: 'detailed' } } },
+  { field: 'reasoning.summary', body: { reasoning: { summary: 'detailed' } }, silent: told },
   sample('truncation', 'auto'),
   sample('metadata', { colour: 'red' }, { silent: local }),
   sample('include', ['code_interpreter_call.outputs']),
@@ -214,7 +215,7 @@ export const messagesFields: readonly FieldSample[] = [
   sample('stop_sequences', ['END']),
   sample('thinking', { type: 'enabled', budget_tokens: 1024 }),
   sample('thinking', { type: 'disabled' }),
-  { field: 'thinking.display', body: { thinking: { type: 'adaptive', display: 'summarized' } } },
+  { field: 'thinking.display', body: { thinking: { type: 'adaptive', display: 'summarized' } }, silent: told },
   { field: 'output_config.effort', body: { output_config: { effort: 'high' } } },
   { field: 'output_config.format', body: { output_config: { format: { type: 'json_schema', schema } } } },
   sample('metadata', { user_id: 'somebody' }),
