@@ -1,5 +1,6 @@
 import { GatewayError, type InputItem, isGatewayError, type OutputItem, type ResponseStreamEvent } from '@signalbox/core'
 import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
+import type OpenAI from 'openai'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { type TestGateway, testGateway } from '../src/gateway.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../src/scripted-provider.ts'
@@ -146,7 +147,7 @@ describe('the same rules as over HTTP', () => {
 })
 
 describe('the other languages', () => {
-  const messages = [{ role: 'user', content: input }]
+  const messages: readonly OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: input }]
 
   test('gateway.chat.completions.create, whole and in chunks', async () => {
     const { gateway, caller } = await houseOf(chatProvider)
@@ -163,7 +164,7 @@ describe('the other languages', () => {
 
   test('gateway.messages.create, whole and in blocks, with what its callers say in headers', async () => {
     const { gateway, caller } = await houseOf(chatProvider)
-    const body = { model: 'test-model', max_tokens: 100, messages }
+    const body = { model: 'test-model', max_tokens: 100, messages: [{ role: 'user', content: input }] }
     const whole = await gateway.messages.create(body, { caller })
     expect(whole.content).toMatchObject([{ type: 'text', text: defaultText }])
     let text = ''
@@ -173,7 +174,7 @@ describe('the other languages', () => {
     expect(text).toBe(defaultText)
     const newest = gateway.messages.create({ ...body, temperature: 0.5 }, { caller, headers: { 'Anthropic-Version': '2026-10-21' } })
     expect(await error(newest)).toMatchObject({ facts: { param: 'temperature' } })
-    expect(await gateway.messages.countTokens({ model: 'test-model', messages }, { caller })).toEqual({
+    expect(await gateway.messages.countTokens({ model: 'test-model', messages: [{ role: 'user', content: input }] }, { caller })).toEqual({
       input_tokens: expect.any(Number),
       estimated: true,
     })

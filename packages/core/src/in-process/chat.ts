@@ -1,13 +1,23 @@
-import type { GatewayFields, Open, RoutingMetadata, WarningBody } from './responses.ts'
+import type { GatewayFields, May, Open, RoutingMetadata, WarningBody } from './responses.ts'
 
 // The Chat Completions language as types, as far as most programs look.
 
 /** The body of `POST /v1/chat/completions`. */
-export interface CreateChatCompletion extends Open {
-  readonly model?: string
-  readonly messages: readonly ({ readonly role: string } & Open)[]
-  readonly stream?: boolean | null
-  readonly gateway?: GatewayFields
+export interface CreateChatCompletion extends Open, May<{ model: string; stream: boolean; gateway: GatewayFields }> {
+  readonly messages: readonly ChatTurn[]
+}
+
+/** Without an index, so that the types of other packages fit. */
+interface ChatTurn
+  extends May<{
+    content: unknown
+    name: string
+    tool_calls: readonly object[]
+    tool_call_id: string
+    refusal: string
+    reasoning_content: string
+  }> {
+  readonly role: string
 }
 
 export interface ChatCompletion extends Open {

@@ -39,14 +39,14 @@ export interface Shapes {
  */
 export interface Create<S extends Shapes> {
   (body: S['body'] & { readonly stream: true }, calling: Calling): Promise<AsyncIterable<S['event']>>
-  (body: S['body'] & { readonly stream?: false | null }, calling: Calling): Promise<S['whole']>
+  (body: S['body'] & { readonly stream?: false | null | undefined }, calling: Calling): Promise<S['whole']>
   (body: S['body'], calling: Calling): Promise<S['whole'] | AsyncIterable<S['event']>>
 }
 
 /** Makes the function of a language. What the encoders write is known by its type here and nowhere else. */
 export function createWith<S extends Shapes>(dialect: ClientDialect, serving: Serving): Create<S> {
   function create(body: S['body'] & { readonly stream: true }, calling: Calling): Promise<AsyncIterable<S['event']>>
-  function create(body: S['body'] & { readonly stream?: false | null }, calling: Calling): Promise<S['whole']>
+  function create(body: S['body'] & { readonly stream?: false | null | undefined }, calling: Calling): Promise<S['whole']>
   async function create(body: S['body'], calling: Calling): Promise<S['whole'] | AsyncIterable<S['event']>> {
     const caller = await callerOf(calling, serving)
     const request = dialect.decodeRequest(jsonOf(body), headerOf(calling))

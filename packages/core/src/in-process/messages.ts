@@ -1,18 +1,21 @@
-import type { GatewayFields, Open, RoutingMetadata, WarningBody } from './responses.ts'
+import type { GatewayFields, May, Open, RoutingMetadata, WarningBody } from './responses.ts'
 
 // The Messages language as types, as far as most programs look.
 
 /** The body of `POST /v1/messages/count_tokens`. */
-export interface CountTokens extends Open {
-  readonly model?: string
-  readonly messages: readonly ({ readonly role: string } & Open)[]
-  readonly gateway?: GatewayFields
+export interface CountTokens extends Open, May<{ model: string; gateway: GatewayFields }> {
+  readonly messages: readonly Turn[]
+}
+
+/** Without an index, so that the types of other packages fit. */
+interface Turn {
+  readonly role: string
+  readonly content: string | readonly object[]
 }
 
 /** The body of `POST /v1/messages`. */
-export interface CreateMessage extends CountTokens {
+export interface CreateMessage extends CountTokens, May<{ stream: boolean }> {
   readonly max_tokens: number
-  readonly stream?: boolean | null
 }
 
 export interface MessageObject extends Open {

@@ -6,70 +6,72 @@ export interface Open {
   readonly [field: string]: unknown
 }
 
+/** Fields that may be left out, which null and undefined do too. */
+export type May<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined }
+
 /** The body of `POST /v1/responses`. */
-export interface CreateResponse extends Open {
-  /** Id or alias. Required unless `gateway.models` is there. */
-  readonly model?: string
+export interface CreateResponse extends Open, May<Options> {
   readonly input: string | readonly InputItem[]
-  readonly instructions?: string | null
-  readonly tools?: readonly (FunctionToolBody | OtherTool)[] | null
-  readonly tool_choice?: 'auto' | 'none' | 'required' | ({ readonly type: string; readonly name?: string } & Open) | null
-  readonly parallel_tool_calls?: boolean | null
-  readonly max_output_tokens?: number | null
-  readonly max_tool_calls?: number | null
-  readonly temperature?: number | null
-  readonly top_p?: number | null
-  readonly top_k?: number | null
-  readonly top_logprobs?: number | null
-  readonly frequency_penalty?: number | null
-  readonly presence_penalty?: number | null
-  readonly text?: ({ readonly format?: TextFormatBody; readonly verbosity?: string | null } & Open) | null
-  readonly reasoning?:
-    | ({
-        readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'off' | null
-        readonly summary?: 'auto' | 'concise' | 'detailed' | null
-      } & Open)
-    | null
-  readonly truncation?: string | null
-  readonly metadata?: Readonly<Record<string, string>> | null
-  readonly include?: readonly string[] | null
-  readonly user?: string | null
-  readonly safety_identifier?: string | null
-  readonly prompt_cache_key?: string | null
-  readonly service_tier?: string | null
+}
+
+interface Options {
+  /** Id or alias. Required unless `gateway.models` is there. */
+  model: string
+  instructions: string
+  tools: readonly (FunctionToolBody | OtherTool)[]
+  tool_choice: 'auto' | 'none' | 'required' | ({ readonly type: string } & Open)
+  parallel_tool_calls: boolean
+  max_output_tokens: number
+  max_tool_calls: number
+  temperature: number
+  top_p: number
+  top_k: number
+  top_logprobs: number
+  frequency_penalty: number
+  presence_penalty: number
+  text: May<{ format: TextFormatBody; verbosity: string }> & Open
+  reasoning: May<{
+    effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'off'
+    summary: 'auto' | 'concise' | 'detailed'
+  }> &
+    Open
+  truncation: string
+  metadata: Readonly<Record<string, string>>
+  include: readonly string[]
+  user: string
+  safety_identifier: string
+  prompt_cache_key: string
+  service_tier: string
   /** Nothing is stored. */
-  readonly store?: false | null
-  readonly stream?: boolean | null
-  readonly gateway?: GatewayFields
+  store: false
+  stream: boolean
+  gateway: GatewayFields
   /** Provider-specific parameters. */
-  readonly extensions?: Open
+  extensions: Open
 }
 
 /** What is asked of the gateway itself, in every language. */
-export interface GatewayFields {
+export type GatewayFields = May<{
   /** A pool, in place of `model`. */
-  readonly models?: readonly [string, ...string[]]
-  readonly metadata?: Readonly<Record<string, string>>
-  readonly routing?: {
-    readonly strategy?: string
-    readonly tier?: 'priority'
-    readonly timeout_ms?: number
-    readonly deadline_ms?: number
-    readonly allow_fallbacks?: boolean
-    readonly order?: readonly string[]
-    readonly only?: readonly string[]
-    readonly ignore?: readonly string[]
-    readonly max_price?: { readonly input?: number; readonly output?: number }
-    readonly strict?: boolean
-  }
-}
+  models: readonly [string, ...string[]]
+  metadata: Readonly<Record<string, string>>
+  routing: May<{
+    strategy: string
+    tier: 'priority'
+    timeout_ms: number
+    deadline_ms: number
+    allow_fallbacks: boolean
+    order: readonly string[]
+    only: readonly string[]
+    ignore: readonly string[]
+    max_price: May<{ input: number; output: number }>
+    strict: boolean
+  }>
+}>
 
-interface FunctionToolBody extends Open {
+interface FunctionToolBody extends Open, May<{ description: string; parameters: Open; strict: boolean }> {
   readonly type: 'function'
   readonly name: string
-  readonly description?: string | null
-  readonly parameters?: Open | null
-  readonly strict?: boolean | null
 }
 /** A tool that the provider runs. */
 interface OtherTool extends Open {
@@ -78,20 +80,20 @@ interface OtherTool extends Open {
 
 type TextFormatBody =
   | ({ readonly type: 'text' | 'json_object' } & Open)
-  | ({ readonly type: 'json_schema'; readonly name: string; readonly schema: Open; readonly strict?: boolean | null } & Open)
+  | ({ readonly type: 'json_schema'; readonly name: string; readonly schema: Open } & Open)
 
 /** What goes in. What came out may go in again. */
 export type InputItem = InputMessage | FunctionCallBody | FunctionCallOutputBody | ReasoningBody | OtherItem
 
 interface InputMessage extends Open {
-  readonly type?: 'message'
+  readonly type?: 'message' | undefined
   readonly role: 'user' | 'assistant' | 'system' | 'developer'
   readonly content: string | readonly InputPart[]
 }
 type InputPart =
   | ({ readonly type: 'input_text' | 'output_text'; readonly text: string } & Open)
-  | ({ readonly type: 'input_image'; readonly image_url: string; readonly detail?: string } & Open)
-  | ({ readonly type: 'input_file'; readonly file_data?: string; readonly file_url?: string; readonly filename?: string } & Open)
+  | ({ readonly type: 'input_image' } & May<{ image_url: string; detail: string }> & Open)
+  | ({ readonly type: 'input_file' } & May<{ file_data: string; file_url: string; filename: string }> & Open)
   | ({ readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } } & Open)
   | ({ readonly type: 'refusal'; readonly refusal: string } & Open)
 interface FunctionCallOutputBody extends Open {
