@@ -11,7 +11,7 @@ export const readContent: Read<readonly Part[]> = (value, path) => {
   return Array.isArray(value) ? list(readPart)(value, path) : wrong(path, 'a string or an array of content parts', value)
 }
 
-export const readPart: Read<Part> = (value, path) => {
+const readPart: Read<Part> = (value, path) => {
   const body = object(value, path)
   const reader = readers.get(required({ body, path }, 'type', text))
   const part: Part = reader?.(body, path) ?? { type: 'native', dialect, body }
