@@ -14,5 +14,15 @@ export { type Reachable, type TestGateway, type TestGatewayOptions, testGateway,
 export { asSse, isSse, type RecordedDialect, type Recording, type Recordings, recordings } from './recorded.ts'
 export { replayProvider } from './replay-provider.ts'
 export { type Act, acts, type ScriptedCall, type ScriptedProvider, type Stage, scriptedProvider } from './scripted-provider.ts'
-export { type Asked, defaultText, type Speech, type SpokenUsage, sse, type Told, type Tongue, type Trouble } from './speech/speech.ts'
+export {
+  type Asked,
+  defaultText,
+  type Speech,
+  type SpokenCall,
+  type SpokenUsage,
+  sse,
+  type Told,
+  type Tongue,
+  type Trouble,
+} from './speech/speech.ts'
 export { type SpeechName, type SpokenDialect, speeches, tongues } from './speech/tongues.ts'

@@ -33,7 +33,9 @@ function content(speech: Speech, asked: Asked): readonly Frame[] {
     ...pieces(speech.text ?? '').map(text => delta(asked, { content: text })),
     ...pieces(speech.refusal ?? '').map(text => delta(asked, { refusal: text })),
     ...(speech.tools ?? []).flatMap((tool, index) => [
-      delta(asked, { tool_calls: [{ index, id: `call_${index + 1}`, type: 'function', function: { name: tool.name, arguments: '' } }] }),
+      delta(asked, {
+        tool_calls: [{ index, id: tool.id ?? `call_${index + 1}`, type: 'function', function: { name: tool.name, arguments: '' } }],
+      }),
       ...pieces(tool.arguments).map(text => delta(asked, { tool_calls: [{ index, function: { arguments: text } }] })),
     ]),
   ]
@@ -55,7 +57,7 @@ const whole = (speech: Speech, asked: Asked): JsonObject => {
           refusal: speech.refusal ?? null,
           ...(speech.reasoning !== undefined && { reasoning_content: speech.reasoning }),
           ...(speech.tools && {
-            tool_calls: speech.tools.map((tool, index) => ({ id: `call_${index + 1}`, type: 'function', function: { ...tool } })),
+            tool_calls: speech.tools.map(({ id, ...tool }, index) => ({ id: id ?? `call_${index + 1}`, type: 'function', function: tool })),
           }),
         },
         finish_reason: finishOf(speech),

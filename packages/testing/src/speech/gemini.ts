@@ -30,8 +30,8 @@ const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
 
 /** Of several calls the first is signed. */
 const calls = ({ tools = [] }: Speech): readonly JsonObject[] =>
-  tools.map(({ name, arguments: written }, at) => ({
-    functionCall: { id: `call_${at + 1}`, name, args: parsed(written) ?? {} },
+  tools.map(({ id, name, arguments: written }, at) => ({
+    functionCall: { ...(id !== '' && { id: id ?? `call_${at + 1}` }), name, args: parsed(written) ?? {} },
     ...(at === 0 && { thoughtSignature: signature }),
   }))
 

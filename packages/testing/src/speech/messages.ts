@@ -1,6 +1,6 @@
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
 import { parsed } from '../parsed.ts'
-import { type Asked, pieces, type Speech, type SpokenUsage, type Tongue, usageOf } from './speech.ts'
+import { type Asked, pieces, type Speech, type SpokenCall, type SpokenUsage, type Tongue, usageOf } from './speech.ts'
 
 const frame = (body: JsonObject): Frame => ({ event: String(body.type), data: JSON.stringify(body) })
 
@@ -46,8 +46,8 @@ const said = (text: string): Spoken => ({
   deltas: pieces(text).map(piece => ({ type: 'text_delta', text: piece })),
 })
 
-function called({ name, arguments: written }: { readonly name: string; readonly arguments: string }, at: number): Spoken {
-  const block = { type: 'tool_use', id: `toolu_${at + 1}`, name }
+function called({ id, name, arguments: written }: SpokenCall, at: number): Spoken {
+  const block = { type: 'tool_use', id: id ?? `toolu_${at + 1}`, name }
   return {
     block: { ...block, input: parsed(written) ?? {} },
     announced: { ...block, input: {} },

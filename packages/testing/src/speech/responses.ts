@@ -1,5 +1,15 @@
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
-import { type Asked, created, pieces, type Speech, type SpokenUsage, type Tongue, type Trouble, usageOf } from './speech.ts'
+import {
+  type Asked,
+  created,
+  pieces,
+  type Speech,
+  type SpokenCall,
+  type SpokenUsage,
+  type Tongue,
+  type Trouble,
+  usageOf,
+} from './speech.ts'
 
 const usageObject = (usage: Required<SpokenUsage>): JsonObject => ({
   input_tokens: usage.input,
@@ -87,8 +97,8 @@ function messageItem(said: { readonly text?: string; readonly refusal?: string; 
   }
 }
 
-function callItem(tool: { readonly name: string; readonly arguments: string }, output_index: number): Spoken {
-  const item = { id: `fc_${output_index + 1}`, type: 'function_call', status: 'completed', call_id: `call_${output_index + 1}`, ...tool }
+function callItem({ id: call_id = '', ...tool }: SpokenCall, output_index: number): Spoken {
+  const item = { id: `fc_${output_index + 1}`, type: 'function_call', status: 'completed', call_id, ...tool }
   const at = { item_id: item.id, output_index }
   return {
     item,
@@ -108,7 +118,7 @@ function spoken(speech: Speech): readonly Spoken[] {
   if (reasoning !== undefined) makers.push(at => reasoningItem(reasoning, at))
   if (text !== undefined) makers.push(at => messageItem({ text, status }, at))
   if (refusal !== undefined) makers.push(at => messageItem({ refusal, status }, at))
-  for (const tool of speech.tools ?? []) makers.push(at => callItem(tool, at))
+  for (const tool of speech.tools ?? []) makers.push(at => callItem({ id: `call_${at + 1}`, ...tool }, at))
   return makers.map((make, at) => make(at))
 }
 

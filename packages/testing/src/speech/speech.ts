@@ -5,11 +5,18 @@ export interface Speech {
   readonly reasoning?: string
   readonly text?: string
   readonly refusal?: string
-  readonly tools?: readonly { readonly name: string; readonly arguments: string }[]
+  readonly tools?: readonly SpokenCall[]
   /** Default: `stop`, or `tool_calls` where tools are called. */
   readonly finish?: 'stop' | 'length' | 'content_filter'
   /** Default: counted from the pieces. `none`: the provider keeps it to itself. */
   readonly usage?: SpokenUsage | 'none'
+}
+
+export interface SpokenCall {
+  readonly name: string
+  readonly arguments: string
+  /** Default: numbered from 1, in the manner of the dialect. Empty: none is given, where the dialect knows such calls. */
+  readonly id?: string
 }
 
 export interface SpokenUsage {
