@@ -196,7 +196,7 @@ describe('what else there is', () => {
   })
   test('what the offer refuses is left out under the name that the caller knows', () => {
     expect(send({ stop: ['x'] }, { refuses: ['stop_sequences'] }).warned).toEqual(['stop'])
-    expect(send({}, { fixed_fields: { inference_geo: 'eu' } }).inference_geo).toBe('eu')
+    expect(send({}, { fixed_fields: { house_style: 'eu' } }).house_style).toBe('eu')
   })
 })
 
