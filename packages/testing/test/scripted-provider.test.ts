@@ -124,6 +124,6 @@ describe('the scripted provider', () => {
     const provider = playing()
     provider.play(acts.status(503))
     expect((await wholeOf(ask(provider))).status).toBe(503)
-    expect(() => scriptedProvider({ id: 'x', dialect: dialect('bedrock') })).toThrow(/"bedrock" is not spoken here/)
+    expect(() => scriptedProvider({ id: 'x', dialect: dialect('esperanto') })).toThrow(/"esperanto" is not spoken here/)
   })
 })

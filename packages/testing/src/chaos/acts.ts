@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
-import { frameText, type Speech, sse, type Trouble } from '../speech/speech.ts'
+import { type Speech, sse, type Trouble } from '../speech/speech.ts'
 import type { Line } from './line.ts'
 
 /** What happens to one request. */
@@ -66,8 +66,18 @@ export const halfFrames = ({ told }: Line): readonly Frame[] => [
 
 export const wholeText = (line: Line): string => JSON.stringify(line.told.whole)
 
+/** Frames as the language of this line sends them. */
+const bytesOf = ({ tongue }: Line, frames: readonly Frame[]): Bytes => tongue.wire?.bytes(frames) ?? sse(frames)
+const typeOf = ({ tongue }: Line): Headers => (tongue.wire ? { 'content-type': tongue.wire.type } : {})
+
 /** The right answer, the way it was asked for. */
-export const answer: Play = line => (line.stream ? streamed(allFrames(line).map(frameText))(line) : json(200, line.told.whole)(line))
+export const answer: Play = line =>
+  line.stream
+    ? streamed(
+        allFrames(line).map(frame => bytesOf(line, [frame])),
+        typeOf(line),
+      )(line)
+    : json(200, line.told.whole)(line)
 
 /** The right answer in other words. */
 export const saying =
@@ -86,7 +96,7 @@ export async function begin(line: Line): Promise<boolean> {
   const text = wholeText(line)
   const half = text.slice(0, text.length / 2)
   const started = line.stream
-    ? head(200, chunkedType) + Buffer.from(chunk(sse(halfFrames(line)))).toString()
+    ? Buffer.concat([Buffer.from(head(200, { ...chunkedType, ...typeOf(line) })), chunk(bytesOf(line, halfFrames(line)))])
     : head(200, { ...jsonType, 'content-length': String(sizeOf(text)) }) + half
   // What breaks now must not overtake what was said.
   return (await line.write(started)) && line.wait(line.pace.beatMs)

@@ -56,6 +56,8 @@ export interface Tongue {
   readonly path: string
   /** Where the path says what other languages say in the body: what it says, if it is one of this language. */
   addressed?(path: string): { readonly model: string; readonly stream: boolean } | undefined
+  /** How frames go over the wire, where they are no server-sent events. */
+  readonly wire?: { readonly type: string; readonly bytes: (frames: readonly Frame[]) => Uint8Array }
   tell(speech: Speech, asked: Asked): Told
   /** The error as a body of its own. */
   error(trouble: Trouble): JsonObject

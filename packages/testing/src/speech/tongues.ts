@@ -1,17 +1,19 @@
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { bedrockTongue } from './bedrock.ts'
 import { chatTongue } from './chat.ts'
 import { geminiTongue } from './gemini.ts'
 import { messagesTongue } from './messages.ts'
 import { responsesTongue } from './responses.ts'
 import { type Asked, defaultText, type Speech, type Tongue } from './speech.ts'
 
-export type SpokenDialect = 'responses' | 'chat' | 'messages' | 'gemini'
+export type SpokenDialect = 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock'
 
 export const tongues: Readonly<Record<SpokenDialect, Tongue>> = {
   responses: responsesTongue,
   chat: chatTongue,
   messages: messagesTongue,
   gemini: geminiTongue,
+  bedrock: bedrockTongue,
 }
 
 export const isSpoken = (name: string): name is SpokenDialect => Object.hasOwn(tongues, name)
@@ -47,8 +49,13 @@ export function speechFor(body: JsonObject): Speech {
 const isDemand = (choice: JsonObject[string]): boolean =>
   choice === 'required' || (isObject(choice) && (choice.type === 'any' || choice.type === 'tool'))
 
-const isDemandConfig = (config: JsonObject[string]): boolean =>
-  isObject(config) && isObject(config.functionCallingConfig) && config.functionCallingConfig.mode === 'ANY'
+const isDemandConfig = (config: JsonObject[string]): boolean => {
+  const { functionCallingConfig, toolChoice } = isObject(config) ? config : {}
+  return (
+    (isObject(functionCallingConfig) && functionCallingConfig.mode === 'ANY') ||
+    (isObject(toolChoice) && (toolChoice.any !== undefined || toolChoice.tool !== undefined))
+  )
+}
 
 export const askedBy = (body: JsonObject): Asked => ({
   model: typeof body.model === 'string' ? body.model : 'unnamed',

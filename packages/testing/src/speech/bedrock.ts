@@ -1,0 +1,143 @@
+import { crc32 } from 'node:zlib'
+import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import { parsed } from '../parsed.ts'
+import { pieces, type Speech, type SpokenUsage, type Tongue, type Trouble, usageOf } from './speech.ts'
+
+const frame = (event: string, body: JsonObject): Frame => ({ event, data: JSON.stringify(body) })
+
+const usageObject = ({ input, output, cached }: Required<SpokenUsage>): JsonObject => ({
+  inputTokens: input - cached,
+  outputTokens: output,
+  totalTokens: input + output,
+  cacheReadInputTokens: cached,
+  cacheWriteInputTokens: 0,
+  serverToolUsage: {},
+})
+
+const reasons = { stop: 'end_turn', length: 'max_tokens', content_filter: 'content_filtered' } as const
+
+/** A guardrail puts its own words in the place of the model's. */
+function stopOf({ refusal, tools = [], finish = 'stop' }: Speech): JsonObject {
+  if (refusal !== undefined) return { stopReason: 'guardrail_intervened' }
+  return { stopReason: finish === 'stop' && tools.length > 0 ? 'tool_use' : reasons[finish] }
+}
+
+const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
+
+/** One block, what announces it, and the deltas that bring it. */
+interface Spoken {
+  readonly block: JsonObject
+  /** Only calls announce themselves. */
+  readonly start?: JsonObject
+  readonly deltas: readonly JsonObject[]
+}
+
+const thought = (text: string): Spoken => ({
+  block: { reasoningContent: { reasoningText: { text, signature } } },
+  deltas: [...pieces(text).map(piece => ({ reasoningContent: { text: piece } })), { reasoningContent: { signature } }],
+})
+
+const said = (text: string): Spoken => ({ block: { text }, deltas: pieces(text).map(piece => ({ text: piece })) })
+
+type Call = NonNullable<Speech['tools']>[number] & { readonly id?: string }
+
+function called({ id, name, arguments: written }: Call, at: number): Spoken {
+  const toolUse = { toolUseId: id ?? `tooluse_${at + 1}`, name }
+  return {
+    block: { toolUse: { ...toolUse, input: parsed(written) ?? {} } },
+    start: { toolUse },
+    deltas: pieces(written).map(input => ({ toolUse: { input } })),
+  }
+}
+
+const spoken = ({ reasoning, text, refusal, tools = [] }: Speech): readonly Spoken[] => [
+  ...(reasoning === undefined ? [] : [thought(reasoning)]),
+  ...(text === undefined ? [] : [said(text)]),
+  ...(refusal === undefined ? [] : [said(refusal)]),
+  ...tools.map(called),
+]
+
+const framesOf = ({ start, deltas }: Spoken, contentBlockIndex: number): readonly Frame[] => [
+  ...(start ? [frame('contentBlockStart', { contentBlockIndex, start })] : []),
+  ...deltas.map(delta => frame('contentBlockDelta', { contentBlockIndex, delta })),
+  frame('contentBlockStop', { contentBlockIndex }),
+]
+
+/** Its errors go by the names of exceptions. */
+const exceptions: ReadonlyMap<string | null, string> = new Map<string | null, string>([
+  ['rate_limit_exceeded', 'throttlingException'],
+  ['insufficient_quota', 'serviceQuotaExceededException'],
+  ['billing_hard_limit_reached', 'serviceQuotaExceededException'],
+  ['invalid_api_key', 'unrecognizedClientException'],
+  ['model_not_allowed', 'accessDeniedException'],
+  ['model_not_found', 'resourceNotFoundException'],
+  ['server_is_overloaded', 'serviceUnavailableException'],
+  ['server_error', 'internalServerException'],
+])
+
+const nameOf = ({ code, type }: Trouble): string =>
+  exceptions.get(code) ?? (type === 'invalid_request_error' ? 'validationException' : 'internalServerException')
+
+const errorOf = (trouble: Trouble): JsonObject => {
+  const name = nameOf(trouble)
+  return { __type: name.charAt(0).toUpperCase() + name.slice(1), message: trouble.message }
+}
+
+/** Bedrock's Converse, as AWS speaks it. Model and delivery stand in the path. */
+export const bedrockTongue: Tongue = {
+  path: '/v1/model',
+  addressed(path) {
+    const [, model, operation] = /^(?:\/v1)?\/model\/([^/?]+)\/(converse|converse-stream)$/.exec(path) ?? []
+    return model === undefined ? undefined : { model: decodeURIComponent(model), stream: operation === 'converse-stream' }
+  },
+  wire: { type: 'application/vnd.amazon.eventstream', bytes: frames => Buffer.concat(frames.map(messageBytes)) },
+  tell(speech) {
+    const usage = usageOf(speech)
+    const counted = usage ? { usage: usageObject(usage) } : {}
+    const blocks = spoken(speech)
+    return {
+      whole: {
+        output: { message: { role: 'assistant', content: blocks.map(({ block }) => block) } },
+        ...stopOf(speech),
+        ...counted,
+        metrics: { latencyMs: 1 },
+      },
+      opening: [frame('messageStart', { role: 'assistant' })],
+      content: blocks.flatMap(framesOf),
+      closing: [frame('messageStop', stopOf(speech)), frame('metadata', { ...counted, metrics: { latencyMs: 1 } })],
+    }
+  },
+  error: errorOf,
+  errorFrames: trouble => [frame(nameOf(trouble), { message: trouble.message })],
+  failed: errorOf,
+  textFrame: text => frame('contentBlockDelta', { contentBlockIndex: 0, delta: { text } }),
+  strangeFrame: () => frame('futureThing', { future: { kind: 'unheard-of' } }),
+}
+
+const textType = 7
+
+function header(name: string, value: string): Buffer {
+  const size = Buffer.alloc(3)
+  size.writeUInt8(textType)
+  size.writeUInt16BE(Buffer.byteLength(value), 1)
+  return Buffer.concat([Buffer.from([Buffer.byteLength(name)]), Buffer.from(name), size, Buffer.from(value)])
+}
+
+/** A message of an AWS event stream: two lengths and their checksum, headers, payload, and a checksum over it all. */
+function messageBytes({ event = '', data }: Frame): Buffer {
+  const isException = event.endsWith('Exception')
+  const headers = Buffer.concat([
+    header(isException ? ':exception-type' : ':event-type', event),
+    header(':content-type', 'application/json'),
+    header(':message-type', isException ? 'exception' : 'event'),
+  ])
+  const payload = Buffer.from(data)
+  const message = Buffer.alloc(16 + headers.length + payload.length)
+  message.writeUInt32BE(message.length)
+  message.writeUInt32BE(headers.length, 4)
+  message.writeUInt32BE(crc32(message.subarray(0, 8)), 8)
+  headers.copy(message, 12)
+  payload.copy(message, 12 + headers.length)
+  message.writeUInt32BE(crc32(message.subarray(0, -4)), message.length - 4)
+  return message
+}
