@@ -6,6 +6,7 @@ import { fold } from '../../src/protocol/fold.ts'
 import type { Frame, Json, JsonObject } from '../../src/protocol/wire.ts'
 import { writeFrames } from '../../src/sse/write.ts'
 import { decode, encode, faultsOf } from './laws.ts'
+import { everyEvent } from './messages-provider-frames.ts'
 
 // Providers are strangers: whatever they send, a decoder answers with a legal stream, and the encoder with one that clients can read.
 
@@ -122,6 +123,7 @@ const frames = (pool: readonly JsonObject[]): fc.Arbitrary<readonly Frame[]> =>
 describe.each([
   ['responses', responses],
   ['chat', chat],
+  ['messages', everyEvent],
 ] as const)('%s', (name, pool) => {
   test('any frames become one legal stream on either side', () => {
     const provider = providerDialects[name] ?? chatProvider

@@ -46,3 +46,23 @@ export const decode = (bodies: readonly JsonObject[], reading?: Reading): readon
   return events
 }
 export const read = (bodies: readonly JsonObject[], reading?: Reading): InferenceResponse => fold(decode(bodies, reading))
+
+/** One event of each kind that there is, for tests that shuffle and bend them. */
+export const everyEvent: readonly JsonObject[] = [
+  start(),
+  start({ content: [{ type: 'tool_use', id: 'w', name: 'w', input: { a: [1] } }], stop_reason: 'tool_use' }),
+  ...text(0, 'x', 'y'),
+  delta(0, { type: 'citations_delta', citation: { type: 'web_search_result_location', url: 'https://a.example', title: 'A' } }),
+  ...thought(1, 'hm'),
+  open(1, { type: 'redacted_thinking', data: 'blob' }),
+  ...tool(2, 'f', '', '{"a":', '1}'),
+  open(3, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
+  delta(3, { type: 'input_json_delta', partial_json: '{}' }),
+  open(4, { type: 'compaction', content: null }),
+  delta(4, { type: 'compaction_delta', content: 'c' }),
+  stop(3),
+  { type: 'ping' },
+  ...end('max_tokens', { stop_details: { type: 'refusal', explanation: 'why' } }, { input_tokens: 3, output_tokens: null }),
+  ...end('refusal', { stop_details: { type: 'refusal', explanation: 'why' } }).slice(0, 1),
+  { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+]
