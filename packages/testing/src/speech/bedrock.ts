@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
 import { parsed } from '../parsed.ts'
-import { pieces, type Speech, type SpokenUsage, type Tongue, type Trouble, usageOf } from './speech.ts'
+import { pieces, type Speech, type SpokenCall, type SpokenUsage, type Tongue, type Trouble, usageOf } from './speech.ts'
 
 const frame = (event: string, body: JsonObject): Frame => ({ event, data: JSON.stringify(body) })
 
@@ -39,9 +39,7 @@ const thought = (text: string): Spoken => ({
 
 const said = (text: string): Spoken => ({ block: { text }, deltas: pieces(text).map(piece => ({ text: piece })) })
 
-type Call = NonNullable<Speech['tools']>[number] & { readonly id?: string }
-
-function called({ id, name, arguments: written }: Call, at: number): Spoken {
+function called({ id, name, arguments: written }: SpokenCall, at: number): Spoken {
   const toolUse = { toolUseId: id ?? `tooluse_${at + 1}`, name }
   return {
     block: { toolUse: { ...toolUse, input: parsed(written) ?? {} } },

@@ -1,0 +1,144 @@
+import { bedrockProvider } from '@signalbox/core/dialects'
+import { fold, type InferenceResponse } from '@signalbox/core/protocol'
+import { amazonBedrock } from '@signalbox/core/providers'
+import { nodeTransport } from '@signalbox/node-http'
+import { describe, expect, test } from 'vitest'
+import {
+  acts,
+  chaosProvider,
+  defaultText,
+  type SpeechName,
+  scriptedProvider,
+  speeches,
+  streamed,
+  testGateway,
+  tongues,
+} from '../src/index.ts'
+
+const read = (name: SpeechName, delivery: 'whole' | 'stream'): InferenceResponse => {
+  const { whole, opening, content, closing } = tongues.bedrock.tell(speeches[name], { model: 'm', includeUsage: true })
+  if (delivery === 'whole') return bedrockProvider.decodeResponse(whole)
+  const decoder = bedrockProvider.decodeEvents()
+  return fold([...decoder.read([...opening, ...content, ...closing]), ...decoder.end()])
+}
+/** Blanks between the arguments of a call are its own in a stream, and nobody's in a whole answer. */
+const said = ({ output, outcome, usage }: InferenceResponse) => ({
+  outcome,
+  usage,
+  output: output.map(item => (item.type === 'function_call' ? { ...item, arguments: JSON.parse(item.arguments) as unknown } : item)),
+})
+
+test.each(Object.keys(speeches) as SpeechName[])('%s says the same in one piece and in many, and all that was to be said', name => {
+  const whole = read(name, 'whole')
+  expect(said(read(name, 'stream'))).toEqual(said(whole))
+  const {
+    text = '',
+    refusal = '',
+    tools = [],
+  } = speeches[name] as { text?: string; refusal?: string; tools?: readonly { readonly name: string }[] }
+  const words = whole.output
+    .flatMap(item => (item.type === 'message' ? item.content : []))
+    .map(part => (part.type === 'text' ? part.text : ''))
+  expect(words.join('')).toBe(text + refusal)
+  expect(whole.output.flatMap(item => (item.type === 'function_call' ? [item.name] : []))).toEqual(tools.map(each => each.name))
+})
+
+test('its bytes are those that the reader of frames reads', () => {
+  const { opening, content, closing } = tongues.bedrock.tell(speeches.tools, { model: 'm', includeUsage: true })
+  const frames = [
+    ...opening,
+    ...content,
+    ...closing,
+    ...tongues.bedrock.errorFrames({ message: 'm', type: 't', code: 'rate_limit_exceeded' }, { model: 'm', includeUsage: true }),
+  ]
+  expect(bedrockProvider.frames?.().push(tongues.bedrock.wire?.bytes(frames) ?? new Uint8Array())).toEqual(frames)
+})
+
+const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] as const
+
+test('a scripted provider speaks it', async () => {
+  const provider = scriptedProvider({
+    id: 'b',
+    dialect: bedrockProvider,
+    acts: [acts.status(503, { code: 'server_is_overloaded' }), acts.errorFirst('rate_limit_exceeded'), acts.reply('Hi')],
+  })
+  const { gateway, caller, close } = await testGateway({ providers: [provider] })
+  const ask = (delivery: 'whole' | 'stream') =>
+    gateway.infer({ prompt: { input }, routing: { models: ['test-model'], allow_fallbacks: true }, delivery }, { caller }).whole()
+  await expect(ask('stream')).rejects.toThrow(/rate/i)
+  expect((await ask('whole')).output).toMatchObject([{ content: [{ text: 'Hi' }] }])
+  expect(provider.calls.map(({ body }) => Object.keys(body))).toEqual([['messages'], ['messages'], ['messages']])
+  await close()
+})
+
+describe('a server on a socket', () => {
+  const models = ['say:reasoning', 'say:tool', 'fault:status-503', 'fault:reset-mid-stream', 'plain', 'other'].map(id => {
+    const offer = (provider_model_id: string) => ({
+      provider: 'amazon-bedrock',
+      provider_model_id,
+      dialect: 'bedrock',
+      price: { input: 1, output: 1 },
+    })
+    return { id, offers: [offer(id), ...(id === 'fault:status-503' ? [offer('plain')] : [])] }
+  })
+
+  async function house() {
+    const server = await chaosProvider()
+    const test = await testGateway({
+      providers: [amazonBedrock({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', baseUrl: server.url })],
+      models,
+      transport: nodeTransport(),
+    })
+    const ask = (model: string, delivery: 'whole' | 'stream') =>
+      test.gateway
+        .infer({ prompt: { input }, routing: { models: [model], allow_fallbacks: true }, delivery }, { caller: test.caller })
+        .whole()
+    const close = async (): Promise<void> => {
+      await test.close()
+      await server.close()
+    }
+    return { server, ask, close }
+  }
+
+  test.each(['whole', 'stream'] as const)('finds model and delivery in the path: %s', async delivery => {
+    const { server, ask, close } = await house()
+    expect((await ask('say:tool', delivery)).output).toMatchObject([{ type: 'function_call', call_id: 'tooluse_1', name: 'get_weather' }])
+    expect((await ask('say:reasoning', delivery)).output).toMatchObject([
+      { type: 'reasoning', summary: [speeches.reasoning.reasoning] },
+      {},
+    ])
+    for (const model of ['plain', 'fault:status-503'])
+      expect(await ask(model, delivery)).toMatchObject({ output: [{ content: [{ text: defaultText }] }], outcome: { status: 'completed' } })
+    const operation = delivery === 'whole' ? 'converse' : 'converse-stream'
+    expect(server.requests.map(({ path, fault }) => [path, fault])).toContainEqual([
+      `/v1/model/fault%3Astatus-503/${operation}`,
+      'status-503',
+    ])
+    for (const { headers } of server.requests) {
+      expect(headers.authorization).toMatch(
+        /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/us-east-1\/bedrock\/aws4_request, SignedHeaders=host;x-amz-date, /,
+      )
+      expect(headers.accept).toBe(delivery === 'whole' ? 'application/json' : 'application/vnd.amazon.eventstream')
+    }
+    expect(server.strayed).toEqual([])
+    await close()
+  })
+
+  test('a stream that breaks in its middle is a failure', async () => {
+    const { ask, close } = await house()
+    await expect(ask('fault:reset-mid-stream', 'stream')).rejects.toThrow(/ended early/)
+    await close()
+  })
+
+  test('every byte of a stream may come alone, and one wrong byte ends it', async () => {
+    const { server, ask, close } = await house()
+    const { opening, content, closing } = tongues.bedrock.tell({ text: 'Grüße 🚂' }, { model: 'm', includeUsage: true })
+    const bytes = tongues.bedrock.wire?.bytes([...opening, ...content, ...closing]) ?? new Uint8Array()
+    server.next(streamed([...bytes].map(byte => Uint8Array.of(byte))))
+    expect(await ask('other', 'stream')).toMatchObject({ output: [{ content: [{ text: 'Grüße 🚂' }] }], outcome: { status: 'completed' } })
+    const at = Math.floor(bytes.length / 2)
+    server.next(streamed([bytes.subarray(0, at), Uint8Array.of((bytes[at] ?? 0) ^ 0x20), bytes.subarray(at + 1)]))
+    await expect(ask('other', 'stream')).rejects.toThrow(/could not be read/)
+    await close()
+  })
+})
