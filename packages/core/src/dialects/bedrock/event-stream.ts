@@ -14,24 +14,24 @@ export interface Message {
   readonly payload: Uint8Array
 }
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+// Bytes are read one by one: a view would be made for every message, and they are short.
+const uint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+const uint32 = (bytes: Uint8Array, at: number): number => uint16(bytes, at) * 0x10000 + uint16(bytes, at + 2)
 
 /** Of the message that begins here, once its prelude is proven. Throws where there can be none. */
-export function sizeOfMessage(bytes: Uint8Array): number {
-  const view = viewOf(bytes)
-  if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw new Error('The checksum of a message’s beginning is wrong.')
-  const size = view.getUint32(0)
-  if (size < minSize || view.getUint32(4) > size - minSize) throw new Error('The lengths of a message contradict each other.')
+export function sizeOfMessage(bytes: Uint8Array, at: number): number {
+  if (uint32(bytes, at + 8) !== crc32(bytes, at, at + 8)) throw new Error('The checksum of a message’s beginning is wrong.')
+  const size = uint32(bytes, at)
+  if (size < minSize || uint32(bytes, at + 4) > size - minSize) throw new Error('The lengths of a message contradict each other.')
   return size
 }
 
 /** A whole message, its prelude proven. Throws where its checksum or its headers are broken. */
 export function readMessage(bytes: Uint8Array): Message {
-  const view = viewOf(bytes)
   const end = bytes.length - checksumSize
-  if (view.getUint32(end) !== crc32(bytes.subarray(0, end))) throw new Error('The checksum of a message is wrong.')
-  const headersEnd = preludeSize + view.getUint32(4)
-  return { headers: readHeaders(bytes.subarray(preludeSize, headersEnd)), payload: bytes.subarray(headersEnd, end) }
+  if (uint32(bytes, end) !== crc32(bytes, 0, end)) throw new Error('The checksum of a message is wrong.')
+  const headersEnd = preludeSize + uint32(bytes, 4)
+  return { headers: readHeaders(bytes, headersEnd), payload: bytes.subarray(headersEnd, end) }
 }
 
 const bytesType = 6
@@ -39,32 +39,41 @@ const textType = 7
 /** Of values by their type; bytes and texts say theirs themselves. */
 const sizes: readonly number[] = [0, 0, 1, 2, 4, 8, Number.NaN, Number.NaN, 8, 16]
 
-function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> {
-  const view = viewOf(bytes)
-  const decoder = new TextDecoder()
+function readHeaders(bytes: Uint8Array, end: number): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
-  for (let at = 0; at < bytes.length; ) {
-    const nameEnd = at + 1 + view.getUint8(at)
-    const type = view.getUint8(nameEnd)
+  for (let at = preludeSize; at < end; ) {
+    const nameEnd = at + 1 + (bytes[at] ?? 0)
+    const type = bytes[nameEnd] ?? 0
     const hasSize = type === bytesType || type === textType
     const start = nameEnd + (hasSize ? 3 : 1)
-    const end = start + (hasSize ? view.getUint16(nameEnd + 1) : (sizes[type] ?? Number.NaN))
-    if (!(end <= bytes.length)) throw new Error('The headers of a message are broken.')
-    if (type === textType) headers.set(decoder.decode(bytes.subarray(at + 1, nameEnd)), decoder.decode(bytes.subarray(start, end)))
-    at = end
+    const next = start + (hasSize ? uint16(bytes, nameEnd + 1) : (sizes[type] ?? Number.NaN))
+    if (!(next <= end)) throw new Error('The headers of a message are broken.')
+    if (type === textType) headers.set(textIn(bytes, at + 1, nameEnd), textIn(bytes, start, next))
+    at = next
   }
   return headers
 }
 
+/** Short and plain as a rule: a decoder costs more than the text is long. */
+function textIn(bytes: Uint8Array, start: number, end: number): string {
+  let text = ''
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte >= 0x80) return new TextDecoder().decode(bytes.subarray(start, end))
+    text += String.fromCharCode(byte)
+  }
+  return text
+}
+
 /** CRC-32 as in gzip and PNG, a byte at a time. */
-const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
+const remainders = Int32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte
   for (let bit = 0; bit < 8; bit += 1) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1
   return rest
 })
 
-function crc32(bytes: Uint8Array): number {
-  let sum = 0xffffffff
-  for (let at = 0; at < bytes.length; at += 1) sum = (sum >>> 8) ^ (remainders[(sum ^ (bytes[at] ?? 0)) & 0xff] ?? 0)
-  return (sum ^ 0xffffffff) >>> 0
+function crc32(bytes: Uint8Array, start: number, end: number): number {
+  let sum = -1
+  for (let at = start; at < end; at += 1) sum = (sum >>> 8) ^ (remainders[(sum ^ (bytes[at] ?? 0)) & 0xff] ?? 0)
+  return ~sum >>> 0
 }

@@ -23,7 +23,7 @@ export function readEventStream(): FrameReader {
     due = preludeSize
     try {
       while (bytes.length - at >= preludeSize) {
-        due = sizeOfMessage(bytes.subarray(at))
+        due = sizeOfMessage(bytes, at)
         if (due > maxFrameSize) throw new Error(`A message of the stream is longer than ${maxFrameSize} bytes.`)
         if (bytes.length - at < due) break
         frames.push(frameOf(readMessage(bytes.subarray(at, at + due)), decoder))

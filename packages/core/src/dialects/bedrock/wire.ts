@@ -34,7 +34,7 @@ export function countUsage(wire: Json | undefined, answered: boolean): ReturnTyp
 }
 
 /** The name of an error behind all that AWS hangs on it: `com.amazon.x#ThrottlingException:http://internal.amazon.com/…`. */
-export const errorName = (type: string): string => (type.split(':', 1)[0] ?? '').split('#').at(-1)?.trim() ?? ''
+const errorName = (type: string): string => (type.split(':', 1)[0] ?? '').split('#').at(-1)?.trim() ?? ''
 
 /** What went wrong under the name `type`; some services spell `Message`. */
 export function complaintOf(type: string, body: JsonObject): Complaint {
