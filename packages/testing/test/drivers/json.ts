@@ -1,0 +1,17 @@
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+
+/** What stands at a path, by the names of fields and the numbers of places. */
+export const at = (value: Json | undefined, ...path: readonly string[]): Json | undefined =>
+  path.reduce<Json | undefined>((inner, key) => (isObject(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined), value)
+
+export const textAt = (value: Json | undefined, ...path: readonly string[]): string => {
+  const found = at(value, ...path)
+  return typeof found === 'string' ? found : ''
+}
+
+export const objectsAt = (value: Json | undefined, ...path: readonly string[]): readonly JsonObject[] => {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? (found as readonly Json[]).filter(isObject) : []
+}
+
+export const bodyOf = ({ data }: Frame): Json => JSON.parse(data)

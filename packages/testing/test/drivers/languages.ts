@@ -1,0 +1,111 @@
+import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
+import { isObject, type Json, type JsonObject, type ProviderDialect } from '@signalbox/core/protocol'
+import type { Speech } from '../../src/index.ts'
+import type { Call, Picture } from './heard.ts'
+import { at, textAt } from './json.ts'
+
+// How to find again, in a body that a provider was sent, what a client of any language said.
+
+export interface Result {
+  readonly id: string
+  readonly output: string
+}
+
+/** What one object of a body says, if it is one that says it. */
+type Reads<T> = (part: JsonObject) => T | undefined
+
+export interface Language {
+  readonly name: string
+  readonly dialect: ProviderDialect
+  readonly call: Reads<Call>
+  readonly result: Reads<Result>
+  readonly picture: Reads<Picture>
+  /** The schema of the answer, in the place where this language has one. */
+  readonly schemaIn: (body: JsonObject) => Json | undefined
+  /** How it says an answer that keeps to the schema. */
+  readonly shaped: (json: string) => Speech
+  /** How a client can hear that it refuses: as a refusal, as one that ends the answer, as plain words, or by the end alone. */
+  readonly refuses: 'refusal' | 'refusal at the end' | 'words' | 'end'
+  /** It does not tell how many tokens went into thoughts. */
+  readonly hidesThoughts?: boolean
+}
+
+const said = (json: string): Speech => ({ text: json })
+
+function pictureAt(address: string): Picture | undefined {
+  const [, type, data] = /^data:(image\/png);base64,(.+)$/.exec(address) ?? []
+  return type === 'image/png' && data !== undefined ? { type, data } : undefined
+}
+const picture = (type: string, data: string): Picture | undefined => (type === 'image/png' ? { type, data } : undefined)
+
+export const languages: readonly Language[] = [
+  {
+    name: 'responses',
+    dialect: responsesProvider,
+    call: part =>
+      part.type === 'function_call' ? { id: textAt(part.call_id), name: textAt(part.name), arguments: textAt(part.arguments) } : undefined,
+    result: part => (part.type === 'function_call_output' ? { id: textAt(part.call_id), output: textAt(part.output) } : undefined),
+    picture: part => (part.type === 'input_image' ? pictureAt(textAt(part.image_url)) : undefined),
+    schemaIn: body => at(body, 'text', 'format', 'schema'),
+    shaped: said,
+    refuses: 'refusal',
+  },
+  {
+    name: 'chat',
+    dialect: chatProvider,
+    call: part =>
+      part.id !== undefined && isObject(part.function)
+        ? { id: textAt(part.id), name: textAt(part.function.name), arguments: textAt(part.function.arguments) }
+        : undefined,
+    result: part => (part.role === 'tool' ? { id: textAt(part.tool_call_id), output: textAt(part.content) } : undefined),
+    picture: part => (part.type === 'image_url' ? pictureAt(textAt(part.image_url, 'url')) : undefined),
+    schemaIn: body => at(body, 'response_format', 'json_schema', 'schema'),
+    shaped: said,
+    refuses: 'refusal',
+  },
+  {
+    name: 'messages',
+    dialect: messagesProvider,
+    call: part =>
+      part.type === 'tool_use' ? { id: textAt(part.id), name: textAt(part.name), arguments: JSON.stringify(part.input) } : undefined,
+    result: part => (part.type === 'tool_result' ? { id: textAt(part.tool_use_id), output: textAt(part.content) } : undefined),
+    picture: part => (part.type === 'image' ? picture(textAt(part.source, 'media_type'), textAt(part.source, 'data')) : undefined),
+    schemaIn: body => at(body, 'output_config', 'format', 'schema'),
+    shaped: said,
+    refuses: 'refusal at the end',
+  },
+  {
+    name: 'gemini',
+    dialect: geminiProvider,
+    call: ({ functionCall: call }) =>
+      isObject(call) ? { id: textAt(call.id), name: textAt(call.name), arguments: JSON.stringify(call.args) } : undefined,
+    result: ({ functionResponse: result }) =>
+      isObject(result) ? { id: textAt(result.id), output: textAt(result, 'response', 'output') } : undefined,
+    picture: ({ inlineData }) => picture(textAt(inlineData, 'mimeType'), textAt(inlineData, 'data')),
+    schemaIn: body => at(body, 'generationConfig', 'responseJsonSchema'),
+    shaped: said,
+    refuses: 'end',
+  },
+  {
+    name: 'bedrock',
+    dialect: bedrockProvider,
+    call: ({ toolUse: call }) =>
+      isObject(call) ? { id: textAt(call.toolUseId), name: textAt(call.name), arguments: JSON.stringify(call.input) } : undefined,
+    result: ({ toolResult: result }) =>
+      isObject(result) ? { id: textAt(result.toolUseId), output: textAt(result, 'content', '0', 'text') } : undefined,
+    picture: ({ image }) => picture(`image/${textAt(image, 'format')}`, textAt(image, 'source', 'bytes')),
+    schemaIn: body => at(body, 'toolConfig', 'tools', '0', 'toolSpec', 'inputSchema', 'json'),
+    // Its hosts enforce no schema for most models: a tool with the schema is called.
+    shaped: json => ({ tools: [{ name: 'answer', arguments: json }] }),
+    refuses: 'words',
+    hidesThoughts: true,
+  },
+]
+
+/** Everything of a kind in a body, in the order in which it stands there. */
+export function found<T>(value: Json | undefined, reads: Reads<T>): readonly T[] {
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(inner => found(inner, reads))
+  if (!isObject(value)) return []
+  const own = reads(value)
+  return [...(own === undefined ? [] : [own]), ...Object.values(value).flatMap(inner => found(inner, reads))]
+}

@@ -1,0 +1,206 @@
+import type { Frame } from '@signalbox/core/protocol'
+import { expect } from 'vitest'
+import { type Act, acts, defaultText, type Speech, type Told } from '../../src/index.ts'
+import type { Asking, Heard } from './heard.ts'
+import { found, type Language } from './languages.ts'
+import { openStage, type Pair } from './stage.ts'
+import { atOnce, interleaved } from './streams.ts'
+
+// What happens between a client and a provider, whatever languages they speak. Each is played by every pair.
+
+export type Scene = (pair: Pair) => Promise<void>
+
+export const look = {
+  name: 'look',
+  description: 'Looks at a place.',
+  parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'], additionalProperties: false },
+}
+const places = ['Zürich', 'Kyōto', '北京', 'São Paulo', 'Łódź', '"Quoted" \\ {', 'two\nlines', '🚂']
+const callsAt = (named: readonly string[]) => named.map(place => ({ name: look.name, arguments: JSON.stringify({ place }, null, 1) }))
+const meantBy = ({ name, arguments: written }: { readonly name: string; readonly arguments: string }) => ({
+  name,
+  arguments: JSON.parse(written),
+})
+
+async function ask(pair: Pair, act: Act, asking: Partial<Asking> = {}) {
+  const { talk, first } = await openStage(pair, [act])
+  talk.say('Go.')
+  const heard = await talk.ask({ stream: pair.stream, ...asking })
+  return { heard, sent: first.calls[0]?.body }
+}
+
+/** The same answer, its stream told otherwise. */
+const toldAs =
+  (speech: Speech, change: (told: Told) => readonly Frame[]): Act =>
+  stage => {
+    const { tell } = stage.tongue
+    const tongue = {
+      ...stage.tongue,
+      tell: (...asked: Parameters<typeof tell>) => {
+        const told = tell(...asked)
+        return { ...told, content: change(told) }
+      },
+    }
+    return acts.reply(speech)({ ...stage, tongue })
+  }
+
+const manners: Readonly<Record<string, (speech: Speech, language: Language) => Act>> = {
+  'one after the other': speech => acts.reply(speech),
+  interleaved: (speech, { name }) => toldAs(speech, interleaved(name)),
+  'at once': (speech, { name }) => toldAs(speech, atOnce(name)),
+}
+
+const calling =
+  (count: number, manner: NonNullable<(typeof manners)[string]>): Scene =>
+  async pair => {
+    const tools = callsAt(places.slice(0, count))
+    const { heard } = await ask(pair, manner({ tools }, pair.provider), { tools: [look] })
+    expect(heard.calls.map(meantBy)).toEqual(tools.map(meantBy))
+    expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(count)
+    expect(heard).toMatchObject({ finish: 'calls', text: '', refusal: '' })
+  }
+
+const loop: Scene = async pair => {
+  const called = (named: readonly string[]) => callsAt(named).map((call, at) => ({ ...call, id: `call_${named[at]?.length}_${at}` }))
+  const turns = [places.slice(0, 1), places.slice(2, 5)] as const
+  const { talk, first } = await openStage(pair, [
+    acts.reply({ tools: called(turns[0]) }),
+    acts.reply({ text: 'More.', tools: called(turns[1]) }),
+    acts.reply('Done.'),
+  ])
+  talk.say('Go.')
+  for (const turn of turns) {
+    const { calls } = await talk.ask({ stream: pair.stream, tools: [look] })
+    talk.answer(
+      calls,
+      turn.map(place => `Rain in ${place}`),
+    )
+  }
+  expect(await talk.ask({ stream: pair.stream, tools: [look] })).toMatchObject({ text: 'Done.', finish: 'stop', calls: [] })
+  expect(first.calls.length).toBe(3)
+  for (const [at, { body }] of first.calls.entries()) {
+    const asked = turns.slice(0, at).flat()
+    const calls = found(body, pair.provider.call)
+    expect(calls.map(meantBy)).toEqual(callsAt(asked).map(meantBy))
+    expect(found(body, pair.provider.result)).toEqual(calls.map(({ id }, place) => ({ id, output: `Rain in ${asked[place]}` })))
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(asked.length)
+  }
+}
+
+const picture = {
+  type: 'image/png',
+  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+} as const
+
+const seeing: Scene = async pair => {
+  const { talk, first } = await openStage(pair, [])
+  talk.say('What is it?', picture)
+  await talk.ask({ stream: pair.stream })
+  expect(found(first.calls[0]?.body, pair.provider.picture)).toEqual([picture])
+}
+
+const thinking: Scene = async pair => {
+  const { heard } = await ask(pair, acts.reply({ reasoning: 'First the points, then the signal.', text: defaultText }))
+  expect(heard).toMatchObject({ reasoning: 'First the points, then the signal.', text: defaultText, told: defaultText })
+}
+
+const shaping: Scene = async pair => {
+  const { parameters: schema } = look
+  const { heard, sent } = await ask(pair, acts.reply(pair.provider.shaped('{"place": "Zürich"}')), { schema })
+  expect(JSON.parse(heard.text)).toEqual({ place: 'Zürich' })
+  expect(heard).toMatchObject({ told: heard.text, finish: 'stop', calls: [] })
+  expect(pair.provider.schemaIn(sent ?? {})).toEqual(schema)
+}
+
+const words = 'I will not set two trains on one track.'
+const asRefusal = { refusal: words, text: '', finish: 'stop' } as const
+const asWords = { refusal: '', text: words, finish: 'filter' } as const
+
+/** What of a refusal reaches a client that has words of its own for it, and one that knows it as an end. */
+const refusals: Readonly<Record<Language['refuses'], { readonly openai: Partial<Heard>; readonly messages: Partial<Heard> }>> = {
+  refusal: { openai: asRefusal, messages: asWords },
+  'refusal at the end': { openai: { ...asRefusal, finish: 'filter' }, messages: { ...asWords, refusal: words } },
+  words: { openai: asWords, messages: asWords },
+  end: { openai: { ...asRefusal, refusal: '', finish: 'filter' }, messages: { ...asRefusal, refusal: '', finish: 'filter' } },
+}
+
+const refusing: Scene = async pair => {
+  const { heard } = await ask(pair, acts.reply({ refusal: words }))
+  expect(heard).toMatchObject(refusals[pair.provider.refuses][pair.client.language === 'messages' ? 'messages' : 'openai'])
+}
+
+const ending =
+  (finish: 'length' | 'content_filter', heardAs: Heard['finish']): Scene =>
+  async pair => {
+    const { heard } = await ask(pair, acts.reply({ text: 'This was going to be', finish }))
+    expect(heard).toMatchObject({ text: 'This was going to be', finish: heardAs, calls: [] })
+  }
+
+const counting: Scene = async pair => {
+  const usage = { input: 100, cached: 60, output: 30, reasoning: 10 }
+  const { heard } = await ask(pair, acts.reply({ reasoning: 'Hm.', text: 'Yes.', usage }))
+  expect(heard.usage).toEqual({ ...usage, ...(pair.provider.hidesThoughts && { reasoning: 0 }) })
+}
+
+const surviving =
+  (failure: Act): Scene =>
+  async pair => {
+    const { talk, first, second } = await openStage(
+      pair,
+      [failure],
+      [acts.reply({ text: defaultText, tools: callsAt(places.slice(0, 2)) })],
+    )
+    talk.say('Go.')
+    const heard = await talk.ask({ stream: pair.stream, tools: [look] })
+    expect(heard).toMatchObject({ text: defaultText, told: defaultText, finish: 'calls' })
+    expect(heard.calls.map(meantBy)).toEqual(callsAt(places.slice(0, 2)).map(meantBy))
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+  }
+
+/** A whole answer that is broken is none, and another provider may give one; where there is none the client hears of it. */
+const breaking =
+  (failure: Act): Scene =>
+  async pair => {
+    const { talk, second } = await openStage(pair, [failure], pair.stream ? [acts.reply()] : [])
+    talk.say('Go.')
+    await expect(talk.ask({ stream: pair.stream })).rejects.toBeInstanceOf(pair.client.errors.any)
+    expect(second.calls.length).toBe(0)
+  }
+
+const refused: Scene = async pair => {
+  const asked = ask(pair, acts.status(400, { message: 'The points are out of order.', code: 'invalid_request_error' }))
+  const error = await asked.catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(pair.client.errors.badRequest)
+  expect(error).toMatchObject({ status: 400, message: expect.stringContaining('The points are out of order.') })
+}
+
+export const scenes: Readonly<Record<string, Scene>> = {
+  'text arrives to the character': async pair => {
+    const { heard } = await ask(pair, acts.reply())
+    expect(heard).toMatchObject({ text: defaultText, told: defaultText, finish: 'stop', calls: [], refusal: '', reasoning: '' })
+  },
+  ...Object.fromEntries(
+    [1, 3, 8].flatMap(count =>
+      Object.entries(manners).map(([manner, act]) => [`${count} calls that come ${manner} arrive in order`, calling(count, act)]),
+    ),
+  ),
+  'a tool loop shows the provider each call with its result': loop,
+  'an image reaches the provider in its own form': seeing,
+  'thoughts are seen': thinking,
+  'a schema reaches the provider, and the answer keeps to it': shaping,
+  'a refusal is heard': refusing,
+  'an answer cut at its limit says so': ending('length', 'length'),
+  'an answer withheld by a filter says so': ending('content_filter', 'filter'),
+  'each token is counted once': counting,
+  'a status before the first word leads to the other provider': surviving(acts.status(429, { code: 'rate_limit_exceeded' })),
+  'an error in place of the first word leads to the other provider': surviving(acts.errorFirst()),
+  'a break before the first word leads to the other provider': surviving(acts.preambleThenFail()),
+  'what ends too early is an error': breaking(acts.endAfter(4)),
+  'what the provider refuses is the fault of the request': refused,
+}
+
+/** Only a stream can fail when a part of it has been heard. */
+export const streamedScenes: Readonly<Record<string, Scene>> = {
+  'an error after the first word is an error': breaking(acts.errorAfter(4)),
+  'a break after the first word is an error': breaking(acts.breakAfter(4)),
+}

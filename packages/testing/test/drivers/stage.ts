@@ -1,0 +1,30 @@
+import { gatewayFetch } from '@signalbox/fetch-handler'
+import { onTestFinished } from 'vitest'
+import { type Act, type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'
+import type { Client, Conversation } from './heard.ts'
+import type { Language } from './languages.ts'
+
+/** Who speaks to whom, and how answers come. */
+export interface Pair {
+  readonly client: Client
+  readonly provider: Language
+  /** Of another language than `provider`. */
+  readonly other: Language
+  readonly stream: boolean
+}
+
+export interface Stage {
+  readonly first: ScriptedProvider
+  readonly second: ScriptedProvider
+  readonly talk: Conversation
+}
+
+/** A gateway with one provider, or with two: whom it asks when the first fails. */
+export async function openStage({ client, provider, other }: Pair, script: readonly Act[], fallback: readonly Act[] = []): Promise<Stage> {
+  const first = scriptedProvider({ id: 'first', dialect: provider.dialect, acts: script })
+  const second = scriptedProvider({ id: 'second', dialect: other.dialect, acts: fallback })
+  const house = await testGateway({ providers: fallback.length > 0 ? [first, second] : [first] })
+  onTestFinished(() => house.close())
+  const talk = client.converse({ secret: house.secret, url: 'http://signalbox.local', fetch: gatewayFetch(house.gateway) })
+  return { first, second, talk }
+}
