@@ -139,6 +139,7 @@ describe('parts', () => {
     expect(blocks({ type: 'file', url: 'data:application/zip;base64,AA' }).warned).toEqual(['input[0].content[0]'])
     expect(blocks({ type: 'file', url: 'data:text/plain;base64,***' }).warned).toEqual(['input[0].content[0]'])
     expect(blocks({ type: 'file', url: 'data:text/plain,%' }).warned).toEqual(['input[0].content[0]'])
+    expect(blocks({ type: 'file', url: 'data:application/pdf' }).warned).toEqual(['input[0].content[0]'])
     expect(send({ input: [user({ type: 'file', url: 'https://a.example/1.pdf' })] }, { files: false }).warned).toEqual([
       'input[0].content[0]',
     ])

@@ -175,6 +175,12 @@ describe('how it ends', () => {
       { content: [{ type: 'text', text: 'Well' }, refusal] },
     ])
     expect(read([start(), ...end('refusal', { stop_details: null })])).toMatchObject({ output: [], outcome: { status: 'incomplete' } })
+    const content = [{ type: 'tool_use', id: 'toolu_0', name: 'f', input: {} }]
+    expect(said(read([start(), ...tool(0, 'f'), ...end('refusal', { stop_details }, { output_tokens: 1 })]))).toEqual(
+      said(
+        messagesProvider.decodeResponse({ content, stop_reason: 'refusal', stop_details, usage: { input_tokens: 10, output_tokens: 1 } }),
+      ),
+    )
   })
   test('what the provider says of the end is remembered for callers of its language', () => {
     const events = decode([

@@ -143,6 +143,7 @@ describe('thinking', () => {
       thinking: { type: 'disabled' },
       warned: ['reasoning.effort'],
     })
+    expect(think({ effort: 'high' }, budget, { input: [...loop, hello] })).toMatchObject({ thinking: { type: 'disabled' } })
     const own: Item = { type: 'reasoning', summary: [], encrypted_content: writeState({ type: 'thinking', thinking: 't', signature: 's' }) }
     expect(think({ effort: 'high' }, budget, { input: [hello, own, call('a'), result('a')] })).toMatchObject({
       thinking: { type: 'enabled' },

@@ -120,3 +120,15 @@ describe('whole answers', () => {
     expect(messagesProvider.decodeResponse(body).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
   })
 })
+
+describe('size', () => {
+  const many = Array.from({ length: 30_000 }, (_, at) => at)
+  test.each<[string, readonly JsonObject[]]>([
+    ['calls that never end', many.map(at => open(at, { type: 'tool_use', id: `t${at}`, name: 'f' }))],
+    ['texts that never end', many.map(at => open(at, { type: 'text', text: 'x' }))],
+    ['fields of a message, one by one', many.map(at => ({ type: 'message_delta', delta: {}, [`f${at}`]: 1 }))],
+    ['fields of a block, one by one', [open(0, { type: 'x' }), ...many.map(at => delta(0, { type: 'y', [`f${at}`]: 1 }))]],
+  ])('%s: read within the patience of a test', (_, bodies) => {
+    expect(read([start(), ...bodies]).outcome.status).toBe('failed')
+  })
+})

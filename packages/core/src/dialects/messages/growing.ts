@@ -9,6 +9,8 @@ import { type BlockKind, callOf, inputText, isSpeech, messageOf, nativeOf, readT
 export interface Growing {
   readonly kind: BlockKind
   readonly blocks: Block[]
+  /** How many of them have not had their last word. */
+  open: number
   /** Of a call: what is known of it from the start. */
   readonly call?: { readonly call_id: string; readonly name: string }
   /** Ours, once announced: nothing is told of an item before it says something or ends. */
@@ -33,6 +35,7 @@ export interface Block {
 export const startItem = (kind: BlockKind, call?: Growing['call']): Growing => ({
   kind,
   blocks: [],
+  open: 0,
   index: undefined,
   ...(call && { call }),
 })
@@ -40,6 +43,7 @@ export const startItem = (kind: BlockKind, call?: Growing['call']): Growing => (
 export function startBlock(item: Growing, kind: BlockKind, wire: JsonObject): Block {
   const block: Block = { kind, item, part: item.blocks.length, wire, text: '', citations: [], whole: undefined, isCut: false }
   item.blocks.push(block)
+  item.open += 1
   return block
 }
 
@@ -70,10 +74,16 @@ export const guesses: ReadonlyMap<string, JsonObject> = new Map<string, JsonObje
 
 /** A delta of another type than the one by which the block grows. A signature comes whole; what we do not read grows by its texts. */
 export function add(block: Block, { type, ...delta }: JsonObject): void {
-  if (block.kind === 'native') block.wire = { ...block.wire, ...grown(block.wire, delta) }
+  if (block.kind === 'native') block.wire = merged(block.wire, grown(block.wire, delta))
   else if (block.kind === 'text' && isObject(delta.citation)) block.citations.push(delta.citation)
   else if (block.kind === 'thinking' && type === 'signature_delta') block.wire = { ...block.wire, ...delta }
 }
+
+/** No object there has more fields; one that got so many in pieces is copied no further. */
+const mostFields = 200
+
+export const merged = (known: JsonObject, more: JsonObject): JsonObject =>
+  Object.keys(known).length > mostFields ? known : { ...known, ...more }
 
 const grown = (wire: JsonObject, delta: JsonObject): JsonObject =>
   Object.fromEntries(
@@ -94,6 +104,7 @@ export const closingOf = ({ kind, wire, text }: Block): string =>
 export function close(block: Block, isCut: boolean): JsonObject {
   block.isCut = isCut
   block.whole = wholeOf(block)
+  block.item.open -= 1
   return block.whole
 }
 

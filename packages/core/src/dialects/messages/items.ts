@@ -151,12 +151,11 @@ function withoutTrail(messages: readonly JsonObject[]): readonly JsonObject[] {
   return [...messages.slice(0, -1), { ...last, content: [...content, { ...block, text: text.trimEnd() }] }]
 }
 
-/** A tool has answered a call that no restorable thought of the same turn stands before. */
+/** A tool has answered the assistant's last turn, and no thought that could be restored stands first in it. */
 export function isUnthoughtLoop(input: readonly Item[]): boolean {
-  if (input.at(-1)?.type !== 'function_call_output') return false
-  const results = input.findLastIndex(item => item.type !== 'function_call_output')
-  const before = input.slice(0, results + 1).findLastIndex(isTurnOver)
-  const first = input[before + 1]
+  const end = input.findLastIndex(item => !isTurnOver(item))
+  if (!input.slice(end + 1).some(({ type }) => type === 'function_call_output')) return false
+  const first = input[input.slice(0, end).findLastIndex(isTurnOver) + 1]
   return first?.type !== 'reasoning' || writeThought(first).length === 0
 }
 

@@ -66,7 +66,7 @@ function imageSource(url: string): JsonObject | undefined {
 function fileSource(url: string): JsonObject | undefined {
   const { type, isBase64, data } = readDataUrl(url)
   if (type === 'application/pdf' && isBase64) return { type: 'base64', media_type: type, data }
-  const text = type.startsWith('text/') || type === '' ? readText(data, isBase64) : undefined
+  const text = /^(text\/|$)/.test(type) && url.includes(',') ? readText(data, isBase64) : undefined
   return text === undefined ? undefined : { type: 'text', media_type: 'text/plain', data: text }
 }
 

@@ -164,6 +164,8 @@ function readBlocks(blocks: readonly JsonObject[], outcome: Outcome, { body, hea
   let parts: Part[] = []
   let spoken: JsonObject[] = []
   const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
+  const explanation = outcome === refused ? explanationOf(body) : ''
+  const last = explanation === '' ? blocks.length - 1 : blocks.length
   const closeMessage = (isLast: boolean): void => {
     if (parts.length > 0) items.push(messageOf(parts, spoken, isLast ? status : 'completed'))
     parts = []
@@ -178,10 +180,9 @@ function readBlocks(blocks: readonly JsonObject[], outcome: Outcome, { body, hea
     }
     closeMessage(false)
     if (kind === 'native') items.push(nativeOf(block))
-    else if (kind === 'call') items.push(readCall(block, { idFor, reading, status: at === blocks.length - 1 ? status : 'completed' }))
+    else if (kind === 'call') items.push(readCall(block, { idFor, reading, status: at === last ? status : 'completed' }))
     else items.push(readThought(block))
   }
-  const explanation = outcome === refused ? explanationOf(body) : ''
   if (explanation !== '') parts.push({ type: 'refusal', refusal: explanation })
   closeMessage(true)
   return items

@@ -16,6 +16,7 @@ import {
   growths,
   guesses,
   itemOf,
+  merged,
   openingOf,
   partOf,
   shellOf,
@@ -53,8 +54,9 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   let isCounted = false
   let content: JsonObject[] = []
   let count = 0
-  /** Items that are not finished, in order. */
-  let items: Growing[] = []
+  /** Items that are not finished, in order, and the last that began. */
+  let items = new Set<Growing>()
+  let last: Growing | undefined
   let places = new Map<number, Block>()
   let latest: Block | undefined
   /** What makes the answer fail, however it goes on. */
@@ -91,9 +93,8 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
       fault ??= nameless
       return undefined
     }
-    const last = items.at(-1)
     const goesOn = last && isSpeech(last.kind) && isSpeech(kind)
-    const item = goesOn ? last : join(startItem(kind, kind === 'call' ? { call_id: idFor(wire.id, name), name } : undefined))
+    const item = last && goesOn ? last : join(startItem(kind, kind === 'call' ? { call_id: idFor(wire.id, name), name } : undefined))
     const block = startBlock(item, kind, wire)
     latest = block
     if (place !== undefined) places.set(place, block)
@@ -101,11 +102,11 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     return block
   }
 
-  /** Something else begins: what has had its last word is finished. */
+  /** Something else begins. */
   const join = (item: Growing): Growing => {
-    const isOver = ({ blocks }: Growing): boolean => blocks.every(({ whole }) => whole)
-    for (const each of items) if (isOver(each)) finishItem(each, 'completed')
-    items = [...items.filter(each => !isOver(each)), item]
+    if (last?.open === 0) finishItem(last, 'completed')
+    items.add(item)
+    last = item
     return item
   }
 
@@ -122,6 +123,8 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 
   const finishItem = (item: Growing, status: ItemStatus, refusal: readonly Part[] = []): void => {
+    items.delete(item)
+    if (last === item) last = undefined
     for (const block of item.blocks) end(block, status !== 'completed')
     const index = announce(item)
     for (const part of refusal)
@@ -137,7 +140,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
 
   const settle = (outcome: Outcome): void => {
     // Some answers are told whole in the announcement.
-    if (count === 0 && items.length === 0 && outcome.status !== 'failed')
+    if (count === 0 && items.size === 0 && outcome.status !== 'failed')
       for (const wire of objects(message?.content)) {
         const block = open(wire)
         if (block) end(block)
@@ -145,11 +148,9 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     ending = fault ?? outcome
     const isRefusal = ending.status === 'incomplete' && ending.reason === 'content_filter'
     const refusal = isRefusal ? explanationOf(message ?? {}) : ''
-    if (refusal !== '' && !isSpeech(items.at(-1)?.kind ?? 'native')) join(startItem('text'))
+    if (refusal !== '' && !(last && isSpeech(last.kind))) join(startItem('text'))
     const status: ItemStatus = ending.status === 'completed' ? 'completed' : 'incomplete'
-    for (const [at, item] of items.entries())
-      finishItem(item, status, refusal !== '' && at === items.length - 1 ? [{ type: 'refusal', refusal }] : [])
-    items = []
+    for (const item of items) finishItem(item, status, refusal !== '' && item === last ? [{ type: 'refusal', refusal }] : [])
     if (count === 0 && status === 'completed') tellWhole(emptyMessage)
   }
 
@@ -168,7 +169,8 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
       finish(second)
       return
     }
-    items = []
+    items = new Set()
+    last = undefined
     content = []
     places = new Map()
     latest = undefined
@@ -204,14 +206,17 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
 
   const onBlockStop = ({ index }: JsonObject): void => {
     const block = ending ? undefined : blockAt(index)
-    if (block) end(block)
+    if (!block) return
+    end(block)
+    // Whoever began before the last does not go on.
+    if (block.item !== last && block.item.open === 0) finishItem(block.item, 'completed')
   }
 
   const onMessageDelta = ({ type, delta, usage: counts, ...rest }: JsonObject): void => {
     const said = isObject(delta) ? told(delta) : {}
-    message = { ...message, ...rest, ...said }
+    message = merged(merged(message ?? {}, rest), said)
     if (isObject(counts)) {
-      usage = { ...usage, ...told(counts) }
+      usage = merged(usage, told(counts))
       isCounted = true
     }
     if (!ending && typeof said.stop_reason === 'string') settle(outcomeOf(said.stop_reason))
@@ -220,7 +225,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   const onStop = (): void => {
     const { stop_reason } = message ?? {}
     isCounted ||= typeof stop_reason === 'string'
-    const isAnswered = count > 0 || items.length > 0 || typeof stop_reason === 'string'
+    const isAnswered = count > 0 || items.size > 0 || typeof stop_reason === 'string'
     finish(ending ?? (isAnswered ? outcomeOf(stringOf(stop_reason)) : truncated))
   }
 
