@@ -4,7 +4,22 @@ import type { Item } from '../../src/protocol/item.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../src/protocol/request.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
-import { type Asking, body, called, encode, look, lookSpec, offer, own, type Row, result, thought, user, warned } from './bedrock-asking.ts'
+import {
+  type Asking,
+  assistant,
+  body,
+  called,
+  encode,
+  look,
+  lookSpec,
+  offer,
+  own,
+  type Row,
+  result,
+  thought,
+  user,
+  warned,
+} from './bedrock-asking.ts'
 
 describe('tools', () => {
   const config = (asking: Asking) => body({ tools: [look], ...asking }).toolConfig
@@ -343,6 +358,8 @@ describe('thinking', () => {
     expect(warned(loop())).toEqual(['reasoning.effort'])
     expect(own(loop(signed))).toMatchObject({ thinking: { type: 'enabled' } })
     expect(own({ ...loop(), quirks: claude })).toMatchObject({ thinking: { type: 'adaptive' } })
+    const talk = [user('x'), called('a'), result('a'), assistant('Seen.'), user('And now?')]
+    expect(own({ ...loop(), input: talk })).toMatchObject({ thinking: { type: 'enabled' } })
   })
 
   test('beside thinking no call can be demanded', () => {

@@ -140,6 +140,14 @@ describe('what an answer says', () => {
     expect(fold(events).output).toEqual([message('Both. '), call('a', 'f', '{"a":1}'), call('b', 'g', '{"b":2}'), message('Wait.')])
   })
 
+  test('what has stopped is finished before the next begins', () => {
+    const frames = [thought(0, { text: 't' }), blockStop(0), start(1, 'f', 'a'), blockStop(1), text('Hi', 2), stop(), metadata()]
+    const order = decode(frames).flatMap(each =>
+      each.type === 'item_started' || each.type === 'item_finished' ? [`${each.type} ${each.index}`] : [],
+    )
+    expect(order).toEqual([0, 1, 2].flatMap(index => [`item_started ${index}`, `item_finished ${index}`]))
+  })
+
   test('ids that are missing or shared are made unique', () => {
     const { output } = read(
       start(0, 'f', 'x'),
@@ -224,6 +232,10 @@ describe('how an answer ends', () => {
       expect(fold(told).output).toEqual([message('Hi')])
       expect([...decoder.read([text('more')]), ...decoder.end()]).toEqual([])
     }
+  })
+
+  test('words between the end of the message and its usage belong to nobody', () => {
+    expect(read(text('Hi'), stop(), text(' there'), start(1, 'f', 'a'), metadata()).output).toEqual([message('Hi')])
   })
 
   test('without usage it is over when the bytes are, and its usage is nobody’s', () => {
