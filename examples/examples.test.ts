@@ -120,3 +120,12 @@ test('router-only: plans, falls back, answers both ways and accounts', async () 
   expect(said()).toMatch(/Whole: completed, \d+ tokens, \$0\.0/)
   expect(Number(/Left of \$5: \$([\d.]+)/.exec(said())?.[1])).toBeLessThan(5)
 })
+
+test('any-sdk: each SDK asks in its own language and is answered in it', async () => {
+  const { over, said } = start('any-sdk', 0)
+  expect(await over).toBe(0)
+  expect(said()).toContain('openai, responses: Hello from Responses')
+  expect(said()).toContain('openai, chat: Hello from Chat Completions')
+  expect(said()).toMatch(/anthropic: Hello from Messages \(\d+ tokens in, \d+ out\)/)
+  expect(said()).toContain('ai: Hello from the AI SDK')
+})

@@ -1,0 +1,48 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import Anthropic from '@anthropic-ai/sdk'
+import { createGateway } from '@signalbox/core'
+import { simulated } from '@signalbox/core/providers'
+import { withFetch } from '@signalbox/fetch-handler'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { generateText } from 'ai'
+import OpenAI from 'openai'
+
+// One gateway, one provider that speaks Chat Completions; every SDK speaks its own language to it.
+const gateway = withFetch(
+  createGateway({
+    providers: [simulated({ id: 'sim' })],
+    models: [
+      { id: 'echo', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 50_000, output: 100_000 } }] },
+    ],
+    storage: memoryStorage(),
+  }),
+)
+const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
+const { secret: apiKey } = await gateway.keys.create(workspace.id, { name: 'example' })
+
+// The host is never looked up: `fetch` is the gateway itself. Keys, limits and money are those of the HTTP API.
+const { fetch } = gateway
+const baseURL = 'http://signalbox.local/v1'
+
+const openai = new OpenAI({ apiKey, baseURL, fetch })
+const response = await openai.responses.create({ model: 'echo', input: 'Hello from Responses' })
+console.log('openai, responses:', response.output_text)
+
+const completion = await openai.chat.completions.create({
+  model: 'echo',
+  messages: [{ role: 'user', content: 'Hello from Chat Completions' }],
+})
+console.log('openai, chat:', completion.choices[0]?.message.content)
+
+const anthropic = new Anthropic({ apiKey, baseURL: 'http://signalbox.local', fetch })
+const stream = anthropic.messages.stream({ model: 'echo', max_tokens: 100, messages: [{ role: 'user', content: 'Hello from Messages' }] })
+process.stdout.write('anthropic: ')
+stream.on('text', text => process.stdout.write(text))
+const { usage } = await stream.finalMessage()
+console.log(` (${usage.input_tokens} tokens in, ${usage.output_tokens} out)`)
+
+const compatible = createOpenAICompatible({ name: 'signalbox', apiKey, baseURL, fetch })
+const { text } = await generateText({ model: compatible('echo'), prompt: 'Hello from the AI SDK' })
+console.log('ai:', text)
+
+await gateway.close()
