@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Site } from './allocation-sites.ts'
-import { chosen, jobFor, requestsOf, titleOf } from './cases.ts'
+import { jobFor, lookedInto, requestsOf, titleOf } from './cases.ts'
 import type { Counting } from './children/measured.ts'
 import { openLab } from './lab.ts'
 import { originsOf, roomOf } from './origins.ts'
@@ -18,7 +18,7 @@ async function count(counting: Counting, { quick, only, server: kind }: Options)
   const lab = await openLab()
   const pages: string[] = []
   try {
-    for (const one of chosen(only.length > 0 ? only : ['32'])) {
+    for (const one of lookedInto(only)) {
       const server = await lab.open(kind)
       if (!server.speaks.includes(one.client)) continue
       process.stderr.write(`${counting}: ${titleOf(one)}\n`)

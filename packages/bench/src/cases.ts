@@ -1,6 +1,8 @@
 import type { Job } from './children/load.ts'
 import type { Server } from './lab.ts'
-import { deltaMark, deltas, type Language, paths, requestBody } from './speech.ts'
+import { type Language, languages } from './languages.ts'
+import { bodyOf, pathOf } from './requests.ts'
+import { deltaMark, deltas } from './speech.ts'
 
 /** One way through the gateway. */
 export interface Case {
@@ -15,17 +17,25 @@ export interface Case {
   readonly perSecond?: number
 }
 
-const pairs: readonly (readonly [Language, Language])[] = [
-  ['responses', 'responses'],
-  ['chat', 'chat'],
-  ['responses', 'chat'],
+type Pair = Pick<Case, 'client' | 'provider'>
+type Way = Omit<Case, keyof Pair>
+
+const usual: readonly Pair[] = [
+  { client: 'responses', provider: 'responses' },
+  { client: 'chat', provider: 'chat' },
+  { client: 'responses', provider: 'chat' },
 ]
+
+/** Every language of a client with every one of a provider. */
+export const pairs: readonly Pair[] = (['responses', 'chat', 'messages'] as const).flatMap(client =>
+  languages.map(provider => ({ client, provider })),
+)
 
 /**
  * A server that is asked as fast as it answers finds its neighbours awake the faster it is itself, and waking a process is
  * the dearest part of a write. So whole answers are also measured at one pace for all; streams are paced by the provider.
  */
-const ways: readonly Omit<Case, 'client' | 'provider'>[] = [
+const ways: readonly Way[] = [
   { delivery: 'whole', connections: 1 },
   { delivery: 'whole', connections: 32 },
   { delivery: 'whole', connections: 32, perSecond: 2_000 },
@@ -35,19 +45,37 @@ const ways: readonly Omit<Case, 'client' | 'provider'>[] = [
   { delivery: 'burst', connections: 32 },
 ]
 
-const cases: readonly Case[] = ways.flatMap(way => pairs.map(([client, provider]) => ({ client, provider, ...way })))
+/** The usual pairs in every way. */
+export const relayed: readonly Case[] = ways.flatMap(way => usual.map(pair => ({ ...pair, ...way })))
 
-const wayOf = ({ client, provider }: Case): string => (client === provider ? client : `${client} → ${provider}`)
+/** Every pair, asked as fast as it answers. */
+const busy = 32
+export const deliveries = ['whole', 'streamed', 'burst'] as const satisfies readonly Case['delivery'][]
+export const caseOf = (pair: Pair, delivery: Case['delivery']): Case => ({ ...pair, delivery, connections: busy })
+
+const all: readonly Case[] = [
+  ...relayed,
+  ...pairs
+    .filter(({ client, provider }) => !usual.some(known => known.client === client && known.provider === provider))
+    .flatMap(pair => deliveries.map(delivery => caseOf(pair, delivery))),
+]
+
+export const pairTitle = ({ client, provider }: Pair): string => (client === provider ? client : `${client} → ${provider}`)
 export const titleOf = (one: Case): string =>
   [
-    wayOf(one),
+    pairTitle(one),
     one.delivery,
     `${one.connections} connection${one.connections === 1 ? '' : 's'}`,
     ...(one.perSecond ? [`${one.perSecond} /s`] : []),
   ].join(', ')
 
 /** `--only burst --only 32`: every word must be in the title. */
-export const chosen = (words: readonly string[]): readonly Case[] => cases.filter(one => words.every(word => titleOf(one).includes(word)))
+export const chosen = <T>(among: readonly T[], words: readonly string[], title: (one: T) => string): readonly T[] =>
+  among.filter(one => words.every(word => title(one).includes(word)))
+
+/** What is looked into where nobody names it: the usual pairs, busy. */
+export const lookedInto = (words: readonly string[]): readonly Case[] =>
+  words.length > 0 ? chosen(all, words, titleOf) : chosen(relayed, [`${busy}`], titleOf)
 
 /** How many requests make a round of one or two seconds. */
 const counts: Readonly<Record<Case['delivery'], readonly [one: number, many: number]>> = {
@@ -60,14 +88,17 @@ export const requestsOf = ({ delivery, connections, perSecond }: Case): number =
 
 /** The floor translates nothing, so it is asked in the provider's language. */
 export function jobFor(one: Case, server: Server, requests: number): Job {
-  const language = server.kind === 'floor' ? one.provider : one.client
   const wired = one.delivery === 'burst' ? 'bench-burst' : 'bench'
-  const model = server.kind === 'floor' ? wired : `${one.provider}/${wired}`
+  const stream = one.delivery !== 'whole'
+  const asked =
+    server.kind === 'floor'
+      ? { language: one.provider, model: wired, stream }
+      : { language: one.client, model: `${one.provider}/${wired}`, stream }
   return {
     port: server.port,
     authorization: server.authorization,
-    path: paths[language],
-    body: requestBody(language, model, one.delivery !== 'whole'),
+    path: pathOf(asked),
+    body: bodyOf(asked),
     connections: one.connections,
     requests,
     ...(one.perSecond !== undefined && { perSecond: one.perSecond }),

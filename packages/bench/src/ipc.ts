@@ -45,7 +45,10 @@ export interface Start {
 
 /** The parent's side. `V` is the type of the verbs that the script serves. */
 export function start<V extends Verbs>({ script, args = [], execArgv = [] }: Start): Child<V> {
-  const child = fork(script, args, { execArgv: ['--no-warnings', ...execArgv], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(script, args, {
+    execArgv: ['--no-warnings', '--conditions=signalbox-source', ...execArgv],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   const waiting = new Map<number, (answer: Answer) => void>()
   let asked = 0
   child.on('message', (answer: Answer) => {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Case, checked, chosen, jobFor, requestsOf, titleOf } from './cases.ts'
+import { type Case, checked, jobFor, lookedInto, requestsOf, titleOf } from './cases.ts'
 import type { HotSpots } from './hot-spots.ts'
 import { openLab, type Server } from './lab.ts'
 import { originsOf, roomOf } from './origins.ts'
@@ -15,7 +15,7 @@ export const profile: Section = async ({ quick, only, server: kind }) => {
   const lab = await openLab()
   const pages: string[] = []
   try {
-    for (const one of chosen(only.length > 0 ? only : ['32'])) {
+    for (const one of lookedInto(only)) {
       process.stderr.write(`profile: ${titleOf(one)}\n`)
       const server = await lab.open(kind)
       if (!server.speaks.includes(one.client)) continue

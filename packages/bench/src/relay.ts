@@ -1,4 +1,4 @@
-import { type Case, checked, chosen, jobFor, requestsOf, titleOf } from './cases.ts'
+import { type Case, checked, chosen, jobFor, relayed, requestsOf, titleOf } from './cases.ts'
 import { type Kind, kinds, type Lab, openLab, type Server } from './lab.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
@@ -30,7 +30,7 @@ export const relay: Section = async ({ quick, only }) => {
       return { cpu, perSecond: requests / seconds, p50, p99, chunks }
     }
     const results: { readonly one: Case; readonly rounds: readonly Round[] }[] = []
-    for (const one of chosen(only).filter(({ client }) => servers.every(({ speaks }) => speaks.includes(client)))) {
+    for (const one of chosen(relayed, only, titleOf).filter(({ client }) => servers.every(({ speaks }) => speaks.includes(client)))) {
       process.stderr.write(`relay: ${titleOf(one)}\n`)
       const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
       for (const server of servers) await warmUp(lab, one, server)

@@ -3,6 +3,7 @@ import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { streams } from './streams.ts'
+import { translate } from './translate.ts'
 
 export interface Options {
   /** Fewer requests and rounds; the figures are for a glance and are not written to the page. */
@@ -20,6 +21,7 @@ export type Section = (options: Options) => Promise<string>
 export const sections: Readonly<Record<string, { readonly run: Section; readonly published: boolean }>> = {
   relay: { run: relay, published: true },
   streams: { run: streams, published: true },
+  translate: { run: translate, published: true },
   profile: { run: profile, published: false },
   allocations: { run: allocations, published: false },
   promoted: { run: promoted, published: false },

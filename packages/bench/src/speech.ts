@@ -1,20 +1,24 @@
-/** What the fake provider says, in both languages; the load generator counts it again on the other side. */
-export type Language = 'responses' | 'chat'
+import { sse, tongues } from '@signalbox/testing'
+import type { Language } from './languages.ts'
 
+/** What the fake provider says; the load generator counts it again on the other side. */
 export interface Speech {
   /** A whole answer, about 600 bytes. */
   readonly whole: string
-  readonly head: string
-  readonly delta: (text: string) => string
-  readonly tail: string
+  /** The content type of a stream. */
+  readonly type: string
+  readonly head: Uint8Array
+  readonly delta: (text: string) => Uint8Array
+  readonly tail: Uint8Array
 }
-
-export const paths: Readonly<Record<Language, string>> = { responses: '/v1/responses', chat: '/v1/chat/completions' }
 
 /** Found once in the wire text of each delta. */
 export const deltaMark: Readonly<Record<Language, string>> = {
   responses: '"type":"response.output_text.delta"',
   chat: '"delta":{"content":',
+  messages: '"type":"text_delta"',
+  gemini: '"parts":[{"text":" ',
+  bedrock: '"delta":{"text":',
 }
 
 export const deltas = 100
@@ -24,9 +28,24 @@ const answer =
 const usage = { input_tokens: 30, output_tokens: 100, total_tokens: 130 }
 const created = 1_770_000_000
 
+interface Text {
+  readonly whole: string
+  readonly head: string
+  readonly delta: (text: string) => string
+  readonly tail: string
+}
+
+const events = ({ whole, head, delta, tail }: Text): Speech => ({
+  whole,
+  type: 'text/event-stream; charset=utf-8',
+  head: Buffer.from(head),
+  delta: text => Buffer.from(delta(text)),
+  tail: Buffer.from(tail),
+})
+
 const event = (type: string, fields: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
 
-function responses(): Speech {
+function responses(): Text {
   const item_id = 'msg_68a1f0c2d4e6'
   const at = { item_id, output_index: 0, content_index: 0 }
   const part = (text: string): object => ({ type: 'output_text', text, annotations: [] })
@@ -67,7 +86,7 @@ function responses(): Speech {
   }
 }
 
-function chat(): Speech {
+function chat(): Text {
   const facts = { id: 'chatcmpl-68a1f0c2d4e5', created, model: 'bench', service_tier: 'default', system_fingerprint: 'fp_bench' }
   const counted = { prompt_tokens: usage.input_tokens, completion_tokens: usage.output_tokens, total_tokens: usage.total_tokens }
   const details = { prompt_tokens_details: { cached_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0 } }
@@ -88,28 +107,29 @@ function chat(): Speech {
   }
 }
 
-export const speeches: Readonly<Record<Language, Speech>> = { responses: responses(), chat: chat() }
+/** As the test servers speak it: a speech of one piece, opened where the piece stands. */
+function spoken(language: Language): Speech {
+  const tongue = tongues[language]
+  const { type, bytes } = tongue.wire ?? { type: 'text/event-stream', bytes: frames => Buffer.from(sse(frames)) }
+  const asked = { model: 'bench', includeUsage: true }
+  const counted = { input: usage.input_tokens, output: usage.output_tokens }
+  const { opening, content, closing } = tongue.tell({ text: 'word', usage: counted }, asked)
+  const { data } = tongue.textFrame('word', asked)
+  const at = content.findIndex(frame => frame.data === data)
+  return {
+    whole: JSON.stringify(tongue.tell({ text: answer, usage: counted }, asked).whole),
+    type,
+    head: bytes([...opening, ...content.slice(0, at)]),
+    delta: text => bytes([tongue.textFrame(text, asked)]),
+    tail: bytes([...content.slice(at + 1), ...closing]),
+  }
+}
 
-/** A request as a small agent sends it. */
-export function requestBody(language: Language, model: string, stream: boolean): string {
-  const system = 'You are the keeper of a signalbox. Answer in one short paragraph, and never name a train that has not passed yet.'
-  const question = 'Which way did the night mail go, and why did it not wait for the coal train at the junction?'
-  const common = { model, temperature: 0.7, stream }
-  return JSON.stringify(
-    language === 'responses'
-      ? {
-          ...common,
-          instructions: system,
-          input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: question }] }],
-          max_output_tokens: 400,
-        }
-      : {
-          ...common,
-          messages: [
-            { role: 'system', content: system },
-            { role: 'user', content: question },
-          ],
-          max_completion_tokens: 400,
-        },
-  )
+/** Where the test servers are brief and the vendor is not, the words of the vendor: a chunk is mostly what is said with each. */
+export const speeches: Readonly<Record<Language, Speech>> = {
+  responses: events(responses()),
+  chat: events(chat()),
+  messages: spoken('messages'),
+  gemini: spoken('gemini'),
+  bedrock: spoken('bedrock'),
 }

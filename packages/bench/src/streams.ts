@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Delays, Job } from './children/load.ts'
 import { type Kind, type Lab, openLab, type Server } from './lab.ts'
+import type { Language } from './languages.ts'
 import { against, table } from './report.ts'
+import { bodyOf, pathOf } from './requests.ts'
 import type { Section } from './sections.ts'
-import { type Language, paths, requestBody } from './speech.ts'
 
 interface Found extends Delays {
   readonly who: string
@@ -87,7 +88,9 @@ export function slowJob(
 ): Omit<Job, 'connections' | 'requests'> {
   const wired = speed === 'slow' ? 'bench-slow' : 'bench-burst'
   // The floor translates nothing, so it is asked in the provider's language.
-  const client = kind === 'floor' ? language : 'responses'
-  const named = `${language}/${wired}`
-  return { port, authorization, path: paths[client], body: requestBody(client, kind === 'floor' ? wired : named, true) }
+  const asked =
+    kind === 'floor'
+      ? { language, model: wired, stream: true }
+      : { language: 'responses' as const, model: `${language}/${wired}`, stream: true }
+  return { port, authorization, path: pathOf(asked), body: bodyOf(asked) }
 }

@@ -1,6 +1,7 @@
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '../ipc.ts'
+import { languages } from '../languages.ts'
 import { measured } from './measured.ts'
 
 /** The least that a proxy on Node can do: headers and bytes go through as they came. No key, no limit, no parsing, no books. */
@@ -20,4 +21,4 @@ const listen = (upstream: string): Promise<number> => {
   return new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
 }
 
-serve(measured(async ({ upstream }) => ({ port: await listen(upstream), authorization: '', speaks: ['responses', 'chat'] })))
+serve(measured(async ({ upstream }) => ({ port: await listen(upstream), authorization: '', speaks: languages })))

@@ -6,6 +6,7 @@ import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { serve } from '../ipc.ts'
+import { type Language, languages } from '../languages.ts'
 import { measured } from './measured.ts'
 
 /** The gateway as a user runs it on Node. Its only argument: a SQLite file; without, the books are kept in memory. */
@@ -13,7 +14,7 @@ const [, , file] = process.argv
 const storage: Storage = await (file === undefined ? memoryStorage() : sqliteStorage(file))
 
 const price = { input: 250_000, output: 2_000_000 }
-const model = (dialect: 'responses' | 'chat', provider_model_id: string): Model => ({
+const model = (dialect: Language, provider_model_id: string): Model => ({
   id: `${dialect}/${provider_model_id}`,
   offers: [{ provider: 'bench', provider_model_id, dialect, price }],
 })
@@ -21,10 +22,8 @@ const model = (dialect: 'responses' | 'chat', provider_model_id: string): Model 
 serve(
   measured(async ({ upstream }) => {
     const gateway = createGateway({
-      providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: ['responses', 'chat'] })],
-      models: (['responses', 'chat'] as const).flatMap(dialect =>
-        ['bench', 'bench-burst', 'bench-slow'].map(wired => model(dialect, wired)),
-      ),
+      providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: languages })],
+      models: languages.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(wired => model(dialect, wired))),
       storage,
       transport: nodeTransport(),
       // Counted as ever, and never reached.

@@ -1,6 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { serve } from '../ipc.ts'
-import { deltas, type Language, paths, type Speech, speeches } from '../speech.ts'
+import type { Language } from '../languages.ts'
+import { askedIn } from '../requests.ts'
+import { deltas, type Speech, speeches } from '../speech.ts'
 
 /**
  * The provider: as little HTTP as will do, so that both cores are left to what is measured. Whole answers are one write.
@@ -16,7 +18,7 @@ const slowDeltas = 250
 const slowMs = 20
 const pacedMs = 2
 
-const chunk = (text: string): Buffer => Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+const chunk = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
 interface Canned {
   readonly whole: Buffer
@@ -25,46 +27,74 @@ interface Canned {
   readonly speech: Speech
 }
 
-const streamHead = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n')
-const streamEnd = '0\r\n\r\n'
+const headOf = ({ type }: Speech): Buffer => Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`)
+const streamEnd = Buffer.from('0\r\n\r\n')
+
+const firstWrite = (speech: Speech): Buffer => Buffer.concat([headOf(speech), chunk(speech.head)])
+const lastWrite = (speech: Speech): Buffer => Buffer.concat([chunk(speech.tail), streamEnd])
 
 function can(speech: Speech): Canned {
-  const words = Array.from({ length: deltas }, (_, at) => speech.delta(` word${at}`))
+  const words = Array.from({ length: deltas }, (_, at) => chunk(speech.delta(` word${at}`)))
   const whole = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(speech.whole)}\r\n\r\n${speech.whole}`
-  return {
-    whole: Buffer.from(whole),
-    writes: [
-      Buffer.concat([streamHead, chunk(speech.head)]),
-      ...words.map(chunk),
-      Buffer.concat([chunk(speech.tail), Buffer.from(streamEnd)]),
-    ],
-    speech,
-  }
+  return { whole: Buffer.from(whole), writes: [firstWrite(speech), ...words, lastWrite(speech)], speech }
 }
 
-const canned: Readonly<Record<Language, Canned>> = { responses: can(speeches.responses), chat: can(speeches.chat) }
+const canned: Readonly<Record<Language, Canned>> = {
+  responses: can(speeches.responses),
+  chat: can(speeches.chat),
+  messages: can(speeches.messages),
+  gemini: can(speeches.gemini),
+  bedrock: can(speeches.bedrock),
+}
 
+interface Head {
+  readonly path: string
+  /** Bytes of the request, head included. */
+  readonly size: number
+  readonly bodyAt: number
+}
+
+const headEnd = Buffer.from('\r\n\r\n')
+
+function readHead(bytes: Buffer): Head | undefined {
+  const end = bytes.indexOf(headEnd)
+  if (end === -1) return undefined
+  const text = bytes.toString('latin1', 0, end + 2)
+  const bodyAt = end + headEnd.length
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
+  return { path: text.slice(text.indexOf(' ') + 1, text.indexOf(' HTTP/')), bodyAt, size: bodyAt + length }
+}
+
+/** A body may be tens of megabytes: it is joined once, when all of it is here. */
 const server = createServer({ noDelay: true }, socket => {
-  let unread = ''
+  let pieces: Buffer[] = []
+  let size = 0
+  let head: Head | undefined
   socket.on('error', () => socket.destroy())
-  socket.on('data', (bytes: Buffer) => {
-    unread += bytes.toString('latin1')
-    const end = unread.indexOf('\r\n\r\n')
-    if (end === -1) return
-    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(unread.slice(0, end + 2))?.[1] ?? 0)
-    const whole = end + 4 + length
-    if (unread.length < whole) return
-    const path = unread.slice(unread.indexOf(' ') + 1, unread.indexOf(' HTTP/'))
-    const body = unread.slice(end + 4, whole)
-    unread = unread.slice(whole)
-    reply(socket, path === paths.chat ? canned.chat : canned.responses, body)
+  socket.on('data', (piece: Buffer) => {
+    pieces.push(piece)
+    size += piece.length
+    head ??= readHead(Buffer.concat(pieces))
+    if (head === undefined || size < head.size) return
+    const { path, bodyAt } = head
+    const body = Buffer.concat(pieces).toString('latin1', bodyAt, head.size)
+    pieces = []
+    size = 0
+    head = undefined
+    reply(socket, path, body)
   })
 })
 
-function reply(socket: Socket, { whole, writes, speech }: Canned, body: string): void {
-  if (!body.includes('"stream":true')) socket.write(whole)
-  else if (body.includes('"bench-slow"')) speak(socket, slowMs, at => slowly(speech, at))
-  else if (body.includes('"bench-burst"')) burst(socket, writes)
+function reply(socket: Socket, path: string, body: string): void {
+  const asked = askedIn(path, body)
+  if (asked === undefined) {
+    socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n')
+    return
+  }
+  const { whole, writes, speech } = canned[asked.language]
+  if (!asked.stream) socket.write(whole)
+  else if (asked.model === 'bench-slow') speak(socket, slowMs, at => slowly(speech, at))
+  else if (asked.model === 'bench-burst') burst(socket, writes)
   else speak(socket, pacedMs, at => writes[at])
 }
 
@@ -84,9 +114,9 @@ function burst(socket: Socket, writes: readonly Buffer[]): void {
 const stamp = (): string => ` @${(Number(process.hrtime.bigint()) / 1e6).toFixed(3)}@`
 
 function slowly(speech: Speech, at: number): Buffer | undefined {
-  if (at === 0) return Buffer.concat([streamHead, chunk(speech.head)])
+  if (at === 0) return firstWrite(speech)
   if (at <= slowDeltas) return chunk(speech.delta(stamp()))
-  return at === slowDeltas + 1 ? Buffer.concat([chunk(speech.tail), Buffer.from(streamEnd)]) : undefined
+  return at === slowDeltas + 1 ? lastWrite(speech) : undefined
 }
 
 interface Speaking {

@@ -1,0 +1,118 @@
+import { tongues } from '@signalbox/testing'
+import { type Language, languages } from './languages.ts'
+
+/** What a request asks for, and how it asks. */
+export interface Asked {
+  readonly language: Language
+  readonly model: string
+  readonly stream: boolean
+}
+
+const system = 'You are the keeper of a signalbox. Answer in one short paragraph, and never name a train that has not passed yet.'
+const question = 'Which way did the night mail go, and why did it not wait for the coal train at the junction?'
+const temperature = 0.7
+const most = 400
+
+/** Where a request goes and what it says, as a small agent sends it. `image`: base64 that goes with the question. */
+interface Manner {
+  readonly path: (asked: Asked) => string
+  readonly body: (asked: Asked, image?: string) => object
+}
+
+const mediaType = 'image/png'
+const dataUrl = (data: string): string => `data:${mediaType};base64,${data}`
+const withImage = (data: string | undefined, part: (data: string) => object): readonly object[] => (data === undefined ? [] : [part(data)])
+
+const manners: Readonly<Record<Language, Manner>> = {
+  responses: {
+    path: () => '/v1/responses',
+    body: ({ model, stream }, image) => ({
+      model,
+      temperature,
+      stream,
+      instructions: system,
+      input: [
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: question },
+            ...withImage(image, data => ({ type: 'input_image', image_url: dataUrl(data), detail: 'auto' })),
+          ],
+        },
+      ],
+      max_output_tokens: most,
+    }),
+  },
+  chat: {
+    path: () => '/v1/chat/completions',
+    body: ({ model, stream }, image) => ({
+      model,
+      temperature,
+      stream,
+      messages: [
+        { role: 'system', content: system },
+        {
+          role: 'user',
+          content:
+            image === undefined
+              ? question
+              : [
+                  { type: 'text', text: question },
+                  { type: 'image_url', image_url: { url: dataUrl(image) } },
+                ],
+        },
+      ],
+      max_completion_tokens: most,
+    }),
+  },
+  messages: {
+    path: () => '/v1/messages',
+    body: ({ model, stream }, image) => ({
+      model,
+      temperature,
+      stream,
+      system,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: question },
+            ...withImage(image, data => ({ type: 'image', source: { type: 'base64', media_type: mediaType, data } })),
+          ],
+        },
+      ],
+      max_tokens: most,
+    }),
+  },
+  gemini: {
+    path: ({ model, stream }) => `/v1/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: () => ({
+      contents: [{ role: 'user', parts: [{ text: question }] }],
+      systemInstruction: { parts: [{ text: system }] },
+      generationConfig: { temperature, maxOutputTokens: most },
+    }),
+  },
+  bedrock: {
+    path: ({ model, stream }) => `/v1/model/${model}/${stream ? 'converse-stream' : 'converse'}`,
+    body: () => ({
+      messages: [{ role: 'user', content: [{ text: question }] }],
+      system: [{ text: system }],
+      inferenceConfig: { temperature, maxTokens: most },
+    }),
+  },
+}
+
+export const pathOf = (asked: Asked): string => manners[asked.language].path(asked)
+export const bodyOf = (asked: Asked, image?: string): string => JSON.stringify(manners[asked.language].body(asked, image))
+
+/** The other way round: who asks, as the provider sees it. Model and delivery stand in the path or in the body. */
+export function askedIn(path: string, body: string): Asked | undefined {
+  for (const language of languages) {
+    const tongue = tongues[language]
+    const addressed = tongue.addressed?.(path)
+    if (addressed) return { language, ...addressed }
+    if (tongue.path === path) return { language, model: /"model":"([^"]+)"/.exec(body)?.[1] ?? '', stream: body.includes('"stream":true') }
+  }
+  return undefined
+}
