@@ -1,4 +1,5 @@
 import { allocations, held, promoted } from './allocations.ts'
+import { halves } from './halves.ts'
 import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
@@ -22,6 +23,7 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   relay: { run: relay, published: true },
   streams: { run: streams, published: true },
   translate: { run: translate, published: true },
+  halves: { run: halves, published: true },
   profile: { run: profile, published: false },
   allocations: { run: allocations, published: false },
   promoted: { run: promoted, published: false },

@@ -1,0 +1,161 @@
+import { clientDialects, providerDialects } from '@signalbox/core/dialects'
+import type { Frame, InferenceEvent, ProviderDialect, Stamp } from '@signalbox/core/protocol'
+import { serve } from '../ipc.ts'
+import type { Language } from '../languages.ts'
+import { medianOf } from '../numbers.ts'
+import { bodyOf } from '../requests.ts'
+import { speeches } from '../speech.ts'
+
+/**
+ * The halves of the languages by themselves, without a socket: a provider half reads a stream of `count` deltas, a client half
+ * writes it, `atOnce` of them together. Beside each stands the least that could be made in its place.
+ */
+export type HalvesVerbs = {
+  /** Bytes → frames, where a language has a reader of its own. */
+  reader: (input: { readonly language: Language }) => Halves | undefined
+  decoder: (input: { readonly language: Language }) => Halves
+  encoder: (input: { readonly language: Language }) => Halves
+}
+
+/** Of one delta. */
+export interface Cost {
+  /** Of the heap. */
+  readonly bytes: number
+  readonly ns: number
+}
+
+export interface Halves {
+  readonly ours: Cost
+  /** Of a reader: the frame. Of a decoder: its JSON parsed, and the fact. Of an encoder: the frame, with the text as JSON in it. */
+  readonly least: Cost
+}
+
+const count = 1_000
+const atOnce = 10
+const rounds = 40
+const warmth = 400
+
+const batchesOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: list.length / atOnce }, (_, at) => list.slice(at * atOnce, (at + 1) * atOnce))
+
+/** `prepare` is not measured; what it gives back is called once, and makes something of every delta. */
+function costOf(prepare: () => () => void): Cost {
+  for (let round = 0; round < warmth; round += 1) prepare()()
+  const found = Array.from({ length: rounds }, () => {
+    const run = prepare()
+    // The young generation is large enough for all of a round: nothing is collected before it is counted.
+    globalThis.gc?.()
+    const before = process.memoryUsage().heapUsed
+    const began = process.hrtime.bigint()
+    run()
+    const ns = Number(process.hrtime.bigint() - began)
+    return { bytes: process.memoryUsage().heapUsed - before, ns }
+  })
+  return { bytes: medianOf(found.map(({ bytes }) => bytes)) / count, ns: medianOf(found.map(({ ns }) => ns)) / count }
+}
+
+/** What was made last is held on to, so that nothing is found to be superfluous. */
+const held: { latest: unknown; parsed: unknown } = { latest: undefined, parsed: undefined }
+
+interface Stream {
+  readonly head: readonly Frame[]
+  /** Bytes and frames of `atOnce` deltas each. */
+  readonly bytes: readonly Uint8Array[]
+  readonly frames: readonly (readonly Frame[])[]
+}
+
+function streamOf(language: Language, { frames: openReader }: ProviderDialect): Stream {
+  const { head, delta } = speeches[language]
+  const framesIn = (bytes: Uint8Array): readonly Frame[] => openReader?.().push(bytes) ?? sseFrames(Buffer.from(bytes).toString())
+  const bytes = batchesOf(Array.from({ length: count }, (_, at) => delta(` word number ${at}`))).map(each => Buffer.concat(each))
+  return { head: framesIn(head), bytes, frames: bytes.map(framesIn) }
+}
+
+const sseFrames = (text: string): readonly Frame[] =>
+  text.split('\n\n').flatMap((block): readonly Frame[] => {
+    const [, event, data] = /^(?:event: (.*)\n)?data: (.*)$/.exec(block) ?? []
+    return data === undefined ? [] : [event === undefined ? { data } : { event, data }]
+  })
+
+function half<T>(name: Language, among: Readonly<Record<string, T>>): T {
+  const found = among[name]
+  if (found === undefined) throw new Error(`Nobody has a half of "${name}".`)
+  return found
+}
+
+const stamp: Stamp = {
+  id: 'resp_68a1f0c2d4e5',
+  model: 'bench',
+  created_at: 1_770_000_000,
+  itemId: prefix => `${prefix}_68a1f0c2d4e6`,
+  warnings: [],
+}
+
+const textOf = (event: InferenceEvent): string => (event.type === 'delta' && event.delta.kind === 'text' ? event.delta.text : '')
+
+serve({
+  reader({ language }) {
+    const dialect = half(language, providerDialects)
+    if (dialect.frames === undefined) return undefined
+    const { bytes, frames } = streamOf(language, dialect)
+    const ours = costOf(() => {
+      const reader = dialect.frames?.()
+      return () => {
+        for (const piece of bytes) held.latest = reader?.push(piece)
+      }
+    })
+    const texts = frames.map(some => Buffer.from(some.map(({ data }) => data).join('')))
+    const decoder = new TextDecoder()
+    const least = costOf(() => () => {
+      for (const [at, some] of frames.entries()) {
+        let from = 0
+        held.latest = some.map(({ data }): Frame => {
+          const frame = { event: 'delta', data: decoder.decode(texts[at]?.subarray(from, from + data.length)) }
+          from += data.length
+          return frame
+        })
+      }
+    })
+    return { ours, least }
+  },
+  decoder({ language }) {
+    const dialect = half(language, providerDialects)
+    const { head, frames } = streamOf(language, dialect)
+    const ours = costOf(() => {
+      const decoder = dialect.decodeEvents()
+      decoder.read(head)
+      return () => {
+        for (const some of frames) held.latest = decoder.read(some)
+      }
+    })
+    const leastFact = ({ data }: Frame): InferenceEvent => {
+      held.parsed = JSON.parse(data)
+      return { type: 'delta', index: 0, delta: { kind: 'text', part: 0, text: data } }
+    }
+    const least = costOf(() => () => {
+      for (const some of frames) held.latest = some.map(leastFact)
+    })
+    return { ours, least }
+  },
+  encoder({ language }) {
+    const dialect = half(language, clientDialects)
+    const request = dialect.decodeRequest(JSON.parse(bodyOf({ language, model: 'bench', stream: true })))
+    const maker = half('messages', providerDialects)
+    const { head, frames } = streamOf('messages', maker)
+    const decoder = maker.decodeEvents()
+    const [announced, ...facts] = [head, ...frames].map(some => decoder.read(some))
+    const ours = costOf(() => {
+      const encoder = dialect.encodeEvents(request, () => stamp)
+      encoder.write(announced ?? [])
+      return () => {
+        for (const some of facts) held.latest = encoder.write(some)
+      }
+    })
+    const before = JSON.stringify({ id: stamp.id, of: 'x'.repeat(100) })
+    const leastFrame = (event: InferenceEvent): Frame => ({ event: 'delta', data: `${before}${JSON.stringify(textOf(event))}}` })
+    const least = costOf(() => () => {
+      for (const some of facts) held.latest = some.map(leastFrame)
+    })
+    return { ours, least }
+  },
+} satisfies HalvesVerbs)

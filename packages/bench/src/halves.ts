@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { chosen } from './cases.ts'
+import type { Halves, HalvesVerbs } from './children/halves.ts'
+import { type Child, start } from './ipc.ts'
+import { languages } from './languages.ts'
+import { table } from './report.ts'
+import type { Section } from './sections.ts'
+
+const clients = ['responses', 'chat', 'messages'] as const
+
+interface Row {
+  readonly title: string
+  readonly ask: (child: Child<HalvesVerbs>) => Promise<Halves | undefined>
+}
+
+const rows: readonly Row[] = [
+  ...languages.map((language): Row => ({ title: `${language}, bytes to frames`, ask: child => child.ask('reader', { language }) })),
+  ...languages.map((language): Row => ({ title: `${language}, frames to facts`, ask: child => child.ask('decoder', { language }) })),
+  ...clients.map((language): Row => ({ title: `${language}, facts to frames`, ask: child => child.ask('encoder', { language }) })),
+]
+
+/** What each half of a language makes of a delta, beside the least that it must make: the fact, or the frame. */
+export const halves: Section = async ({ only }) => {
+  const lines: (readonly string[])[] = []
+  for (const { title, ask } of chosen(rows, only, row => row.title)) {
+    const child = start<HalvesVerbs>({
+      script: join(import.meta.dirname, 'children/halves.ts'),
+      execArgv: ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
+    })
+    try {
+      const found = await ask(child)
+      if (!found) continue
+      const { ours, least } = found
+      lines.push([
+        title,
+        ours.bytes.toFixed(0),
+        least.bytes.toFixed(0),
+        (ours.bytes - least.bytes).toFixed(0),
+        (ours.ns / least.ns).toFixed(2),
+      ])
+    } finally {
+      await child.stop()
+    }
+  }
+  return [
+    'Bytes of the heap that one delta costs, ten read or written at once. The least: of frames, the frame and its text; of facts, the JSON of the frame parsed and the fact; of written frames, the text as JSON between two constants, and the frame. Time is ours ÷ the least.',
+    table(['half', 'bytes', 'the least', 'more', 'time ×'], lines),
+  ].join('\n\n')
+}
