@@ -1,3 +1,4 @@
+import type { ErrorBody } from '../protocol/error-body.ts'
 import type { Warning } from '../protocol/response.ts'
 
 // Inside, fields go by their names in the Responses language. Callers of another language know them by other names.
@@ -25,3 +26,13 @@ export const spellWarnings = (warnings: readonly Warning[], spelling: Spelling):
     const theirs = spell(param, spelling)
     return theirs === param ? warning : { ...warning, param: theirs, message: message.replaceAll(`\`${param}\``, `\`${theirs}\``) }
   })
+
+/** An error by the caller's name of the field, also where its sentence names it. */
+export function spellError(
+  { message, param }: Pick<ErrorBody, 'message' | 'param'>,
+  spelling: Spelling,
+): Pick<ErrorBody, 'message' | 'param'> {
+  if (param === null) return { message, param }
+  const [told] = spellWarnings([{ code: '', message, param }], spelling)
+  return { message: told?.message ?? message, param: told?.param ?? param }
+}

@@ -411,6 +411,7 @@ test('an error names the field as the caller spells it, in the sentence too', ()
     chatClient.encodeError({ status: 400, message, type: 't', code: 'c', param, suggestion: 's', provider: 'p', request_id: 'r' })
   expect(error(null)).toEqual({ error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's' } })
   const spelled: Readonly<Record<string, string>> = {
+    input: 'messages',
     max_output_tokens: 'max_completion_tokens',
     'text.format': 'response_format',
     'text.format.schema': 'response_format.json_schema.schema',

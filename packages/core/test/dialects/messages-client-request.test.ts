@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { messagesClient } from '../../src/dialects/messages/client.ts'
 import { isGatewayError } from '../../src/errors/gateway-error.ts'
+import type { Failure } from '../../src/protocol/failure.ts'
 import { originalOf, pathOf } from '../../src/protocol/original.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
 import type { Json, JsonObject } from '../../src/protocol/wire.ts'
-import { plain } from './laws.ts'
+import { plain, stampOf } from './laws.ts'
 
 const body = (fields: JsonObject = {}): JsonObject => ({
   model: 'm',
@@ -670,4 +671,30 @@ test('whatever JSON comes, it is taken or refused with a 400 that names a field'
     }),
     { numRuns: 10_000 },
   )
+})
+
+test('an error names the field as the caller spells it, in the sentence too', () => {
+  const error = (param: string | null, message = 'm') => messagesClient.encodeError({ status: 400, message, type: 't', code: 'c', param })
+  expect(error(null)).toMatchObject({ error: { message: 'm', param: null } })
+  const spelled: Readonly<Record<string, string>> = {
+    input: 'messages',
+    instructions: 'system',
+    max_output_tokens: 'max_tokens',
+    'text.format': 'output_config.format',
+    'text.format.schema': 'output_config.format.schema',
+    'reasoning.effort': 'output_config.effort',
+    'messages[0].content': 'messages[0].content',
+    tools: 'tools',
+  }
+  for (const [ours, theirs] of Object.entries(spelled)) {
+    expect(error(ours, `\`${ours}\` is wrong.`)).toMatchObject({ error: { message: `\`${theirs}\` is wrong.`, param: theirs } })
+  }
+})
+
+test('a failure of the answer names the field as the caller spells it', () => {
+  const request = read({ messages: [{ role: 'user', content: 'x' }] })
+  const error: Failure = { kind: 'unsupported', message: 'No.', code: 'unsupported_value', param: 'max_output_tokens' }
+  const finished = { type: 'finished', outcome: { status: 'failed', error } } as const
+  const [frame] = messagesClient.encodeEvents(request, () => stampOf()).write([finished])
+  expect(JSON.parse(frame?.data ?? '')).toMatchObject({ error: { param: 'max_tokens' } })
 })

@@ -5,7 +5,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../mint.ts'
-import { spellParam, spellWarnings } from './names.ts'
+import { spellParam, spellWarnings } from './spelling.ts'
 import { firstChoice, messageFields, originalBody, without } from './wire.ts'
 import {
   customTools,

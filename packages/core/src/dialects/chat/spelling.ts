@@ -1,12 +1,13 @@
 import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { type Spelling, spell, spellWarnings as spellAll } from '../spelling.ts'
+import { type Spelling, spell, spellWarnings as spellAll, spellError as spellAs } from '../spelling.ts'
 import { originalBody } from './wire.ts'
 
 // Our names of fields → what callers of this language call them.
 
 const names: Spelling = new Map([
+  ['input', 'messages'],
   ['max_output_tokens', 'max_completion_tokens'],
   ['text.format', 'response_format'],
   ['text.format.name', 'response_format.json_schema.name'],
@@ -37,16 +38,12 @@ const deeper = (words: string): string =>
 export const spellParam = (param: string, request: InferenceRequest): string => deeper(spell(param, spellingOf(request)))
 
 export const spellWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
-  respell(warnings, spellingOf(request))
-
-const respell = (warnings: readonly Warning[], spelling: Spelling): readonly Warning[] =>
-  spellAll(warnings, spelling).map(warning =>
+  spellAll(warnings, spellingOf(request)).map(warning =>
     warning.param === undefined ? warning : { ...warning, param: deeper(warning.param), message: deeper(warning.message) },
   )
 
 /** An error by the caller's name of the field, also where its sentence names it. */
-export function spellError({ message, param }: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
-  if (param === null) return { message, param }
-  const [told] = respell([{ code: '', message, param }], names)
-  return { message: told?.message ?? message, param: told?.param ?? param }
+export function spellError(error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
+  const { message, param } = spellAs(error, names)
+  return { message: deeper(message), param: param === null ? null : deeper(param) }
 }

@@ -32,7 +32,7 @@ function decode(body: JsonObject, header: Header, counting: boolean): InferenceR
 
 function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
   const { output, outcome, usage } = response
-  if (outcome.status === 'failed') return writeFailure(outcome.error, idUnder('req_', stamp))
+  if (outcome.status === 'failed') return writeFailure(outcome.error, request, idUnder('req_', stamp))
   const original = originalBody(response)
   const said = { refused: output.some(isRefusal), called: output.some(({ type }) => type === 'function_call') }
   return {

@@ -1,7 +1,9 @@
 import { codes } from '../../errors/codes.ts'
 import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { Failure, FailureKind } from '../../protocol/failure.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { spellError, spellParam } from './spelling.ts'
 
 // Errors by the names that clients of this language act upon, and with our own code beside.
 
@@ -24,9 +26,8 @@ export const encodeError = ({ status, message, code, param, suggestion, doc_url,
   type: 'error',
   error: {
     type: typeOf(status),
-    message,
     code,
-    param,
+    ...spellError({ message, param }),
     ...(suggestion !== undefined && { suggestion }),
     ...(doc_url !== undefined && { doc_url }),
   },
@@ -60,7 +61,7 @@ const ours: Readonly<Record<string, { readonly status: number } | undefined>> = 
  * A failure inside a stream. The provider's own status counts for nothing here: a credential of ours that it refuses is no
  * fault of the caller.
  */
-export function writeFailure({ kind, message, code, param, provider }: Failure, request_id: string): JsonObject {
+export function writeFailure({ kind, message, code, param, provider }: Failure, request: InferenceRequest, request_id: string): JsonObject {
   const status = code !== undefined && Object.hasOwn(ours, code) ? ours[code]?.status : undefined
   return {
     type: 'error',
@@ -68,7 +69,7 @@ export function writeFailure({ kind, message, code, param, provider }: Failure, 
       type: typeOf(status ?? statusOf[kind]),
       message,
       code: code ?? 'provider_error',
-      ...(param !== undefined && { param }),
+      ...(param !== undefined && { param: spellParam(param, request) }),
       ...(provider !== undefined && { provider }),
     },
     request_id,

@@ -4,7 +4,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../mint.ts'
-import { type Spelling, spellWarnings } from '../spelling.ts'
+import { spellWarnings } from './spelling.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // The message object and its blocks: what an answer is in this language, whole or at the ends of a stream.
@@ -83,29 +83,8 @@ export function writeUsage(usage: Usage | undefined, original: JsonObject | unde
 /** What only a gateway knows. */
 export const stampOn = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
-  ...(warnings.length > 0 && { warnings: spellWarnings(warnings, spellingFor(request)).map(warning => ({ ...warning })) }),
+  ...(warnings.length > 0 && { warnings: spellWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
-
-const spelling: ReadonlyMap<string, string> = new Map([
-  ['input', 'messages'],
-  ['instructions', 'system'],
-  ['max_output_tokens', 'max_tokens'],
-  ['stop', 'stop_sequences'],
-  ['parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
-  ['text.format', 'output_config.format'],
-  ['reasoning', 'thinking'],
-  ['reasoning.summary', 'thinking.display'],
-  ['reasoning.budget_tokens', 'thinking.budget_tokens'],
-  ['safety_identifier', 'metadata.user_id'],
-])
-const byEffort: Spelling = new Map([...spelling, ['reasoning.effort', 'output_config.effort']])
-const byThinking: Spelling = new Map([...spelling, ['reasoning.effort', 'thinking']])
-
-/** Effort is said in two places; the warning names the one that was used. */
-function spellingFor({ prompt }: InferenceRequest): Spelling {
-  const { output_config: config } = (prompt.reasoning && originalBody(prompt.reasoning)) ?? {}
-  return isObject(config) && typeof config.effort === 'string' ? byEffort : byThinking
-}
 
 /** An item of an answer as blocks; what another language alone can say is none. */
 export function blocksOf(item: Item): readonly JsonObject[] {

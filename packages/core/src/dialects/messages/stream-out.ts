@@ -100,7 +100,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const { outcome, usage } = event
     const ours = stamp()
     if (outcome.status === 'failed') {
-      emit('error', JSON.stringify(writeFailure(outcome.error, idUnder('req_', ours))))
+      emit('error', JSON.stringify(writeFailure(outcome.error, request, idUnder('req_', ours))))
     } else {
       breakOff()
       const original = originalBody(event)
