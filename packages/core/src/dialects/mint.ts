@@ -7,6 +7,9 @@ export function mintCallId(...seed: readonly (string | number)[]): string {
   return `call_${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}${hash(text, 0x9e3779b9)}`
 }
 
+/** A call's id, or, where a vendor takes none so long, one that always stands for it: calls and results still find each other. */
+export const shortCallId = (id: string, longest: number): string => (id.length <= longest ? id : mintCallId(id))
+
 /** FNV-1a: seven characters of base 36. */
 function hash(text: string, basis: number): string {
   let value = basis

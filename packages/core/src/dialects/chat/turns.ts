@@ -2,7 +2,7 @@ import type { FunctionCallItem, Item, MessageItem, Native } from '../../protocol
 import type { Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
+import { mintCallId, shortCallId } from '../mint.ts'
 import { originalBody, signatureIn, thoughtFields, without } from './wire.ts'
 
 // What the assistant did in one go. Here that is one message, with us it is several items; those that came from one message
@@ -125,8 +125,12 @@ function writeExtra(extra: Json | undefined, signature: string | undefined): Jso
   return Object.keys(written).length > 0 ? written : undefined
 }
 
+/** OpenAI takes no longer one. */
+const longestCallId = 40
+
 /** The same id always becomes the same hash, so calls and results still find each other. */
 export function callId(id: string, { call_id_length: length }: Quirks): string {
-  if (length === undefined || (id.length === length && /^[a-zA-Z0-9]+$/.test(id))) return id
+  if (length === undefined) return shortCallId(id, longestCallId)
+  if (id.length === length && /^[a-zA-Z0-9]+$/.test(id)) return id
   return mintCallId(id).slice('call_'.length).padEnd(length, '0').slice(0, length)
 }

@@ -6,7 +6,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { cachePoints, failedTools, oneWarning, partsOf } from '../marks.ts'
-import { shortId } from '../mint.ts'
+import { shortCallId, shortId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { heedRouting } from '../tier.ts'
@@ -19,7 +19,7 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
   const { prompt } = request
   const said = originalBody(request)
   const { body, warnings } = withEffort(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), prompt, quirks)
-  const input = quirks.sealed_reasoning ? sealedOnly(body.input) : body.input
+  const input = withShortIds(quirks.sealed_reasoning ? sealedOnly(body.input) : body.input)
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
   return extend(dropRefused(dropSampling(heeded, prompt, quirks), quirks), prompt.extensions)
@@ -33,6 +33,20 @@ const sealedOnly = (input: Json | undefined): Json | undefined =>
   Array.isArray(input)
     ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
     : input
+
+/** No longer id of a call is taken, and other vendors make them. */
+const longestCallId = 64
+
+const withShortIds = (input: Json | undefined): Json | undefined =>
+  Array.isArray(input) && input.some(hasLongId)
+    ? (input as readonly Json[]).map(item => (hasLongId(item) ? withShortId(item) : item))
+    : input
+
+const hasLongId = (item: Json): item is Called => isObject(item) && typeof item.call_id === 'string' && item.call_id.length > longestCallId
+
+type Called = JsonObject & { readonly call_id: string }
+
+const withShortId = (item: Called): JsonObject => ({ ...item, call_id: shortCallId(item.call_id, longestCallId) })
 
 function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: Quirks): Encoded {
   if (!reasoning?.effort) return { body, warnings }
