@@ -1,6 +1,6 @@
 import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
 import { isObject, type Json, type JsonObject, type ProviderDialect } from '@signalbox/core/protocol'
-import type { Speech } from '../../src/index.ts'
+import type { Speech, SpokenDialect } from '../../src/index.ts'
 import type { Call, Picture } from './heard.ts'
 import { at, textAt } from './json.ts'
 
@@ -15,7 +15,7 @@ export interface Result {
 type Reads<T> = (part: JsonObject) => T | undefined
 
 export interface Language {
-  readonly name: string
+  readonly name: SpokenDialect
   readonly dialect: ProviderDialect
   readonly call: Reads<Call>
   readonly result: Reads<Result>
@@ -108,4 +108,10 @@ export function found<T>(value: Json | undefined, reads: Reads<T>): readonly T[]
   if (!isObject(value)) return []
   const own = reads(value)
   return [...(own === undefined ? [] : [own]), ...Object.values(value).flatMap(inner => found(inner, reads))]
+}
+
+export function languageOf(name: SpokenDialect): Language {
+  const language = languages.find(each => each.name === name)
+  if (!language) throw new Error(`Nobody speaks ${name} here.`)
+  return language
 }

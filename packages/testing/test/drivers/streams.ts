@@ -1,5 +1,5 @@
 import type { Frame, Json, JsonObject } from '@signalbox/core/protocol'
-import type { Told } from '../../src/index.ts'
+import type { SpokenDialect, Told } from '../../src/index.ts'
 import { at, bodyOf, objectsAt } from './json.ts'
 
 // In what order, and in how many pieces, a stream may bring the same answer.
@@ -13,7 +13,7 @@ interface Spelling {
 
 const frame = (body: JsonObject, event?: string): Frame => ({ ...(event !== undefined && { event }), data: JSON.stringify(body) })
 
-const spellings: Readonly<Record<string, Spelling>> = {
+const spellings: Readonly<Record<SpokenDialect, Spelling>> = {
   responses: {
     numberOf: each => at(bodyOf(each), 'output_index'),
     atOnce: ({ content }) => content.filter(({ event = '' }) => event.startsWith('response.output_item.')),
@@ -48,19 +48,13 @@ const spellings: Readonly<Record<string, Spelling>> = {
   },
 }
 
-const spellingOf = (language: string): Spelling => {
-  const spelling = spellings[language]
-  if (!spelling) throw new Error(`Nobody streams ${language} here.`)
-  return spelling
-}
-
-export const atOnce = (language: string): Spelling['atOnce'] => spellingOf(language).atOnce
+export const atOnce = (language: SpokenDialect): Spelling['atOnce'] => spellings[language].atOnce
 
 /** Of everything that comes in pieces one piece in turn. */
 export const interleaved =
-  (language: string) =>
+  (language: SpokenDialect) =>
   ({ content }: Told): readonly Frame[] => {
-    const lines = [...Map.groupBy(content, spellingOf(language).numberOf).values()]
+    const lines = [...Map.groupBy(content, spellings[language].numberOf).values()]
     const longest = Math.max(...lines.map(({ length }) => length))
     return Array.from({ length: longest }, (_, turn) => lines.flatMap(line => line.slice(turn, turn + 1))).flat()
   }

@@ -1,0 +1,85 @@
+import type { Quirks } from '@signalbox/core/protocol'
+import { gatewayFetch } from '@signalbox/fetch-handler'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { acts, type SpokenDialect, scriptedProvider, testGateway } from '../src/index.ts'
+import { clients } from './drivers/clients.ts'
+import type { Call, Client } from './drivers/heard.ts'
+import { found, languageOf } from './drivers/languages.ts'
+import { look } from './drivers/scenes.ts'
+
+// A conversation goes from vendor to vendor, and takes along the calls of each under an id that the next one takes.
+
+interface Vendor {
+  readonly name: string
+  readonly speaks: SpokenDialect
+  /** The id that it gives. Empty: it gives none. */
+  readonly gives: string
+  /** The ids that it takes. */
+  readonly takes: RegExp
+  readonly quirks?: Quirks
+}
+
+const vendors: readonly Vendor[] = [
+  { name: 'gpt', speaks: 'responses', gives: 'call_Yd0EbVGbfQ6zzSfZdTkzYQGG', takes: /^.{1,64}$/ },
+  { name: 'claude', speaks: 'messages', gives: 'toolu_01A09q90qw90lq917835lq9', takes: /^[a-zA-Z0-9_-]+$/ },
+  { name: 'gemini', speaks: 'gemini', gives: '', takes: /./ },
+  { name: 'nova', speaks: 'bedrock', gives: 'tooluse_kZJMlvQmRJ6eAyJE5GIl7Q', takes: /^[a-zA-Z0-9_-]{1,64}$/ },
+  { name: 'mistral', speaks: 'chat', gives: 'D681PevKs', takes: /^[a-zA-Z0-9]{9}$/, quirks: { call_id_length: 9 } },
+  { name: 'kimi', speaks: 'chat', gives: 'functions.look:0', takes: /^.{1,40}$/ },
+  { name: 'long', speaks: 'chat', gives: `call_${'0123456789'.repeat(9)}`, takes: /^.{1,40}$/ },
+]
+
+interface Told {
+  readonly vendor: Vendor
+  readonly calls: readonly Call[]
+}
+
+/** Each vendor in turn calls a tool; whoever spoke before it is asked first, and cannot. What each was told of the calls so far. */
+async function passAround(client: Client, turns: readonly Vendor[]): Promise<readonly Told[]> {
+  const providers = vendors.map(({ name, speaks, quirks = {} }) => ({
+    ...scriptedProvider({ id: name, dialect: languageOf(speaks).dialect }),
+    quirks,
+  }))
+  const house = await testGateway({ providers })
+  onTestFinished(() => house.close())
+  const talk = client.converse({ secret: house.secret, url: 'http://signalbox.local', fetch: gatewayFetch(house.gateway) })
+  const told: Told[] = []
+  talk.say('Go.')
+  for (const [at, vendor] of turns.entries()) {
+    const before = turns[at - 1]
+    const providerOf = (name: string | undefined) => providers.find(({ id }) => id === name)
+    providerOf(before?.name)?.play(acts.status(429, { code: 'rate_limit_exceeded' }))
+    providerOf(vendor.name)?.play(
+      acts.reply({ tools: [{ id: vendor.gives, name: look.name, arguments: JSON.stringify({ place: `${at}` }) }] }),
+    )
+    const order = before ? [before.name, vendor.name] : [vendor.name]
+    const { calls } = await talk.ask({ stream: at % 2 === 0, tools: [look], more: { gateway: { routing: { order } } } })
+    expect(calls.map(({ arguments: written }) => JSON.parse(written))).toEqual([{ place: `${at}` }])
+    talk.answer(calls, [`Result ${at}`])
+    const body = providerOf(vendor.name)?.calls.at(-1)?.body
+    const { call, result } = languageOf(vendor.speaks)
+    const seen = found(body, call)
+    expect(found(body, result)).toEqual(seen.map(({ id }, turn) => ({ id, output: `Result ${turn}` })))
+    told.push({ vendor, calls: seen })
+  }
+  return told
+}
+
+describe.each(clients)('a conversation of a client of $language', client => {
+  // Whoever is last has heard of the calls of all.
+  const rounds = vendors.map((first, at) => ({ name: first.name, turns: [...vendors.slice(at), ...vendors.slice(0, at), first] }))
+
+  test.each(rounds)('that goes from $name over all others and back', async ({ turns }) => {
+    const told = await passAround(client, turns)
+    for (const [at, { vendor, calls }] of told.entries()) {
+      const ids = calls.map(({ id }) => id)
+      expect(calls.map(call => JSON.parse(call.arguments))).toEqual(turns.slice(0, at).map((_, place) => ({ place: `${place}` })))
+      expect(new Set(ids).size).toBe(at)
+      for (const id of ids) expect(id).toMatch(vendor.takes)
+    }
+    // Its own id comes back to each as it gave it, if it takes that itself.
+    const [own] = told.at(-1)?.calls ?? []
+    const { gives, takes } = turns[0] ?? { gives: '', takes: /./ }
+    if (gives !== '' && takes.test(gives)) expect(own?.id).toBe(gives)
+  })
+})

@@ -1,0 +1,50 @@
+import { nodeTransport, serve } from '@signalbox/node-http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ChaosProvider, chaosProvider, defaultText, speeches, type TestGateway, testGateway } from '../src/index.ts'
+import { clients } from './drivers/clients.ts'
+import { found, languages } from './drivers/languages.ts'
+import { look } from './drivers/scenes.ts'
+
+// The same over sockets on both sides: what no test in one process sees is framing, and paths.
+
+describe.each(languages)('a provider of $name on a socket', language => {
+  let provider: ChaosProvider
+  let house: TestGateway
+  let server: { readonly url: string; close(): Promise<void> }
+
+  beforeAll(async () => {
+    provider = await chaosProvider()
+    house = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
+    server = await serve(house.gateway, { port: 0 })
+  })
+  afterAll(async () => {
+    await server.close()
+    await house.close()
+    await provider.close()
+  })
+
+  const deliveries = [false, true].flatMap(stream => clients.map(client => ({ client, language: client.language, stream })))
+
+  test.each(deliveries)('talks with a client of $language, streamed: $stream', async ({ client, stream }) => {
+    const talk = client.converse({ secret: house.secret, url: server.url })
+    talk.say('Go.')
+    const { calls, told } = await talk.ask({ stream, model: 'say:tools', tools: [look] })
+    expect(told).toBe(speeches.tools.text)
+    expect(calls.map(call => JSON.parse(call.arguments))).toEqual(speeches.tools.tools.map(call => JSON.parse(call.arguments)))
+    talk.answer(calls, ['Rain.', 'Sun.'])
+    expect(await talk.ask({ stream, model: 'say:reasoning', tools: [look] })).toMatchObject({
+      told: defaultText,
+      text: defaultText,
+      reasoning: speeches.reasoning.reasoning,
+      finish: 'stop',
+    })
+    expect(found(provider.requests.at(-1)?.json, language.result).map(({ output }) => output)).toEqual(['Rain.', 'Sun.'])
+    expect(provider.strayed).toEqual([])
+  })
+
+  test.each(deliveries)('breaks off before a client of $language, streamed: $stream', async ({ client, stream }) => {
+    const talk = client.converse({ secret: house.secret, url: server.url })
+    talk.say('Go.')
+    await expect(talk.ask({ stream, model: 'fault:reset-mid-stream' })).rejects.toBeInstanceOf(client.errors.any)
+  })
+})
