@@ -333,12 +333,13 @@ describe('thinking', () => {
     expect(warned(asked)).toEqual(params)
   })
 
-  test('thinking by effort costs tokens beside the answer, by budget out of it', () => {
+  test('thinking costs tokens beside the answer, and out of the cap where there is one', () => {
     const asking: Asking = { quirks: budget, sold, reasoning: { effort: 'medium' } }
-    expect(body({ ...asking, max_output_tokens: 1000 })).toMatchObject({
-      inferenceConfig: { maxTokens: 20_200 },
-      additionalModelRequestFields: { thinking: { budget_tokens: 19_200 } },
+    expect(body({ ...asking, max_output_tokens: 8000 })).toMatchObject({
+      inferenceConfig: { maxTokens: 8000 },
+      additionalModelRequestFields: { thinking: { budget_tokens: 2400 } },
     })
+    expect(warned({ ...asking, max_output_tokens: 1000 })).toHaveLength(1)
     expect(body(asking)).toMatchObject({ inferenceConfig: { maxTokens: 51_200 } })
     expect(body({ ...asking, reasoning: { effort: 'max' } })).toMatchObject({
       inferenceConfig: { maxTokens: 64_000 },

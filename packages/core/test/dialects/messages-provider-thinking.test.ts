@@ -74,10 +74,22 @@ describe('thinking', () => {
     ['xhigh', 57_600],
     ['max', 60_800],
   ] as const)('a budget for effort %s is a share of the longest answer: %i', (effort, tokens) => {
-    expect(think({ effort }, budget, { max_output_tokens: 2000 })).toMatchObject({
+    expect(think({ effort }, budget)).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: tokens },
-      max_tokens: Math.min(2000 + tokens, 64_000),
+      max_tokens: Math.min(32_000 + tokens, 64_000),
       output_config: undefined,
+      warned: [],
+    })
+  })
+  test.each([
+    ['low', 1024],
+    ['medium', 2400],
+    ['high', 4800],
+    ['max', 7600],
+  ] as const)('a cap is never raised for thoughts: effort %s takes its share of it, %i', (effort, tokens) => {
+    expect(think({ effort }, budget, { max_output_tokens: 8000 })).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: tokens },
+      max_tokens: 8000,
       warned: [],
     })
   })
@@ -85,9 +97,9 @@ describe('thinking', () => {
     expect(think({ effort: 'max' }, budget)).toMatchObject({ thinking: { budget_tokens: 60_800 }, max_tokens: 64_000 })
     const narrow: Quirks = { thinking: ['budget'], thinking_budget: { min: 1024, max: 8192 } }
     const { body } = messagesProvider.encodeRequest(
-      requestFor({ reasoning: { effort: 'max' }, max_output_tokens: 10 }),
+      requestFor({ reasoning: { effort: 'max' } }),
       { ...offer, max_output_tokens: 4096 },
-      narrow,
+      { ...narrow, default_max_tokens: 10 },
     )
     expect(body).toMatchObject({ max_tokens: 3901, thinking: { budget_tokens: 3891 } })
   })

@@ -3,6 +3,7 @@ import type { Effort, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../quirks.ts'
+import { thinkingBudget } from '../thinking-budget.ts'
 
 // How much to think. This language leaves that to the fields of each model: Anthropic's `thinking`, a level, a switch.
 
@@ -93,11 +94,9 @@ function displayOf({ reasoning }: Prompt, { anthropic_fields }: Quirks): JsonObj
   return { display: reasoning.summary === 'none' ? 'omitted' : 'summarized' }
 }
 
-/** Of the longest answer. */
-const shares: Readonly<Record<Effort, number>> = { none: 0, minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 }
 const usualCap = 32_000
 
-/** Thinking is paid from the output cap. Who names a budget counts it in; who names an effort does not think of the tokens that it costs. */
+/** Thinking is paid from the output cap. */
 function budget(effort: Effort = 'medium', { prompt, offer, quirks, isUnthought }: Styled): Thinking {
   if (isUnthought)
     return warned(
@@ -105,14 +104,13 @@ function budget(effort: Effort = 'medium', { prompt, offer, quirks, isUnthought 
       off,
     )
   const longest = offer.max_output_tokens ?? quirks.thinking_budget?.max ?? 2 * usualCap
-  const { min, max } = quirks.thinking_budget ?? { min: 1024, max: longest }
+  const range = quirks.thinking_budget ?? { min: 1024, max: longest }
   const named = prompt.reasoning?.budget_tokens
-  const wanted = Math.max(min, Math.min(max, named ?? Math.floor(shares[effort] * Math.min(longest, max))))
   const room = Math.min(prompt.max_output_tokens ?? quirks.default_max_tokens ?? usualCap, longest)
-  const maxTokens = named === undefined ? Math.min(room + wanted, longest) : room
-  const tokens = Math.min(wanted, maxTokens - 1)
-  if (tokens < min)
-    return warned(`\`max_output_tokens\` leaves no room for thoughts, which take ${min} tokens at least; thinking was left off.`)
+  const fitted = thinkingBudget({ effort, named, cap: prompt.max_output_tokens === undefined ? undefined : room, room, longest, range })
+  if (!fitted)
+    return warned(`\`max_output_tokens\` leaves no room for thoughts, which take ${range.min} tokens at least; thinking was left off.`)
+  const { budget: tokens, most: maxTokens } = fitted
   return {
     fields: { thinking: { type: 'enabled', budget_tokens: tokens } },
     rules: 'thinking',

@@ -3,6 +3,7 @@ import type { Effort, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../quirks.ts'
+import { thinkingShares } from '../thinking-budget.ts'
 
 // How much to think: by level on the models of today, by tokens on those before, not at all on the first ones.
 
@@ -60,8 +61,7 @@ function byLevel({ effort }: Reasoning, { efforts = usualLevels }: Quirks): Thin
   return { fields: { ...(thinkingLevel !== undefined && { thinkingLevel }) }, warnings: near.warnings }
 }
 
-/** Of what the longest answer may have. */
-const shares: Readonly<Record<Effort, number>> = { none: 0, minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 }
+/** What the longest answer may have. */
 const longest = 65_536
 
 function byBudget({ effort, budget_tokens }: Reasoning, { thinking_budget, thinking_off, efforts }: Quirks): Thinking {
@@ -84,7 +84,10 @@ function byBudget({ effort, budget_tokens }: Reasoning, { thinking_budget, think
     }
   }
   const near = nearestEffort(effort, efforts)
-  return { fields: near.effort ? { thinkingBudget: clamp(Math.round(shares[near.effort] * longest)) } : {}, warnings: near.warnings }
+  return {
+    fields: near.effort ? { thinkingBudget: clamp(Math.round(thinkingShares[near.effort] * longest)) } : {},
+    warnings: near.warnings,
+  }
 }
 
 /** On is as much as the model likes. */

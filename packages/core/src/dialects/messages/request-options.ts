@@ -2,6 +2,7 @@ import { remember } from '../../protocol/original.ts'
 import type { Effort, FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { filled, flag, integer, object, oneOf, optional, type Read, required, text } from '../check.ts'
+import { thinkingShares } from '../thinking-budget.ts'
 import { cacheOf } from './request-parts.ts'
 import { dialect } from './wire.ts'
 
@@ -103,19 +104,11 @@ const displays: ReadonlyMap<string, string> = new Map([
 /** Where nobody said how long the answer may become: only its tokens are being counted. */
 const assumedRoom = 32_000
 
-/** The share of the answer's room that is given to thinking at each effort. Budgets are made by the same table, the other way round. */
-const shares: readonly (readonly [effort: Effort, share: number])[] = [
-  ['minimal', 0.02],
-  ['low', 0.1],
-  ['medium', 0.3],
-  ['high', 0.6],
-  ['xhigh', 0.9],
-  ['max', 0.95],
-]
+/** Budgets are made by the same table, the other way round. Nobody names a budget to think nothing. */
+const levels = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
 /** The effort whose share is nearest to that of the budget; of two equally near, the lower. */
 function effortFor(budget: number, room: number): Effort {
-  const distance = (share: number): number => Math.abs(budget / room - share)
-  const [effort] = shares.reduce((best, next) => (distance(next[1]) < distance(best[1]) ? next : best))
-  return effort
+  const distance = (level: Effort): number => Math.abs(budget / room - thinkingShares[level])
+  return levels.reduce<Effort>((best, next) => (distance(next) < distance(best) ? next : best), 'minimal')
 }

@@ -3,6 +3,7 @@ import type { Effort, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../quirks.ts'
+import { thinkingBudget } from '../thinking-budget.ts'
 import { isUnthoughtLoop } from './items.ts'
 import { originalBody } from './wire.ts'
 
@@ -41,7 +42,7 @@ export function writeThinking(prompt: Prompt, { max_output_tokens: most }: Offer
 
 type Asked = Partial<Thinking>
 
-function thinkingOf({ reasoning, input }: Prompt, room: number, facts: Facts): Asked {
+function thinkingOf({ reasoning, input, max_output_tokens }: Prompt, room: number, facts: Facts): Asked {
   if (!reasoning) return {}
   const known = originalBody(reasoning)
   if (known) return { ...(isObject(known.thinking) && { thinking: known.thinking }) }
@@ -57,7 +58,7 @@ function thinkingOf({ reasoning, input }: Prompt, room: number, facts: Facts): A
     }
   const display = summary === undefined ? {} : { display: isShown ? 'summarized' : 'omitted' }
   if (style === 'budget' && isUnthoughtLoop(input)) return { ...off, warnings: [unthought] }
-  return writers[style]({ ...reasoning, display, room }, facts)
+  return writers[style]({ ...reasoning, display, room, cap: max_output_tokens === undefined ? undefined : room }, facts)
 }
 
 const off: Asked = { thinking: { type: 'disabled' } }
@@ -83,6 +84,8 @@ interface Wish {
   readonly display: JsonObject
   /** For the answer itself. */
   readonly room: number
+  /** On the whole, where the caller named one. */
+  readonly cap: number | undefined
 }
 
 const levels = ['low', 'medium', 'high', 'xhigh', 'max']
@@ -97,19 +100,14 @@ const writers: Readonly<Record<Style, (wish: Wish, facts: Facts) => Asked>> = {
       warnings: [...(near?.warnings ?? []), ...(budget_tokens === undefined ? [] : [lost])],
     }
   },
-  budget({ effort = 'medium', budget_tokens, display, room }, { quirks, longest }) {
-    const { min, max } = quirks.thinking_budget ?? { min: leastBudget, max: longest }
-    const whole = Math.min(longest, max)
-    const share = shares[effort] * (Number.isFinite(whole) ? whole : 2 * usual)
-    const wanted = Math.max(min, Math.min(budget_tokens ?? Math.floor(share), max))
-    // Who names a budget counts it into the cap; who names an effort does not think of the tokens that it costs.
-    const max_tokens = budget_tokens === undefined ? Math.min(room + wanted, longest) : room
-    const budget = Math.min(wanted, max_tokens - 1)
-    if (budget < min) return { ...off, warnings: [cramped] }
+  budget({ effort = 'medium', budget_tokens: named, display, room, cap }, { quirks, longest }) {
+    const range = quirks.thinking_budget ?? { min: leastBudget, max: longest }
+    const fitted = thinkingBudget({ effort, named, cap, room, range, longest: Number.isFinite(longest) ? longest : 2 * usual })
+    if (!fitted) return { ...off, warnings: [cramped] }
     return {
-      thinking: { type: 'enabled', budget_tokens: budget, ...display },
-      max_tokens,
-      warnings: remarks({ effort, budget_tokens }, budget),
+      thinking: { type: 'enabled', budget_tokens: fitted.budget, ...display },
+      max_tokens: fitted.most,
+      warnings: remarks({ effort, budget_tokens: named }, fitted.budget),
     }
   },
   toggle: ({ effort, display }) => ({
@@ -136,6 +134,3 @@ function remarks(
   const clamped = `\`reasoning.budget_tokens\` was set to ${budget}, as the model and the length of the answer allow.`
   return budget_tokens === undefined || budget_tokens === budget ? [] : [unsupported('reasoning.budget_tokens', clamped)]
 }
-
-/** How much of the longest answer is given to thoughts. */
-const shares: Readonly<Record<Effort, number>> = { none: 0, minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 }
