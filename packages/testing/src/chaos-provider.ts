@@ -22,6 +22,8 @@ export interface ChaosProvider {
   always(script: Script | undefined): void
   /** Connections open now. */
   connections(): number
+  /** Requests whose answer is not over yet: the other side still waits, or has not been seen to leave. */
+  playing(): number
   /** Resolves when the condition holds, looked at every few milliseconds; rejects after `patienceMs` (default 5,000), naming what was waited for. */
   until(what: string, holds: (server: ChaosProvider) => boolean, patienceMs?: number): Promise<void>
   close(): Promise<void>
@@ -48,7 +50,7 @@ const byModel = (seen: SeenRequest): Played | undefined => {
 }
 
 /**
- * A provider on a real socket of 127.0.0.1 that speaks Responses and Chat Completions, and breaks as it is told.
+ * A provider on a real socket of 127.0.0.1 that speaks every language of a provider, and breaks as it is told.
  *
  * @example
  * const server = await chaosProvider()
@@ -88,6 +90,7 @@ export async function chaosProvider(options: { readonly pace?: Partial<Pace> } =
       standing = script === undefined ? undefined : played(script)
     },
     connections: server.open,
+    playing: server.playing,
     async until(what, holds, patienceMs = 5_000) {
       const end = performance.now() + patienceMs
       while (!holds(provider)) {

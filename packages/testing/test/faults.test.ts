@@ -1,29 +1,46 @@
 import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { addressFaults } from '../src/chaos/addresses.ts'
-import type { Mode } from '../src/chaos/expect.ts'
+import { type Mode, spoken } from '../src/chaos/expect.ts'
 import { faults, faultsOf, unplayable } from '../src/chaos/faults.ts'
 import { unsolicitedText } from '../src/chaos/faults-connection.ts'
 import { leakedSecret } from '../src/chaos/faults-status.ts'
 import { type ChaosProvider, chaosProvider } from '../src/chaos-provider.ts'
 import { defaultText } from '../src/speech/speech.ts'
-import { type SpokenDialect, tongues } from '../src/speech/tongues.ts'
-import { chunkSizes, isWhole, type RawAnswer, type RawOptions, rawExchange, readFrom, requestText, unchunk, utf8 } from './raw-client.ts'
+import type { SpokenDialect } from '../src/speech/tongues.ts'
+import {
+  chunkSizes,
+  isWhole,
+  pathFor,
+  type RawAnswer,
+  type RawOptions,
+  rawExchange,
+  readFrom,
+  requestText,
+  unchunk,
+  utf8,
+} from './raw-client.ts'
+
+vi.setConfig({ maxConcurrency: 24 })
 
 let server: ChaosProvider
 beforeAll(async () => {
-  server = await chaosProvider({ pace: { dripMs: 5, pingMs: 5, lateMs: 150, beatMs: 5 } })
+  server = await chaosProvider({ pace: { dripMs: 5, pingMs: 5, lateMs: 1_000, beatMs: 5 } })
 })
 afterAll(() => server.close())
 
 interface Ask {
   readonly dialect?: SpokenDialect
   readonly mode?: Mode
+  /** By which a test knows its own request again. */
+  readonly mark?: string
 }
 
-const textFor = (name: string, { dialect = 'chat', mode = 'stream' }: Ask): string =>
-  requestText(tongues[dialect].path, { model: `fault:${name}`, stream: mode === 'stream', stream_options: { include_usage: true } })
+const textFor = (name: string, { dialect = 'chat', mode = 'stream', mark = '' }: Ask): string => {
+  const [model, stream] = [`fault:${name}`, mode === 'stream']
+  return requestText(pathFor(dialect, model, stream), { model, stream, stream_options: { include_usage: true }, mark })
+}
 
 const meet = (name: string, ask: Ask = {}, options: RawOptions = {}): Promise<RawAnswer> =>
   rawExchange(server.port, textFor(name, ask), options)
@@ -44,6 +61,11 @@ describe('the table', () => {
     for (const { name, applies, expect: expected } of faults)
       expect([name, Object.keys(expected).sort()]).toEqual([name, [...applies].sort()])
   })
+
+  test('plays each variant in every language, or says why not', () => {
+    for (const { name, dialects, lacks } of faults)
+      expect([name, [...dialects, ...Object.keys(lacks)].sort()]).toEqual([name, [...spoken].sort()])
+  })
 })
 
 const cases = faults.flatMap(fault =>
@@ -51,22 +73,29 @@ const cases = faults.flatMap(fault =>
 )
 
 describe('each act ends by itself, or when the other side leaves', () => {
+  const seen = (mark: string) => server.requests.find(({ json }) => json?.mark === mark)
+  const gone = (mark: string): Promise<void> => server.until('the server has let go', () => seen(mark)?.closedAt !== undefined)
+
   const quick = cases.filter(({ fault }) => !fault.hangs)
-  test.each(quick)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
+  test.concurrent.each(quick)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
     const size = 2_000_000
-    const answer = await meet(name, { mode, dialect }, { enough: text => isWhole(text) || text.length > size, patienceMs: 8_000 })
+    const mark = `${name} ${mode} ${dialect}`
+    const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, patienceMs: 8_000 })
     expect(answer.ended !== 'open' || answer.text.length > size || isWhole(answer.text)).toBe(true)
-    await server.until('the server has let go', ({ requests }) => requests.at(-1)?.closedAt !== undefined)
+    await gone(mark)
   })
 
   const hanging = cases.filter(({ fault }) => fault.hangs)
-  test.each(hanging)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
-    const answer = await meet(name, { mode, dialect }, { patienceMs: 100 })
+  test.concurrent.each(hanging)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
+    const mark = `${name} ${mode} ${dialect}`
+    const answer = await meet(name, { mode, dialect, mark }, { patienceMs: 100, enough: () => false })
     expect(answer.ended).toBe('open')
-    const leftAt = performance.now()
-    await server.until('the server sees it', ({ requests }) => requests.at(-1)?.closedAt !== undefined)
-    expect((server.requests.at(-1)?.closedAt ?? 0) - leftAt).toBeLessThan(100)
-    expect(server.requests.at(-1)?.left).toBe(true)
+    await gone(mark)
+    expect(seen(mark)?.left).toBe(true)
+  })
+
+  test('and then nobody is answered any more', async () => {
+    await server.until('all are gone', ({ playing, connections }) => playing() === 0 && connections() === 0)
   })
 })
 
@@ -133,7 +162,7 @@ describe('connections', () => {
     expect(await meet('half-open', {}, { patienceMs: 50 })).toMatchObject({ text: '', ended: 'open' })
     const late = await meet('late-answer', {}, { patienceMs: 2_000 })
     expect(late.status).toBe(200)
-    expect(late.ms).toBeGreaterThan(140)
+    expect(late.ms).toBeGreaterThan(900)
   })
 })
 
@@ -172,7 +201,7 @@ describe('statuses and bodies', () => {
     expect(gunzipSync(gunzipSync(await bytesOf('gzip-twice'))).toString()).toContain(defaultText)
     expect(JSON.parse((await bytesOf('gzip-in-name-only')).toString()).object).toBe('chat.completion')
     const bomb = await bytesOf('gzip-bomb')
-    expect(bomb.length).toBeLessThan(100_000)
+    expect(bomb.length).toBeLessThan(500_000)
     expect(gunzipSync(bomb).length).toBeGreaterThan(64 * 1024 * 1024)
   })
 

@@ -1,5 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { JsonObject } from '@signalbox/core/protocol'
+import { compatible } from '@signalbox/core/providers'
+import type { SpokenDialect } from '../src/speech/tongues.ts'
 
 /** What came back over a bare socket, before anyone was kind to it. */
 export interface RawAnswer {
@@ -17,6 +19,14 @@ export interface RawAnswer {
 export const requestText = (path: string, body: JsonObject): string => {
   const json = JSON.stringify(body)
   return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+}
+
+/** Where a gateway would send the request. */
+export function pathFor(dialect: SpokenDialect, model: string, stream: boolean): string {
+  const { endpoint, credential } = compatible({ id: 'raw', baseUrl: 'http://127.0.0.1/v1', speaks: [dialect] })
+  if (!credential) throw new TypeError('This provider has no credential.')
+  const { pathname, search } = new URL(endpoint({ dialect, model, stream, credential }))
+  return pathname + search
 }
 
 export interface RawOptions {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
-import { type Speech, sse, type Trouble } from '../speech/speech.ts'
+import { type Speech, sse, type Told, type Trouble } from '../speech/speech.ts'
 import type { Line } from './line.ts'
 
 /** What happens to one request. */
@@ -67,23 +67,27 @@ export const halfFrames = ({ told }: Line): readonly Frame[] => [
 export const wholeText = (line: Line): string => JSON.stringify(line.told.whole)
 
 /** Frames as the language of this line sends them. */
-const bytesOf = ({ tongue }: Line, frames: readonly Frame[]): Bytes => tongue.wire?.bytes(frames) ?? sse(frames)
-const typeOf = ({ tongue }: Line): Headers => (tongue.wire ? { 'content-type': tongue.wire.type } : {})
+export const bytesOf = ({ tongue }: Line, frames: readonly Frame[]): Bytes => tongue.wire?.bytes(frames) ?? sse(frames)
+export const typeOf = ({ tongue }: Line): Headers => (tongue.wire ? { 'content-type': tongue.wire.type } : sseType)
+
+/** A stream of the line's language that ends as it should, whatever its chunks say. */
+export const streaming =
+  (chunks: (line: Line) => Iterable<Bytes>): Play =>
+  line =>
+    streamed(chunks(line), typeOf(line))(line)
 
 /** The right answer, the way it was asked for. */
 export const answer: Play = line =>
-  line.stream
-    ? streamed(
-        allFrames(line).map(frame => bytesOf(line, [frame])),
-        typeOf(line),
-      )(line)
-    : json(200, line.told.whole)(line)
+  (line.stream ? streaming(() => allFrames(line).map(frame => bytesOf(line, [frame]))) : json(200, line.told.whole))(line)
+
+/** The right answer, told otherwise. */
+export const telling =
+  (tell: (line: Line) => Told): Play =>
+  line =>
+    answer({ ...line, told: tell(line) })
 
 /** The right answer in other words. */
-export const saying =
-  (speech: Speech): Play =>
-  line =>
-    answer({ ...line, told: line.tongue.tell(speech, line.asked) })
+export const saying = (speech: Speech): Play => telling(({ tongue, asked }) => tongue.tell(speech, asked))
 
 /** An error under its status, in the dialect of the request. */
 export const refusing =

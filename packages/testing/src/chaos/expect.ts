@@ -1,4 +1,5 @@
-import type { SpokenDialect } from '../speech/tongues.ts'
+import type { JsonObject } from '@signalbox/core/protocol'
+import { isSpoken, type SpokenDialect, tongues } from '../speech/tongues.ts'
 import type { Play } from './acts.ts'
 
 export type Mode = 'whole' | 'stream'
@@ -10,9 +11,17 @@ export interface Expected {
   /** Any of these, in the error body, or in the event that ends a stream which had begun. */
   readonly code?: readonly string[]
   /** How an answer under status 200 ends. */
-  readonly ends?: 'completed' | 'failed'
+  readonly ends?: 'completed' | 'incomplete' | 'failed'
+  /** Why it is incomplete. */
+  readonly reason?: string
   /** The answer says `defaultText`, to the byte. */
   readonly exact?: boolean
+  /** The items of the answer, as a caller of Responses meets them. What is not named may be anything. */
+  readonly output?: readonly JsonObject[]
+  /** Codes of the warnings that come with it. Default: none. */
+  readonly warnings?: readonly string[]
+  /** Tokens, as the usage record has them. */
+  readonly billed?: Billed
   /** With a second provider behind: it is asked, and the caller gets its answer. `maybe`: both ways are right. */
   readonly fallback: boolean | 'maybe'
   /** UR as reported, UE estimated, U0 nothing. */
@@ -21,7 +30,17 @@ export interface Expected {
   readonly retryAfter?: readonly [number, number]
 }
 
+export interface Billed {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cachedTokens?: number
+  readonly reasoningTokens?: number
+}
+
 export type Expectation = Partial<Record<Mode, Expected>>
+
+/** Why some languages cannot play a fault. */
+export type Lacks = Readonly<Partial<Record<SpokenDialect, string>>>
 
 /** One row of the fault catalogue, or one variant of it. */
 export interface Fault {
@@ -29,17 +48,47 @@ export interface Fault {
   /** Unique. As a model, `fault:<name>` asks for it. */
   readonly name: string
   readonly applies: readonly Mode[]
+  /** Those that can play it. */
   readonly dialects: readonly SpokenDialect[]
+  /** Those that cannot, each with its reason. */
+  readonly lacks: Lacks
   /** What must be given for the fault to mean anything: a request before it on the same connection, or a key of the workspace's own. */
   readonly needs?: 'warm connection' | 'own connection' | 'workspace credential'
+  /** What the request must say for it, in the words of Responses. */
+  readonly asks?: JsonObject
   /** It lasts until the gateway gives up: run it with short timeouts. */
   readonly hangs?: boolean
   readonly play: Play
   readonly expect: Expectation
+  /** Where a language makes another end of it. */
+  readonly but?: Readonly<Partial<Record<SpokenDialect, Expectation>>>
+}
+
+/** A fault as the tables write it. */
+export interface Row extends Omit<Fault, 'applies' | 'dialects' | 'lacks'> {
+  /** Default: both. */
+  readonly applies?: readonly Mode[]
+  /** Default: every language can play it. */
+  readonly lacks?: Lacks
 }
 
 export const both: readonly Mode[] = ['whole', 'stream']
-export const spoken: readonly SpokenDialect[] = ['responses', 'chat']
+export const spoken: readonly SpokenDialect[] = Object.keys(tongues).filter(isSpoken)
+
+export const faultOf = ({ applies = both, lacks = {}, ...row }: Row): Fault => ({
+  ...row,
+  applies,
+  lacks,
+  dialects: spoken.filter(dialect => lacks[dialect] === undefined),
+})
+
+/** Only these can play it; the others cannot, for one reason. */
+export const onlyIn = (dialects: readonly SpokenDialect[], reason: string): Lacks =>
+  Object.fromEntries(spoken.filter(dialect => !dialects.includes(dialect)).map(dialect => [dialect, reason]))
+
+/** What is to be met where a provider of this language plays the fault. */
+export const expectedOf = ({ expect, but }: Pick<Fault, 'expect' | 'but'>, dialect: SpokenDialect, mode: Mode): Expected | undefined =>
+  but?.[dialect]?.[mode] ?? expect[mode]
 
 export const fine: Expected = { status: [200], ends: 'completed', exact: true, fallback: false, usage: 'UR' }
 /** Fine, but the words are the fault's own. */

@@ -1,24 +1,30 @@
-import { frameText, sse } from '../speech/speech.ts'
 import {
   allFrames,
   answer,
+  type Bytes,
   begin,
+  bytesOf,
   chunk,
   chunkedType,
   type Headers,
   head,
-  json,
   jsonType,
   type Play,
+  saying,
   sizeOf,
-  streamed,
+  typeOf,
   wholeText,
   writeChunks,
 } from './acts.ts'
-import { alike, both, broken, brokenByTime, type Expectation, e502, e504, type Fault, fine, type Mode, spoken } from './expect.ts'
+import { alike, broken, brokenByTime, e502, e504, type Fault, faultOf, fine, onlyIn, type Row } from './expect.ts'
 import type { Line } from './line.ts'
 
-const headersOf = (line: Line): Headers => (line.stream ? chunkedType : { ...jsonType, 'content-length': String(sizeOf(wholeText(line))) })
+const headersOf = (line: Line): Headers =>
+  line.stream ? { ...chunkedType, ...typeOf(line) } : { ...jsonType, 'content-length': String(sizeOf(wholeText(line))) }
+/** Those of a body that does not say its length. */
+const chunkedHeadersOf = (line: Line): Headers => (line.stream ? headersOf(line) : { ...jsonType, 'transfer-encoding': 'chunked' })
+/** The right answer, as it goes over the wire. */
+const rightBytes = (line: Line): Uint8Array => Buffer.from(line.stream ? bytesOf(line, allFrames(line)) : wholeText(line))
 
 const reset: Play = async line => line.reset()
 
@@ -40,9 +46,9 @@ const finInTheMiddle: Play = async line => {
 const finWithoutLastChunk =
   (share: number): Play =>
   async line => {
-    const text = line.stream ? sse(allFrames(line)) : wholeText(line)
-    await line.write(head(200, line.stream ? chunkedType : { ...jsonType, 'transfer-encoding': 'chunked' }))
-    await writeChunks(line, [text.slice(0, text.length * share)])
+    const bytes = rightBytes(line)
+    await line.write(head(200, chunkedHeadersOf(line)))
+    await writeChunks(line, [bytes.subarray(0, bytes.length * share)])
     await line.wait(line.pace.beatMs)
     line.fin()
   }
@@ -67,9 +73,7 @@ const stall: Play = async line => {
 
 const drip: Play = async line => {
   const began = line.stream ? await begin(line) : await line.write(head(200, headersOf(line)))
-  const rest = line.stream
-    ? Buffer.from(sse(line.told.content.slice(Math.ceil(line.told.content.length / 2))))
-    : Buffer.from(wholeText(line))
+  const rest = Buffer.from(line.stream ? bytesOf(line, line.told.content.slice(Math.ceil(line.told.content.length / 2))) : wholeText(line))
   if (!began) return
   for (const byte of rest) {
     const bytes = Uint8Array.of(byte)
@@ -78,11 +82,20 @@ const drip: Play = async line => {
   await line.gone
 }
 
-/** Comments keep a stream awake, blank lines a body that is to be JSON. */
-const pingsForEver: Play = async line => {
-  await line.write(head(200, line.stream ? chunkedType : { ...jsonType, 'transfer-encoding': 'chunked' }))
-  while ((await line.write(chunk(line.stream ? ': ping\n\n' : '\n'))) && (await line.wait(line.pace.pingMs)));
+/** What says only that somebody is still there: a comment, where there are none an event that nobody reads; in a body that is to be JSON a blank line. */
+const ping = (line: Line): Bytes => {
+  if (!line.stream) return '\n'
+  return line.tongue.wire ? bytesOf(line, [line.tongue.strangeFrame(line.asked)]) : ': ping\n\n'
 }
+
+const pingsForEver =
+  (one: (line: Line) => Bytes): Play =>
+  async line => {
+    await line.write(head(200, chunkedHeadersOf(line)))
+    while ((await line.write(chunk(one(line)))) && (await line.wait(line.pace.pingMs)));
+  }
+
+const pingEvent = (line: Line): Bytes => bytesOf(line, [{ event: 'ping', data: '{"type":"ping"}' }])
 
 const hintFirst =
   (hint: string): Play =>
@@ -95,8 +108,7 @@ const hintFirst =
 const extraAnswer: Play = async line => {
   await answer(line)
   if (!(await line.wait(line.pace.beatMs))) return
-  const told = line.tongue.tell({ text: unsolicitedText }, line.asked)
-  await (line.stream ? streamed([told.opening, told.content, told.closing].flat().map(frameText)) : json(200, told.whole))(line)
+  await saying({ text: unsolicitedText })(line)
 }
 
 /** What the answer of row 17 that belongs to nobody says. */
@@ -104,16 +116,6 @@ export const unsolicitedText = 'This was meant for nobody.'
 
 const late: Play = async line => {
   if (await line.wait(line.pace.lateMs)) await answer(line)
-}
-
-interface Row {
-  readonly row: number
-  readonly name: string
-  readonly play: Play
-  readonly expect: Expectation
-  readonly applies?: readonly Mode[]
-  readonly needs?: NonNullable<Fault['needs']>
-  readonly hangs?: true
 }
 
 const rows: readonly Row[] = [
@@ -128,7 +130,16 @@ const rows: readonly Row[] = [
   { row: 11, name: 'headers-then-silence', play: headersThenSilence, expect: alike(e504), hangs: true },
   { row: 12, name: 'stall-mid-stream', play: stall, expect: { stream: brokenByTime }, applies: ['stream'], hangs: true },
   { row: 13, name: 'drip', play: drip, expect: { whole: e504, stream: brokenByTime }, hangs: true },
-  { row: 14, name: 'pings-for-ever', play: pingsForEver, expect: alike(e504), hangs: true },
+  { row: 14, name: 'pings-for-ever', play: pingsForEver(ping), expect: alike(e504), hangs: true },
+  {
+    row: 14,
+    name: 'ping-events-for-ever',
+    play: pingsForEver(pingEvent),
+    expect: { stream: e504 },
+    applies: ['stream'],
+    hangs: true,
+    lacks: onlyIn(['messages'], 'It has no event that says nothing.'),
+  },
   { row: 15, name: 'continue-first', play: hintFirst('HTTP/1.1 100 Continue\r\n\r\n'), expect: alike(fine) },
   {
     row: 15,
@@ -140,4 +151,4 @@ const rows: readonly Row[] = [
   { row: 19, name: 'late-answer', play: late, expect: alike(e504), hangs: true },
 ]
 
-export const connectionFaults: readonly Fault[] = rows.map(row => ({ applies: both, dialects: spoken, ...row }))
+export const connectionFaults: readonly Fault[] = rows.map(faultOf)

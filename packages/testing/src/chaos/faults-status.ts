@@ -1,6 +1,6 @@
 import type { Trouble } from '../speech/speech.ts'
 import { type Headers, type Play, refusing, whole } from './acts.ts'
-import { alike, both, type Expected, e400, e429, e502, e503, e504, type Fault, spoken } from './expect.ts'
+import { alike, type Expected, e400, e429, e502, e503, type Fault, faultOf, type Row } from './expect.ts'
 
 const trouble = (type: string, code: string | null, message: string): Trouble => ({ type, code, message })
 const invalid = (code: string | null, message: string, param?: string): Trouble => ({
@@ -42,7 +42,7 @@ const badKey = invalid(
 const forbidden = trouble('permission_error', 'model_not_allowed', `Project of key ${leakedSecret} does not have access to this model.`)
 const gone = invalid('model_not_found', 'The model `gpt-gone` does not exist or you do not have access to it.')
 
-interface Row {
+interface Refusal {
   readonly row: number
   readonly name: string
   readonly status: number
@@ -54,7 +54,7 @@ interface Row {
 }
 
 const inDate = (seconds: number) => (): Headers => ({ 'retry-after': new Date(Date.now() + seconds * 1000).toUTCString() })
-const limitedBy = (row: number, name: string, headers: () => Headers): Row => ({
+const limitedBy = (row: number, name: string, headers: () => Headers): Refusal => ({
   row,
   name,
   status: 429,
@@ -63,13 +63,13 @@ const limitedBy = (row: number, name: string, headers: () => Headers): Row => ({
   headers,
 })
 /** The caller is told to wait so long, give or take. */
-const waiting = (retryAfter: readonly [number, number], row: Row): Row => ({ ...row, expect: { ...e429, retryAfter } })
+const waiting = (retryAfter: readonly [number, number], row: Refusal): Refusal => ({ ...row, expect: { ...e429, retryAfter } })
 
 const e502or400: Expected = { ...e502, status: [400, 502], code: [] }
 const e502or504: Expected = { ...e502, status: [502, 504], code: ['provider_error', 'provider_timeout'] }
 const year = 365 * 86_400
 
-const rows: readonly Row[] = [
+const refusals: readonly Refusal[] = [
   {
     row: 20,
     name: 'context-length',
@@ -93,8 +93,8 @@ const rows: readonly Row[] = [
   },
   { row: 24, name: 'insufficient-quota', status: 429, trouble: quota, expect: e502 },
   { row: 25, name: 'status-404', status: 404, trouble: gone, expect: { ...e503, code: ['provider_error', 'routing_failed'] } },
-  ...[408, 504].map((status): Row => ({ row: 26, name: `status-${status}`, status, trouble: serverError, expect: e502or504 })),
-  ...[409, 425, 500, 502].map((status): Row => ({ row: 26, name: `status-${status}`, status, trouble: serverError, expect: e502 })),
+  ...[408, 504].map((status): Refusal => ({ row: 26, name: `status-${status}`, status, trouble: serverError, expect: e502or504 })),
+  ...[409, 425, 500, 502].map((status): Refusal => ({ row: 26, name: `status-${status}`, status, trouble: serverError, expect: e502 })),
   { row: 26, name: 'status-503', status: 503, trouble: overloaded, expect: e503 },
   { row: 27, name: 'status-413', status: 413, trouble: tooLarge, expect: { ...e400, status: [400, 413], fallback: 'maybe' } },
   { row: 28, name: 'status-422', status: 422, trouble: unprocessable, expect: e400 },
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
   limitedBy(31, 'reset-epoch-ms', () => ({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Date.now() + 30_000) })),
   { row: 32, name: 'billing-limit', status: 429, trouble: billing, expect: e502 },
   ...[529, 598].map(
-    (status): Row => ({
+    (status): Refusal => ({
       row: 33,
       name: `status-${status}`,
       status,
@@ -138,7 +138,7 @@ const rows: readonly Row[] = [
     }),
   ),
   ...[520, 521, 522, 523, 524, 525, 526, 527].map(
-    (status): Row => ({
+    (status): Refusal => ({
       row: 33,
       name: `status-${status}`,
       status,
@@ -158,29 +158,19 @@ const htmlUnder =
   line =>
     whole(status, { 'content-type': 'text/html; charset=utf-8' }, page(size))(line)
 
-export const statusFaults: readonly Fault[] = [
-  ...rows.map(
-    ({ row, name, status, trouble, expect, headers, needs }): Fault => ({
-      row,
-      name,
-      applies: both,
-      dialects: spoken,
-      play: refusing(status, trouble, headers),
-      expect: alike(expect),
-      ...(needs && { needs }),
-    }),
-  ),
-  { row: 37, name: 'html-200', applies: both, dialects: spoken, play: htmlUnder(200, 2_000), expect: alike(e502) },
-  { row: 38, name: 'html-502', applies: both, dialects: spoken, play: htmlUnder(502, 100_000), expect: alike(e502) },
-  {
-    row: 38,
-    name: 'html-504',
-    applies: both,
-    dialects: spoken,
-    play: htmlUnder(504, 100_000),
-    expect: alike({ ...e504, status: [502, 504], code: ['provider_error', 'provider_timeout'] }),
-  },
+const pages: readonly Row[] = [
+  { row: 37, name: 'html-200', play: htmlUnder(200, 2_000), expect: alike(e502) },
+  { row: 38, name: 'html-502', play: htmlUnder(502, 100_000), expect: alike(e502) },
+  { row: 38, name: 'html-504', play: htmlUnder(504, 100_000), expect: alike(e502or504) },
 ]
+
+const asRow = ({ status, trouble, headers, expect, ...row }: Refusal): Row => ({
+  ...row,
+  play: refusing(status, trouble, headers),
+  expect: alike(expect),
+})
+
+export const statusFaults: readonly Fault[] = [...refusals.map(asRow), ...pages].map(faultOf)
 
 /** Troubles that other tables tell in other ways: under status 200, or inside a stream. */
 export const troubles = { serverError, limited, overloaded, policy, quota } as const

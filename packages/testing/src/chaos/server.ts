@@ -18,6 +18,8 @@ export interface Listening {
   readonly requests: readonly SeenRequest[]
   /** Connections open now. */
   open(): number
+  /** Requests whose answer is not over yet. */
+  playing(): number
   close(): Promise<void>
 }
 
@@ -36,18 +38,19 @@ export const listen = (server: Server): Promise<number> =>
 
 /** A raw TCP server that plays what the director says, one request of a connection after the other. */
 export async function listenRaw(director: Director): Promise<Listening> {
-  const requests: Noted[] = []
+  const book: Book = { requests: [], playing: 0 }
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    serve(socket, director, requests)
+    serve(socket, director, book)
   })
   const port = await listen(server)
   return {
     port,
-    requests,
+    requests: book.requests,
     open: () => sockets.size,
+    playing: () => book.playing,
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())
@@ -56,7 +59,12 @@ export async function listenRaw(director: Director): Promise<Listening> {
   }
 }
 
-function serve(socket: Socket, director: Director, requests: Noted[]): void {
+interface Book {
+  readonly requests: Noted[]
+  playing: number
+}
+
+function serve(socket: Socket, director: Director, book: Book): void {
   const openedAt = performance.now()
   const mine: Noted[] = []
   let receiving: Noted | undefined
@@ -70,7 +78,7 @@ function serve(socket: Socket, director: Director, requests: Noted[]): void {
       receiving = note(head, { openedAt, reused: mine.length > 0 })
       bodies.set(receiving, [])
       mine.push(receiving)
-      requests.push(receiving)
+      book.requests.push(receiving)
       if (spoiled) socket.resetAndDestroy()
     },
     data(bytes) {
@@ -97,7 +105,9 @@ function serve(socket: Socket, director: Director, requests: Noted[]): void {
     const spoil = (): void => {
       spoiled = true
     }
+    book.playing += 1
     await (chosen?.play ?? answer)({ ...lineFor(noted, director), ...lineOn(socket, gone, noted), spoil })
+    book.playing -= 1
     playing = undefined
   }
 

@@ -1,6 +1,6 @@
 import { type Frame, isObject } from '@signalbox/core/protocol'
-import { frameText, sse } from '../speech/speech.ts'
-import { allFrames, type Bytes, halfFrames } from './acts.ts'
+import { frameText } from '../speech/speech.ts'
+import { allFrames, type Bytes, bytesOf, halfFrames } from './acts.ts'
 import type { Line } from './line.ts'
 
 /** Ways to send the same stream differently. */
@@ -44,7 +44,7 @@ export function pretty({ event, data }: Frame): string {
 /** Something between the two halves of the right answer. */
 export function afterHalf(line: Line, between: readonly Bytes[]): readonly Bytes[] {
   const before = halfFrames(line)
-  return [sse(before), ...between, sse(allFrames(line).slice(before.length))]
+  return [bytesOf(line, before), ...between, bytesOf(line, allFrames(line).slice(before.length))]
 }
 
 /** The same events under other sequence numbers; none where `number` says so. */

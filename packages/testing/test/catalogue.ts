@@ -1,0 +1,170 @@
+import { nodeTransport, serve } from '@signalbox/node-http'
+import type { UsageRow } from '@signalbox/storage'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Expected, expectedOf, type Fault, type Mode } from '../src/chaos/expect.ts'
+import { faults } from '../src/chaos/faults.ts'
+import { type ChaosProvider, chaosProvider } from '../src/chaos-provider.ts'
+import { type TestGateway, testGateway } from '../src/gateway.ts'
+import { defaultText } from '../src/speech/speech.ts'
+import type { SpokenDialect } from '../src/speech/tongues.ts'
+import { type Answer, type Client, type End, responsesCaller } from './callers.ts'
+
+// Most of a fault is waiting.
+vi.setConfig({ maxConcurrency: 24 })
+
+/** Faults that last until the gateway gives up are given this long; all others have time, however busy the machine is. */
+export const hangingMs = 700
+const patient = { firstByteMs: 20_000, wholeMs: 20_000, idleMs: 10_000, deadlineMs: 25_000 }
+export const impatient = { ...patient, idleMs: hangingMs }
+const pace = { dripMs: 200, pingMs: 20, lateMs: 2_500, beatMs: 25 }
+
+export interface Setting {
+  readonly dialect: SpokenDialect
+  /** Another provider stands behind the one that breaks. */
+  readonly fallback: boolean
+  readonly mode: Mode
+  /** Default: the responses API. */
+  readonly caller?: Client
+}
+
+export interface House extends Setting {
+  readonly broken: ChaosProvider
+  readonly sound: ChaosProvider
+  readonly test: TestGateway
+  readonly url: string
+  close(): Promise<void>
+}
+
+export async function build(setting: Setting, timeouts = patient): Promise<House> {
+  const [broken, sound] = await Promise.all([chaosProvider({ pace }), chaosProvider({ pace })])
+  const test = await testGateway({
+    servers: setting.fallback ? [broken, sound] : [broken],
+    dialect: setting.dialect,
+    timeouts,
+    transport: nodeTransport(),
+    limits: { inferenceRpm: 100_000, concurrentRequests: 1_000 },
+  })
+  const server = await serve(test.gateway, { port: 0 })
+  return {
+    ...setting,
+    broken,
+    sound,
+    test,
+    url: server.url,
+    close: async () => {
+      await server.close()
+      await test.close()
+      await Promise.all([broken.close(), sound.close()])
+    },
+  }
+}
+
+export async function ask({ url, test, mode, caller = responsesCaller }: House, fault: Fault): Promise<Answer> {
+  const response = await fetch(`${url}${caller.path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${test.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: `fault:${fault.name}`,
+      ...caller.body,
+      stream: mode === 'stream',
+      ...fault.asks,
+      ...(fault.hangs && { gateway: { routing: { timeout_ms: hangingMs } } }),
+    }),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+export async function rowOf({ test: { storage, caller } }: Pick<House, 'test'>, answer: Answer): Promise<UsageRow> {
+  const row = await storage.usage.find(caller.workspaceId, answer.headers.get('x-request-id') ?? '')
+  if (!row) throw new Error('The request left no usage record.')
+  return row
+}
+
+const usageKinds: Readonly<Record<Expected['usage'], (row: UsageRow) => boolean>> = {
+  UR: row => !row.estimated && row.cost > 0,
+  UE: row => row.estimated && row.cost > 0,
+  U0: row => row.cost === 0 && row.outputTokens === 0,
+  'UR or UE': row => row.cost > 0,
+}
+
+export function checkAsWritten(end: End, row: UsageRow, expected: Expected): void {
+  const { status, error } = end
+  expect(expected.status).toContain(status)
+  if (error && expected.code && expected.code.length > 0) expect(expected.code).toContain(error.code)
+  if (status === 200) checkEnd(end, expected)
+  if (expected.retryAfter) {
+    expect(end.retryAfter).toBeGreaterThanOrEqual(expected.retryAfter[0])
+    expect(end.retryAfter).toBeLessThanOrEqual(expected.retryAfter[1])
+  }
+  // Refusing and reading are both right for some; the bill then follows from which it was.
+  const usage = status === 200 ? expected.usage : 'U0'
+  expect({ row, fits: usageKinds[usage](row) }).toMatchObject({ fits: true, row: expected.billed ?? {} })
+}
+
+function checkEnd(end: End, expected: Expected): void {
+  expect(end.ends).toBe(expected.ends ?? 'completed')
+  expect(end.reason).toBe(expected.reason)
+  if (expected.exact) expect(end.text).toBe(defaultText)
+  if (expected.output && end.output) expect(end.output).toMatchObject(expected.output)
+  if (expected.ends === 'failed') expect(end.error).toMatchObject({ provider: 'server-1' })
+  expect(end.warnings).toEqual(expected.warnings ?? [])
+}
+
+export function checkFallenBack(end: End, row: UsageRow): void {
+  expect(end).toMatchObject({ status: 200, ends: 'completed', text: defaultText })
+  expect(end.routing).toMatchObject({ provider: 'server-2', provider_model_id: 'test-model' })
+  expect(row).toMatchObject({ provider: 'server-2', result: 'ok', estimated: false })
+  expect(row.attempts).toBeGreaterThanOrEqual(2)
+}
+
+/** One fault met by one caller, and all that must hold of its answer. */
+export async function meet(house: House, fault: Fault): Promise<void> {
+  const { dialect, mode, fallback, caller = responsesCaller } = house
+  const expected = expectedOf(fault, dialect, mode)
+  if (!expected) throw new Error(`The fault ${fault.name} does not say what is expected of ${mode}.`)
+  const answer = await ask(house, fault)
+  const row = await rowOf(house, answer)
+  const end = caller.read(answer)
+  if (fallback && expected.fallback === true) checkFallenBack(end, row)
+  else if (!fallback || expected.fallback === false) checkAsWritten(end, row, expected)
+  else expect([200, ...expected.status]).toContain(end.status)
+}
+
+/** Nothing is held, nothing taken, nobody waited for, and no request went astray. */
+export async function checkAtRest({ test: { gateway, storage, caller }, broken, sound }: House): Promise<void> {
+  for (const server of [broken, sound]) await server.until('nobody waits for an answer', ({ playing }) => playing() === 0)
+  const { workspaceId, keyId } = caller
+  const { balance, held } = await gateway.billing.balance(workspaceId)
+  const entries = await storage.ledger.entries(`credit:${workspaceId}`, { limit: 10_000 })
+  const sum = entries.reduce((total, { amount }) => total + amount, 0)
+  const free = await storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
+  expect({ held, sum, free }).toEqual({ held: 0, sum: balance, free: true })
+  expect([...broken.strayed, ...sound.strayed]).toEqual([])
+}
+
+const modes: readonly Mode[] = ['whole', 'stream']
+
+/** Whole and streamed, alone and with another provider behind: every fault that `wanted` picks, in these languages of a provider. */
+export function describeCatalogue(dialects: readonly SpokenDialect[], wanted: (fault: Fault) => boolean, timeouts = patient): void {
+  const settings = dialects.flatMap(dialect =>
+    [false, true].flatMap(fallback => modes.map((mode): Setting => ({ dialect, fallback, mode }))),
+  )
+  // One house for each: what a fault taught the gateway about a provider must not change the next answer.
+  describe.each(settings)('a provider speaking $dialect, another behind it: $fallback, $mode', setting => {
+    let house: House
+    beforeAll(async () => {
+      house = await build(setting, timeouts)
+    })
+    afterAll(async () => {
+      try {
+        await checkAtRest(house)
+      } finally {
+        await house.close()
+      }
+    })
+    const cases = faults
+      .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
+      .map(fault => ({ row: fault.row, name: fault.name, fault }))
+    test.concurrent.for(cases)('row $row, $name', ({ fault }) => meet(house, fault))
+  })
+}

@@ -1,0 +1,3 @@
+import { describeCatalogue } from './catalogue.ts'
+
+describeCatalogue(['gemini', 'bedrock'], ({ needs, hangs }) => needs === undefined && !hangs)
