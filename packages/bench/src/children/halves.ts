@@ -33,7 +33,7 @@ export interface Halves {
 const count = 1_000
 const atOnce = 10
 const rounds = 40
-const warmth = 400
+const warmth = 2_000
 
 const batchesOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: list.length / atOnce }, (_, at) => list.slice(at * atOnce, (at + 1) * atOnce))

@@ -1,4 +1,4 @@
-import type { InferenceEvent } from '../../protocol/event.ts'
+import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, MessageItem, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
@@ -92,11 +92,9 @@ export function followAnswer(): Answer {
     if (part !== last) speech.parts.push(part)
     part.text += text
     for (const entry of logprobs) part.logprobs.push(entry)
-    facts.push({
-      type: 'delta',
-      index: speech.index,
-      delta: { kind, part: speech.parts.length - 1, text, ...(logprobs.length > 0 && { logprobs }) },
-    })
+    const place = speech.parts.length - 1
+    const delta: Delta = logprobs.length > 0 ? { kind, part: place, text, logprobs } : { kind, part: place, text }
+    facts.push({ type: 'delta', index: speech.index, delta })
   }
 
   const annotate = (annotation: JsonObject): void => {
@@ -211,12 +209,12 @@ export function followAnswer(): Answer {
 
   const take = (chunk: JsonObject): void => {
     begin(chunk)
-    const told = usageIn(chunk)
+    const choice = firstChoice(chunk)
+    const told = usageIn(chunk, choice)
     usage = told ?? usage
     if (told) last = chunk
     if (ending) return
     const error = errorOf(chunk)
-    const choice = firstChoice(chunk)
     if (choice?.finish_reason) last = chunk
     if (error) finish({ status: 'failed', error })
     else if (choice) takeChoice(choice)

@@ -75,13 +75,14 @@ function vendorCorner(body: JsonObject, field: string): Json | undefined {
 const withoutMark = ({ type, ...body }: JsonObject): JsonObject => (type === 'error' ? body : { ...body, type })
 
 /** The choice that counts: number 0, or the only one that has no number. */
-export const firstChoice = (body: JsonObject): JsonObject | undefined =>
-  objects(body.choices).find(({ index }) => index === undefined || index === null || index === 0)
+export const firstChoice = (body: JsonObject): JsonObject | undefined => objects(body.choices).find(isFirst)
+
+const isFirst = ({ index }: JsonObject): boolean => index === undefined || index === null || index === 0
 
 /** Usage stands at the top, in a vendor's own corner, or inside the choice. */
-export function usageIn(body: JsonObject): Json | undefined {
+export function usageIn(body: JsonObject, choice: JsonObject | undefined): Json | undefined {
   if (isObject(body.usage)) return body.usage
-  const elsewhere = vendorCorner(body, 'usage') ?? firstChoice(body)?.usage
+  const elsewhere = vendorCorner(body, 'usage') ?? choice?.usage
   return isObject(elsewhere) ? elsewhere : undefined
 }
 
@@ -111,11 +112,12 @@ export interface Said {
  * the content.
  */
 export function saidIn(holder: JsonObject): readonly Said[] {
-  const said: Said[] = []
-  const thought =
-    stringOf(holder.reasoning_content) || stringOf(holder.reasoning) || objects(holder.reasoning_details).map(detailText).join('')
-  if (thought !== '') said.push({ kind: 'reasoning', text: thought })
+  const thought = stringOf(holder.reasoning_content) || stringOf(holder.reasoning) || detailsText(holder.reasoning_details)
   const content = holder.content ?? holder.text
+  // Nearly every piece is this, and there are thousands.
+  if (thought === '' && typeof content === 'string' && !holder.refusal) return content === '' ? nothing : [{ kind: 'text', text: content }]
+  const said: Said[] = []
+  if (thought !== '') said.push({ kind: 'reasoning', text: thought })
   if (typeof content === 'string') {
     if (content !== '') said.push({ kind: 'text', text: content })
   } else for (const part of objects(content)) for (const piece of partSaid(part)) said.push(piece)
@@ -123,6 +125,9 @@ export function saidIn(holder: JsonObject): readonly Said[] {
   return said
 }
 
+const nothing: readonly Said[] = []
+
+const detailsText = (details: Json | undefined): string => (details ? objects(details).map(detailText).join('') : '')
 const detailText = ({ text, summary }: JsonObject): string => stringOf(text) || stringOf(summary)
 
 function partSaid(part: JsonObject): readonly Said[] {
@@ -148,10 +153,13 @@ export function logprobsOf(choice: JsonObject): readonly JsonObject[] {
 }
 
 /** Citations are nested here and flat in our items. */
-export const annotationsOf = (holder: JsonObject): readonly JsonObject[] =>
-  objects(holder.annotations).flatMap(({ type, url_citation }) =>
-    type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : [],
-  )
+export function annotationsOf({ annotations }: JsonObject): readonly JsonObject[] {
+  const nested = objects(annotations)
+  return nested.length === 0 ? nested : nested.flatMap(flat)
+}
+
+const flat = ({ type, url_citation }: JsonObject): readonly JsonObject[] =>
+  type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : []
 
 /** One entry of `tool_calls`, or the old single `function_call`. */
 export interface CallPiece {
@@ -166,8 +174,10 @@ export interface CallPiece {
 export function callsIn(holder: JsonObject): readonly CallPiece[] {
   const entries = objects(holder.tool_calls)
   if (entries.length > 0) return entries.map(readPiece)
-  return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : []
+  return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : noPieces
 }
+
+const noPieces: readonly CallPiece[] = []
 
 function readPiece({ index, id, function: called, custom, extra_content }: JsonObject): CallPiece {
   const body = isObject(called) ? called : isObject(custom) ? custom : {}
