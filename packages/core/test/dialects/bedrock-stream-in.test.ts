@@ -279,6 +279,12 @@ describe('how an answer ends', () => {
     expect(read({ event: name, data: '' }).outcome).toMatchObject({ status: 'failed', error: { kind } })
   })
 
+  test('an error of the transport is known by the name inside of it', () => {
+    const error = (code: string) => read({ event: 'error', data: JSON.stringify({ code, message: 'They said so.' }) }).outcome
+    expect(error('ThrottlingException')).toMatchObject({ error: { kind: 'rate_limited', code: 'ThrottlingException' } })
+    expect(error('InternalError')).toMatchObject({ error: { kind: 'server_error', code: 'InternalError' } })
+  })
+
   test('a prompt that is too long is told by its words', () => {
     const { outcome } = read({ event: 'validationException', data: '{"message":"Input is too long for requested model."}' })
     expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'too_long', code: 'validationException' } })

@@ -12,6 +12,8 @@ import { broken, complaintOf, failed, inputOf, outcomeOf, truncated } from './wi
 
 /** What ends a stream that cannot go on. */
 const isException = (event: string): boolean => /(exception|error)$/i.test(event)
+/** An error of the transport, not of the service: its name stands inside. */
+const ofTransport = 'error'
 
 export function decodeEvents(reading?: Reading): EventDecoder {
   const telling = startTelling(reading)
@@ -59,7 +61,7 @@ export function decodeEvents(reading?: Reading): EventDecoder {
   const read = (frame: Frame): void => {
     const { event = '' } = frame
     const body = readFrame(frame)
-    if (isException(event)) finish(failed(failureOf(complaintOf(event, isObject(body) ? body : {}))))
+    if (isException(event)) finish(failed(failureOf(complaintOf(event === ofTransport ? '' : event, isObject(body) ? body : {}))))
     else if (body === 'broken') finish(broken)
     else if (isObject(body)) take(event, body)
     if (ending && metadata && !over) finish(ending)
