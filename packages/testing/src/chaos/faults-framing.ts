@@ -3,7 +3,6 @@ import { frameText, type Trouble } from '../speech/speech.ts'
 import type { SpokenDialect } from '../speech/tongues.ts'
 import { allFrames, type Bytes, begin, bytesOf, halfFrames, lastChunk, type Play, streaming, writeChunks } from './acts.ts'
 import {
-  type Row as AnyRow,
   broken,
   type Expectation,
   type Expected,
@@ -17,6 +16,7 @@ import {
   fineInOtherWords,
   type Lacks,
   onlyIn,
+  type Row,
 } from './expect.ts'
 import { troubles } from './faults-status.ts'
 import type { Line } from './line.ts'
@@ -145,7 +145,7 @@ const afterContent =
   }
 
 /** These faults are a stream's alone; most are a matter of the bytes that it consists of. */
-interface Row extends Omit<AnyRow, 'expect' | 'play' | 'applies' | 'but'> {
+export interface StreamRow extends Omit<Row, 'expect' | 'play' | 'applies' | 'but'> {
   readonly expect: Expected
   readonly shape?: Shape
   readonly play?: Play
@@ -157,12 +157,12 @@ const noLines: Lacks = { bedrock: 'Its stream has no lines and no fields: each m
 const noMark = (dialects: readonly SpokenDialect[]): Lacks =>
   onlyIn(dialects, 'One event says why it ended, what it used, and that it is over.')
 
-const late = (trouble: Trouble, code: readonly string[]): Pick<Row, 'expect' | 'play'> => ({
+const late = (trouble: Trouble, code: readonly string[]): Pick<StreamRow, 'expect' | 'play'> => ({
   expect: { ...broken, code, usage: 'UR or UE' },
   play: streaming(errorAfterContent(trouble)),
 })
 
-const rows: readonly Row[] = [
+const rows: readonly StreamRow[] = [
   { row: 47, name: 'crlf', expect: fine, shape: reworked(lines('\r\n')), lacks: noLines },
   { row: 47, name: 'cr', expect: fine, shape: reworked(lines('\r')), lacks: noLines },
   { row: 47, name: 'mixed-line-ends', expect: fine, shape: reworked(lines('\r\n', '\n', '\r')), lacks: noLines },
@@ -273,14 +273,14 @@ const rows: readonly Row[] = [
     { name: 'sequence-missing', shape: numbered(() => undefined) },
     { name: 'sequence-repeated', shape: numbered(() => 3) },
     { name: 'sequence-descending', shape: numbered(at => 1_000 - at) },
-  ].map((row): Row => ({ ...row, row: 63, expect: fine, lacks: onlyIn(['responses'], 'Its events have no numbers.') })),
+  ].map((row): StreamRow => ({ ...row, row: 63, expect: fine, lacks: onlyIn(['responses'], 'Its events have no numbers.') })),
   { row: 64, name: 'reset-after-terminal', expect: fine, play: resetAfterTerminal },
   { row: 65, name: 'many-tokens', expect: fineInOtherWords, shape: words(200_000, 100) },
 ]
 
 const streamed = (expected: Expected): Expectation => ({ stream: expected })
 
-export const streamFault = ({ shape = line => [wholeStream(line)], play, expect, but = {}, ...row }: Row): Fault =>
+export const streamFault = ({ shape = line => [wholeStream(line)], play, expect, but = {}, ...row }: StreamRow): Fault =>
   faultOf({
     ...row,
     applies: ['stream'],

@@ -1,6 +1,7 @@
 import type { Fault } from './expect.ts'
 import { bodyFaults } from './faults-body.ts'
 import { connectionFaults } from './faults-connection.ts'
+import { eventStreamFaults } from './faults-event-stream.ts'
 import { framingFaults } from './faults-framing.ts'
 import { statusFaults } from './faults-status.ts'
 
@@ -10,7 +11,7 @@ import { statusFaults } from './faults-status.ts'
  * @example
  * for (const fault of faults) for (const mode of fault.applies) test(`${fault.row} ${fault.name}, ${mode}`, () => …)
  */
-export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...framingFaults]
+export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...framingFaults, ...eventStreamFaults]
 
 /** The variants of one row. */
 export const faultsOf = (row: number): readonly Fault[] => faults.filter(fault => fault.row === row)

@@ -1,6 +1,6 @@
-import { crc32 } from 'node:zlib'
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
 import { parsed } from '../parsed.ts'
+import { eventMessage } from './event-stream.ts'
 import { pieces, type Speech, type SpokenCall, type SpokenUsage, type Tongue, type Trouble, usageOf } from './speech.ts'
 
 const frame = (event: string, body: JsonObject): Frame => ({ event, data: JSON.stringify(body) })
@@ -112,30 +112,14 @@ export const bedrockTongue: Tongue = {
   strangeFrame: () => frame('futureThing', { future: { kind: 'unheard-of' } }),
 }
 
-const textType = 7
-
-function header(name: string, value: string): Buffer {
-  const size = Buffer.alloc(3)
-  size.writeUInt8(textType)
-  size.writeUInt16BE(Buffer.byteLength(value), 1)
-  return Buffer.concat([Buffer.from([Buffer.byteLength(name)]), Buffer.from(name), size, Buffer.from(value)])
-}
-
-/** A message of an AWS event stream: two lengths and their checksum, headers, payload, and a checksum over it all. */
-function messageBytes({ event = '', data }: Frame): Buffer {
+function messageBytes({ event = '', data }: Frame): Uint8Array {
   const isException = event.endsWith('Exception')
-  const headers = Buffer.concat([
-    header(isException ? ':exception-type' : ':event-type', event),
-    header(':content-type', 'application/json'),
-    header(':message-type', isException ? 'exception' : 'event'),
-  ])
-  const payload = Buffer.from(data)
-  const message = Buffer.alloc(16 + headers.length + payload.length)
-  message.writeUInt32BE(message.length)
-  message.writeUInt32BE(headers.length, 4)
-  message.writeUInt32BE(crc32(message.subarray(0, 8)), 8)
-  headers.copy(message, 12)
-  payload.copy(message, 12 + headers.length)
-  message.writeUInt32BE(crc32(message.subarray(0, -4)), message.length - 4)
-  return message
+  return eventMessage(
+    {
+      [isException ? ':exception-type' : ':event-type']: event,
+      ':content-type': 'application/json',
+      ':message-type': isException ? 'exception' : 'event',
+    },
+    Buffer.from(data),
+  )
 }

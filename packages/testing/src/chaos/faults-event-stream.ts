@@ -1,0 +1,119 @@
+import type { Frame } from '@signalbox/core/protocol'
+import { eventMessage, type HeaderValue, prelude } from '../speech/event-stream.ts'
+import { allFrames, type Bytes, begin, bytesOf, lastChunk, type Play, streaming, writeChunks } from './acts.ts'
+import { broken, e429, e502, type Fault, fine, fineInOtherWords, onlyIn } from './expect.ts'
+import { type StreamRow, streamFault } from './faults-framing.ts'
+import type { Line } from './line.ts'
+import { afterHalf } from './shapes.ts'
+
+// What breaks in the framing of AWS, where text streams have lines and fields.
+
+const MiB = 1_048_576
+
+/** A message of any kind about this frame. */
+const message = ({ event = '', data }: Frame, headers: Readonly<Record<string, HeaderValue>> = {}): Buffer =>
+  eventMessage({ ':event-type': event, ':content-type': 'application/json', ':message-type': 'event', ...headers }, Buffer.from(data))
+
+const sound = (line: Line): Buffer => message(line.tongue.textFrame('never to be seen', line.asked))
+
+/** A message that was sound, with one byte changed. */
+const flipped =
+  (at: (size: number) => number) =>
+  (line: Line): Buffer => {
+    const bytes = sound(line)
+    const place = at(bytes.length)
+    bytes[place] = (bytes[place] ?? 0) ^ 0x40
+    return bytes
+  }
+
+/** Sound checksums around headers that end in the middle of one. */
+const brokenHeaders = ({ tongue, asked }: Line): Buffer =>
+  eventMessage({ ':event-type': Uint8Array.of(7, 0xff, 0xff, 0x61) }, Buffer.from(tongue.textFrame('', asked).data))
+
+/** It says that it is that long, and is, as far as anyone will read it. */
+function* tooLong(): Iterable<Bytes> {
+  yield prelude(64 * MiB, 0)
+  const block = Buffer.alloc(65_536, 'y')
+  for (let sent = 0; sent < 64 * MiB; sent += block.length) yield block
+}
+
+/** The right answer, with something between its halves. */
+const within =
+  (make: (line: Line) => readonly Bytes[]): Play =>
+  line =>
+    streaming(() => afterHalf(line, make(line)))(line)
+
+/** Content first, read and passed on; then this. */
+const afterContent =
+  (make: (line: Line) => Iterable<Bytes>): Play =>
+  async line => {
+    if ((await begin(line)) && (await writeChunks(line, make(line)))) await line.write(lastChunk)
+  }
+
+const first = (make: (line: Line) => readonly Bytes[]): Play => streaming(line => [...make(line), bytesOf(line, allFrames(line))])
+
+const error = (code: string, words: string): Bytes =>
+  eventMessage({ ':message-type': 'error', ':error-code': code, ':error-message': words }, new Uint8Array())
+
+const exception = (name: string): Bytes =>
+  eventMessage(
+    { ':message-type': 'exception', ':exception-type': name, ':content-type': 'application/json' },
+    Buffer.from('{"message":"It broke."}'),
+  )
+
+/** A header of every type that is no text. */
+const everyHeader: Readonly<Record<string, HeaderValue>> = {
+  yes: Uint8Array.of(0),
+  no: Uint8Array.of(1),
+  byte: Uint8Array.of(2, 1),
+  short: Uint8Array.of(3, 0, 1),
+  integer: Uint8Array.of(4, 0, 0, 0, 1),
+  long: Uint8Array.of(5, 0, 0, 0, 0, 0, 0, 0, 1),
+  bytes: Uint8Array.of(6, 0, 2, 0xff, 0xfe),
+  time: Uint8Array.of(8, 0, 0, 0, 0, 0, 0, 0, 1),
+  uuid: Uint8Array.of(9, ...Array.from({ length: 16 }, (_, at) => at)),
+  future: 'x',
+}
+
+const invalidUtf8 = ({ tongue, asked }: Line): Buffer => {
+  const { event = '', data } = tongue.textFrame('§§', asked)
+  const [before = '', after = ''] = data.split('§§')
+  const payload = Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]), Buffer.from(after)])
+  return eventMessage({ ':event-type': event, ':content-type': 'application/json', ':message-type': 'event' }, payload)
+}
+
+const rows: readonly Omit<StreamRow, 'lacks'>[] = [
+  { row: 49, name: 'strange-headers', expect: fine, shape: line => allFrames(line).map(frame => message(frame, everyHeader)) },
+  { row: 52, name: 'invalid-utf8-in-a-message', expect: fineInOtherWords, play: within(line => [invalidUtf8(line)]) },
+  { row: 54, name: 'message-too-long', expect: broken, play: afterContent(tooLong) },
+  { row: 54, name: 'message-too-long-first', expect: e502, shape: tooLong },
+  { row: 55, name: 'checksum-wrong', expect: broken, play: afterContent(line => [flipped(size => size - 6)(line)]) },
+  { row: 55, name: 'checksum-wrong-first', expect: e502, play: first(line => [flipped(size => size - 6)(line)]) },
+  { row: 55, name: 'prelude-checksum-wrong', expect: broken, play: afterContent(line => [flipped(() => 9)(line)]) },
+  { row: 55, name: 'lengths-contradict', expect: broken, play: afterContent(() => [prelude(64, 4_096), Buffer.alloc(52)]) },
+  { row: 55, name: 'headers-broken', expect: broken, play: afterContent(line => [brokenHeaders(line)]) },
+  { row: 56, name: 'prelude-truncated', expect: broken, play: afterContent(line => [sound(line).subarray(0, 7)]) },
+  { row: 60, name: 'broken-message-after-terminal', expect: fine, shape: line => [bytesOf(line, allFrames(line)), flipped(() => 9)(line)] },
+  { row: 61, name: 'unknown-exception-first', expect: e502, play: first(() => [exception('somethingNewException')]) },
+  {
+    row: 61,
+    name: 'unknown-exception',
+    expect: { ...broken, usage: 'UE' },
+    play: afterContent(() => [exception('somethingNewException')]),
+  },
+  { row: 61, name: 'error-message-first', expect: e429, play: first(() => [error('ThrottlingException', 'Too many requests.')]) },
+  { row: 61, name: 'error-message', expect: broken, play: afterContent(() => [error('InternalError', 'It broke.')]) },
+  {
+    row: 62,
+    name: 'initial-response',
+    expect: fine,
+    shape: line => [message({ event: 'initial-response', data: '{}' }), bytesOf(line, allFrames(line))],
+  },
+]
+
+export const eventStreamFaults: readonly Fault[] = rows.map(row =>
+  streamFault({
+    ...row,
+    lacks: onlyIn(['bedrock'], 'Its stream consists of server-sent events, not of messages with lengths and checksums.'),
+  }),
+)
