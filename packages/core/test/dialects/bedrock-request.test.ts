@@ -77,6 +77,21 @@ describe('a conversation', () => {
     ])
   })
 
+  test('where nobody but the system speaks, the user says it', () => {
+    expect(body({ instructions: 'Say hi.', input: [system('Be brief.')] })).toEqual({
+      messages: [{ role: 'user', content: [{ text: 'Say hi.' }, { text: 'Be brief.' }] }],
+    })
+  })
+
+  test('the user has the first word, and the caller hears of it', () => {
+    const input = [system('Be brief.'), assistant('How can I help?'), user('Weather')]
+    expect(body({ input })).toMatchObject({
+      system: [{ text: 'Be brief.' }],
+      messages: [{ role: 'user', content: [{ text: '(The conversation begins.)' }] }, { role: 'assistant' }, { role: 'user' }],
+    })
+    expect(warned({ input })).toEqual(['input'])
+  })
+
   test('words put into the model’s mouth do not end in white space', () => {
     expect(messages(user('Go'), assistant('Well, \n'))).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Well,' }] }])
     expect(messages(user('Go'), assistant('Well, \n'), user('And?'))).toMatchObject([{}, { content: [{ text: 'Well, \n' }] }, {}])
@@ -104,8 +119,9 @@ describe('a conversation', () => {
   test('a tool that failed says so, one that said nothing says that, and images stand in results', () => {
     const failed: Item = { type: 'function_call_output', call_id: 'b', output: 'no', is_error: true }
     expect(
-      messages(called('a'), called('b'), called('c'), result('a', ''), failed, result('c', [{ type: 'image', url: png }])),
+      messages(user('Look'), called('a'), called('b'), called('c'), result('a', ''), failed, result('c', [{ type: 'image', url: png }])),
     ).toMatchObject([
+      {},
       {},
       {
         content: [
@@ -133,6 +149,12 @@ describe('a conversation', () => {
 })
 
 describe('images and documents', () => {
+  test('a document does not go without a word', () => {
+    const pdf: Part = { type: 'file', url: 'data:application/pdf;base64,JVBERi0=' }
+    expect(messages(user(pdf))).toMatchObject([{ content: [{ text: 'The document:' }, { document: { format: 'pdf' } }] }])
+    expect(messages(user('Sum it up', pdf))).toMatchObject([{ content: [{ text: 'Sum it up' }, { document: { format: 'pdf' } }] }])
+  })
+
   const parts = (...content: readonly Part[]) =>
     (body({ input: [user(...content, 'Well?')] }).messages as readonly JsonObject[])[0]?.content
 
@@ -244,7 +266,7 @@ describe('thoughts', () => {
 
 describe('ids and names', () => {
   const idsIn = (...ids: readonly string[]): readonly string[] => {
-    const [turn] = messages(...ids.map(id => called(id))) as readonly {
+    const [, turn] = messages(user('Look'), ...ids.map(id => called(id))) as readonly {
       readonly content: readonly { readonly toolUse: { readonly toolUseId: string } }[]
     }[]
     return (turn?.content ?? []).map(({ toolUse }) => toolUse.toolUseId)
@@ -253,7 +275,7 @@ describe('ids and names', () => {
   test('an id that is taken stays; another becomes the same hash for the call and its result', () => {
     expect(idsIn('toolu_01-A')).toEqual(['toolu_01-A'])
     const id = 'functions.look:0'
-    const [turn, answer] = messages(called(id), result(id)) as readonly JsonObject[]
+    const [, turn, answer] = messages(user('Look'), called(id), result(id)) as readonly JsonObject[]
     const sent = idsIn(id)[0]
     expect(sent).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     expect(turn).toMatchObject({ content: [{ toolUse: { toolUseId: sent } }] })

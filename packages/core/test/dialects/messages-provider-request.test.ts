@@ -293,3 +293,9 @@ describe('a caller of the same language', () => {
     expect(composed).toMatchObject([{ role: 'user' }, { content: kept[1]?.content }, { content: [{ text: 'More' }, { text: 'And?' }] }])
   })
 })
+
+test('where nobody but the system speaks, the user says it', () => {
+  const body = send({ instructions: 'Say hi.', input: [system('Be brief.')] })
+  expect(body.messages).toEqual([{ role: 'user', content: [text('Say hi.'), text('Be brief.')] }])
+  expect(body).not.toHaveProperty('system')
+})

@@ -2,6 +2,7 @@ import type { CachePoint, FunctionCallItem, FunctionCallOutputItem, Item, Messag
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { answersInPlace } from '../answers.ts'
 import { objectIn } from '../json.ts'
 import { unsupported } from '../quirks.ts'
 import type { CacheMarks } from './cache.ts'
@@ -104,7 +105,7 @@ export function writeConversation(input: readonly Item[], marks: CacheMarks): Co
     else lose(`${param}.encrypted_content`)
   }
 
-  for (const [at, item] of input.entries()) {
+  for (const { item, at } of answersInPlace(input)) {
     const param = pathOf(item, `input[${at}]`)
     if (item.type === 'message') writeMessage(item, param)
     else if (item.type === 'function_call') writeCall(item, param)
@@ -124,9 +125,13 @@ function isUnthought(turns: readonly Turn[]): boolean {
 const marked = ({ block, cache }: Written): Written => ({ block: { text: `<system>\n${block.text}\n</system>` }, cache })
 
 function writeTurn({ role, results, blocks }: Turn, at: number, turns: readonly Turn[]): JsonObject {
-  const content = [...results, ...blocks]
+  const content = [...results, ...told(blocks)]
   return { role, content: role === 'assistant' && at === turns.length - 1 ? trimmed(content) : content }
 }
+
+/** A document does not go without a word. */
+const told = (blocks: readonly JsonObject[]): readonly JsonObject[] =>
+  blocks.some(({ document }) => document) && !blocks.some(({ text }) => text) ? [{ text: 'The document:' }, ...blocks] : blocks
 
 /** Words that are put into the model's mouth may not end in white space. */
 function trimmed(content: readonly JsonObject[]): readonly JsonObject[] {

@@ -57,16 +57,26 @@ function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Composed {
   const tools = writeTools(prompt, quirks, { conversation, answer: format.answer, canDemand, marks })
   const told = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
   const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...told]
-  const opens = quirks.no_system === true && system.length > 0
+  // Where nobody but the system speaks, the user says it: there must be something to answer.
+  const opens = system.length > 0 && (quirks.no_system === true || conversation.messages.length === 0)
+  const messages = opens ? opened(conversation.messages, system) : conversation.messages
+  const isUnbegun = messages[0]?.role === 'assistant'
   return {
     body: {
-      messages: opens ? opened(conversation.messages, system) : conversation.messages,
+      messages: isUnbegun ? [beginning, ...messages] : messages,
       ...(system.length > 0 && !opens && { system }),
       ...(tools.toolConfig && { toolConfig: tools.toolConfig }),
       ...format.fields,
     },
     fields: { ...thinking.fields, ...tools.fields },
-    warnings: [...conversation.warnings, ...marks.warnings, ...thinking.warnings, ...format.warnings, ...tools.warnings],
+    warnings: [
+      ...conversation.warnings,
+      ...(isUnbegun ? [unbegun] : []),
+      ...marks.warnings,
+      ...thinking.warnings,
+      ...format.warnings,
+      ...tools.warnings,
+    ],
     reading: readingOf(prompt, conversation, format.answer?.name),
     thinking,
   }
@@ -78,6 +88,10 @@ function opened(messages: readonly JsonObject[], system: readonly JsonObject[]):
   if (first?.role !== 'user' || !Array.isArray(first.content)) return [{ role: 'user', content: system }, ...messages]
   return [{ role: 'user', content: [...system, ...first.content] }, ...rest]
 }
+
+/** The user has the first word there, whoever had it elsewhere. */
+const beginning: JsonObject = { role: 'user', content: [{ text: '(The conversation begins.)' }] }
+const unbegun = unsupported('input', 'A conversation that the assistant begins is refused here; a note of the user was put before it.')
 
 function readingOf({ tools = [] }: Prompt, { called }: Conversation, answerTool: string | undefined): Reading | undefined {
   const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...called]

@@ -3,6 +3,8 @@ import type { Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { answersInPlace } from '../answers.ts'
+import { partsOf } from '../marks.ts'
 import { unsupported } from '../quirks.ts'
 import { type Lose, refusedHere, textsOf, writeParts } from './parts.ts'
 import { readState } from './state.ts'
@@ -38,7 +40,7 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
     return turn
   }
 
-  for (const [at, item] of input.entries()) {
+  for (const { item, at } of answersInPlace(input, isOwn)) {
     const param = pathOf(item, `input[${at}]`)
     const parts = partsOf(item)
     const lose: Lose = (part, why) => {
@@ -76,6 +78,9 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
   return { messages, warnings }
 }
 
+/** Said in this very language: it goes where the caller put it. */
+const isOwn = (item: Item): boolean => originalBody(item) !== undefined
+
 /** What goes as the caller wrote it is not put into words, and loses nothing. */
 function sayingOf(item: MessageItem, lose: Lose): Saying {
   const write = (): string => textsOf(item.content, lose).join('')
@@ -85,11 +90,6 @@ function sayingOf(item: MessageItem, lose: Lose): Saying {
 }
 
 const systemRole = (quirks: Quirks): string => (quirks.developer_role ? 'developer' : 'system')
-
-export const partsOf = (item: Item): readonly Part[] => {
-  if (item.type === 'message') return item.content
-  return item.type === 'function_call_output' && typeof item.output !== 'string' ? item.output : []
-}
 
 interface WrittenResult {
   readonly result: JsonObject

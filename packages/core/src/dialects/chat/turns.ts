@@ -1,6 +1,7 @@
 import type { FunctionCallItem, Item, MessageItem, Native } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { isSpoken } from '../answers.ts'
 import { objects, stringOf } from '../json.ts'
 import { mintCallId, shortCallId } from '../mint.ts'
 import { originalBody, signatureIn, thoughtFields, without } from './wire.ts'
@@ -51,13 +52,6 @@ export function originsOf(input: readonly Item[]): readonly (JsonObject | undefi
   }
   return origins
 }
-
-/** Whether the assistant does this. */
-const isSpoken = (item: Item): boolean =>
-  item.type === 'reasoning' ||
-  item.type === 'function_call' ||
-  (item.type === 'native' && item.body.role === undefined) ||
-  (item.type === 'message' && item.role === 'assistant')
 
 export function writeTurn(turn: Turn, quirks: Quirks): readonly JsonObject[] {
   const { said, calls, thoughts, details, results, media } = turn

@@ -1,9 +1,7 @@
-import type { Item } from '../../protocol/item.ts'
-import { pathOf } from '../../protocol/original.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
+import { cachePoints, failedTools, oneWarning } from '../marks.ts'
 import { isDecidedHere, unsupported } from '../quirks.ts'
-import { partsOf } from './items.ts'
 import { dialect, originalBody, wantsLogprobs } from './wire.ts'
 
 /** Extra data that callers ask for on the off chance; there is none here, and nothing is lost. */
@@ -23,31 +21,9 @@ export function unsayable(prompt: Prompt): readonly Warning[] {
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
     ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
-    ...oneWarning(cachePoints(prompt), 'marks what may be cached; this provider takes no such marks, and it was left out.'),
+    ...oneWarning(cachePoints(prompt, goesAlong), 'marks what may be cached; this provider takes no such marks, and it was left out.'),
   ]
 }
 
-/** One warning however many there are: a client that marks one place marks many. */
-function oneWarning(params: readonly string[], why: string): readonly Warning[] {
-  const [first, ...others] = params
-  if (first === undefined) return []
-  return [unsupported(first, `\`${first}\`${others.length > 0 ? ` (and ${others.length} more like it)` : ''} ${why}`)]
-}
-
-const failedTools = (input: readonly Item[]): readonly string[] =>
-  input.flatMap((item, at) => (item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${at}]`)}.is_error`] : []))
-
 /** Marks in this language's own words go along as they are. */
-const cachePoints = ({ input, tools = [] }: Prompt): readonly string[] => [
-  ...tools.flatMap((tool, at) => (isMarked(tool) ? [pathOf(tool, `tools[${at}]`)] : [])),
-  ...input.flatMap((item, at): readonly string[] => {
-    const param = pathOf(item, `input[${at}]`)
-    const where = item.type === 'message' ? 'content' : 'output'
-    return [
-      ...partsOf(item).flatMap((part, index) => (isMarked(part) ? [pathOf(part, `${param}.${where}[${index}]`)] : [])),
-      ...(isMarked(item) ? [param] : []),
-    ]
-  }),
-]
-
-const isMarked = (reading: object): boolean => 'cache' in reading && reading.cache !== undefined && !originalBody(reading)
+const goesAlong = (reading: object): boolean => originalBody(reading) !== undefined

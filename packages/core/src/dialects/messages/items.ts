@@ -2,6 +2,7 @@ import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Reaso
 import { pathOf } from '../../protocol/original.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { answersInPlace } from '../answers.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
 import { safeId } from './names.ts'
@@ -29,8 +30,10 @@ export function writeConversation({ instructions, input }: Prompt, instruction: 
     ...textBlock(instruction),
   ]
   const turns: Turn[] = []
-  for (const [offset, item] of input.slice(front).entries()) take(turns, writeItem(item, pathAt(item, front + offset), writing))
+  for (const { item, at } of answersInPlace(input.slice(front))) take(turns, writeItem(item, pathAt(item, front + at), writing))
   const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
+  // Where nobody but the system speaks, the user says it: there must be something to answer.
+  if (messages.length === 0 && system.length > 0) return { messages: [{ role: 'user', content: system }] }
   return { ...(system.length > 0 && { system: shortest(system) }), messages: withoutTrail(messages) }
 }
 
