@@ -1,6 +1,6 @@
 import type { FrameReader } from '../../protocol/dialect.ts'
 import type { Frame } from '../../protocol/wire.ts'
-import { type Message, preludeSize, readMessage, sizeOfMessage } from './event-stream.ts'
+import { type Message, messageReader, preludeSize, sizeOfMessage } from './event-stream.ts'
 
 /** The longest message that we take in, in bytes. */
 export const maxFrameSize = 4 * 1024 * 1024
@@ -11,6 +11,7 @@ export const maxFrameSize = 4 * 1024 * 1024
  */
 export function readEventStream(): FrameReader {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const readMessage = messageReader()
   let held: Uint8Array[] = []
   let size = 0
   /** So many bytes have to be here before there is anything to decide. */
@@ -26,7 +27,7 @@ export function readEventStream(): FrameReader {
         due = sizeOfMessage(bytes, at)
         if (due > maxFrameSize) throw new Error(`A message of the stream is longer than ${maxFrameSize} bytes.`)
         if (bytes.length - at < due) break
-        frames.push(frameOf(readMessage(bytes.subarray(at, at + due)), decoder))
+        frames.push(frameOf(readMessage(bytes, at, at + due), decoder))
         at += due
         due = preludeSize
       }
