@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chatProvider, messagesClient, responsesClient, responsesProvider } from '../../src/dialects/index.ts'
+import type { Item } from '../../src/protocol/item.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
@@ -371,4 +372,20 @@ test('an id of somebody that is longer than vendors take is sent as one that alw
   )
   expect(new Set(sent).size).toBe(1)
   expect(String(sent[0]).length).toBeLessThanOrEqual(64)
+})
+
+test('a provider of responses gets a name with the bytes of a document, and arguments that are JSON', () => {
+  const asked = messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 9,
+    messages: [
+      { role: 'user', content: [{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }] },
+    ],
+  })
+  const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
+  const { body } = responses({ ...asked, prompt: { ...asked.prompt, input: [...asked.prompt.input, call] } })
+  expect(body.input).toMatchObject([
+    { content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'document.pdf' }] },
+    { type: 'function_call', arguments: '{}' },
+  ])
 })

@@ -93,7 +93,7 @@ describe('proof', () => {
 })
 
 test.each([
-  ['gpt-5.4', { developer_role: true, sealed_reasoning: true, refuses: ['top_k'], sampling: 'unless_thinking' }],
+  ['gpt-5.4', { developer_role: true, sealed_reasoning: true, refuses: ['top_k', 'stop'], sampling: 'unless_thinking' }],
   ['our-deployment', { developer_role: true, refuses: ['top_k'] }],
   ['claude-sonnet-5', { refuses: [], thinking: ['adaptive', 'budget'] }],
   ['grok-4.6', { developer_role: false, max_tokens_field: 'max_tokens' }],

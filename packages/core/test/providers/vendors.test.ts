@@ -272,6 +272,15 @@ describe('OpenAI', () => {
   test('what says nothing is left out without a word', () => {
     expect(ask(openai(), 'gpt-5', { temperature: 1, top_p: 1 })).toMatchObject({ warned: [] })
   })
+
+  test('whose model thinks is told no texts to stop at, and never `top_k`', () => {
+    const thinking = ask(openai(), 'o4-mini', { stop: true, top_k: 4 })
+    const other = ask(openai(), 'gpt-4.1', { stop: true, top_k: 4 })
+    expect(other.body).toHaveProperty('stop')
+    expect(thinking.body).not.toHaveProperty('stop')
+    expect(thinking.body).not.toHaveProperty('top_k')
+    expect(thinking.warned).toEqual([...other.warned, 'stop'])
+  })
 })
 
 const offerOf = (model: string) => ({ provider: 'p', provider_model_id: model, dialect: 'chat' })

@@ -1,6 +1,7 @@
 import type { AudioPart, FilePart, ImagePart, Part } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { documentName } from '../documents.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // Parts of a message, as this language says them.
@@ -54,10 +55,6 @@ const writeImage = ({ url, detail }: ImagePart): JsonObject => ({
   image_url: { url, ...(detail !== undefined && details.has(detail) && { detail }) },
 })
 
-/** A name is demanded where bytes are sent. */
-const writeFile = ({ url, filename }: FilePart): JsonObject => ({
-  type: 'file',
-  file: { file_data: url, filename: filename ?? (url.startsWith('data:text/') ? 'document.txt' : 'document.pdf') },
-})
+const writeFile = (part: FilePart): JsonObject => ({ type: 'file', file: { file_data: part.url, filename: documentName(part) } })
 
 const writeAudio = ({ data, format }: AudioPart): JsonObject => ({ type: 'input_audio', input_audio: { data, format } })

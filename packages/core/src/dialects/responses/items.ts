@@ -14,6 +14,7 @@ import type {
 } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { documentName } from '../documents.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
@@ -151,11 +152,8 @@ function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
   if (part.type === 'image') return { type: 'input_image', image_url: part.url, ...(part.detail !== undefined && { detail: part.detail }) }
   if (part.type === 'audio') return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
   const { url, filename } = part
-  return {
-    type: 'input_file',
-    ...(url.startsWith('data:') ? { file_data: url } : { file_url: url }),
-    ...(filename !== undefined && { filename }),
-  }
+  if (url.startsWith('data:')) return { type: 'input_file', file_data: url, filename: documentName(part) }
+  return { type: 'input_file', file_url: url, ...(filename !== undefined && { filename }) }
 }
 
 /** An item of a conversation, as a request carries it. Nothing where it speaks another language. */
@@ -170,7 +168,8 @@ export function writeInput(item: Item): JsonObject | undefined {
   }
   if (item.type === 'function_call') {
     const { id, call_id, name, status } = item
-    return { type: 'function_call', ...(id !== undefined && { id }), call_id, name, arguments: item.arguments, ...(status && { status }) }
+    const written = item.arguments === '' ? '{}' : item.arguments
+    return { type: 'function_call', ...(id !== undefined && { id }), call_id, name, arguments: written, ...(status && { status }) }
   }
   if (item.type === 'reasoning') return { ...(item.id !== undefined && { id: item.id }), ...writeReasoning(item) }
   return { type: 'function_call_output', call_id: item.call_id, output: writeOutput(item.output) }
