@@ -6,7 +6,7 @@ import { at, textAt } from './json.ts'
 
 // How to find again, in a body that a provider was sent, what a client of any language said.
 
-export interface Result {
+interface Result {
   readonly id: string
   readonly output: string
 }

@@ -1,7 +1,7 @@
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { onTestFinished } from 'vitest'
 import { type Act, type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'
-import type { Client, Conversation } from './heard.ts'
+import type { Client, Conversation, House } from './heard.ts'
 import type { Language } from './languages.ts'
 
 /** Who speaks to whom, and how answers come. */
@@ -19,12 +19,17 @@ export interface Stage {
   readonly talk: Conversation
 }
 
+/** A gateway without a network, for the length of a test. */
+export async function openHouse(providers: readonly ScriptedProvider[]): Promise<Required<House>> {
+  const { gateway, secret, close } = await testGateway({ providers })
+  onTestFinished(close)
+  return { secret, url: 'http://signalbox.local', fetch: gatewayFetch(gateway) }
+}
+
 /** A gateway with one provider, or with two: whom it asks when the first fails. */
 export async function openStage({ client, provider, other }: Pair, script: readonly Act[], fallback: readonly Act[] = []): Promise<Stage> {
   const first = scriptedProvider({ id: 'first', dialect: provider.dialect, acts: script })
   const second = scriptedProvider({ id: 'second', dialect: other.dialect, acts: fallback })
-  const house = await testGateway({ providers: fallback.length > 0 ? [first, second] : [first] })
-  onTestFinished(() => house.close())
-  const talk = client.converse({ secret: house.secret, url: 'http://signalbox.local', fetch: gatewayFetch(house.gateway) })
-  return { first, second, talk }
+  const house = await openHouse(fallback.length > 0 ? [first, second] : [first])
+  return { first, second, talk: client.converse(house) }
 }

@@ -1,0 +1,68 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenResponses } from '@ai-sdk/open-responses'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText, type LanguageModel, streamText } from 'ai'
+import type { House } from './heard.ts'
+
+// The AI SDK, which speaks to us through a package for each vendor.
+
+type Options = Parameters<typeof generateText>[0]
+
+export interface AiPackage {
+  readonly name: string
+  readonly model: (house: Required<House>) => LanguageModel
+  readonly providerOptions?: NonNullable<Options['providerOptions']>
+  /** It knows no thoughts. */
+  readonly thoughtless?: boolean
+  /** It reads no error whose `param` is null, as that of most is, and tells its status alone. */
+  readonly wordless?: boolean
+}
+
+const id = 'test-model'
+const reached = ({ secret, url, fetch }: Required<House>) => ({ apiKey: secret, baseURL: `${url}/v1`, fetch })
+
+export const aiPackages: readonly AiPackage[] = [
+  {
+    name: '@ai-sdk/openai, responses',
+    model: house => createOpenAI(reached(house)).responses(id),
+    // Else it refers to what it believes to be stored. It reads no thoughts but summaries, and asks for them where it knows the model.
+    providerOptions: { openai: { store: false, forceReasoning: true, reasoningSummary: 'auto' } },
+  },
+  { name: '@ai-sdk/openai, chat', model: house => createOpenAI(reached(house)).chat(id), thoughtless: true },
+  {
+    name: '@ai-sdk/openai-compatible',
+    model: house => createOpenAICompatible({ name: 'house', includeUsage: true, supportsStructuredOutputs: true, ...reached(house) })(id),
+  },
+  {
+    name: '@ai-sdk/anthropic',
+    model: house => createAnthropic(reached(house))(id),
+    providerOptions: { anthropic: { structuredOutputMode: 'outputFormat' } },
+  },
+  {
+    name: '@ai-sdk/open-responses',
+    model: house => createOpenResponses({ name: 'house', ...reached(house), url: `${house.url}/v1/responses` })(id),
+    wordless: true,
+  },
+]
+
+/** Whole or streamed, it comes to the same. */
+export async function generated<T extends Options>(stream: boolean, options: T) {
+  const asked = { maxRetries: 0, ...options }
+  if (!stream) {
+    const { text, reasoningText, finishReason, usage, steps, output } = await generateText(asked)
+    return { text, reasoningText, finishReason, usage, steps: steps.length, output: () => output }
+  }
+  const errors: unknown[] = []
+  const result = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
+  let text = ''
+  for await (const piece of result.textStream) text += piece
+  if (errors.length > 0) throw errors[0]
+  const [reasoningText, finishReason, usage, steps] = await Promise.all([
+    result.reasoningText,
+    result.finishReason,
+    result.usage,
+    result.steps,
+  ])
+  return { text, reasoningText, finishReason, usage, steps: steps.length, output: () => result.output }
+}

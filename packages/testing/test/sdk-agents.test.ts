@@ -1,0 +1,66 @@
+import { Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, setTracingDisabled, tool } from '@openai/agents'
+import OpenAI from 'openai'
+import { describe, expect, test } from 'vitest'
+import { acts, scriptedProvider } from '../src/index.ts'
+import { found, languages } from './drivers/languages.ts'
+import { look } from './drivers/scenes.ts'
+import { openHouse } from './drivers/stage.ts'
+
+setTracingDisabled(true)
+
+const surfaces = { 'Responses API': OpenAIResponsesModel, 'Chat Completions': OpenAIChatCompletionsModel }
+
+describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surface) => {
+  describe.each(languages)('before a provider of $name', language => {
+    const open = async () => {
+      const provider = scriptedProvider({
+        id: 'scripted',
+        dialect: language.dialect,
+        acts: [
+          acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [{ name: look.name, arguments: '{"place": "Zürich"}' }] }),
+          acts.reply('Done.'),
+          acts.reply('Bye.'),
+        ],
+      })
+      const { secret, url, fetch } = await openHouse([provider])
+      const client = new OpenAI({ apiKey: secret, baseURL: `${url}/v1`, fetch, maxRetries: 0 })
+      const agent = new Agent({
+        name: 'Keeper',
+        instructions: 'Be brief.',
+        model: new Surface(client, 'test-model'),
+        tools: [
+          tool({
+            name: look.name,
+            description: look.description,
+            parameters: { ...look.parameters, type: 'object', additionalProperties: false },
+            execute: async input => `Rain in ${JSON.stringify(input)}`,
+          }),
+        ],
+      })
+      return { provider, agent, runner: new Runner({ tracingDisabled: true }) }
+    }
+
+    test.each([false, true])('an agent uses its tool, answers, and goes on, streamed: %s', async stream => {
+      const { provider, agent, runner } = await open()
+      const run = async (input: Parameters<Runner['run']>[1]) => {
+        if (!stream) return runner.run(agent, input)
+        const result = await runner.run(agent, input, { stream: true })
+        let told = ''
+        for await (const piece of result.toTextStream()) told += piece
+        await result.completed
+        expect(told).toContain(result.finalOutput)
+        return result
+      }
+      const first = await run('Go.')
+      expect(first.finalOutput).toBe('Done.')
+      const [result, ...others] = found(provider.calls[1]?.body, language.result)
+      expect([result?.output, others]).toEqual(['Rain in {"place":"Zürich"}', []])
+      // It keeps what it was told of a message beside the text of it, and so it may tell of a call twice.
+      expect(new Set(found(provider.calls[1]?.body, language.call).map(({ id }) => id))).toEqual(new Set([result?.id]))
+
+      const second = await run([...first.history, { role: 'user', content: 'And now?' }])
+      expect(second.finalOutput).toBe('Bye.')
+      expect(found(provider.calls[2]?.body, language.result)).toEqual([result])
+    })
+  })
+})

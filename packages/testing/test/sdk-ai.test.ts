@@ -1,0 +1,78 @@
+import { APICallError, isStepCount, jsonSchema, Output, tool } from 'ai'
+import { describe, expect, test } from 'vitest'
+import { type Act, acts, defaultText, scriptedProvider } from '../src/index.ts'
+import { type AiPackage, aiPackages, generated } from './drivers/ai.ts'
+import { found, type Language, languages } from './drivers/languages.ts'
+import { look } from './drivers/scenes.ts'
+import { openHouse } from './drivers/stage.ts'
+
+const open = async ({ model, providerOptions }: AiPackage, language: Language, script: readonly Act[]) => {
+  const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+  const options = { model: model(await openHouse([provider])), prompt: 'Go.', ...(providerOptions && { providerOptions }) }
+  return { provider, options }
+}
+
+const schema = jsonSchema<{ place: string }>(look.parameters)
+const calling = { name: look.name, arguments: '{"place": "Zürich"}' }
+
+describe.each(aiPackages)('ai with $name', ai => {
+  describe.each(languages)('before a provider of $name', language => {
+    describe.each([false, true])('streamed: %s', stream => {
+      test('text, and each token once', async () => {
+        const usage = { input: 100, cached: 60, output: 30, reasoning: 10 }
+        const { options } = await open(ai, language, [acts.reply({ text: defaultText, usage })])
+        expect(await generated(stream, options)).toMatchObject({
+          text: defaultText,
+          finishReason: 'stop',
+          usage: { inputTokens: 100, outputTokens: 30, totalTokens: 130, inputTokenDetails: { cacheReadTokens: 60, noCacheTokens: 40 } },
+        })
+      })
+
+      test('a loop of two steps', async () => {
+        const { options, provider } = await open(ai, language, [
+          acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [calling, { ...calling, arguments: '{"place": "Kyōto"}' }] }),
+          acts.reply('Done.'),
+        ])
+        const tools = { look: tool({ description: 'Looks.', inputSchema: schema, execute: async ({ place }) => `Rain in ${place}` }) }
+        const { text, steps, finishReason } = await generated(stream, { ...options, tools, stopWhen: isStepCount(3) })
+        expect({ text: text.replace('Looking.', ''), steps, finishReason }).toEqual({ text: 'Done.', steps: 2, finishReason: 'stop' })
+        const body = provider.calls[1]?.body
+        const results = found(body, language.result)
+        expect(results.map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
+        expect(results.map(({ id }) => id)).toEqual(found(body, language.call).map(({ id }) => id))
+      })
+
+      test('thoughts', async () => {
+        const { options } = await open(ai, language, [acts.reply({ reasoning: 'First the points.', text: 'Yes.' })])
+        const { reasoningText, text } = await generated(stream, options)
+        expect({ reasoningText, text }).toEqual({ reasoningText: ai.thoughtless ? undefined : 'First the points.', text: 'Yes.' })
+      })
+
+      test('an answer that keeps to a schema', async () => {
+        const { options, provider } = await open(ai, language, [acts.reply(language.shaped('{"place": "Zürich"}'))])
+        const { output } = await generated(stream, { ...options, output: Output.object({ schema }) })
+        expect(await output()).toEqual({ place: 'Zürich' })
+        expect(language.schemaIn(provider.calls[0]?.body ?? {})).toMatchObject({ properties: look.parameters.properties })
+      })
+
+      test('an error with its status and its words', async () => {
+        const act = acts.status(400, { message: 'The points are out of order.', code: 'invalid_request_error' })
+        const { options } = await open(ai, language, [act])
+        const error = await generated(stream, options).catch((reason: unknown) => reason)
+        expect(APICallError.isInstance(error)).toBe(true)
+        const words = expect.stringContaining('The points are out of order.')
+        expect(error).toMatchObject({
+          statusCode: 400,
+          isRetryable: false,
+          responseBody: words,
+          message: ai.wordless ? expect.any(String) : words,
+        })
+      })
+    })
+
+    test('a stream that breaks is an error', async () => {
+      const { options } = await open(ai, language, [acts.errorAfter(4)])
+      await expect(generated(true, options)).rejects.toThrow()
+    })
+  })
+})
