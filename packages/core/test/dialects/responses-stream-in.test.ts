@@ -313,3 +313,12 @@ test('whole answers: a failure in a 200, an unfinished one, one without output',
   expect(outcome({ status: 'incomplete', output: [] })).toEqual({ status: 'incomplete', reason: 'max_output_tokens' })
   expect(outcome({ status: 'completed', error: null, output: [] })).toEqual({ status: 'completed' })
 })
+
+test('whole answers: calls have ids, each its own, and names, or there is no answer', () => {
+  const call = (call_id: string, name = 'f') => ({ type: 'function_call', call_id, name, arguments: '{}', status: 'completed' })
+  const read = (...output: JsonObject[]) => responsesProvider.decodeResponse({ id: 'x', created_at: 1, status: 'completed', output })
+  const ids = read(call('a'), call('a'), call(''), call('b')).output.map(item => item.type === 'function_call' && item.call_id)
+  expect(ids).toEqual(['a', expect.stringMatching(/^call_/), expect.stringMatching(/^call_/), 'b'])
+  expect(new Set(ids).size).toBe(4)
+  expect(read(call('a', '')).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
+})

@@ -1,22 +1,50 @@
 import type { Failure } from '../../protocol/failure.ts'
-import type { Item } from '../../protocol/item.ts'
-import { remember } from '../../protocol/original.ts'
+import type { FunctionCallItem, Item } from '../../protocol/item.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
 import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failureOf, readComplaint, unreadable } from '../failure.ts'
 import { objects, stringOf } from '../json.ts'
+import { mintCallId } from '../mint.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 import { readItem } from './items.ts'
 import { dialect } from './wire.ts'
 
 // A provider's response object → ours. Whole answers and the snapshots of a stream are the same object.
 
+const failed = (error: Failure): Outcome => ({ status: 'failed', error })
+
 export function decodeResponse(body: JsonObject): InferenceResponse {
-  const output = objects(body.output).map(readOutputItem)
-  const outcome =
-    Array.isArray(body.output) || hasError(body) ? readOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
+  const head = headOf(body)
+  const output = withCallIds(objects(body.output).map(readOutputItem), head)
+  const told = Array.isArray(body.output) || hasError(body) ? readOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
+  const outcome = told.status !== 'failed' && output.some(isNameless) ? nameless : told
   const usage = usageOf(body, output.length > 0)
-  return remember({ ...headOf(body), output, outcome, ...(usage && { usage }) }, { dialect, body })
+  return remember({ ...head, output, outcome, ...(usage && { usage }) }, { dialect, body })
+}
+
+/** Of no use to anybody: nobody can tell what to call. */
+export const nameless = failed(unreadable('The provider sent a tool call without a name.'))
+
+const isNameless = (item: Item): boolean => item.type === 'function_call' && item.name === ''
+
+/** The id of each call of one answer: never blank, and never twice. */
+export function callIds(): (call: FunctionCallItem, head: Head) => string {
+  const taken = new Set<string>()
+  return ({ call_id: given, name }, { id, created_at }) => {
+    const call_id = given !== '' && !taken.has(given) ? given : mintCallId(id, created_at, taken.size, name)
+    taken.add(call_id)
+    return call_id
+  }
+}
+
+function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
+  const idFor = callIds()
+  return output.map(item => {
+    if (item.type !== 'function_call') return item
+    const call_id = idFor(item, head)
+    return call_id === item.call_id ? item : remember({ ...item, call_id }, originalOf(item))
+  })
 }
 
 /** A call without arguments is a call with none. */
@@ -26,7 +54,9 @@ export function readOutputItem(body: JsonObject): Item {
   return remember({ ...item, arguments: '{}' }, { dialect, body })
 }
 
-export const headOf = ({ id, model, created_at }: JsonObject): Pick<InferenceResponse, 'id' | 'model' | 'created_at'> => ({
+type Head = Pick<InferenceResponse, 'id' | 'model' | 'created_at'>
+
+export const headOf = ({ id, model, created_at }: JsonObject): Head => ({
   id: stringOf(id),
   model: stringOf(model),
   created_at: typeof created_at === 'number' && created_at >= 0 && created_at < 1e11 ? Math.floor(created_at) : 0,
@@ -38,8 +68,6 @@ export function usageOf(body: JsonObject, answered: boolean): InferenceResponse[
 }
 
 const hasError = ({ error, status }: JsonObject): boolean => (error !== undefined && error !== null) || status === 'failed'
-
-const failed = (error: Failure): Outcome => ({ status: 'failed', error })
 
 export function readOutcome(body: JsonObject): Outcome {
   if (hasError(body)) return failed(failureOf(readComplaint(body.error ?? '')))

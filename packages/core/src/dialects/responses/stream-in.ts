@@ -1,15 +1,14 @@
 import type { EventDecoder } from '../../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
-import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
+import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
 import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
-import { headOf, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
+import { callIds, headOf, nameless, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
 import { hasUnknown, matchItems, mended, nameOf, unwrap } from './sorting.ts'
 import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 
@@ -22,7 +21,7 @@ export function decodeEvents(): EventDecoder {
   let state: 'fresh' | 'begun' | 'ended' = 'fresh'
   const all: Growing[] = []
   const places = new Map<number | string, Growing>()
-  const callIds = new Set<string>()
+  const idFor = callIds()
   let announced = 0
 
   const begin = (response: JsonObject = {}): void => {
@@ -65,11 +64,9 @@ export function decodeEvents(): EventDecoder {
     if (growing.arguments !== '') tell(growing, { kind: 'arguments', part: 0, text: growing.arguments })
   }
 
-  const named = (item: Item & { type: 'function_call' }): Item => {
-    const usable = item.call_id !== '' && !callIds.has(item.call_id)
-    const call = usable || item.name === '' ? item : { ...item, call_id: mintCallId(head.id, head.created_at, callIds.size, item.name) }
-    if (call.name !== '') callIds.add(call.call_id)
-    return call
+  const named = (item: FunctionCallItem): Item => {
+    const call_id = item.name === '' ? item.call_id : idFor(item, head)
+    return call_id === item.call_id ? item : { ...item, call_id }
   }
 
   const tell = (growing: Growing, delta: Delta, body?: JsonObject): void => {
@@ -224,8 +221,7 @@ export function decodeEvents(): EventDecoder {
     begin(response)
     const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
     for (const growing of all) if (!growing.finished) finish(growing, grownItem(growing, status))
-    const isNameless = outcome.status !== 'failed' && all.some(({ index }) => index === undefined)
-    const last: Outcome = isNameless ? { status: 'failed', error: unreadable('The provider sent a tool call without a name.') } : outcome
+    const last = outcome.status !== 'failed' && all.some(({ index }) => index === undefined) ? nameless : outcome
     const fact: InferenceEvent = { type: 'finished', outcome: last, ...(usage && { usage }) }
     facts.push(remember(fact, response && { dialect, body: response }))
     state = 'ended'
