@@ -90,6 +90,24 @@ describe.each([
     expect([held, spent > 0]).toEqual([0, true])
   })
 
+  test.each([
+    ['before its first event is read', false],
+    ['while an event is waited for', true],
+  ])('who leaves %s leaves the provider at once too', async (_when, waits) => {
+    const { gateway, caller, provider } = await houseOf(dialect, acts.pauseAfter(4, 60_000))
+    const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
+    const events = stream[Symbol.asyncIterator]()
+    const reading = async (): Promise<void> => {
+      for (let step = await events.next(); !step.done; step = await events.next());
+    }
+    const read = waits ? error(reading()) : undefined
+    await new Promise(resolve => setTimeout(resolve, 20))
+    await events.return?.()
+    await read
+    expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
+    expect(await gateway.billing.balance(caller.workspaceId)).toMatchObject({ held: 0 })
+  })
+
   test('a signal ends it, before the first word and after', async () => {
     const { gateway, caller, provider } = await houseOf(dialect, acts.never(), acts.pauseAfter(4, 60_000))
     const first = new AbortController()
@@ -142,7 +160,7 @@ describe('the same rules as over HTTP', () => {
     const { gateway, caller } = await houseOf(chatProvider)
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     for await (const _ of stream);
-    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('being read already')
+    expect(() => stream[Symbol.asyncIterator]()).toThrow('being read already')
   })
 })
 

@@ -2,7 +2,7 @@ import type { Caller } from '../access/caller.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { allFailed } from '../execution/told.ts'
 import type { TokenCount } from '../inference/count.ts'
-import type { CallOptions, Reply } from '../inference/reply.ts'
+import { type CallOptions, leavable, type Reply } from '../inference/reply.ts'
 import type { ClientDialect, EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
@@ -54,7 +54,12 @@ export function createWith<S extends Shapes>(dialect: ClientDialect, serving: Se
     if (request.delivery === 'stream') {
       await reply.committed
       const encoder = dialect.encodeEvents(request, reply.stamp)
-      return { [Symbol.asyncIterator]: () => wireEvents(reply, encoder) }
+      return {
+        [Symbol.asyncIterator]() {
+          const source = reply.batches()
+          return leavable(wireEvents(source, encoder), source)
+        },
+      }
     }
     return dialect.encodeResponse(await reply.whole(), request, reply.stamp())
   }
@@ -80,8 +85,10 @@ export function headerOf({ headers }: Calling): (name: string) => string | undef
 }
 
 /** The events of a stream as its frames hold them, one by one. A failure is thrown, not told. */
-async function* wireEvents(reply: Reply, encoder: EventEncoder): AsyncGenerator<unknown, void, undefined> {
-  const batches = reply.batches()
+async function* wireEvents(
+  batches: AsyncIterator<readonly InferenceEvent[], undefined>,
+  encoder: EventEncoder,
+): AsyncGenerator<unknown, void, undefined> {
   try {
     let isOver = false
     for (let step = await batches.next(); !step.done; step = await batches.next()) {

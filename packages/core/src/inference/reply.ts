@@ -88,7 +88,8 @@ export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): 
       return response
     },
     [Symbol.asyncIterator]() {
-      return oneByOne(batches())
+      const source = batches()
+      return leavable(oneByOne(source), source)
     },
   }
 }
@@ -98,6 +99,23 @@ async function* oneByOne(batches: AsyncIterator<readonly InferenceEvent[], undef
     for (let step = await batches.next(); !step.done; step = await batches.next()) yield* step.value
   } finally {
     await batches.return?.()
+  }
+}
+
+/**
+ * What is told of a source, and left together with it: a generator alone does not hear of its leaving before its first read,
+ * nor while it waits for one.
+ */
+export function leavable<T>(
+  told: AsyncGenerator<T, void, undefined>,
+  source: AsyncIterator<unknown, undefined>,
+): AsyncIterator<T, void, undefined> {
+  return {
+    next: () => told.next(),
+    async return() {
+      await source.return?.()
+      return told.return()
+    },
   }
 }
 
