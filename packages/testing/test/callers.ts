@@ -60,6 +60,19 @@ const textIn = (output: readonly JsonObject[]): string =>
     .map(part => (typeof part.text === 'string' ? part.text : ''))
     .join('')
 
+/** What no answer may say, however it came about. */
+function checkResponse(body: JsonObject): void {
+  const output = objects(body.output)
+  const ids = output.flatMap(item => (item.type === 'function_call' ? [item.call_id] : []))
+  expect(ids).toEqual([...new Set(ids.filter(id => id !== ''))])
+  if (typeof body.created_at === 'number') expect(Math.abs(Date.now() / 1000 - body.created_at)).toBeLessThan(120)
+  // State of a provider is sealed before it is handed out.
+  for (const { encrypted_content: state } of output) if (state !== undefined) expect(state).toMatch(/^gw1\./)
+}
+
+/** Seals differ each time. */
+const unsealed = (item: JsonObject): JsonObject => (item.encrypted_content === undefined ? item : { ...item, encrypted_content: 'sealed' })
+
 const endOfResponse = { completed: 'completed', incomplete: 'incomplete', failed: 'failed' } as const
 
 export const responsesCaller: Client = {
@@ -70,6 +83,7 @@ export const responsesCaller: Client = {
     const { status, headers } = answer
     if (isStream(answer)) expect(status).toBe(200)
     const body = isStream(answer) ? lastResponse(answer.text) : (JSON.parse(answer.text) as JsonObject)
+    checkResponse(body)
     const error = objectOf(body.error)
     if (status !== 200) expect(error).toMatchObject({ message: expect.any(String), type: expect.any(String), code: expect.any(String) })
     const ends = endOfResponse[body.status as keyof typeof endOfResponse]
@@ -79,7 +93,7 @@ export const responsesCaller: Client = {
       reason: objectOf(body.incomplete_details)?.reason as string | undefined,
       error,
       text: textIn(objects(body.output)),
-      output: objects(body.output),
+      output: objects(body.output).map(unsealed),
       warnings: objects(body.warnings).map(({ code }) => String(code)),
       routing: objectOf(body.routing_metadata),
       retryAfter: Number(headers.get('retry-after')),

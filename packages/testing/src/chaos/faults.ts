@@ -1,5 +1,6 @@
 import type { Fault } from './expect.ts'
 import { bodyFaults } from './faults-body.ts'
+import { callFaults } from './faults-calls.ts'
 import { connectionFaults } from './faults-connection.ts'
 import { eventStreamFaults } from './faults-event-stream.ts'
 import { framingFaults } from './faults-framing.ts'
@@ -11,7 +12,14 @@ import { statusFaults } from './faults-status.ts'
  * @example
  * for (const fault of faults) for (const mode of fault.applies) test(`${fault.row} ${fault.name}, ${mode}`, () => …)
  */
-export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...framingFaults, ...eventStreamFaults]
+export const faults: readonly Fault[] = [
+  ...connectionFaults,
+  ...statusFaults,
+  ...bodyFaults,
+  ...framingFaults,
+  ...eventStreamFaults,
+  ...callFaults,
+]
 
 /** The variants of one row. */
 export const faultsOf = (row: number): readonly Fault[] => faults.filter(fault => fault.row === row)

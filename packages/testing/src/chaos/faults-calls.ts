@@ -1,0 +1,273 @@
+import type { Frame, Json, JsonObject } from '@signalbox/core/protocol'
+import { isObject } from '@signalbox/core/protocol'
+import type { Speech, SpokenCall } from '../speech/speech.ts'
+import { defaultText } from '../speech/speech.ts'
+import type { SpokenDialect } from '../speech/tongues.ts'
+import { type Play, saying } from './acts.ts'
+import { bodyOf, type Change, type Changes, changed, inAll, inFrame, put, retold, where } from './edits.ts'
+import { alike, broken, type Expected, e502, type Fault, faultOf, fine, fineInOtherWords, type Lacks, onlyIn, type Row } from './expect.ts'
+
+// Rows 66 to 68: what is told in the wrong place, and calls that are not as they should be.
+
+const MiB = 1_048_576
+
+/** Blanks inside: the arguments come in several pieces. No others: who parses them and writes them again gets the same text. */
+const zurich: SpokenCall = { name: 'get_weather', arguments: '{"city":"Zürich am See"}' }
+const kyoto: SpokenCall = { name: 'get_weather', arguments: '{"city":"Kyōto im Herbst"}' }
+const twoCalls: Speech = { tools: [zurich, kyoto] }
+const text = 'Looking both up.'
+const textAndCalls: Speech = { text, tools: [zurich, kyoto] }
+
+const asItem = ({ name, arguments: written }: SpokenCall): JsonObject => ({
+  type: 'function_call',
+  name,
+  arguments: written,
+  status: 'completed',
+})
+const message = (words: string): JsonObject => ({ type: 'message', content: [{ type: 'output_text', text: words }] })
+const calling = (...calls: readonly SpokenCall[]): Expected => ({ ...fineInOtherWords, output: calls.map(asItem) })
+
+/** What Gemini signs a call with is a thought of its own. */
+const signature: JsonObject = { type: 'reasoning', encrypted_content: 'sealed' }
+
+/** These calls in either delivery, and what more there is to them. */
+function toldIn(calls: readonly SpokenCall[], more: Partial<Expected> = {}): Pick<Row, 'expect' | 'but'> {
+  const expected = { ...calling(...calls), ...more }
+  return { expect: alike(expected), but: { gemini: alike({ ...expected, output: [signature, ...calls.map(asItem)] }) } }
+}
+
+/** Events that only announce what is to come. */
+const announcing: Readonly<Partial<Record<SpokenDialect, readonly string[]>>> = {
+  responses: ['response.output_item.added', 'response.content_part.added'],
+  messages: ['content_block_start'],
+}
+
+const unannounced = retold({ text: defaultText }, (content, { dialect }) =>
+  content.filter(({ event = '' }) => announcing[dialect]?.includes(event) !== true),
+)
+
+/** The field that says which item a frame is about. */
+const numbers: Readonly<Record<Exclude<SpokenDialect, 'gemini'>, string>> = {
+  responses: 'output_index',
+  chat: 'index',
+  messages: 'index',
+  bedrock: 'contentBlockIndex',
+}
+const numberField = (dialect: SpokenDialect): string => (dialect === 'gemini' ? '' : numbers[dialect])
+
+/** In the calls of chat, not in its choices. */
+const isNumbered = (object: JsonObject): boolean => !('delta' in object) || !('finish_reason' in object)
+
+const withGaps = retold(textAndCalls, (content, { dialect }) =>
+  content.map(frame =>
+    inFrame(
+      frame,
+      where(
+        isNumbered,
+        put(numberField(dialect), at => (typeof at === 'number' && at > 0 ? at + 5 : at)),
+      ),
+    ),
+  ),
+)
+
+/** Which item a frame is about. */
+function itemOf(frame: Frame, dialect: SpokenDialect): Json | undefined {
+  let found: Json | undefined
+  inFrame(
+    frame,
+    where(
+      isNumbered,
+      put(numberField(dialect), at => (found = at)),
+    ),
+  )
+  return found
+}
+
+function byItem(content: readonly Frame[], dialect: SpokenDialect): readonly (readonly Frame[])[] {
+  const groups = new Map<Json | undefined, Frame[]>()
+  for (const frame of content) {
+    const key = itemOf(frame, dialect)
+    groups.set(key, [...(groups.get(key) ?? []), frame])
+  }
+  return [...groups.values()]
+}
+
+/** One frame of each in turn. */
+const interleaved = retold(twoCalls, (content, { dialect }) => {
+  const groups = byItem(content, dialect)
+  const longest = Math.max(...groups.map(group => group.length))
+  return Array.from({ length: longest }, (_, at) => groups.flatMap(group => group.slice(at, at + 1))).flat()
+})
+
+const backwards = retold(twoCalls, (content, { dialect }) => [...byItem(content, dialect)].reverse().flat())
+
+const isCall = ({ type }: JsonObject): boolean => type === 'function_call' || type === 'tool_use'
+const nameless: Changes = {
+  responses: where(object => isCall(object) || String(object.type).endsWith('arguments.done'), put('name', '')),
+  chat: where(object => 'arguments' in object, put('name', '')),
+  messages: where(isCall, put('name', '')),
+  gemini: put('functionCall', called => (isObject(called) ? { ...called, name: '' } : called)),
+  bedrock: put('toolUse', called => (isObject(called) && 'name' in called ? { ...called, name: '' } : called)),
+}
+
+const opensCall: Readonly<Partial<Record<SpokenDialect, (body: JsonObject) => boolean>>> = {
+  responses: ({ type, item }) => String(type).endsWith('arguments.done') || (isObject(item) && isCall(item)),
+  messages: ({ content_block: block }) => isObject(block) && isCall(block),
+  bedrock: ({ start }) => start !== undefined,
+}
+
+/** Arguments of a call that nobody has named: what begins it is left out. */
+const ofAStranger: Play = line => {
+  const drops = opensCall[line.dialect]
+  const told = retold(textAndCalls, content => (drops ? content.filter(frame => !drops(bodyOf(frame))) : content))
+  return told({
+    ...line,
+    tongue: { ...line.tongue, tell: (speech, asked) => inAll(line.tongue.tell(speech, asked), nameless[line.dialect] ?? (each => each)) },
+  })
+}
+
+const mark = 'ARGUMENTS'
+
+/** The arguments, one character an event. */
+const inCharacters = retold({ tools: [{ name: zurich.name, arguments: mark }] }, content => {
+  const inJson = (words: string): string => JSON.stringify(words).slice(1, -1)
+  const at = content.findIndex(({ data }) => data.includes(mark))
+  const saying = (frame: Frame, words: string): Frame => ({ ...frame, data: frame.data.replaceAll(mark, inJson(words)) })
+  return content.flatMap((frame, place) =>
+    place === at ? [...zurich.arguments].map(character => saying(frame, character)) : [saying(frame, zurich.arguments)],
+  )
+})
+
+const without =
+  (field: string): Change =>
+  ({ [field]: _, ...rest }) =>
+    rest
+const withoutArguments: Changes = {
+  responses: where(isCall, without('arguments')),
+  chat: where(object => 'name' in object && 'arguments' in object, without('arguments')),
+  messages: where(isCall, without('input')),
+  gemini: put('functionCall', called => (isObject(called) ? without('args')(called) : called)),
+  bedrock: put('toolUse', called => (isObject(called) && 'name' in called ? without('input')(called) : called)),
+}
+
+const huge: SpokenCall = { name: 'save', arguments: `{"text":"${'x'.repeat(MiB)}"}` }
+const invalid: SpokenCall = { name: 'get_weather', arguments: '{"city": "Zürich", oops' }
+const bare: SpokenCall = { name: 'get_time', arguments: '{}' }
+
+const tool = (name: string): JsonObject => ({ type: 'function', name, parameters: { type: 'object', properties: {} } })
+
+const noNumbers: Lacks = { gemini: 'Its parts have no numbers, and each is whole.' }
+/** There arguments are JSON, not a text that holds some. */
+const noText = 'Its arguments are an object, which cannot be invalid.'
+
+const rows: readonly Row[] = [
+  {
+    row: 66,
+    name: 'delta-unannounced',
+    applies: ['stream'],
+    play: unannounced,
+    expect: { stream: fine },
+    lacks: onlyIn(['responses', 'messages'], 'A text is not announced there.'),
+  },
+  {
+    row: 66,
+    name: 'index-gap',
+    applies: ['stream'],
+    play: withGaps,
+    expect: { stream: { ...fineInOtherWords, output: [message(text), asItem(zurich), asItem(kyoto)] } },
+    lacks: noNumbers,
+  },
+  {
+    row: 66,
+    name: 'items-interleaved',
+    applies: ['stream'],
+    play: interleaved,
+    expect: { stream: calling(zurich, kyoto) },
+    lacks: noNumbers,
+  },
+  // In the order of their coming: what has been handed on cannot be put behind what comes later.
+  { row: 66, name: 'items-backwards', applies: ['stream'], play: backwards, expect: { stream: calling(kyoto, zurich) }, lacks: noNumbers },
+  {
+    row: 66,
+    name: 'delta-of-a-stranger',
+    applies: ['stream'],
+    play: ofAStranger,
+    expect: { stream: { ...broken, usage: 'UR or UE' } },
+    lacks: { gemini: 'A call comes whole there; one without a name is that of row 67.' },
+  },
+  {
+    row: 67,
+    name: 'arguments-invalid',
+    applies: ['stream'],
+    play: saying({ tools: [invalid] }),
+    expect: { stream: calling(invalid) },
+    lacks: { gemini: noText },
+  },
+  {
+    row: 67,
+    name: 'arguments-invalid-whole',
+    applies: ['whole'],
+    play: saying({ tools: [invalid] }),
+    expect: { whole: calling(invalid) },
+    lacks: onlyIn(['responses', 'chat'], noText),
+  },
+  { row: 67, name: 'arguments-empty', play: saying({ tools: [{ ...bare, arguments: '' }] }), ...toldIn([bare]) },
+  {
+    row: 67,
+    name: 'arguments-missing',
+    play: changed({ tools: [{ ...bare, arguments: '' }] }, withoutArguments),
+    ...toldIn([bare]),
+  },
+  {
+    row: 67,
+    name: 'arguments-in-characters',
+    applies: ['stream'],
+    play: inCharacters,
+    expect: { stream: calling(zurich) },
+    lacks: { gemini: 'Arguments come whole there.' },
+  },
+  { row: 67, name: 'arguments-of-1-mib', play: saying({ tools: [huge] }), ...toldIn([huge]) },
+  {
+    row: 67,
+    name: 'call-ids-twice',
+    play: saying({ tools: [zurich, kyoto].map(call => ({ ...call, id: 'call_same' })) }),
+    ...toldIn([zurich, kyoto]),
+  },
+  {
+    row: 67,
+    name: 'call-ids-missing',
+    play: saying({ tools: [zurich, kyoto].map(call => ({ ...call, id: '' })) }),
+    ...toldIn([zurich, kyoto]),
+  },
+  {
+    row: 67,
+    name: 'call-name-missing',
+    play: changed(textAndCalls, nameless),
+    expect: { whole: e502, stream: { ...broken, usage: 'UR or UE' } },
+  },
+  {
+    row: 68,
+    name: 'tool-not-offered',
+    play: saying({ tools: [zurich] }),
+    asks: { tools: [tool('get_time')] },
+    ...toldIn([zurich], { warnings: ['tool_not_offered'] }),
+  },
+  {
+    row: 68,
+    name: 'calls-in-parallel',
+    play: saying(twoCalls),
+    asks: { tools: [tool('get_weather')], parallel_tool_calls: false },
+    ...toldIn([zurich, kyoto], { warnings: ['parallel_tool_calls_ignored'] }),
+    lacks: onlyIn(['responses', 'chat', 'messages'], 'The wish cannot be told there.'),
+  },
+  {
+    row: 68,
+    name: 'calls-in-parallel-unheard',
+    play: saying(twoCalls),
+    asks: { tools: [tool('get_weather')], parallel_tool_calls: false },
+    ...toldIn([zurich, kyoto], { warnings: ['unsupported_parameter', 'parallel_tool_calls_ignored'] }),
+    lacks: onlyIn(['gemini', 'bedrock'], 'There the wish is told, and not heeded.'),
+  },
+]
+
+export const callFaults: readonly Fault[] = rows.map(faultOf)
