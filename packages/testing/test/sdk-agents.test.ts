@@ -58,6 +58,9 @@ describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surfac
       // It keeps what it was told of a message beside the text of it, and so it may tell of a call twice.
       expect(new Set(found(provider.calls[1]?.body, language.call).map(({ id }) => id))).toEqual(new Set([result?.id]))
 
+      const keeps = Surface === OpenAIResponsesModel && language.signature
+      if (keeps) expect(JSON.stringify(provider.calls[1]?.body)).toContain(language.signature)
+
       const second = await run([...first.history, { role: 'user', content: 'And now?' }])
       expect(second.finalOutput).toBe('Bye.')
       expect(found(provider.calls[2]?.body, language.result)).toEqual([result])

@@ -1,8 +1,8 @@
 import { APICallError, isStepCount, jsonSchema, Output, tool } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { type Act, acts, defaultText, scriptedProvider } from '../src/index.ts'
-import { type AiPackage, aiPackages, generated } from './drivers/ai.ts'
-import { found, type Language, languages } from './drivers/languages.ts'
+import { type AiPackage, aiPackageOf, aiPackages, generated } from './drivers/ai.ts'
+import { found, type Language, languageOf, languages } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
 import { openHouse } from './drivers/stage.ts'
 
@@ -40,6 +40,8 @@ describe.each(aiPackages)('ai with $name', ai => {
         const results = found(body, language.result)
         expect(results.map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
         expect(results.map(({ id }) => id)).toEqual(found(body, language.call).map(({ id }) => id))
+        // The provider is given back what it wants of its thought, by whoever knows thoughts.
+        if (language.signature && !ai.thoughtless) expect(JSON.stringify(body)).toContain(language.signature)
       })
 
       test('thoughts', async () => {
@@ -74,5 +76,24 @@ describe.each(aiPackages)('ai with $name', ai => {
       const { options } = await open(ai, language, [acts.errorAfter(4)])
       await expect(generated(true, options)).rejects.toThrow()
     })
+  })
+})
+
+test('who lets the SDK refer to what it believes to be stored is told how to go on', async () => {
+  const ai = aiPackageOf('@ai-sdk/openai, responses')
+  const script = [acts.reply({ reasoning: 'Hm.', tools: [calling] })]
+  const { options } = await open({ ...ai, providerOptions: {} }, languageOf('responses'), script)
+  const tools = { look: tool({ inputSchema: schema, execute: async () => 'Rain' }) }
+  const error = await generated(false, { ...options, tools, stopWhen: isStepCount(3) }).catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ statusCode: 400, responseBody: expect.stringContaining('`store: false`') })
+})
+
+describe.each(languages)('ai with @ai-sdk/anthropic before a provider of $name', language => {
+  test.each([false, true])('keeps to a schema by a tool of its own, streamed: %s', async stream => {
+    const act = acts.toolCall('json', { place: 'Zürich' })
+    const { options, provider } = await open(aiPackageOf('@ai-sdk/anthropic'), language, [act])
+    const { output } = await generated(stream, { ...options, providerOptions: {}, output: Output.object({ schema }) })
+    expect(await output()).toEqual({ place: 'Zürich' })
+    expect(JSON.stringify(provider.calls[0]?.body)).toContain('"place"')
   })
 })

@@ -7,6 +7,8 @@ import type { House } from './heard.ts'
 
 // The AI SDK, which speaks to us through a package for each vendor.
 
+globalThis.AI_SDK_LOG_WARNINGS = false
+
 type Options = Parameters<typeof generateText>[0]
 
 export interface AiPackage {
@@ -45,6 +47,12 @@ export const aiPackages: readonly AiPackage[] = [
     wordless: true,
   },
 ]
+
+export function aiPackageOf(name: string): AiPackage {
+  const found = aiPackages.find(each => each.name === name)
+  if (!found) throw new Error(`There is no ${name} here.`)
+  return found
+}
 
 /** Whole or streamed, it comes to the same. */
 export async function generated<T extends Options>(stream: boolean, options: T) {

@@ -26,9 +26,14 @@ export interface Language {
   readonly shaped: (json: string) => Speech
   /** How a client can hear that it refuses: as a refusal, as one that ends the answer, as plain words, or by the end alone. */
   readonly refuses: 'refusal' | 'refusal at the end' | 'words' | 'end'
+  /** What it wants back of a thought. */
+  readonly signature?: string
   /** It does not tell how many tokens went into thoughts. */
   readonly hidesThoughts?: boolean
 }
+
+/** The scripted ones all sign alike. */
+const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
 
 const said = (json: string): Speech => ({ text: json })
 
@@ -73,6 +78,7 @@ export const languages: readonly Language[] = [
     schemaIn: body => at(body, 'output_config', 'format', 'schema'),
     shaped: said,
     refuses: 'refusal at the end',
+    signature,
   },
   {
     name: 'gemini',
@@ -85,6 +91,7 @@ export const languages: readonly Language[] = [
     schemaIn: body => at(body, 'generationConfig', 'responseJsonSchema'),
     shaped: said,
     refuses: 'end',
+    signature,
   },
   {
     name: 'bedrock',
@@ -98,6 +105,7 @@ export const languages: readonly Language[] = [
     // Its hosts enforce no schema for most models: a tool with the schema is called.
     shaped: json => ({ tools: [{ name: 'answer', arguments: json }] }),
     refuses: 'words',
+    signature,
     hidesThoughts: true,
   },
 ]
