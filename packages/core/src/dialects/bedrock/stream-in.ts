@@ -11,7 +11,7 @@ import { broken, complaintOf, failed, inputOf, outcomeOf, truncated } from './wi
 // end of the message, or before it.
 
 /** What ends a stream that cannot go on. */
-const isException = (event: string): boolean => /(exception|error)$/i.test(event)
+const exception = /(exception|error)$/i
 /** An error of the transport, not of the service: its name stands inside. */
 const ofTransport = 'error'
 
@@ -61,7 +61,7 @@ export function decodeEvents(reading?: Reading): EventDecoder {
   const read = (frame: Frame): void => {
     const { event = '' } = frame
     const body = readFrame(frame)
-    if (isException(event)) finish(failed(failureOf(complaintOf(event === ofTransport ? '' : event, isObject(body) ? body : {}))))
+    if (exception.test(event)) finish(failed(failureOf(complaintOf(event === ofTransport ? '' : event, isObject(body) ? body : {}))))
     else if (body === 'broken') finish(broken)
     else if (isObject(body)) take(event, body)
     if (ending && metadata && !over) finish(ending)

@@ -20,6 +20,7 @@ import {
   logprobsOf,
   messageFields,
   outcomeOf,
+  plainText,
   type Said,
   saidIn,
   usageIn,
@@ -79,7 +80,7 @@ export function followAnswer(): Answer {
     return count++
   }
 
-  const speak = ({ kind, text }: Said, logprobs: readonly JsonObject[]): void => {
+  const speak = (kind: Said['kind'], text: string, logprobs: readonly JsonObject[]): void => {
     const itemKind = kind === 'reasoning' ? 'reasoning' : 'message'
     if (speech?.kind !== itemKind) {
       closeSpeech('completed')
@@ -178,10 +179,13 @@ export function followAnswer(): Answer {
     const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : choice
     if (delta.reasoning_details) state.hear(objects(delta.reasoning_details))
     let logprobs = choice.logprobs ? logprobsOf(choice) : none
-    for (const said of saidIn(delta)) {
-      speak(said, said.kind === 'text' ? logprobs : none)
-      if (said.kind === 'text') logprobs = none
-    }
+    const plain = plainText(delta)
+    if (plain !== undefined) speak('text', plain, logprobs)
+    else
+      for (const { kind, text } of saidIn(delta)) {
+        speak(kind, text, kind === 'text' ? logprobs : none)
+        if (kind === 'text') logprobs = none
+      }
     for (const annotation of annotationsOf(delta)) annotate(annotation)
     hear(callsIn(delta))
     if (delta === choice.delta) carry(delta)

@@ -112,12 +112,10 @@ export interface Said {
  * the content.
  */
 export function saidIn(holder: JsonObject): readonly Said[] {
-  const thought = stringOf(holder.reasoning_content) || stringOf(holder.reasoning) || detailsText(holder.reasoning_details)
-  const content = holder.content ?? holder.text
-  // Nearly every piece is this, and there are thousands.
-  if (thought === '' && typeof content === 'string' && !holder.refusal) return content === '' ? nothing : [{ kind: 'text', text: content }]
   const said: Said[] = []
+  const thought = thoughtIn(holder)
   if (thought !== '') said.push({ kind: 'reasoning', text: thought })
+  const content = holder.content ?? holder.text
   if (typeof content === 'string') {
     if (content !== '') said.push({ kind: 'text', text: content })
   } else for (const part of objects(content)) for (const piece of partSaid(part)) said.push(piece)
@@ -125,8 +123,12 @@ export function saidIn(holder: JsonObject): readonly Said[] {
   return said
 }
 
-const nothing: readonly Said[] = []
+/** The text, where that is all that is said: as in nearly every piece, and there are thousands. */
+export const plainText = (holder: JsonObject): string | undefined =>
+  typeof holder.content === 'string' && holder.content !== '' && !holder.refusal && thoughtIn(holder) === '' ? holder.content : undefined
 
+const thoughtIn = ({ reasoning_content, reasoning, reasoning_details }: JsonObject): string =>
+  stringOf(reasoning_content) || stringOf(reasoning) || detailsText(reasoning_details)
 const detailsText = (details: Json | undefined): string => (details ? objects(details).map(detailText).join('') : '')
 const detailText = ({ text, summary }: JsonObject): string => stringOf(text) || stringOf(summary)
 

@@ -1,5 +1,5 @@
 import type { Reading } from '../../protocol/dialect.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
+import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ItemStatus, MessageItem } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
@@ -103,7 +103,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     if (signature !== '') sign({ on: 'thought', signature, length: 0 })
   }
 
-  const say = (text: string, { signature, logprobs }: { signature: string; logprobs: readonly JsonObject[] }): void => {
+  const say = (text: string, signature: string, logprobs: readonly JsonObject[]): void => {
     const goesOn = speech?.kind === 'message' && !speech.signed
     const signed: Signed | undefined =
       signature === '' ? undefined : { on: goesOn || text === '' ? 'end' : 'text', signature, length: text.length }
@@ -119,7 +119,8 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     growing.text += text
     for (const entry of logprobs) growing.logprobs.push(entry)
     const kind = growing.kind === 'message' ? 'text' : 'summary'
-    facts.push({ type: 'delta', index: growing.index, delta: { kind, part: 0, text, ...(logprobs.length > 0 && { logprobs }) } })
+    const delta: Delta = logprobs.length > 0 ? { kind, part: 0, text, logprobs } : { kind, part: 0, text }
+    facts.push({ type: 'delta', index: growing.index, delta })
   }
 
   /** In the thought directly before, or in one of its own. */
@@ -205,7 +206,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
       tellItem({ type: 'native', dialect, body: part })
       answered = true
     } else if (part.thought === true) think(stringOf(part.text), signature)
-    else say(stringOf(part.text), { signature, logprobs })
+    else say(stringOf(part.text), signature, logprobs)
   }
 
   const takeCandidate = (candidate: JsonObject): void => {

@@ -253,7 +253,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   const takeBody = (body: JsonObject, name: string): void => {
     const handle = handlers.get(name)
     if (!handle) return
-    if (name !== 'message_start' && name !== 'error') begin({})
+    if (!head && name !== 'message_start' && name !== 'error') begin({})
     handle(body)
     if (fault && !over) finish(fault)
   }
