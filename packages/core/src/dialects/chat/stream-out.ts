@@ -25,6 +25,9 @@ interface Slot {
   done: boolean
 }
 
+/** The fields of a delta that hold words. */
+type Words = 'content' | 'reasoning_content' | 'refusal'
+
 interface Piece {
   readonly part: number
   readonly text: string
@@ -38,9 +41,15 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   const slots = new Map<number, Slot>()
   let frames: Frame[] = []
   let state: 'fresh' | 'begun' | 'ended' = 'fresh'
-  /** The beginning of every chunk, up to its choices; and of every chunk that says something, up to what it says. */
+  /** The beginning of every chunk, up to its choices; of every chunk that says something, up to what it says; and up to each kind of words. */
   let base = ''
   let head = ''
+  let heads: Readonly<Record<Words, string>> = { content: '', reasoning_content: '', refusal: '' }
+  /** The end of such a chunk: behind probabilities, and where there are none; behind words, and behind arguments. */
+  const rest = `,"finish_reason":null}]${counts ? ',"usage":null' : ''}}`
+  const foot = `,"logprobs":null${rest}`
+  const wordsFoot = `}${foot}`
+  const argumentsFoot = `}}]}${foot}`
   let fingerprint: JsonObject = {}
   /** Characters of the content so far. */
   let length = 0
@@ -50,8 +59,11 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   /** State that goes with the next call. */
   let carried: string | undefined
 
-  const emit = (delta: string, logprobs = 'null', extras = ''): void => {
-    frames.push({ data: `${head}${delta},"logprobs":${logprobs},"finish_reason":null}]${counts ? ',"usage":null' : ''}${extras}}` })
+  const emit = (delta: string): void => {
+    frames.push({ data: `${head}${delta}${foot}` })
+  }
+  const emitWords = (kind: Words, text: string): void => {
+    frames.push({ data: `${heads[kind]}${JSON.stringify(text)}${wordsFoot}` })
   }
 
   const begin = (original: JsonObject = {}): void => {
@@ -61,7 +73,9 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const facts = { id: idUnder('chatcmpl-', { id }), object: 'chat.completion.chunk', created, model, ...fingerprint }
     base = JSON.stringify(facts).slice(0, -1)
     head = `${base},"choices":[{"index":0,"delta":`
-    emit('{"role":"assistant","content":""}', 'null', fieldsOf(unreadOf(original), fingerprint))
+    heads = { content: `${head}{"content":`, reasoning_content: `${head}{"reasoning_content":`, refusal: `${head}{"refusal":` }
+    const announced = `${head}{"role":"assistant","content":""}${foot}`
+    frames.push({ data: `${announced.slice(0, -1)}${fieldsOf(unreadOf(original), fingerprint)}}` })
   }
 
   const open = (index: number, item: Item): Slot => {
@@ -72,7 +86,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const slot: Slot = {
       told: new Map(),
       begins: new Map(),
-      head: item.type === 'function_call' ? `{"tool_calls":[{"index":${calls},${kind}` : '',
+      head: item.type === 'function_call' ? `${head}{"tool_calls":[{"index":${calls},${kind}` : '',
       isCustom,
       thought: undefined,
       done: false,
@@ -99,23 +113,25 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const { part, text, logprobs } = piece
     if (count(slot, piece) === 0) slot.begins.set(part, length)
     length += text.length
-    emit(`{"content":${JSON.stringify(text)}}`, logprobs && JSON.stringify(writeLogprobs(logprobs)))
+    if (logprobs)
+      frames.push({ data: `${heads.content}${JSON.stringify(text)}},"logprobs":${JSON.stringify(writeLogprobs(logprobs))}${rest}` })
+    else emitWords('content', text)
   }
 
   const tellThought = (slot: Slot, piece: Piece): void => {
     const breaks = count(slot, piece) === 0 && thoughts > 0
     thoughts += piece.text.length
-    emit(`{"reasoning_content":${JSON.stringify(breaks ? paragraph + piece.text : piece.text)}}`)
+    emitWords('reasoning_content', breaks ? paragraph + piece.text : piece.text)
   }
 
   const tellRefusal = (slot: Slot, piece: Piece): void => {
     count(slot, piece)
-    emit(`{"refusal":${JSON.stringify(piece.text)}}`)
+    emitWords('refusal', piece.text)
   }
 
   const tellArguments = (slot: Slot, piece: Piece): void => {
     count(slot, piece)
-    emit(`${slot.head}${JSON.stringify(piece.text)}}}]}`)
+    frames.push({ data: `${slot.head}${JSON.stringify(piece.text)}${argumentsFoot}` })
   }
 
   const grow = (slot: Slot, delta: Delta): void => {
