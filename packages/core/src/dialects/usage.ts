@@ -103,13 +103,16 @@ function balance({ input, output, cached, cacheWrite, reasoning, total, sound }:
   const input_tokens = cacheBeside ? input + cached : input
   const output_tokens = thoughtsBeside || (cacheBeside && rest === cached + reasoning) ? output + reasoning : output
   const cached_tokens = Math.min(cached, input_tokens)
+  const cache_write_tokens = Math.min(cacheWrite, input_tokens - cached_tokens)
+  const reasoning_tokens = Math.min(reasoning, output_tokens)
+  const fits = cached_tokens === cached && cache_write_tokens === cacheWrite && reasoning_tokens === reasoning
   return {
     input_tokens,
     output_tokens,
     cached_tokens,
-    cache_write_tokens: Math.min(cacheWrite, input_tokens - cached_tokens),
-    reasoning_tokens: Math.min(reasoning, output_tokens),
-    ...(!sound && { estimated: true }),
+    cache_write_tokens,
+    reasoning_tokens,
+    ...(!(sound && fits) && { estimated: true }),
   }
 }
 

@@ -310,12 +310,12 @@ describe('usage', () => {
     [
       'more cached than read',
       { prompt_tokens: 2, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 10 } },
-      of(2, 3, { cached_tokens: 2 }),
+      of(2, 3, { cached_tokens: 2, estimated: true }),
     ],
     [
       'more thought than written',
       { prompt_tokens: 2, completion_tokens: 3, completion_tokens_details: { reasoning_tokens: 9 } },
-      of(2, 3, { reasoning_tokens: 3 }),
+      of(2, 3, { reasoning_tokens: 3, estimated: true }),
     ],
     ['numbers as text', { prompt_tokens: '2', completion_tokens: '3' }, of(2, 3)],
     ['negative', { prompt_tokens: -2, completion_tokens: 3 }, of(0, 3, { estimated: true })],

@@ -5,6 +5,7 @@ import { connectionFaults } from './faults-connection.ts'
 import { eventStreamFaults } from './faults-event-stream.ts'
 import { framingFaults } from './faults-framing.ts'
 import { statusFaults } from './faults-status.ts'
+import { usageFaults } from './faults-usage.ts'
 
 /**
  * Rows 5 to 65 of the fault catalogue, as a provider plays them, each with what a caller of the gateway must meet.
@@ -19,6 +20,7 @@ export const faults: readonly Fault[] = [
   ...framingFaults,
   ...eventStreamFaults,
   ...callFaults,
+  ...usageFaults,
 ]
 
 /** The variants of one row. */

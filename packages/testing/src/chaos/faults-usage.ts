@@ -1,0 +1,204 @@
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { defaultText, pieces } from '../speech/speech.ts'
+import type { SpokenDialect } from '../speech/tongues.ts'
+import { type Play, saying, telling } from './acts.ts'
+import { bodyOf, type Change, changed, inFrame, put, retold } from './edits.ts'
+import { alike, type Billed, type Expected, type Fault, faultOf, fine, type Lacks, type Row } from './expect.ts'
+import type { Line } from './line.ts'
+
+// Rows 74 to 77: what providers say that they have used.
+
+/** Where a language counts what. */
+interface Names {
+  readonly holder: string
+  readonly input: string
+  readonly output: string
+  readonly total?: string
+  /** Inside of a field, where there are two names. */
+  readonly cached: readonly string[]
+  readonly reasoning?: readonly string[]
+}
+
+const names: Readonly<Record<SpokenDialect, Names>> = {
+  responses: {
+    holder: 'usage',
+    input: 'input_tokens',
+    output: 'output_tokens',
+    total: 'total_tokens',
+    cached: ['input_tokens_details', 'cached_tokens'],
+    reasoning: ['output_tokens_details', 'reasoning_tokens'],
+  },
+  chat: {
+    holder: 'usage',
+    input: 'prompt_tokens',
+    output: 'completion_tokens',
+    total: 'total_tokens',
+    cached: ['prompt_tokens_details', 'cached_tokens'],
+    reasoning: ['completion_tokens_details', 'reasoning_tokens'],
+  },
+  messages: {
+    holder: 'usage',
+    input: 'input_tokens',
+    output: 'output_tokens',
+    cached: ['cache_read_input_tokens'],
+    reasoning: ['output_tokens_details', 'thinking_tokens'],
+  },
+  gemini: {
+    holder: 'usageMetadata',
+    input: 'promptTokenCount',
+    output: 'candidatesTokenCount',
+    total: 'totalTokenCount',
+    cached: ['cachedContentTokenCount'],
+    reasoning: ['thoughtsTokenCount'],
+  },
+  bedrock: { holder: 'usage', input: 'inputTokens', output: 'outputTokens', total: 'totalTokens', cached: ['cacheReadInputTokens'] },
+}
+
+type Counted = 'input' | 'output' | 'total' | 'cached' | 'reasoning'
+type Counts = Readonly<Partial<Record<Counted, Json>>>
+
+const fieldOf = ([field = '', inner]: readonly string[], value: Json): JsonObject =>
+  inner === undefined ? { [field]: value } : { [field]: { [inner]: value } }
+
+const countsIn = (dialect: SpokenDialect, counts: Counts): JsonObject =>
+  Object.assign(
+    {},
+    ...Object.entries(counts).map(([what, value]) => {
+      const name = names[dialect][what as Counted]
+      return name === undefined ? {} : fieldOf(typeof name === 'string' ? [name] : name, value)
+    }),
+  )
+
+const used = { input: 12, output: pieces(defaultText).length }
+
+const counting =
+  (counts: Counts) =>
+  (dialect: SpokenDialect): Change =>
+    put(names[dialect].holder, usage => (isObject(usage) ? { ...usage, ...countsIn(dialect, counts) } : usage))
+
+/** The right answer, and these in its usage instead of what is right. */
+const claiming =
+  (counts: Counts): Play =>
+  line =>
+    changed({ text: defaultText }, { [line.dialect]: counting(counts)(line.dialect) })(line)
+
+const booked = (billed: Billed, usage: Expected['usage'] = 'UR'): Pick<Row, 'expect'> => ({
+  expect: alike({
+    ...fine,
+    usage,
+    billed: { inputTokens: used.input, outputTokens: used.output, cachedTokens: 0, reasoningTokens: 0, ...billed },
+  }),
+})
+/** Nobody's figures but ours. */
+const estimated: Pick<Row, 'expect'> = { expect: alike({ ...fine, usage: 'UE' }) }
+
+/** An event that tells nothing but usage, so far. */
+const tellers: Readonly<Record<Exclude<SpokenDialect, 'responses'>, (line: Line, usage: JsonObject) => Frame>> = {
+  chat: (_, usage) => ({ data: JSON.stringify({ id: 'chatcmpl-chaos', object: 'chat.completion.chunk', choices: [], usage }) }),
+  messages: (_, usage) => ({
+    event: 'message_delta',
+    data: JSON.stringify({ type: 'message_delta', delta: { stop_reason: null, stop_sequence: null }, usage }),
+  }),
+  gemini: ({ asked }, usageMetadata) => ({ data: JSON.stringify({ usageMetadata, modelVersion: asked.model }) }),
+  bedrock: (_, usage) => ({ event: 'metadata', data: JSON.stringify({ usage, metrics: { latencyMs: 1 } }) }),
+}
+
+const usageFrame = (line: Line, output: number): readonly Frame[] =>
+  line.dialect === 'responses' ? [] : [tellers[line.dialect](line, countsIn(line.dialect, { input: used.input, output }))]
+
+/** With every piece the count so far. */
+const soFar = retold({ text: defaultText }, (content, line) =>
+  content.flatMap((frame, at) => [frame, ...usageFrame(line, Math.min(at, used.output))]),
+)
+
+/** What was told as the usage is told again, behind the end of the answer, and is more. */
+const more = used.output + 5
+const again = telling(line => ({
+  ...line.told,
+  closing: line.told.closing.flatMap(frame =>
+    isObject(bodyOf(frame)[names[line.dialect].holder]) ? [frame, inFrame(frame, counting({ output: more })(line.dialect))] : [frame],
+  ),
+}))
+
+/** The usage comes when everything is over. */
+const tooLate = telling(line => {
+  const told = line.tongue.tell({ text: defaultText, usage: 'none' }, line.asked)
+  return { ...told, closing: [...told.closing, ...usageFrame(line, used.output)] }
+})
+
+const noEvents: Lacks = { responses: 'Its usage stands in the one event that ends the answer.' }
+const besideInput = 'What was read from a cache is counted beside the input there, so it can be any number.'
+
+const rows: readonly Row[] = [
+  { row: 74, name: 'usage-missing', play: saying({ text: defaultText, usage: 'none' }), ...estimated },
+  { row: 75, name: 'usage-negative', play: claiming({ output: -5 }), ...booked({ outputTokens: 0 }, 'UE') },
+  { row: 75, name: 'usage-no-number', play: claiming({ output: 'NaN' }), ...booked({ outputTokens: 0 }, 'UE') },
+  { row: 75, name: 'usage-null', play: claiming({ input: null, output: null }), ...estimated },
+  { row: 75, name: 'usage-in-text', play: claiming({ input: '13', output: '35' }), ...booked({ inputTokens: 13, outputTokens: 35 }) },
+  { row: 75, name: 'usage-in-fractions', play: claiming({ input: 12.4, output: 34.6 }), ...booked({ inputTokens: 12, outputTokens: 35 }) },
+  { row: 75, name: 'usage-absurd', play: claiming({ output: 1e15 }), ...booked({ outputTokens: 0 }, 'UE') },
+  // More than any answer can be: cut to what still can be paid for.
+  { row: 75, name: 'usage-beyond-any-answer', play: claiming({ output: 1e9 }), ...booked({ outputTokens: 10_000_000 }, 'UE') },
+  {
+    row: 75,
+    name: 'usage-total-wrong',
+    play: claiming({ total: 7 }),
+    ...booked({}),
+    lacks: { messages: 'No total is told there.' },
+  },
+  {
+    row: 75,
+    name: 'usage-more-cached-than-read',
+    play: claiming({ cached: 50 }),
+    ...booked({ cachedTokens: used.input }, 'UE'),
+    lacks: { messages: besideInput, bedrock: besideInput },
+  },
+  {
+    row: 75,
+    name: 'usage-more-thought-than-written',
+    play: claiming({ reasoning: 500 }),
+    ...booked({ reasoningTokens: used.output }, 'UE'),
+    lacks: {
+      gemini: 'Thoughts are counted beside the words there, so they can be any number.',
+      bedrock: 'Thoughts are not counted there.',
+    },
+  },
+  { row: 75, name: 'usage-of-zeros', play: claiming({ input: 0, output: 0, total: 0 }), ...estimated },
+  {
+    row: 76,
+    name: 'usage-in-every-event',
+    applies: ['stream'],
+    play: soFar,
+    expect: { stream: { ...fine, billed: { inputTokens: used.input, outputTokens: used.output } } },
+    lacks: noEvents,
+  },
+  {
+    row: 76,
+    name: 'usage-twice',
+    applies: ['stream'],
+    play: again,
+    expect: { stream: { ...fine, billed: { outputTokens: more } } },
+    // There the answer is over with the first.
+    but: { bedrock: { stream: { ...fine, billed: { outputTokens: used.output } } } },
+    lacks: noEvents,
+  },
+  {
+    row: 76,
+    name: 'usage-too-late',
+    applies: ['stream'],
+    play: tooLate,
+    expect: { stream: { ...fine, usage: 'UE' } },
+    // There nothing but the end of the stream ends an answer.
+    but: { gemini: { stream: fine } },
+    lacks: noEvents,
+  },
+  {
+    row: 77,
+    name: 'usage-beyond-the-cap',
+    play: claiming({ output: 5_000 }),
+    asks: { max_output_tokens: 16 },
+    ...booked({ outputTokens: 5_000 }),
+  },
+]
+
+export const usageFaults: readonly Fault[] = rows.map(faultOf)
