@@ -174,7 +174,7 @@ describe('chat to chat', () => {
     const message = fc.oneof(
       fc.tuple(fc.constantFrom('system', 'developer', 'user'), words, extra).map(([role, content, more]) => ({ role, content, ...more })),
       fc.tuple(words, extra).map(([content, more]) => ({ role: 'assistant', content, ...more })),
-      fc.tuple(fc.array(words, { minLength: 1, maxLength: 3 }), extra).map(([names, more]) => ({
+      fc.tuple(fc.array(fc.stringMatching(/^[a-z_-]{0,9}$/), { minLength: 1, maxLength: 3 }), extra).map(([names, more]) => ({
         role: 'assistant',
         content: null,
         tool_calls: names.map((name, at) => ({ id: `c${at}`, type: 'function', function: { name: `f${name}`, arguments: '{}' } })),

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { type Complaint, failureOf, readComplaint, unreadable } from '../failure.ts'
 import { objectIn, stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
+import { plainName } from '../tool-names.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
 export const dialect = 'bedrock'
@@ -84,16 +85,9 @@ export function readState(state: string): JsonObject | undefined {
 // Names of tools and ids of calls are made of the same few characters. What has others becomes a hash of itself, so that
 // two that differ stay two, and the same is the same with every request.
 
-const isPlain = (text: string): boolean => /^[a-zA-Z0-9_-]{1,64}$/.test(text)
-const hash = (text: string): string => mintCallId(text).slice('call_'.length)
+const longest = 64
+const isPlain = (text: string): boolean => text.length <= longest && /^[a-zA-Z0-9_-]+$/.test(text)
 
 export const callIdOf = (id: string): string => (isPlain(id) ? id : mintCallId(id))
 
-/** What was readable of the name is kept. */
-export const nameOf = (name: string): string =>
-  isPlain(name)
-    ? name
-    : `${name
-        .slice(0, 200)
-        .replace(/[^a-zA-Z0-9_-]+/g, '_')
-        .slice(0, 42)}_${hash(name)}`
+export const nameOf = (name: string): string => plainName(name, longest)

@@ -1,5 +1,6 @@
+import type { Reading } from '../../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
-import type { Item, ItemStatus, MessageItem, Part } from '../../protocol/item.ts'
+import type { FunctionCallItem, Item, ItemStatus, MessageItem, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
@@ -55,7 +56,7 @@ export interface Answer {
   drain(): readonly InferenceEvent[]
 }
 
-export function followAnswer(): Answer {
+export function followAnswer({ toolNames }: Reading = {}): Answer {
   let facts: InferenceEvent[] = []
   let head: ReturnType<typeof headOf> | undefined
   let speech: Speech | undefined
@@ -133,10 +134,15 @@ export function followAnswer(): Answer {
       if (call.index === undefined) {
         closeSpeech('completed')
         tellState()
-        call.index = startItem({ ...callItem(call, 'in_progress'), arguments: '' })
+        call.index = startItem({ ...itemOf(call, 'in_progress'), arguments: '' })
         if (call.arguments !== '') tellArguments(call.index, call.arguments)
       } else if (piece.arguments !== '') tellArguments(call.index, piece.arguments)
     }
+  }
+
+  const itemOf = (call: Call, status: ItemStatus): FunctionCallItem => {
+    const item = callItem(call, status)
+    return { ...item, name: toolNames?.get(item.name) ?? item.name }
   }
 
   const tellArguments = (index: number, text: string): void => {
@@ -154,7 +160,7 @@ export function followAnswer(): Answer {
       call.arguments = '{}'
       tellArguments(call.index, '{}')
     }
-    facts.push({ type: 'item_finished', index: call.index, item: callItem(call, status) })
+    facts.push({ type: 'item_finished', index: call.index, item: itemOf(call, status) })
   }
 
   const closeAll = (outcome: Outcome): void => {

@@ -1,13 +1,14 @@
-import type { ProviderDialect } from '../../protocol/dialect.ts'
+import type { EncodedRequest, ProviderDialect } from '../../protocol/dialect.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
-import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { shortId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, isDecidedHere } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { writeThinking } from '../thinking-fields.ts'
 import { heedRouting } from '../tier.ts'
+import { type Renaming, withPlainNames } from '../tool-names.ts'
 import { writeMessages } from './items.ts'
 import { decodeEvents, decodeResponse } from './stream-in.ts'
 import { writeFormat, writeTools } from './tools.ts'
@@ -18,8 +19,9 @@ import { dialect, wantsLogprobs } from './wire.ts'
  * Always written from what we read, since hosts of this language differ in more than unknown fields; what the caller said
  * in the same language goes piece by piece as it was: messages, parts, calls, tools, and fields that we do not know.
  */
-function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): Encoded {
-  const written = compose(request.prompt, quirks)
+function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const { prompt, toolNames } = withPlainNames(request.prompt, naming)
+  const written = compose(prompt, quirks)
   const stream = request.delivery === 'stream'
   const body = {
     ...quirks.fixed_fields,
@@ -29,8 +31,17 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
   const heeded = heedRouting({ body, warnings: written.warnings }, request.routing, { price: offer.price, quirks })
-  const sampled = dropSampling(heeded, request.prompt, quirks)
-  return extend(dropRefused(sampled, quirks, spelled), request.prompt.extensions)
+  const sampled = dropSampling(heeded, prompt, quirks)
+  const extended = extend(dropRefused(sampled, quirks, spelled), prompt.extensions)
+  return toolNames ? { ...extended, reading: { toolNames } } : extended
+}
+
+/** A call came as a part of a whole message, and is written anew within it. */
+const naming: Renaming = {
+  dialect,
+  longest: 64,
+  tool: (body, name) => ({ ...body, ...(isObject(body.function) && { function: { ...body.function, name } }) }),
+  call: body => body,
 }
 
 /** Where a field goes by another name than the caller knows. */

@@ -1,4 +1,4 @@
-import type { EventDecoder } from '../../protocol/dialect.ts'
+import type { EventDecoder, Reading } from '../../protocol/dialect.ts'
 import { fold } from '../../protocol/fold.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
@@ -10,8 +10,8 @@ import { dialect, firstChoice } from './wire.ts'
 
 // What a provider sends, in frames or whole. A whole answer is read as the one chunk that it is.
 
-export function decodeEvents(): EventDecoder {
-  const answer = followAnswer()
+export function decodeEvents(reading?: Reading): EventDecoder {
+  const answer = followAnswer(reading)
   const take = (frame: Frame): void => {
     const chunk = readFrame(frame)
     if (chunk === 'broken') answer.finish(broken)
@@ -31,8 +31,8 @@ export function decodeEvents(): EventDecoder {
 }
 
 /** A whole answer is over, whether or not it says why. */
-export function decodeResponse(body: JsonObject): InferenceResponse {
-  const answer = followAnswer()
+export function decodeResponse(body: JsonObject, reading?: Reading): InferenceResponse {
+  const answer = followAnswer(reading)
   answer.take(body)
   if (!answer.ended()) answer.finish(firstChoice(body) ? { status: 'completed' } : empty)
   return remember(fold(answer.drain()), { dialect, body })

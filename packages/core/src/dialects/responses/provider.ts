@@ -1,4 +1,4 @@
-import type { ProviderDialect } from '../../protocol/dialect.ts'
+import type { EncodedRequest, ProviderDialect } from '../../protocol/dialect.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
@@ -10,20 +10,25 @@ import { shortCallId, shortId } from '../mint.ts'
 import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
 import { heedRouting } from '../tier.ts'
+import { type Renamed, type Renaming, withPlainNames } from '../tool-names.ts'
 import { carriesBreakpoint, originalBody, writeInput } from './items.ts'
 import { decodeResponse } from './reading.ts'
 import { decodeEvents } from './stream-in.ts'
 import { dialect } from './wire.ts'
 
-function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): Encoded {
-  const { prompt } = request
+function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const said = originalBody(request)
+  const { prompt, toolNames }: Renamed = said ? request : withPlainNames(request.prompt, naming)
   const { body, warnings } = withEffort(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), prompt, quirks)
   const input = withShortIds(quirks.sealed_reasoning ? sealedOnly(body.input) : body.input)
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
-  return extend(dropRefused(dropSampling(heeded, prompt, quirks), quirks), prompt.extensions)
+  const extended = extend(dropRefused(dropSampling(heeded, prompt, quirks), quirks), prompt.extensions)
+  return toolNames ? { ...extended, reading: { toolNames } } : extended
 }
+
+const named = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
+const naming: Renaming = { dialect, longest: 128, tool: named, call: named }
 
 /** The caller's own body, so that nothing in it needs to be known to us. */
 const withoutOurs = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body

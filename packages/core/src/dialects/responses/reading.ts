@@ -1,3 +1,4 @@
+import type { Reading } from '../../protocol/dialect.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { FunctionCallItem, Item } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
@@ -14,9 +15,10 @@ import { dialect } from './wire.ts'
 
 const failed = (error: Failure): Outcome => ({ status: 'failed', error })
 
-export function decodeResponse(body: JsonObject): InferenceResponse {
+export function decodeResponse(body: JsonObject, reading?: Reading): InferenceResponse {
   const head = headOf(body)
-  const output = withCallIds(objects(body.output).map(readOutputItem), head)
+  const items = objects(body.output).map(item => readOutputItem(item, reading))
+  const output = withCallIds(items, head)
   const told = Array.isArray(body.output) || hasError(body) ? readOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
   const outcome = told.status !== 'failed' && output.some(isNameless) ? nameless : told
   const usage = usageOf(body, output.length > 0)
@@ -47,11 +49,14 @@ function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
   })
 }
 
-/** A call without arguments is a call with none. */
-export function readOutputItem(body: JsonObject): Item {
+/** A call without arguments is a call with none. Its tool goes by the caller's name for it. */
+export function readOutputItem(body: JsonObject, { toolNames }: Reading = {}): Item {
   const item = readItem(body)
-  if (item.type !== 'function_call' || item.arguments !== '' || item.status === 'incomplete') return item
-  return remember({ ...item, arguments: '{}' }, { dialect, body })
+  if (item.type !== 'function_call') return item
+  const name = toolNames?.get(item.name) ?? item.name
+  const isBlank = item.arguments === '' && item.status !== 'incomplete'
+  if (name === item.name && !isBlank) return item
+  return remember({ ...item, name, arguments: isBlank ? '{}' : item.arguments }, { dialect, body })
 }
 
 type Head = Pick<InferenceResponse, 'id' | 'model' | 'created_at'>

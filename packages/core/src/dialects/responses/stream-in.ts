@@ -1,4 +1,4 @@
-import type { EventDecoder } from '../../protocol/dialect.ts'
+import type { EventDecoder, Reading } from '../../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
@@ -15,7 +15,7 @@ import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 // Frames → facts. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
 // the numbering, or tell of an item that they never announced.
 
-export function decodeEvents(): EventDecoder {
+export function decodeEvents(reading: Reading = {}): EventDecoder {
   let facts: InferenceEvent[] = []
   let head = { id: '', model: '', created_at: 0 }
   let state: 'fresh' | 'begun' | 'ended' = 'fresh'
@@ -105,9 +105,11 @@ export function decodeEvents(): EventDecoder {
   const onArgumentsDone = (body: JsonObject): void => {
     const growing = locate(body, 'function_call')
     if (growing.finished || growing.item.type !== 'function_call') return
-    if (growing.index === undefined) announce(growing, { ...growing.item, name: stringOf(body.name) })
+    if (growing.index === undefined) announce(growing, { ...growing.item, name: callerName(body) })
     settleArguments(growing, stringOf(body.arguments))
   }
+
+  const callerName = ({ name }: JsonObject): string => reading.toolNames?.get(stringOf(name)) ?? stringOf(name)
 
   /** Tells what the deltas left out of a text that is now known whole. */
   const settle = (growing: Growing, kind: PartKind, { number, text }: { readonly number: number; readonly text: string }): void => {
@@ -171,7 +173,7 @@ export function decodeEvents(): EventDecoder {
 
   const onAdded = (body: JsonObject): void => {
     if (!isObject(body.item)) return
-    const item = readOutputItem(body.item)
+    const item = readOutputItem(body.item, reading)
     const place = indexOf(body.output_index)
     const known = place === undefined ? undefined : places.get(place)
     announce(known && !known.finished && known.item.type === item.type ? known : grow(place, item), item)
@@ -179,7 +181,7 @@ export function decodeEvents(): EventDecoder {
 
   const onDone = (body: JsonObject): void => {
     if (!isObject(body.item)) return
-    const item = readOutputItem(body.item)
+    const item = readOutputItem(body.item, reading)
     const place = indexOf(body.output_index)
     const known = place === undefined ? byId(body.item.id) : places.get(place)
     const isRepeat = known?.finished && known.item.type === item.type
@@ -211,7 +213,7 @@ export function decodeEvents(): EventDecoder {
       ...response,
       status: terminals.has(`response.${stringOf(response.status)}`) ? response.status : told,
     })
-    const items = objects(response.output).map(readOutputItem)
+    const items = objects(response.output).map(item => readOutputItem(item, reading))
     const streamed = matchItems([...all], items)
     for (const [at, item] of items.entries()) finish(streamed[at] ?? grow(undefined, item), item)
     end(outcome, usageOf(response, all.length > 0), response)

@@ -1,0 +1,76 @@
+import type { FunctionCallItem, Item } from '../protocol/item.ts'
+import { originalOf, remember } from '../protocol/original.ts'
+import type { FunctionTool, Prompt, Tool, ToolChoice } from '../protocol/request.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { mintCallId } from './mint.ts'
+
+// Names of tools, where they are letters, digits, `_` and `-`, and only so many. What is written otherwise carries a hash of
+// what it was, so that two of them never become one, and the same one always becomes the same.
+
+const plain = /^[a-zA-Z0-9_-]+$/
+const hashLength = 21
+
+export const plainName = (name: string, longest: number): string =>
+  plain.test(name) && name.length <= longest ? name : hashed(name, longest - hashLength - 1)
+
+/** What was readable is kept, up to so many characters. */
+export const hashed = (text: string, most: number): string =>
+  `${text.slice(0, most).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${mintCallId(text).slice('call_'.length)}`
+
+/** How a language writes a tool and a call, for those that came in its own words. */
+export interface Renaming {
+  readonly dialect: string
+  readonly longest: number
+  readonly tool: (body: JsonObject, name: string) => JsonObject
+  readonly call: (body: JsonObject, name: string) => JsonObject
+}
+
+export interface Renamed {
+  /** The very prompt that was given where nothing had to change. */
+  readonly prompt: Prompt
+  /** As sent → as the caller knows it, for those that differ. */
+  readonly toolNames?: ReadonlyMap<string, string>
+}
+
+/** A prompt whose tools go by names that are taken, wherever it names one. */
+export function withPlainNames(prompt: Prompt, renaming: Renaming): Renamed {
+  const { tools = [], input, tool_choice } = prompt
+  const named = [...tools, ...input].flatMap(each => (each.type === 'function' || each.type === 'function_call' ? [each.name] : []))
+  const sent = new Map(
+    named.flatMap(name => {
+      const plain = plainName(name, renaming.longest)
+      return plain === name ? [] : [[name, plain] as const]
+    }),
+  )
+  if (sent.size === 0) return { prompt }
+  const nameOf = (name: string): string => sent.get(name) ?? name
+  return {
+    prompt: {
+      ...prompt,
+      input: input.map((item): Item => (item.type === 'function_call' ? renamed(item, nameOf(item.name), renaming) : item)),
+      ...(prompt.tools && {
+        tools: tools.map((tool): Tool => (tool.type === 'function' ? renamed(tool, nameOf(tool.name), renaming) : tool)),
+      }),
+      ...(tool_choice !== undefined && { tool_choice: chosen(tool_choice, nameOf) }),
+    },
+    toolNames: new Map([...sent].map(([name, plain]) => [plain, name])),
+  }
+}
+
+function renamed<T extends FunctionTool | FunctionCallItem>(known: T, name: string, { dialect, tool, call }: Renaming): T {
+  if (name === known.name) return known
+  const original = originalOf(known)
+  const write = known.type === 'function' ? tool : call
+  return remember({ ...known, name }, original?.dialect === dialect ? { ...original, body: write(original.body, name) } : original)
+}
+
+function chosen(choice: ToolChoice, nameOf: (name: string) => string): ToolChoice {
+  if (typeof choice === 'string') return choice
+  if (choice.type === 'function') return { ...choice, name: nameOf(choice.name) }
+  const { tools } = choice.body
+  if (choice.body.type !== 'allowed_tools' || !Array.isArray(tools)) return choice
+  const allowed = (tools as readonly Json[]).map(tool =>
+    isObject(tool) && typeof tool.name === 'string' ? { ...tool, name: nameOf(tool.name) } : tool,
+  )
+  return { ...choice, body: { ...choice.body, tools: allowed } }
+}
