@@ -183,6 +183,35 @@ test('a time limit that a caller chose does not demote the provider for others',
   expect(plan.candidates.map(candidate => candidate.provider.id)).toEqual(['slow', 'other'])
 })
 
+const looking = [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://slow.example/1.png' }] }]
+
+test('an image that never comes is waited for no longer than the deadline, nor than the caller stays', async () => {
+  const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { bytes_only: true } }
+  const { gateway, caller, books } = await house({ providers: [provider], media: () => new Promise(() => {}) })
+  const asking = (deadline_ms: number) => request(gateway, { input: looking, gateway: { routing: { deadline_ms } } })
+  await expect(gateway.infer(asking(100), { caller }).committed).rejects.toMatchObject({ code: 'deadline_exceeded' })
+  const leaving = new AbortController()
+  const reply = gateway.infer(asking(60_000), { caller, signal: leaving.signal })
+  setTimeout(() => leaving.abort(), 50)
+  await expect(reply.committed).rejects.toMatchObject({ code: 'client_disconnected' })
+  expect(await books()).toMatchObject({ held: 0, free: true })
+})
+
+test('who keeps an image for too long is not taken for a slow provider', async () => {
+  const slow: Provider = { ...scriptedProvider({ id: 'slow', dialect: chatProvider }), quirks: { bytes_only: true } }
+  const other = scriptedProvider({ id: 'other', dialect: chatProvider })
+  const failures: string[] = []
+  const hooks = { onFailure: (_: unknown, { kind }: { readonly kind: string }) => failures.push(kind) }
+  const { gateway, caller } = await house({
+    providers: [slow, other],
+    media: () => new Promise(() => {}),
+    timeouts: { firstByteMs: 100 },
+    hooks,
+  })
+  const response = await gateway.infer(request(gateway, { input: looking }), { caller }).whole()
+  expect([response.outcome.status, failures]).toEqual(['completed', ['unsupported']])
+})
+
 test('the deadline in the middle of a stream is told by its own name', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
   const { gateway, caller, storage } = await house({ providers: [provider] })

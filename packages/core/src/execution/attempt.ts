@@ -52,7 +52,8 @@ export type Attempted =
 export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Attempted> {
   const { candidate, request, ending, limits } = trying
   const { provider, offer } = candidate
-  const sentAt = ports.clock.monotonic()
+  const { clock } = ports
+  const startedAt = clock.monotonic()
   const line = openLine(ending)
   const call = { accepted: false }
   const lost = (failure: Failure): Attempted => {
@@ -62,35 +63,36 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
 
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
   if (!dialect) return lost({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` })
-  const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - sentAt)
+  const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - startedAt)
+  const outOfTime = (why: 'timed_out' | EndReason, late: Failure): Attempted => {
+    if (why !== 'timed_out') return lost({ kind: why, message: '' })
+    return lost(limits.deadlineAt - startedAt <= limits.ceilingMs ? { kind: 'deadline', message: '' } : late)
+  }
   try {
     const quirks = quirksFor(provider, offer)
-    const inlined = quirks.bytes_only && ports.media ? await inlineMedia(request, ports.media, line.signal) : undefined
+    const reading = quirks.bytes_only && ports.media ? inlineMedia(request, ports.media, line.signal) : undefined
+    const inlined = reading && (await within(reading, { ceilingMs, ending, clock }))
+    if (typeof inlined === 'string') return outOfTime(inlined, tooSlow)
     if (inlined && !inlined.ok) return lost({ kind: 'unsupported', message: inlined.why })
     const encoded = dialect.encodeRequest(inlined?.request ?? request, offer, quirks)
     const warnings = trying.warnings ? [...trying.warnings, ...encoded.warnings] : encoded.warnings
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))
-    const outcome = await within(exchange(trying, ports, { dialect, encoded, line, call, quirks }), {
-      ceilingMs,
-      ending,
-      clock: ports.clock,
-    })
-    if (typeof outcome !== 'string') {
-      if (!outcome.ok) return lost(outcome.failure)
-      const latencyMs = ports.clock.monotonic() - sentAt
-      return { ok: true, events: held(outcome.events, trying, { line, clock: ports.clock }), warnings, latencyMs }
-    }
-    if (outcome !== 'timed_out') return lost({ kind: outcome, message: '' })
-    const isOver = limits.deadlineAt - sentAt <= limits.ceilingMs
-    return lost(
-      isOver ? { kind: 'deadline', message: '' } : { kind: 'timed_out', message: `The limit of ${Math.ceil(ceilingMs)} ms passed.` },
-    )
+    const sentAt = clock.monotonic()
+    const exchanging = exchange(trying, ports, { dialect, encoded, line, call, quirks })
+    const outcome = await within(exchanging, { ceilingMs: ceilingMs - (sentAt - startedAt), ending, clock })
+    if (typeof outcome === 'string')
+      return outOfTime(outcome, { kind: 'timed_out', message: `The limit of ${Math.ceil(ceilingMs)} ms passed.` })
+    if (!outcome.ok) return lost(outcome.failure)
+    return { ok: true, events: held(outcome.events, trying, { line, clock }), warnings, latencyMs: clock.monotonic() - sentAt }
   } catch (error) {
     ports.logger.error({ provider: provider.id, error: String(error) }, 'The provider’s own code threw; the next one is asked.')
     return lost({ kind: 'unreachable', message: '' })
   }
 }
+
+/** Who is slow is whoever keeps the images, not the provider: its health does not suffer. */
+const tooSlow: Failure = { kind: 'unsupported', message: 'The images and files of the request could not be read in time.' }
 
 const tooLossy = ({ message, param }: Warning): Failure => ({ kind: 'unsupported', message, ...(param !== undefined && { param }) })
 
