@@ -58,6 +58,10 @@ export function guardedMedia({ timeoutMs = 15_000, permits = isPublic, http = fa
           continue
         }
         const mediaType = bare(headers['content-type'])
+        if (statusCode === 200 && !['', 'identity'].includes(bare(headers['content-encoding']))) {
+          hangUp(body)
+          return refused('its server sent it compressed, unasked')
+        }
         if (statusCode === 200 && taken.test(mediaType)) return await readAll(body, mediaType, maxBytes)
         hangUp(body)
         return refused(statusCode === 200 ? 'it is no image and no document' : `its server answered with status ${statusCode}`)

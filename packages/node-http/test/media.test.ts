@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { isPublic } from '../src/media/addresses.ts'
 import { guardedMedia } from '../src/media.ts'
@@ -69,6 +70,12 @@ test.each([
   '64:ff9b::a00:1',
   '2002:a00:1::',
   '2001:db8::1',
+  '::127.0.0.1',
+  '::7f00:1',
+  '::ffff:0:127.0.0.1',
+  '::ffff:7f00:1',
+  '5f00::1',
+  'c000::1',
 ])('%s is not public', address => {
   expect(isPublic(address)).toBe(false)
 })
@@ -98,6 +105,10 @@ test('more than was allowed is not read', async () => {
 test.each<[string, RequestListener]>([
   ['its server answered with status 404', (_, response) => response.writeHead(404).end()],
   ['it is no image and no document', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
+  [
+    'its server sent it compressed, unasked',
+    (_, response) => response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(gzipSync(png)),
+  ],
   ['its server could not be reached in time', request => request.socket.destroy()],
 ])('%s: said in words', async (why, answer) => {
   const { url } = await listening(answer)

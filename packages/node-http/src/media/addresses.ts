@@ -17,33 +17,30 @@ const networks: readonly (readonly [network: string, bits: number])[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  ['::', 128],
-  ['::1', 128],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
+  // Only an eighth of IPv6 has been given out; what lies outside of it leads inside, or to an IPv4 address in disguise.
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
+  ['3fff::', 20],
 ]
 
-const closed = (): BlockList => {
+/** A list for each family: an IPv4 address would also be found in the networks of IPv6 that stand for all of them. */
+const closed = (family: 'ipv4' | 'ipv6'): BlockList => {
   const list = new BlockList()
-  for (const [network, bits] of networks) list.addSubnet(network, bits, isIPv6(network) ? 'ipv6' : 'ipv4')
+  for (const [network, bits] of networks) if (isIPv6(network) === (family === 'ipv6')) list.addSubnet(network, bits, family)
   return list
 }
 
-let known: BlockList | undefined
+let known: { readonly ipv4: BlockList; readonly ipv6: BlockList } | undefined
 
 /** Whether a resolved address is one of the public Internet. An IPv4 address in the clothes of an IPv6 one is judged as what it is. */
 export function isPublic(address: string): boolean {
-  known ??= closed()
+  known ??= { ipv4: closed('ipv4'), ipv6: closed('ipv6') }
   const bare = address.replace(/%.*$/, '')
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare) ?? []
-  if (mapped !== undefined) return !known.check(mapped, 'ipv4')
-  return !known.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4')
+  if (mapped !== undefined) return !known.ipv4.check(mapped, 'ipv4')
+  return isIPv6(bare) ? !known.ipv6.check(bare, 'ipv6') : !known.ipv4.check(bare, 'ipv4')
 }
