@@ -142,6 +142,22 @@ const counting: Scene = async pair => {
   expect(heard.usage).toEqual({ ...usage, ...(pair.provider.hidesThoughts && { reasoning: 0 }) })
 }
 
+/** A provider may keep its counts to itself; then they are estimated, and nobody is told of none. */
+const estimating: Scene = async pair => {
+  const { heard } = await ask(pair, acts.reply({ text: defaultText, usage: 'none' }))
+  expect(heard).toMatchObject({ text: defaultText, usage: { cached: 0, reasoning: 0 } })
+  expect(heard.usage.input).toBeGreaterThan(0)
+  expect(heard.usage.output).toBeGreaterThan(10)
+}
+
+const callingBare: Scene = async pair => {
+  const { heard } = await ask(pair, acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [{ name: 'now', arguments: '' }] }), {
+    tools: [{ name: 'now', parameters: { type: 'object', properties: {} } }],
+  })
+  expect(heard.calls.map(meantBy)).toEqual([{ name: 'now', arguments: {} }])
+  expect(heard).toMatchObject({ reasoning: 'Hm.', text: 'Looking.', finish: 'calls' })
+}
+
 const surviving =
   (failure: Act): Scene =>
   async pair => {
@@ -192,6 +208,12 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'an answer cut at its limit says so': ending('length', 'length'),
   'an answer withheld by a filter says so': ending('content_filter', 'filter'),
   'each token is counted once': counting,
+  'tokens that nobody counted are estimated': estimating,
+  'an answer without a word is an answer': async pair => {
+    const { heard } = await ask(pair, acts.reply(''))
+    expect(heard).toMatchObject({ text: '', told: '', finish: 'stop', calls: [], refusal: '' })
+  },
+  'a call without arguments has none, behind thoughts and words': callingBare,
   'a status before the first word leads to the other provider': surviving(acts.status(429, { code: 'rate_limit_exceeded' })),
   'an error in place of the first word leads to the other provider': surviving(acts.errorFirst()),
   'a break before the first word leads to the other provider': surviving(acts.preambleThenFail()),
