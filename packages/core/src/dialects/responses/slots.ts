@@ -8,9 +8,13 @@ import { type Growth, growths, hostedEvents, type PartKind } from './wire.ts'
 
 export interface OpenPart {
   readonly growth: Growth
+  /** As the facts count. */
+  readonly part: number
+  /** As this language counts. */
   readonly number: number
-  /** Everything of a delta frame before the delta: the same for each of them, and there are thousands. */
+  /** Everything of a delta frame before the delta, and behind it up to the number: the same for each, and there are thousands. */
   readonly head: string
+  readonly foot: string
   text: string
   annotations: JsonObject[]
   logprobs: JsonObject[]
@@ -28,6 +32,8 @@ export interface Slot {
   /** Parts that we do not read, by the provider's number for them. */
   readonly natives: Map<number, number>
   summaries: number
+  /** Everything of a frame of arguments before them. */
+  readonly head: string
   arguments: string
   /** The finished item. */
   done: JsonObject | undefined

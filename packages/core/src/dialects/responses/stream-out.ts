@@ -23,6 +23,10 @@ import { dialect, growths, indexOf, isPublicEvent, type PartKind } from './wire.
 
 // Facts → frames. The only place that knows brackets, indexes, ids and sequence numbers of this language's streams.
 
+const argumentsDelta = 'response.function_call_arguments.delta'
+/** How every frame ends, but for its number. */
+const numbered = ',"sequence_number":'
+
 export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
   let frames: Frame[] = []
   let sequence = 0
@@ -33,14 +37,12 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   const emit = (type: string, fields: JsonObject): void => {
     frames.push({ event: type, data: JSON.stringify({ type, ...fields, sequence_number: sequence++ }) })
   }
-  const emitText = (type: string, head: string, tail: string): void => {
-    frames.push({ event: type, data: `${head}${tail},"sequence_number":${sequence++}}` })
-  }
 
   const begin = (original?: JsonObject): void => {
     state = 'begun'
     const response = JSON.stringify(beginning({ request, stamp: stamp(), original }))
-    for (const type of ['response.created', 'response.in_progress']) emitText(type, `{"type":"${type}","response":`, response)
+    for (const type of ['response.created', 'response.in_progress'])
+      frames.push({ event: type, data: `{"type":"${type}","response":${response}${numbered}${sequence++}}` })
   }
 
   const open = (index: number, item: Item): Slot | undefined => {
@@ -57,6 +59,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
       contents: 0,
       natives: new Map(),
       summaries: 0,
+      head: `{"type":"${argumentsDelta}","item_id":${JSON.stringify(id)},"output_index":${slots.size},"delta":`,
       arguments: '',
       done: undefined,
     }
@@ -66,17 +69,21 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   }
 
   const openPart = (slot: Slot, kind: PartKind, part: number): OpenPart => {
+    const growth = growths[kind]
+    const { current } = slot
+    if (current?.growth === growth && current.part === part) return current
     const key = `${kind}:${part}`
     const known = slot.parts.get(key)
     if (known) return known
-    if (slot.current) closePart(slot, slot.current)
-    const growth = growths[kind]
+    if (current) closePart(slot, current)
     const number = kind === 'summary' ? slot.summaries++ : slot.contents++
     const where = `"item_id":${JSON.stringify(slot.id)},"output_index":${slot.place},"${growth.at}":${number}`
     const opened: OpenPart = {
       growth,
+      part,
       number,
       head: `{"type":"${growth.deltaEvent}",${where},"delta":`,
+      foot: kind === 'text' ? `,"logprobs":[]${numbered}` : numbered,
       text: '',
       annotations: [],
       logprobs: [],
@@ -111,15 +118,17 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     part.text += text
     for (const entry of logprobs) part.logprobs.push(entry)
     const type = part.growth.deltaEvent
-    const odds = logprobs.map(withAlternatives)
-    if (extras) emit(type, { ...extras, ...at(slot, part), delta: text, ...(kind === 'text' && { logprobs: odds }) })
-    else emitText(type, part.head, kind === 'text' ? `${JSON.stringify(text)},"logprobs":${JSON.stringify(odds)}` : JSON.stringify(text))
+    if (extras || logprobs.length > 0) {
+      const odds = kind === 'text' && { logprobs: logprobs.map(withAlternatives) }
+      emit(type, { ...extras, ...at(slot, part), delta: text, ...odds })
+    } else frames.push({ event: type, data: `${part.head}${JSON.stringify(text)}${part.foot}${sequence++}}` })
   }
 
   const growArguments = (slot: Slot, text: string, extras?: JsonObject): void => {
     if (text === '') return
     slot.arguments += text
-    emit('response.function_call_arguments.delta', { ...extras, item_id: slot.id, output_index: slot.place, delta: text })
+    if (extras) emit(argumentsDelta, { ...extras, item_id: slot.id, output_index: slot.place, delta: text })
+    else frames.push({ event: argumentsDelta, data: `${slot.head}${JSON.stringify(text)}${numbered}${sequence++}}` })
   }
 
   const annotate = (slot: Slot, part: OpenPart, annotation: JsonObject): void => {
