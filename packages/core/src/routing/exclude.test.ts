@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { responsesClient } from '../dialects/index.ts'
+import { messagesClient, responsesClient } from '../dialects/index.ts'
 import type { Offer } from '../protocol/model.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { rules } from './exclude.ts'
 import { needsOf } from './needs.ts'
@@ -9,8 +10,10 @@ import type { Candidate } from './plan.ts'
 const price = { input: 1_000_000, output: 1_000_000 }
 
 /** Why an offer is left out of a request; nothing if it is not. */
-function whyNot(fields: JsonObject, offer: Partial<Offer>): string | undefined {
-  const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
+const whyNot = (fields: JsonObject, offer: Partial<Offer>): string | undefined =>
+  whyNotFor(responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields }), offer)
+
+function whyNotFor(request: InferenceRequest, offer: Partial<Offer>): string | undefined {
   const sold: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price, ...offer }
   const candidate: Candidate = {
     model: { id: 'm', offers: [sold] },
@@ -56,4 +59,14 @@ test('who takes bytes only is left out where nobody can read an address, and kep
     /^capability_mismatch: it takes images and files as bytes/,
   )
   expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { bytes_only: true } })).toBeUndefined()
+})
+
+test('items that one language alone can say are left to who speaks it, each under the code of its language', () => {
+  const hosted = { input: [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }] }
+  expect(whyNot(hosted, {})).toMatch(/^input_requires_responses_endpoint: .* only a provider speaking "responses" can take/)
+  expect(whyNot(hosted, { dialect: 'responses' })).toBeUndefined()
+  const block = { type: 'container_upload', file_id: 'file_1' }
+  const upload = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: [block] }] })
+  expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only a provider speaking "messages" can take/)
+  expect(whyNotFor(upload, { dialect: 'messages' })).toBeUndefined()
 })

@@ -2,6 +2,7 @@ import { buysDear } from '../dialects/tier.ts'
 import type { Ability } from '../protocol/model.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
+import type { DialectName } from '../protocol/wire.ts'
 import type { Needs } from './needs.ts'
 import type { Candidate, ExclusionCode } from './plan.ts'
 
@@ -24,21 +25,33 @@ const lacks = ({ offer }: Candidate, ability: Ability): boolean => offer.abiliti
 const when = (condition: boolean, reason: string): string | undefined => (condition ? reason : undefined)
 const usd = (microdollars: number): number => microdollars / 1_000_000
 
+/** `dialect`: the language of items that nobody else can say. */
+const untakable = (dialect: DialectName | undefined, { offer }: Candidate): string | undefined =>
+  when(
+    dialect !== undefined && dialect !== offer.dialect,
+    `the input holds items that only a provider speaking "${dialect}" can take, and this offer speaks "${offer.dialect}"`,
+  )
+
 /** Top to bottom: the first rule that speaks is the reason. When nobody is left, the caller hears the topmost code among the reasons. */
 export const rules: readonly Rule[] = [
   {
     code: 'input_requires_responses_endpoint',
     param: 'input',
-    why: ({ offer }, { needs }) =>
-      when(
-        needs.itemDialects.some(dialect => dialect !== offer.dialect),
-        `the input holds items that only a provider speaking "${needs.itemDialects[0]}" can take, and this offer speaks "${offer.dialect}"`,
-      ),
+    why: (candidate, { needs }) => untakable(needs.itemDialects.includes('responses') ? 'responses' : undefined, candidate),
   },
   {
     code: 'non_streaming_not_supported',
     param: 'stream',
     why: ({ offer }, { needs }) => when(!needs.stream && offer.delivery === 'stream_only', 'it only streams: set `stream: true`'),
+  },
+  {
+    code: 'capability_mismatch',
+    param: 'input',
+    why: (candidate, { needs }) =>
+      untakable(
+        needs.itemDialects.find(dialect => dialect !== candidate.offer.dialect),
+        candidate,
+      ),
   },
   {
     code: 'capability_mismatch',
@@ -110,7 +123,8 @@ export const rules: readonly Rule[] = [
     code: 'routing_constraint_unsatisfiable',
     param: 'gateway.routing.max_price',
     why: ({ offer, provider }, { needs, routing }) => {
-      const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}
+      if (!routing.max_price) return undefined
+      const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price
       const tiers = { price: offer.price, quirks: quirksFor(provider, offer) }
       const price = buysDear(needs.serviceTier, routing, tiers) ? offer.price?.priority : offer.price
       const dear = price !== undefined && (usd(price.input) > input || usd(price.output) > output)
