@@ -50,6 +50,7 @@ export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, spelled
 const ours: ReadonlySet<string> = new Set([
   'model',
   'models',
+  'fallbacks',
   'stream',
   'stream_options',
   'store',

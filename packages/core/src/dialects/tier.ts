@@ -44,6 +44,8 @@ const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
   ['speed', new Set<Json | undefined>([undefined, null, 'standard'])],
   ['inference_geo', new Set<Json | undefined>([undefined, null, 'global'])],
   ['performanceConfig', new Set<Json | undefined>([undefined, null])],
+  // Other models of the provider's, at prices and speeds of their own.
+  ['fallbacks', new Set<Json | undefined>([undefined, null])],
 ])
 
 function withoutSurcharge({ body, warnings }: Encoded): Encoded {

@@ -73,3 +73,15 @@ test('what makes an answer dearer than its price is left out, and named', () => 
   expect(sent({ speed: 'standard', inference_geo: 'global' })).toEqual({ speed: 'standard', geo: 'global', warned: [] })
   expect(sent({ extensions: { speed: 'fast' } })).toEqual({ speed: undefined, geo: undefined, warned: ['extensions.speed'] })
 })
+
+test('no caller names another model for the provider to fall back on, at its own price and length', () => {
+  const sent = (fields: JsonObject): unknown => {
+    const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
+    const { body, warnings } = messagesProvider.encodeRequest(request, { ...plain, dialect: 'messages' }, {})
+    return { fallbacks: body.fallbacks, warned: warnings.map(({ param }) => param) }
+  }
+  const fallbacks = [{ model: 'claude-opus-5', speed: 'fast', max_tokens: 100_000 }]
+  expect(sent({ fallbacks })).toEqual({ fallbacks: undefined, warned: ['fallbacks'] })
+  expect(sent({ fallbacks: 'default' })).toEqual({ fallbacks: undefined, warned: ['fallbacks'] })
+  expect(sent({ extensions: { fallbacks } })).toEqual({ fallbacks: undefined, warned: ['extensions.fallbacks'] })
+})

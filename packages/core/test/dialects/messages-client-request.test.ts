@@ -497,6 +497,11 @@ describe('headers', () => {
       values: { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'a,b' },
     })
   })
+  test('betas that would begin a line of their own in the provider’s headers', () => {
+    for (const beta of ['a\r\nx-api-key: mine', 'a\nb', 'a\u0000', 'é', 'a'.repeat(5000)])
+      expect(refusal({}, { 'anthropic-beta': beta })).toBe('invalid_parameter_value anthropic-beta')
+    expect(refusal({}, { 'anthropic-beta': 'claude-code-20250219, interleaved-thinking-2025-05-14' })).toBe('taken')
+  })
   test('a version that we do not know', () => {
     expect(refusal({}, { 'anthropic-version': '2022-01-01' })).toBe('invalid_parameter_value anthropic-version')
   })

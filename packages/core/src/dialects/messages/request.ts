@@ -90,6 +90,9 @@ const unknownOf = (body: JsonObject): JsonObject =>
 const newest = '2026-10-21'
 const versions: ReadonlySet<string> = new Set(['2023-06-01', newest])
 
+/** It goes into a header of ours: no line may end in it. */
+const betas = /^[\x20-\x7e]{1,4000}$/
+
 type Header = (name: string) => string | undefined
 
 /** `anthropic-version` and `anthropic-beta`: for a provider of the same language. */
@@ -98,6 +101,9 @@ export function readHeaders(header: Header): Pick<InferenceRequest, 'headers'> {
   const beta = header('anthropic-beta')
   if (version && !versions.has(version)) {
     refuse('invalid_parameter_value', `\`anthropic-version\` must be one of ${[...versions].join(', ')}, or left out.`, 'anthropic-version')
+  }
+  if (beta && !betas.test(beta)) {
+    refuse('invalid_parameter_value', '`anthropic-beta` must be a list of names with commas between them.', 'anthropic-beta')
   }
   if (!version && !beta) return {}
   return { headers: { dialect, values: { ...(version && { 'anthropic-version': version }), ...(beta && { 'anthropic-beta': beta }) } } }
