@@ -8,7 +8,7 @@ export interface QueryParameter {
   readonly values?: readonly string[]
 }
 
-/** The known parameters of a query. No list of known ones: everything is let pass unseen, as vendors' SDKs add their own. */
+/** The known parameters of a query. No list of known ones: everything is let pass unseen, as probes add their own. */
 export function readQuery(known: readonly QueryParameter[] | undefined, query: string): Readonly<Record<string, string>> {
   if (query === '' || known === undefined) return {}
   const found: Record<string, string> = {}
