@@ -19,18 +19,28 @@ export interface Growing {
   /** As it was announced, or as the first delta made us guess. */
   item: Item
   readonly parts: Map<string, GrowingPart>
+  /** The part that was spoken of last. */
+  latest: GrowingPart | undefined
   arguments: string
   finished: boolean
 }
 
-export const startGrowing = (item: Item): Growing => ({ index: undefined, item, parts: new Map(), arguments: '', finished: false })
+export const startGrowing = (item: Item): Growing => ({
+  index: undefined,
+  item,
+  parts: new Map(),
+  latest: undefined,
+  arguments: '',
+  finished: false,
+})
 
 export function partOf(growing: Growing, kind: PartKind, number: number): GrowingPart {
+  const { latest } = growing
+  if (latest?.kind === kind && latest.number === number) return latest
   const key = `${kind}:${number}`
-  const known = growing.parts.get(key)
-  if (known) return known
-  const part: GrowingPart = { kind, number, text: '', annotations: [], logprobs: [] }
+  const part = growing.parts.get(key) ?? { kind, number, text: '', annotations: [], logprobs: [] }
   growing.parts.set(key, part)
+  growing.latest = part
   return part
 }
 

@@ -24,9 +24,10 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   const idFor = callIds()
   let announced = 0
 
-  const begin = (response: JsonObject = {}): void => {
+  const begin = (told?: JsonObject): void => {
     if (state !== 'fresh') return
     state = 'begun'
+    const response = told ?? {}
     head = headOf(response)
     facts.push(remember({ type: 'started', ...head } satisfies InferenceEvent, { dialect, body: response }))
   }
@@ -90,7 +91,8 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     const logprobs = objects(body.logprobs)
     part.text += text
     for (const entry of logprobs) part.logprobs.push(entry)
-    tell(growing, { kind, part: part.number, text, ...(logprobs.length > 0 && { logprobs }) }, body)
+    const { number } = part
+    tell(growing, logprobs.length > 0 ? { kind, part: number, text, logprobs } : { kind, part: number, text }, body)
   }
 
   const onArguments = (body: JsonObject): void => {
