@@ -10,16 +10,23 @@ import { costOf, type Microdollars, saneUsage } from './money.ts'
 
 const none: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 
-/** What is billed: the provider's figures, else ours, flagged. Nothing that a failed attempt used ever counts. */
+/**
+ * What is billed: the provider's figures, else ours, flagged. Nothing that a failed attempt used ever counts, and an answer
+ * without a word costs nothing, whatever its provider took for reading the question.
+ */
 export function billed(
-  seen: Pick<Seen, 'usage' | 'characters'>,
+  seen: Pick<Seen, 'usage' | 'characters' | 'outcome'>,
   price: Price | undefined,
   inputTokens: number,
 ): { readonly usage: Usage; readonly cost: Microdollars } {
   const told = seen.usage ? saneUsage(seen.usage) : undefined
   const usage = told ?? { ...none, input_tokens: inputTokens, output_tokens: tokensOfText(seen.characters), estimated: true }
-  return { usage, cost: price ? costOf(price, usage) : 0 }
+  return { usage, cost: price && !isWordless(seen) ? costOf(price, usage) : 0 }
 }
+
+/** What is not text, a picture say, has tokens all the same. */
+const isWordless = ({ usage, characters, outcome }: Pick<Seen, 'usage' | 'characters' | 'outcome'>): boolean =>
+  outcome?.status === 'completed' && characters === 0 && usage?.output_tokens === 0
 
 export const nothingBilled = { usage: none, cost: 0 } as const
 

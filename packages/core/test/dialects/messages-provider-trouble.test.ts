@@ -132,3 +132,18 @@ describe('size', () => {
     expect(read([start(), ...bodies]).outcome.status).toBe('failed')
   })
 })
+
+test('a whole answer may hold a bare text, or null for nothing; without any content it is none', () => {
+  const whole = (body: JsonObject) => messagesProvider.decodeResponse({ type: 'message', role: 'assistant', ...body })
+  expect(whole({ content: 'Hi', stop_reason: 'end_turn' })).toMatchObject({
+    output: [{ type: 'message', content: [{ type: 'text', text: 'Hi' }] }],
+    outcome: { status: 'completed' },
+  })
+  for (const content of [null, '', []])
+    expect(whole({ content, stop_reason: 'end_turn' })).toMatchObject({
+      output: [{ content: [{ text: '' }] }],
+      outcome: { status: 'completed' },
+    })
+  for (const body of [{}, { content: null }, { content: 7, stop_reason: null }])
+    expect(whole(body).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
+})

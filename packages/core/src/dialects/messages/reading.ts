@@ -140,16 +140,22 @@ export function decodeResponse(body: JsonObject, reading: Reading = {}): Inferen
 function readMessage(body: JsonObject, reading: Reading): InferenceResponse {
   const head = headOf(body)
   const error = errorOf(body)
-  const outcome = error ? failed(error) : endingOf(body)
-  const said = readBlocks(objects(body.content), outcome, { body, head, reading })
+  const blocks = blocksOf(body)
+  const outcome = error ? failed(error) : blocks ? outcomeOf(stringOf(body.stop_reason)) : silent
+  const said = readBlocks(blocks ?? [], outcome, { body, head, reading })
   const isNameless = outcome.status !== 'failed' && said.some(item => item.type === 'function_call' && item.name === '')
   const output = said.length === 0 && outcome.status === 'completed' ? [emptyMessage] : said
   const usage = countUsage(body.usage, said.length > 0)
   return remember({ ...head, output, outcome: isNameless ? nameless : outcome, ...(usage && { usage }) }, { dialect, body })
 }
 
-const endingOf = ({ content, stop_reason }: JsonObject): Outcome =>
-  Array.isArray(content) ? outcomeOf(stringOf(stop_reason)) : failed(unreadable('The provider’s answer has no content.'))
+const silent = failed(unreadable('The provider’s answer has no content.'))
+
+/** Some servers send a bare text, and null where they have nothing to say. */
+function blocksOf({ content, stop_reason }: JsonObject): readonly JsonObject[] | undefined {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return Array.isArray(content) || typeof stop_reason === 'string' ? objects(content) : undefined
+}
 
 interface Answer {
   readonly body: JsonObject
