@@ -20,7 +20,7 @@ export interface Expected {
   readonly output?: readonly JsonObject[]
   /** Codes of the warnings that come with it. Default: none. */
   readonly warnings?: readonly string[]
-  /** Tokens, as the usage record has them. */
+  /** As the usage record has it. */
   readonly billed?: Billed
   /** With a second provider behind: it is asked, and the caller gets its answer. `maybe`: both ways are right. */
   readonly fallback: boolean | 'maybe'
@@ -35,6 +35,8 @@ export interface Billed {
   readonly outputTokens?: number
   readonly cachedTokens?: number
   readonly reasoningTokens?: number
+  /** Microdollars. */
+  readonly cost?: number
 }
 
 export type Expectation = Partial<Record<Mode, Expected>>

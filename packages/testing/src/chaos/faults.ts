@@ -2,6 +2,7 @@ import type { Fault } from './expect.ts'
 import { bodyFaults } from './faults-body.ts'
 import { callFaults } from './faults-calls.ts'
 import { connectionFaults } from './faults-connection.ts'
+import { endingFaults } from './faults-endings.ts'
 import { eventStreamFaults } from './faults-event-stream.ts'
 import { framingFaults } from './faults-framing.ts'
 import { statusFaults } from './faults-status.ts'
@@ -20,6 +21,7 @@ export const faults: readonly Fault[] = [
   ...framingFaults,
   ...eventStreamFaults,
   ...callFaults,
+  ...endingFaults,
   ...usageFaults,
 ]
 

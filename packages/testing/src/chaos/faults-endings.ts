@@ -1,0 +1,278 @@
+import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { defaultText, pieces, type Speech } from '../speech/speech.ts'
+import type { SpokenDialect } from '../speech/tongues.ts'
+import { type Play, saying, telling } from './acts.ts'
+import { type Change, type Changes, changed, inAll, put, retold, where } from './edits.ts'
+import { alike, broken, type Expected, e502, type Fault, faultOf, fine, fineInOtherWords, onlyIn, type Row } from './expect.ts'
+
+// Rows 69, 70, 72, 73, 78 and 84: answers that are sound but for what they say of themselves.
+
+const right: Speech = { text: defaultText }
+const call: Speech = { tools: [{ name: 'get_time', arguments: '{}' }] }
+const emptyMessage: JsonObject = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: '' }] }
+const incomplete = (reason: string): Expected => ({ ...fine, ends: 'incomplete', reason })
+
+const reasonFields = { chat: 'finish_reason', messages: 'stop_reason', gemini: 'finishReason', bedrock: 'stopReason' } as const
+
+/** Why the answer ended, wherever that is said. */
+const ending = (reason: Json): Changes =>
+  Object.fromEntries(
+    Object.entries(reasonFields).map(([dialect, field]) => [
+      dialect,
+      // Pieces of chat say with each that it is not the last.
+      put(field, (before: Json | undefined) => (before === null ? null : reason)),
+    ]),
+  )
+
+const isResponse = ({ object, status }: JsonObject): boolean => object === 'response' && status !== 'in_progress'
+/** A response that says so of itself. */
+const withStatus = (status: Json, reason: Json): Change =>
+  where(isResponse, response => ({ ...response, status, incomplete_details: reason === null ? null : { reason } }))
+
+/** Of a stream, the last event says by its name that it is completed. */
+const statusless: Change = where(isResponse, put('status', null))
+
+const noReason = 'Its responses have a status, and no reason to have stopped.'
+
+const answers = ['chat', 'gemini'] as const
+const oneAnswer = onlyIn(answers, 'An answer is one answer there.')
+const lists: Readonly<Record<(typeof answers)[number], string>> = { chat: 'choices', gemini: 'candidates' }
+
+const choosing = (choose: (right: JsonObject) => readonly JsonObject[]): Changes =>
+  Object.fromEntries(
+    answers.map(dialect => [
+      dialect,
+      put(lists[dialect], choices => (Array.isArray(choices) ? (choices as readonly Json[]).filter(isObject).flatMap(choose) : choices)),
+    ]),
+  )
+
+/** The same place in another answer, which must not be heard. */
+const otherChoice = (choice: JsonObject): JsonObject => ({
+  ...choice,
+  index: 1,
+  ...(isObject(choice.message) && { message: { ...choice.message, content: 'Not this.' } }),
+  ...(isObject(choice.delta) && { delta: { content: 'Not this.' } }),
+  ...(isObject(choice.content) && { content: { ...choice.content, parts: [{ text: 'Not this.' }] } }),
+})
+
+const elsewhere = 'somebody-elses-model'
+const models: Changes = {
+  responses: put('model', elsewhere),
+  chat: put('model', elsewhere),
+  messages: put('model', elsewhere),
+  gemini: put('modelVersion', elsewhere),
+}
+
+/** When the answer was made, as its provider has it. */
+const createdAt = (seconds: number): Changes => ({
+  responses: put('created_at', seconds),
+  chat: put('created', seconds),
+  gemini: where(
+    object => 'responseId' in object,
+    answer => ({ ...answer, createTime: timeOf(seconds) }),
+  ),
+})
+const timeOf = (seconds: number): string => (seconds > 1e11 ? String(seconds) : new Date(seconds * 1000).toISOString())
+const noTime = onlyIn(['responses', 'chat', 'gemini'], 'It does not say when.')
+
+const roles: Change = put('role', role => (role === 'assistant' || role === 'model' ? 'narrator' : role))
+
+/** In the place of a piece, none. */
+const nullPieces: Readonly<Record<Exclude<SpokenDialect, 'responses'>, readonly JsonObject[]>> = {
+  chat: [
+    { choices: [{ index: 0, delta: null, finish_reason: null }] },
+    { choices: [{ index: 0, delta: { content: null, tool_calls: null } }] },
+  ],
+  messages: [
+    { type: 'content_block_delta', index: 0, delta: null },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: null } },
+  ],
+  gemini: [
+    { candidates: [{ content: null, index: 0 }] },
+    { candidates: [{ content: { parts: null }, index: 0 }] },
+    { candidates: [{ content: { parts: [{ text: null }] } }] },
+    { candidates: null },
+  ],
+  bedrock: [
+    { contentBlockIndex: 0, delta: null },
+    { contentBlockIndex: 0, delta: { text: null } },
+  ],
+}
+
+const withNulls = retold(right, (content, { dialect }) => {
+  const pieces =
+    dialect === 'responses' ? [{ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: null }] : nullPieces[dialect]
+  const event = content.at(1)?.event
+  const frames = pieces.map(body => ({
+    ...(event !== undefined && { event: dialect === 'responses' || dialect === 'messages' ? String(body.type) : event }),
+    data: JSON.stringify(body),
+  }))
+  return [...content.slice(0, 4), ...frames, ...content.slice(4)]
+})
+
+const nothing: Changes = {
+  responses: where(({ type }) => type === 'message', put('content', null)),
+  chat: put('content', null),
+  messages: put('content', null),
+  gemini: put('content', null),
+  bedrock: put('content', null),
+}
+
+const asParts: Change = put('content', content =>
+  typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : content,
+)
+
+const asText: Changes = {
+  responses: where(({ type, content }) => type === 'message' && Array.isArray(content) && content.length > 0, put('content', defaultText)),
+  messages: where(({ type }) => type === 'message', put('content', defaultText)),
+}
+
+const completed = (more: Partial<Expected> = {}): Expected => ({ ...fineInOtherWords, ...more })
+const noUse: Play = telling(({ tongue, asked }) => tongue.tell({ text: '', usage: { input: 12, output: 0 } }, asked))
+
+const rows: readonly Row[] = [
+  {
+    row: 69,
+    name: 'empty-answer',
+    play: noUse,
+    expect: alike(completed({ output: [emptyMessage], usage: 'U0', billed: { inputTokens: 12, outputTokens: 0 } })),
+  },
+  {
+    row: 70,
+    name: 'finish-unknown',
+    play: changed(right, { ...ending('future_reason'), responses: withStatus('incomplete', 'future_reason') }),
+    expect: alike(fine),
+    but: { responses: alike(incomplete('future_reason')) },
+  },
+  {
+    row: 70,
+    name: 'finish-null',
+    play: changed(right, { ...ending(null), responses: statusless }),
+    expect: alike(fine),
+    // There nothing else says that a stream is over.
+    but: { gemini: { whole: fine, stream: { ...broken, usage: 'UR' } } },
+  },
+  { row: 70, name: 'finish-length', play: saying({ ...right, finish: 'length' }), expect: alike(incomplete('max_output_tokens')) },
+  {
+    row: 70,
+    name: 'finish-content-filter',
+    play: saying({ ...right, finish: 'content_filter' }),
+    expect: alike(incomplete('content_filter')),
+  },
+  {
+    row: 70,
+    name: 'finish-calls-without-calls',
+    play: changed(right, {
+      chat: ending('tool_calls').chat ?? roles,
+      messages: ending('tool_use').messages ?? roles,
+      bedrock: ending('tool_use').bedrock ?? roles,
+    }),
+    expect: alike(fine),
+    lacks: { responses: noReason, gemini: 'Its reason for calls is that for words.' },
+  },
+  {
+    row: 70,
+    name: 'finish-stop-with-calls',
+    play: changed(call, {
+      chat: ending('stop').chat ?? roles,
+      messages: ending('end_turn').messages ?? roles,
+      bedrock: ending('end_turn').bedrock ?? roles,
+    }),
+    expect: alike(completed({ output: [{ type: 'function_call', name: 'get_time', arguments: '{}', status: 'completed' }] })),
+    lacks: { responses: noReason, gemini: 'Its reason for calls is that for words.' },
+  },
+  {
+    row: 72,
+    name: 'no-choices',
+    play: changed(
+      right,
+      choosing(() => []),
+    ),
+    expect: alike(e502),
+    lacks: oneAnswer,
+  },
+  {
+    row: 72,
+    name: 'two-choices',
+    play: changed(
+      right,
+      choosing(choice => [choice, otherChoice(choice)]),
+    ),
+    expect: alike(fine),
+    lacks: oneAnswer,
+  },
+  {
+    row: 72,
+    name: 'other-choice-first',
+    play: changed(
+      right,
+      choosing(choice => [otherChoice(choice), choice]),
+    ),
+    expect: alike(fine),
+    lacks: oneAnswer,
+  },
+  {
+    row: 72,
+    name: 'other-choice-only',
+    play: changed(
+      right,
+      choosing(choice => [otherChoice(choice)]),
+    ),
+    expect: alike(e502),
+    lacks: oneAnswer,
+  },
+  {
+    row: 72,
+    name: 'choice-without-number',
+    play: changed(
+      right,
+      choosing(({ index, ...choice }) => [choice]),
+    ),
+    expect: alike(fine),
+    lacks: oneAnswer,
+  },
+  {
+    row: 73,
+    name: 'role-strange',
+    play: telling(line => inAll(line.tongue.tell(right, line.asked), roles)),
+    expect: alike(fine),
+  },
+  { row: 73, name: 'pieces-of-nothing', applies: ['stream'], play: withNulls, expect: { stream: fine } },
+  {
+    row: 73,
+    name: 'content-null',
+    applies: ['whole'],
+    play: changed(right, nothing),
+    expect: { whole: completed({ output: [emptyMessage] }) },
+    // Its caller speaks the same language, and is told what was said.
+    but: { responses: { whole: completed({ output: [{ type: 'message', role: 'assistant', content: [] }] }) } },
+  },
+  {
+    row: 73,
+    name: 'content-in-parts',
+    play: changed(right, { chat: asParts }),
+    expect: alike(fine),
+    lacks: onlyIn(['chat'], 'Content consists of parts there anyway.'),
+  },
+  {
+    row: 73,
+    name: 'content-in-text',
+    applies: ['whole'],
+    play: changed(right, asText),
+    expect: { whole: fine },
+    lacks: onlyIn(['responses', 'messages'], 'No server is known to say it so.'),
+  },
+  {
+    row: 78,
+    name: 'another-model',
+    play: changed(right, models),
+    // At the price of the offer that was asked: a token in costs one microdollar, one out two.
+    expect: alike({ ...fine, billed: { cost: 12 + 2 * pieces(defaultText).length } }),
+    lacks: { bedrock: 'Its answers do not name a model.' },
+  },
+  { row: 84, name: 'created-never', play: changed(right, createdAt(0)), expect: alike(fine), lacks: noTime },
+  { row: 84, name: 'created-in-the-future', play: changed(right, createdAt(4_102_444_800)), expect: alike(fine), lacks: noTime },
+  { row: 84, name: 'created-in-milliseconds', play: changed(right, createdAt(1_764_547_200_000)), expect: alike(fine), lacks: noTime },
+]
+
+export const endingFaults: readonly Fault[] = rows.map(faultOf)
