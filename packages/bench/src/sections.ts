@@ -1,5 +1,6 @@
 import { allocations, held, promoted } from './allocations.ts'
 import { halves } from './halves.ts'
+import { image } from './image.ts'
 import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
@@ -24,6 +25,7 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   streams: { run: streams, published: true },
   translate: { run: translate, published: true },
   halves: { run: halves, published: true },
+  image: { run: image, published: true },
   profile: { run: profile, published: false },
   allocations: { run: allocations, published: false },
   promoted: { run: promoted, published: false },

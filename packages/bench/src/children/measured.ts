@@ -16,6 +16,8 @@ export type MeasuredVerbs = {
   /** Microseconds of CPU so far, all threads: collections and compilation are part of the price. */
   cpu: (input: Record<string, never>) => number
   memory: (input: Record<string, never>) => Memory
+  /** The most bytes that the process ever had. */
+  peak: (input: Record<string, never>) => number
   startProfile: (input: Record<string, never>) => Promise<void>
   /** `file`: where the whole profile goes, for those who want to look closer. */
   stopProfile: (input: { readonly file: string }) => Promise<HotSpots>
@@ -47,6 +49,7 @@ export function measured(listen: MeasuredVerbs['listen']): MeasuredVerbs & Verbs
       const { heapUsed, external } = process.memoryUsage()
       return { rss, heap: heapUsed + external }
     },
+    peak: () => process.resourceUsage().maxRSS * 1024,
     async startProfile() {
       session.connect()
       await session.post('Profiler.enable')
