@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Part } from '../protocol/item.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
@@ -18,6 +19,17 @@ test.each<[string, JsonObject]>([
   const tokens = estimateInput(asking(body))
   expect(tokens).toBeGreaterThan(1_500)
   expect(tokens).toBeLessThan(1_700)
+})
+
+test('files and sounds count by their size: who sends a book sets money aside for a book', () => {
+  const said = (...content: readonly Part[]): number => estimateInput({ input: [{ type: 'message', role: 'user', content }] })
+  const text = said({ type: 'file', url: `data:text/plain;base64,${base64}` })
+  expect(text).toBeGreaterThan(700_000)
+  expect(text).toBeLessThan(800_000)
+  expect(said({ type: 'file', url: `data:application/pdf;base64,${base64}` })).toBeGreaterThan(100_000)
+  expect(said({ type: 'audio', data: base64, format: 'mp3' })).toBeGreaterThan(4_000)
+  expect(said({ type: 'image', url: `data:image/png;base64,${base64}` })).toBeLessThan(1_700)
+  expect(estimateInput(asking({ type: 'input_file', file_data: `data:text/csv;base64,${base64}` }))).toBeGreaterThan(700_000)
 })
 
 test('bytes in an item of its own are no text either', () => {

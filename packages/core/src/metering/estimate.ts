@@ -2,13 +2,14 @@ import type { Item, Part } from '../protocol/item.ts'
 import type { Offer, Rates } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
+import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
 import { costOf, type Microdollars } from './money.ts'
 
 /** Characters per token where nobody counted for us. */
 const charactersPerToken = 4
 /** What is set aside for input, beyond the estimate: the store must never be short because a text was dense. */
 const margin = 1.5
-/** An image, a file or a sound, whatever its address or its bytes weigh: base64 is no text to a model. */
+/** An image, whatever its address or its bytes weigh, and what is not told apart: base64 is no text to a model. */
 export const tokensPerBlob = 1_600
 /** Roles, brackets and names around one item. */
 const tokensPerItem = 8
@@ -22,17 +23,19 @@ export const tokensOfText = (characters: number): number => Math.ceil(characters
 interface Tally {
   characters: number
   blobs: number
+  /** Of files and sounds, which a model reads from end to end: they weigh by their size. */
+  tokens: number
 }
 
 /** Input tokens of a prompt, counted in characters: no text is copied or scanned. */
 export function estimateInput(prompt: Prompt): number {
-  const tally: Tally = { characters: prompt.instructions?.length ?? 0, blobs: 0 }
+  const tally: Tally = { characters: prompt.instructions?.length ?? 0, blobs: 0, tokens: 0 }
   for (const item of prompt.input) addItem(tally, item)
   for (const tool of prompt.tools ?? []) tally.characters += JSON.stringify(tool).length
   // What goes on unread is paid for all the same.
   for (const unread of [prompt.extensions, prompt.native?.body]) if (unread) tally.characters += JSON.stringify(unread).length
   if (prompt.text?.format?.type === 'json_schema') tally.characters += JSON.stringify(prompt.text.format.schema).length
-  return prompt.input.length * tokensPerItem + tally.blobs * tokensPerBlob + tokensOfText(tally.characters)
+  return prompt.input.length * tokensPerItem + tally.blobs * tokensPerBlob + tally.tokens + tokensOfText(tally.characters)
 }
 
 function addItem(tally: Tally, item: Item): void {
@@ -50,7 +53,9 @@ function addParts(tally: Tally, parts: readonly Part[]): void {
   for (const part of parts) {
     if (part.type === 'text') tally.characters += part.text.length
     else if (part.type === 'refusal') tally.characters += part.refusal.length
-    else if (part.type !== 'native') tally.blobs += 1
+    else if (part.type === 'image') tally.blobs += 1
+    else if (part.type === 'file') tally.tokens += tokensOfFile(part)
+    else if (part.type === 'audio') tally.tokens += tokensOfSound(part)
     else addNative(tally, part.body)
   }
 }
@@ -83,7 +88,7 @@ export function eachField(body: Json, see: (field: string, text: string, isBlob:
 const blobField = /^(?:data|.+_data|image_url|file_url|file_id)$/
 const dataUrl = /^data:[\w.+-]{1,100}\/[\w.+-]{1,100}[;,]/
 
-const isBlob = (field: string, value: string): boolean => blobField.test(field) || dataUrl.test(value)
+const isBlob = (field: string, value: string): boolean => !value.startsWith('data:text/') && (blobField.test(field) || dataUrl.test(value))
 
 /** An offer at the price that a request pays there: `{ ...offer, price: priceFor(candidate, request) }`. */
 type Priced = Pick<Offer, 'context_window' | 'max_output_tokens'> & { readonly price?: Rates | undefined }

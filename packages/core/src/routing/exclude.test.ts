@@ -10,10 +10,10 @@ import type { Candidate } from './plan.ts'
 const price = { input: 1_000_000, output: 1_000_000 }
 
 /** Why an offer is left out of a request; nothing if it is not. */
-const whyNot = (fields: JsonObject, offer: Partial<Offer>): string | undefined =>
-  whyNotFor(responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields }), offer)
+const whyNot = (fields: JsonObject, offer: Partial<Offer>, inputTokens = 1): string | undefined =>
+  whyNotFor(responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields }), offer, inputTokens)
 
-function whyNotFor(request: InferenceRequest, offer: Partial<Offer>): string | undefined {
+function whyNotFor(request: InferenceRequest, offer: Partial<Offer>, inputTokens = 1): string | undefined {
   const sold: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price, ...offer }
   const candidate: Candidate = {
     model: { id: 'm', offers: [sold] },
@@ -21,7 +21,7 @@ function whyNotFor(request: InferenceRequest, offer: Partial<Offer>): string | u
     provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
     credential: { id: 'c', owner: 'platform', secret: '' },
   }
-  const question = { needs: needsOf(request, 1), routing: request.routing, readsMedia: false }
+  const question = { needs: needsOf(request, inputTokens), routing: request.routing, readsMedia: false }
   for (const { code, why } of rules) {
     const reason = why(candidate, question)
     if (reason !== undefined) return `${code}: ${reason}`
@@ -69,4 +69,13 @@ test('items that one language alone can say are left to who speaks it, each unde
   const upload = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: [block] }] })
   expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only a provider speaking "messages" can take/)
   expect(whyNotFor(upload, { dialect: 'messages' })).toBeUndefined()
+})
+
+test('a prompt that is too long beyond doubt is not sent, and the bytes of a document leave doubt', () => {
+  const showing = (file_data: string) => ({ input: [{ role: 'user', content: [{ type: 'input_file', filename: 'f', file_data }] }] })
+  const small = { context_window: 1_000 }
+  expect(whyNot({}, small, 2_000)).toBeUndefined()
+  expect(whyNot({}, small, 2_001)).toMatch(/^context_length_exceeded/)
+  expect(whyNot(showing('data:text/plain;base64,AAAA'), small, 2_001)).toMatch(/^context_length_exceeded/)
+  expect(whyNot(showing('data:application/pdf;base64,AAAA'), small, 2_001)).toBeUndefined()
 })

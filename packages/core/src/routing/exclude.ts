@@ -104,7 +104,7 @@ export const rules: readonly Rule[] = [
     why: ({ offer }, { needs }) =>
       // The estimate is on the high side, so only what is beyond doubt is left out; the provider has the last word.
       when(
-        offer.context_window !== undefined && needs.inputTokens > 2 * offer.context_window,
+        !needs.documents && offer.context_window !== undefined && needs.inputTokens > 2 * offer.context_window,
         `the prompt is about ${needs.inputTokens} tokens long and its context window holds ${offer.context_window}`,
       ),
   },

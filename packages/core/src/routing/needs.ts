@@ -9,6 +9,8 @@ export interface Needs {
   readonly vision: boolean
   /** An image or a file that is only an address. */
   readonly addresses: boolean
+  /** A file that is no text: how many tokens it is cannot be told from its bytes. */
+  readonly documents: boolean
   readonly structuredOutput: boolean
   readonly jsonMode: boolean
   readonly toolChoiceRequired: boolean
@@ -24,10 +26,12 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
   const natives: DialectName[] = []
   let vision = false
   let addresses = false
+  let documents = false
   const look = (parts: readonly Part[]): void => {
     for (const part of parts) {
       if (part.type === 'image') vision = true
       if ((part.type === 'image' || part.type === 'file') && !part.url.startsWith('data:')) addresses = true
+      if (part.type === 'file' && !part.url.startsWith('data:text/')) documents = true
       if (part.type === 'native') natives.push(part.dialect)
     }
   }
@@ -42,6 +46,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     tools: tools.some(({ type }) => type === 'function'),
     vision,
     addresses,
+    documents,
     structuredOutput: prompt.text?.format?.type === 'json_schema',
     jsonMode: prompt.text?.format?.type === 'json_object',
     toolChoiceRequired: prompt.tool_choice === 'required',
