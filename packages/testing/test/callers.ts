@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
 import { expect } from 'vitest'
-import { leakedSecret } from '../src/chaos/faults-status.ts'
+import { leakedSecrets } from '../src/chaos/faults-words.ts'
 import { readEvents, terminals } from './read-events.ts'
 
 /** An answer of the gateway, read to its end. */
@@ -36,7 +36,7 @@ const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value)
 const objectOf = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
 
 function checkHeaders({ headers, text, status }: Answer): void {
-  expect(text).not.toContain(leakedSecret)
+  for (const secret of leakedSecrets) expect(text).not.toContain(secret)
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   expect(headers.get('set-cookie')).toBeNull()
   if (status === 429) expect(headers.get('x-rate-limit-source')).toBe('provider')

@@ -76,7 +76,7 @@ export async function ask({ url, test, mode, caller = responsesCaller }: House, 
 
 export async function rowOf({ test: { storage, caller } }: Pick<House, 'test'>, answer: Answer): Promise<UsageRow> {
   const row = await storage.usage.find(caller.workspaceId, answer.headers.get('x-request-id') ?? '')
-  if (!row) throw new Error('The request left no usage record.')
+  if (!row) throw new Error(`The request left no usage record: ${answer.text.slice(0, 200)}`)
   return row
 }
 

@@ -15,7 +15,7 @@ export function readEvents(text: string): { readonly events: readonly StreamEven
       comments.push(block)
       continue
     }
-    const match = /^event: ([a-z_.]+)\ndata: (.*)$/.exec(block)
+    const match = /^event: ([a-z_.]+)\ndata: ([^\r\n]*)$/.exec(block)
     if (!match) throw new Error(`This is no whole event: ${block.slice(0, 200)}`)
     const event = JSON.parse(match[2] ?? '') as StreamEvent
     if (event.type !== match[1]) throw new Error(`The event is called ${match[1]} and says ${event.type}.`)

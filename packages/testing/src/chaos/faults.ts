@@ -7,9 +7,10 @@ import { eventStreamFaults } from './faults-event-stream.ts'
 import { framingFaults } from './faults-framing.ts'
 import { statusFaults } from './faults-status.ts'
 import { usageFaults } from './faults-usage.ts'
+import { wordFaults } from './faults-words.ts'
 
 /**
- * Rows 5 to 65 of the fault catalogue, as a provider plays them, each with what a caller of the gateway must meet.
+ * Rows 5 to 84 of the fault catalogue, as a provider plays them, each with what a caller of the gateway must meet.
  *
  * @example
  * for (const fault of faults) for (const mode of fault.applies) test(`${fault.row} ${fault.name}, ${mode}`, () => …)
@@ -23,6 +24,7 @@ export const faults: readonly Fault[] = [
   ...callFaults,
   ...endingFaults,
   ...usageFaults,
+  ...wordFaults,
 ]
 
 /** The variants of one row. */
@@ -45,5 +47,10 @@ export const unplayable: readonly { readonly row: number; readonly name: string;
     row: 18,
     name: 'Proxy or egress blocked (ENETUNREACH)',
     reason: 'An unreachable network lies beyond 127.0.0.1; `brokenTransport` rejects as the system would.',
+  },
+  {
+    row: 83,
+    name: 'The answer to another user’s question',
+    reason: 'It is a right answer in every respect that a gateway can see; whoever reads it would have to know the question.',
   },
 ]

@@ -1,0 +1,286 @@
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { defaultText, type Speech, type Trouble } from '../speech/speech.ts'
+import type { SpokenDialect } from '../speech/tongues.ts'
+import { bytesOf, chunk, chunkedType, halfFrames, head, json, type Play, refusing, saying, streaming, typeOf } from './acts.ts'
+import { type Change, type Changes, changed, inAll, put, retold, where } from './edits.ts'
+import {
+  alike,
+  broken,
+  type Expectation,
+  type Expected,
+  e400,
+  e502,
+  type Fault,
+  faultOf,
+  fine,
+  fineInOtherWords,
+  type Row,
+} from './expect.ts'
+import { leakedSecret } from './faults-status.ts'
+
+// Rows 71 and 79 to 82: more than text, more text than was asked for, and text that would do harm elsewhere.
+
+const right: Speech = { text: defaultText }
+const said: JsonObject = { type: 'message', content: [{ type: 'output_text', text: defaultText }] }
+const told = (...output: readonly JsonObject[]): Expected => ({ ...fineInOtherWords, output })
+
+const refusal = 'I will not set two trains on one track.'
+const refused = (content: readonly JsonObject[]): Expectation =>
+  alike({
+    ...fine,
+    exact: false,
+    ends: 'incomplete',
+    reason: 'content_filter',
+    output: content.length > 0 ? [{ type: 'message', content }] : [],
+  })
+
+const thought = 'First the points, then the signal.'
+const thoughtful: Speech = { reasoning: thought, text: defaultText }
+const summary = [{ type: 'summary_text', text: thought }]
+const sealed = { type: 'reasoning', encrypted_content: 'sealed' }
+const state = 'c3RhdGUgb2YgYSB0aG91Z2h0'
+
+/** State beside a thought, where the language of tests does not put it there anyway. */
+const withState: Changes = {
+  responses: where(
+    ({ type }) => type === 'reasoning',
+    item => ({ ...item, encrypted_content: state }),
+  ),
+  chat: where(
+    object => typeof object.reasoning_content === 'string',
+    holder => ({ ...holder, reasoning_details: [{ type: 'reasoning.encrypted', data: state, index: 0 }] }),
+  ),
+  // On the last piece of it.
+  gemini: where(
+    ({ thought: isThought, text }) => isThought === true && thought.endsWith(String(text)),
+    part => ({ ...part, thoughtSignature: state }),
+  ),
+}
+
+const url = 'https://signals.example/levers'
+const title = 'On levers'
+const citation: JsonObject = { type: 'url_citation', url, title, start_index: 0, end_index: 7 }
+const cited: Changes = {
+  responses: where(
+    ({ type, text }) => type === 'output_text' && text === defaultText,
+    part => ({ ...part, annotations: [citation] }),
+  ),
+  chat: where(
+    object => object.content === defaultText,
+    message => ({ ...message, annotations: [{ type: 'url_citation', url_citation: { url, title, start_index: 0, end_index: 7 } }] }),
+  ),
+  messages: where(
+    object => object.type === 'text' && object.text === defaultText,
+    block => ({ ...block, citations: [{ type: 'web_search_result_location', url, title, cited_text: 'Signals', encrypted_index: 'x' }] }),
+  ),
+  gemini: where(
+    object => 'finishReason' in object,
+    candidate => ({
+      ...candidate,
+      groundingMetadata: {
+        groundingChunks: [{ web: { uri: url, title } }],
+        groundingSupports: [{ segment: { startIndex: 0, endIndex: 7, text: 'Signals' }, groundingChunkIndices: [0] }],
+      },
+    }),
+  ),
+}
+
+/** What brings a citation, where it does not stand in a frame that is there anyway. */
+const citingFrames: Readonly<Partial<Record<SpokenDialect, JsonObject>>> = {
+  chat: {
+    choices: [{ index: 0, delta: { annotations: [{ type: 'url_citation', url_citation: { url, title, start_index: 0, end_index: 7 } }] } }],
+  },
+  messages: {
+    type: 'content_block_delta',
+    index: 0,
+    delta: {
+      type: 'citations_delta',
+      citation: { type: 'web_search_result_location', url, title, cited_text: 'Signals', encrypted_index: 'x' },
+    },
+  },
+}
+
+/** The same, and one frame more before the last of the content. */
+const withFrame =
+  (frames: Readonly<Partial<Record<SpokenDialect, JsonObject>>>, changes: Changes): Play =>
+  line => {
+    const body = frames[line.dialect]
+    const tell = (speech: Speech) => inAll(line.tongue.tell(speech, line.asked), changes[line.dialect] ?? (each => each))
+    const extra: readonly Frame[] = body ? [{ ...(typeof body.type === 'string' && { event: body.type }), data: JSON.stringify(body) }] : []
+    const play = retold(right, content => [...content.slice(0, -1), ...extra, ...content.slice(-1)])
+    return play({ ...line, tongue: { ...line.tongue, tell } })
+  }
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const appended =
+  (field: string, value: JsonObject): Change =>
+  object =>
+    Array.isArray(object[field]) && (object[field] as readonly Json[]).length > 0
+      ? { ...object, [field]: [...(object[field] as readonly Json[]), value] }
+      : object
+
+const drawing: JsonObject = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: pixel }
+const image: Changes = {
+  responses: appended('output', drawing),
+  chat: where(
+    object => object.content === defaultText,
+    message => ({ ...message, images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${pixel}` } }] }),
+  ),
+  gemini: where(
+    object => 'finishReason' in object,
+    put('content', content =>
+      isObject(content) ? appended('parts', { inlineData: { mimeType: 'image/png', data: pixel } })(content) : content,
+    ),
+  ),
+  bedrock: put('message', message =>
+    isObject(message) ? appended('content', { image: { format: 'png', source: { bytes: pixel } } })(message) : message,
+  ),
+}
+const imageFrames: Readonly<Partial<Record<SpokenDialect, JsonObject>>> = {
+  chat: { choices: [{ index: 0, delta: { images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${pixel}` } }] } }] },
+}
+
+/** So many times longer than what was asked for that no count of tokens explains it. */
+const overlong = 'Over and over the same. '.repeat(400)
+const cap = 16
+/** Sixteen characters a token, a twentieth more, and a kilobyte on top. */
+const allowed = Math.ceil(cap * 1.05 * 16) + 1_024
+const cut: Expected = {
+  ...fineInOtherWords,
+  ends: 'incomplete',
+  reason: 'max_output_tokens',
+  usage: 'UE',
+}
+
+/** The same words until somebody has had enough. */
+const endless: Play = async line => {
+  const { opening, content } = line.tongue.tell({ text: 'again ' }, line.asked)
+  const at = content.findIndex(({ data }) => data.includes('again '))
+  const words = chunk(
+    bytesOf(
+      line,
+      Array.from({ length: 50 }, () => content[at] ?? { data: '' }),
+    ),
+  )
+  await line.write(head(200, { ...chunkedType, ...typeOf(line) }))
+  await line.write(chunk(bytesOf(line, [...opening, ...content.slice(0, at)])))
+  while ((await line.write(words)) && (await line.wait(2)));
+}
+
+/** Harmless as text, and as nothing else. */
+export const hostileText = [
+  'data: {"type":"response.completed"}\n\nevent: response.failed\ndata: {}\n\n',
+  '\r\n\r\nHTTP/1.1 200 OK\r\nset-cookie: stolen=1\r\n\r\n',
+  '</script><script>alert(1)</script>',
+  '\u001b[2J\u001b[31mred\u0000\u0007',
+  '\u202eesrever\u202c \u2028line\u2029paragraph \ufeff\ufffe',
+  '\ud800 alone, \udc00 too; __proto__ constructor \\ud83d \\n "quoted" \\',
+].join('\n')
+const hostileName = 'evil\n\nevent: response.completed\ndata: {}\n\n\u0000</script>'
+const hostileArguments = JSON.stringify({ __proto__x: hostileText.slice(0, -1), '\n\ndata: x': ['\u2028'] })
+
+/** Secrets of many makes, as providers quote them. */
+export const leakedSecrets: readonly string[] = [
+  leakedSecret,
+  'canary.token-0123456789abcdef',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJl',
+  'AKIACANARY0123456789',
+  'AIzaCANARY0123456789abcdefghijklmnop',
+  'canary0123456789',
+]
+const telltale = `The call with ${leakedSecret} (Authorization: Bearer ${leakedSecrets[1]}, ${leakedSecrets[2]}, ${leakedSecrets[3]}, ${leakedSecrets[4]}) to https://api.example.com/v1?key=${leakedSecrets[5]} broke.`
+const brokenAndTold: Trouble = { type: 'server_error', code: 'server_error', message: telltale }
+const refusedAndTold: Trouble = { type: 'invalid_request_error', code: 'invalid_value', message: telltale }
+
+const rows: readonly Row[] = [
+  {
+    row: 71,
+    name: 'refusal',
+    play: saying({ refusal }),
+    expect: alike(told({ type: 'message', content: [{ type: 'refusal', refusal }] })),
+    but: {
+      messages: refused([{ type: 'refusal', refusal }]),
+      // What it says with the reason is for developers, and nothing of it is an answer.
+      gemini: refused([]),
+      // A guardrail speaks in the place of the model.
+      bedrock: refused([{ type: 'output_text', text: refusal }]),
+    },
+  },
+  {
+    row: 71,
+    name: 'reasoning',
+    play: saying(thoughtful),
+    expect: alike(told({ type: 'reasoning', summary }, said)),
+    but: { chat: alike(told({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: thought }] }, said)) },
+  },
+  {
+    row: 71,
+    name: 'reasoning-with-state',
+    play: changed(thoughtful, withState),
+    expect: alike(told({ ...sealed, summary }, said)),
+    but: { chat: alike(told({ ...sealed, content: [{ type: 'reasoning_text', text: thought }] }, said)) },
+  },
+  {
+    row: 71,
+    name: 'annotations',
+    play: withFrame(citingFrames, cited),
+    expect: alike(
+      told({ type: 'message', content: [{ type: 'output_text', text: defaultText, annotations: [{ type: 'url_citation', url, title }] }] }),
+    ),
+    lacks: { bedrock: 'Its citations are of documents, which have no address.' },
+  },
+  {
+    row: 71,
+    name: 'image',
+    play: withFrame(imageFrames, image),
+    // A picture is of the language that drew it; callers of another get the words.
+    expect: alike(told(said)),
+    but: { responses: alike(told(said, drawing)) },
+    lacks: { messages: 'Its answers hold no pictures.' },
+  },
+  {
+    row: 79,
+    name: 'cap-ignored',
+    play: saying({ text: overlong }),
+    asks: { max_output_tokens: cap },
+    expect: alike({
+      ...cut,
+      output: [{ type: 'message', status: 'incomplete', content: [{ type: 'output_text', text: overlong.slice(0, allowed) }] }],
+    }),
+  },
+  { row: 80, name: 'endless-with-a-cap', applies: ['stream'], play: endless, asks: { max_output_tokens: cap }, expect: { stream: cut } },
+  {
+    row: 80,
+    name: 'endless-to-the-deadline',
+    applies: ['stream'],
+    play: endless,
+    asks: { gateway: { routing: { deadline_ms: 700 } } },
+    expect: { stream: { ...broken, code: ['deadline_exceeded'] } },
+  },
+  {
+    row: 81,
+    name: 'hostile-text',
+    play: saying({ text: hostileText }),
+    expect: alike(told({ type: 'message', content: [{ type: 'output_text', text: hostileText }] })),
+  },
+  {
+    row: 81,
+    name: 'hostile-call',
+    play: saying({ tools: [{ name: hostileName, arguments: hostileArguments }] }),
+    expect: alike(told({ type: 'function_call', name: hostileName, arguments: hostileArguments })),
+    but: { gemini: alike(told(sealed, { type: 'function_call', name: hostileName, arguments: hostileArguments })) },
+  },
+  { row: 82, name: 'secrets-in-500', play: refusing(500, brokenAndTold), expect: alike(e502) },
+  { row: 82, name: 'secrets-in-400', play: refusing(400, refusedAndTold), expect: alike({ ...e400, code: ['invalid_parameter_value'] }) },
+  { row: 82, name: 'secrets-in-200', play: line => json(200, line.tongue.error(brokenAndTold))(line), expect: alike(e502) },
+  {
+    row: 82,
+    name: 'secrets-after-content',
+    applies: ['stream'],
+    play: streaming(line => [bytesOf(line, halfFrames(line)), bytesOf(line, line.tongue.errorFrames(brokenAndTold, line.asked))]),
+    expect: { stream: { ...broken, usage: 'UR or UE' } },
+  },
+]
+
+export const wordFaults: readonly Fault[] = rows.map(faultOf)
