@@ -147,6 +147,24 @@ describe('the same rules as over HTTP', () => {
     expect(provider.calls).toHaveLength(1)
   })
 
+  const circle: { self?: object } = {}
+  circle.self = circle
+  const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
+  test.each<[string, object]>([
+    ['a body that holds itself', { extra: circle }],
+    ['a body that is nested too deep', { tools: [{ type: 'function', name: 'f', parameters: deep }] }],
+    ['a number that JSON cannot say', { extensions: { seed: 1n } }],
+    ['half of a surrogate pair', { instructions: 'a\ud800' }],
+    ['a key that reaches for a prototype', { metadata: JSON.parse('{"__proto__":"x"}') }],
+  ])('%s is refused as a GatewayError', async (_what, change) => {
+    const { gateway, caller, provider } = await houseOf(chatProvider)
+    expect(await error(gateway.responses.create({ model: 'test-model', input, ...change }, { caller }))).toMatchObject({
+      name: 'GatewayError',
+      code: 'invalid_request',
+    })
+    expect(provider.calls).toEqual([])
+  })
+
   test('what cannot be paid for is not begun', async () => {
     const provider = scriptedProvider({ id: 'scripted', dialect: chatProvider })
     const { gateway, caller } = await testGateway({ providers: [provider], credit: 0 })

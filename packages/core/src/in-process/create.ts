@@ -8,6 +8,7 @@ import type { InferenceEvent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { type Frame, isObject, type JsonObject } from '../protocol/wire.ts'
+import { checkBody } from './body.ts'
 
 /** Who calls, as over HTTP: by a key, or by what `gateway.authenticate` gave for one. */
 export type Calling = {
@@ -68,15 +69,17 @@ export function createWith<S extends Shapes>(dialect: ClientDialect, serving: Se
 
 /** Throws where there is nobody, or somebody who may not. */
 export async function callerOf(calling: Calling, serving: Serving): Promise<Caller> {
-  const caller = 'caller' in calling ? calling.caller : await serving.authenticate(calling.apiKey)
+  const known = 'caller' in calling ? calling.caller : undefined
+  const caller = known ?? (await serving.authenticate('apiKey' in calling ? calling.apiKey : undefined))
   if (caller.scopes.has('inference:invoke')) return caller
   throw new GatewayError('operation_not_allowed', { message: 'This key lacks the scope "inference:invoke".' })
 }
 
-export const jsonOf = (body: object): JsonObject => (isObject(body) ? body : refused())
-
-const refused = (): never => {
-  throw new GatewayError('invalid_request', { message: 'The body must be an object.' })
+/** The body, held to what bodies of the endpoints are held to. */
+export function jsonOf(body: object): JsonObject {
+  if (!isObject(body)) throw new GatewayError('invalid_request', { message: 'The body must be an object.' })
+  checkBody(body, { keys: true, texts: true })
+  return body
 }
 
 export function headerOf({ headers }: Calling): (name: string) => string | undefined {

@@ -5,7 +5,7 @@ import { type Calling, type Create, callerOf, createWith, headerOf, jsonOf, type
 import type { CountTokens, MessagesShapes } from './messages.ts'
 import type { ResponsesShapes } from './responses.ts'
 
-/** The inference endpoints without HTTP: the bodies, keys, limits and money of the endpoints, no text in between. */
+/** The inference endpoints without HTTP: the bodies, keys, limits and money of the endpoints. */
 export interface Endpoints {
   readonly responses: { readonly create: Create<ResponsesShapes> }
   readonly chat: { readonly completions: { readonly create: Create<ChatShapes> } }
