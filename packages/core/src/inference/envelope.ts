@@ -1,3 +1,4 @@
+import { sealedPrefix } from '../protocol/item.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { KeyRing } from '../runtime/seal.ts'
@@ -21,10 +22,9 @@ export interface State {
   readonly words?: readonly string[]
 }
 
-const prefix = 'gw1.'
 const version = 1
 
-export const isEnvelope = (text: string): boolean => text.startsWith(prefix)
+export const isEnvelope = (text: string): boolean => text.startsWith(sealedPrefix)
 
 /** The workspace, and what the envelope is for: no other secret under the same key can be passed off as a state. */
 const boundTo = (workspaceId: string): string => `reasoning\n${workspaceId}`
@@ -32,12 +32,12 @@ const boundTo = (workspaceId: string): string => `reasoning\n${workspaceId}`
 /** JSON keeps every text, lone surrogates included. */
 export const sealState = async (ring: KeyRing, workspaceId: string, { maker, text, words }: State): Promise<string> => {
   const { provider: p, credential: c, model: m, dialect: d, family: f } = maker
-  return prefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: text, w: words }), boundTo(workspaceId)))
+  return sealedPrefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: text, w: words }), boundTo(workspaceId)))
 }
 
 /** Nothing where it is not ours to read: altered, of another workspace, or sealed with a key that is gone. */
 export async function openState(ring: KeyRing, workspaceId: string, envelope: string): Promise<State | undefined> {
-  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(prefix.length), boundTo(workspaceId)) : undefined
+  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), boundTo(workspaceId)) : undefined
   return text === undefined ? undefined : readState(JSON.parse(text))
 }
 

@@ -54,6 +54,9 @@ export interface ReasoningItem {
   readonly redacted?: boolean
 }
 
+/** How state begins that this gateway has sealed. */
+export const sealedPrefix = 'gw1.'
+
 /** Anything we do not model. It can be replayed in its own dialect and nowhere else. */
 export interface Native {
   readonly type: 'native'

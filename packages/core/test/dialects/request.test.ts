@@ -387,3 +387,11 @@ test('an error has the shape that clients know', () => {
     error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's', doc_url: 'd' },
   })
 })
+
+test('a reference to a thought is a thought without its state, and nothing that a provider is sent', () => {
+  for (const reference of [{ type: 'item_reference', id: 'rs_1' }, { id: 'rs_1' }]) {
+    const request = responsesClient.decodeRequest({ model: 'm', input: [reference, { role: 'user', content: 'Hi' }] })
+    expect(request.prompt.input[0]).toMatchObject({ type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^gw1\./) })
+    expect(originalOf(request.prompt.input[0] ?? {})).toBeUndefined()
+  }
+})

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { responsesClient } from '../../src/dialects/index.ts'
 import { openCarried } from '../../src/inference/carry.ts'
 import { makerOf, openState, sealState } from '../../src/inference/envelope.ts'
 import { sealing } from '../../src/inference/seal.ts'
@@ -133,4 +134,18 @@ test('where nothing can be sealed, the answer goes on without state', async () =
     item: { type: 'reasoning', summary: ['Hm.'], encrypted_content: 'x' },
   }
   expect(await stage([finished])).toEqual([{ ...finished, item: { type: 'reasoning', summary: ['Hm.'] } }])
+})
+
+test('a thought that is only referred to is left out with the warning, and the conversation goes on', async () => {
+  const request = responsesClient.decodeRequest({
+    model: 'm',
+    input: [
+      { type: 'item_reference', id: 'rs_1' },
+      { role: 'user', content: 'Hi' },
+    ],
+  })
+  const carried = await openCarried(request, 'w', ring)
+  const { request: fitted, warnings } = carried?.fit(candidate('a'), false) ?? {}
+  expect(fitted?.prompt.input).toHaveLength(1)
+  expect(warnings).toMatchObject([{ code: 'reasoning_state_dropped' }])
 })

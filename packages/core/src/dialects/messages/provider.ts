@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { dropRefused, extend } from '../quirks.ts'
 import { heedRouting } from '../tier.ts'
+import { fits, fitsEffort } from './fits.ts'
 import { writeFormat } from './format.ts'
 import { writeConversation } from './items.ts'
 import { decodeResponse } from './reading.ts'
@@ -21,7 +22,9 @@ import { startWriting } from './writing.ts'
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const said = originalOf(request)
   const { body, warnings, reading } =
-    said?.dialect === dialect ? { body: withoutOurs(said.body), warnings: [], reading: {} } : compose(request.prompt, offer, quirks)
+    said?.dialect === dialect && fits(said.body, offer, quirks)
+      ? { body: withoutOurs(said.body), warnings: [], reading: {} }
+      : compose(request.prompt, offer, quirks)
   const addressed = { ...quirks.fixed_fields, ...body, model: offer.provider_model_id, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
   const bent = dropRefused(withTier(heeded, quirks), quirks, spelled)
@@ -56,7 +59,7 @@ function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Required<Omit<En
   const tools = writeTools(prompt, { format, canForce }, writing)
   const conversation = writeConversation(prompt, format.instruction, writing)
   const sampling = writeSampling(prompt, thinking, quirks)
-  const config = configOf(prompt, { effort, format: format.format })
+  const config = configOf(prompt, quirks, { effort, format: format.format })
   const user = prompt.safety_identifier ?? prompt.user
   const body: JsonObject = {
     ...(prompt.native?.dialect === dialect && prompt.native.body),
@@ -78,13 +81,14 @@ function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Required<Omit<En
 /** With what the caller put into it beside effort and format. */
 function configOf(
   { text, reasoning, native }: Prompt,
+  quirks: Quirks,
   { effort, format }: { readonly effort: Json | undefined; readonly format: JsonObject | undefined },
 ): JsonObject {
   const untold = native?.dialect === dialect ? native.body.output_config : undefined
   const told = reasoning && originalBody(reasoning)?.output_config
   const known = { ...(isObject(untold) && untold), ...(isObject(told) && told), ...(text && originalBody(text)) }
   const { effort: own, format: _, ...rest } = known
-  const level = effort ?? (isObject(told) ? own : undefined)
+  const level = effort ?? (isObject(told) && fitsEffort(told, quirks) ? own : undefined)
   return { ...rest, ...(level !== undefined && { effort: level }), ...(format && { format }) }
 }
 

@@ -4,6 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../quirks.ts'
 import { thinkingBudget } from '../thinking-budget.ts'
+import { fitsThinking } from './fits.ts'
 import { isUnthoughtLoop } from './items.ts'
 import { originalBody } from './wire.ts'
 
@@ -45,10 +46,10 @@ type Asked = Partial<Thinking>
 function thinkingOf({ reasoning, input, max_output_tokens }: Prompt, room: number, facts: Facts): Asked {
   if (!reasoning) return {}
   const known = originalBody(reasoning)
-  if (known) return { ...(isObject(known.thinking) && { thinking: known.thinking }) }
+  if (known && fitsThinking(known, facts.quirks)) return { ...(isObject(known.thinking) && { thinking: known.thinking }) }
   const { effort, summary, budget_tokens } = reasoning
   const isShown = summary !== undefined && summary !== 'none'
-  if (effort === undefined && budget_tokens === undefined && !isShown) return {}
+  if (effort === undefined && budget_tokens === undefined && !isShown) return known ? { warnings: [unknownKind] } : {}
   const { quirks } = facts
   if (effort === 'none' && quirks.thinking_off !== 'never') return quirks.thinking?.length === 0 ? {} : off
   const style = styleOf(quirks, budget_tokens)
@@ -62,6 +63,8 @@ function thinkingOf({ reasoning, input, max_output_tokens }: Prompt, room: numbe
 }
 
 const off: Asked = { thinking: { type: 'disabled' } }
+
+const unknownKind = unsupported('reasoning', 'This model takes no thinking of the kind that was asked for; it was asked without.')
 
 const unthought = unsupported(
   'reasoning.effort',

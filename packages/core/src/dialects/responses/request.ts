@@ -1,5 +1,14 @@
 import { GatewayError } from '../../errors/gateway-error.ts'
-import type { CachePoint, FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
+import {
+  type CachePoint,
+  type FunctionCallItem,
+  type FunctionCallOutputItem,
+  type Item,
+  type MessageItem,
+  type Part,
+  type ReasoningItem,
+  sealedPrefix,
+} from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
@@ -35,9 +44,21 @@ const readInput: Read<readonly Item[]> = (value, path) => {
 const readItem: Read<Item> = (value, path) => {
   const body = object(value, path)
   const type = optional({ body, path }, 'type', text)
-  if (type === undefined && body.role === undefined && typeof body.id === 'string') return unresolved(path)
+  if (type === undefined && body.role === undefined && typeof body.id === 'string') return readReference(body, path)
   const reader = items.get(type ?? 'message')
-  return remember<Item>(reader ? reader(body, path) : { type: 'native', dialect, body }, { dialect, body })
+  const item: Item = reader ? reader(body, path) : { type: 'native', dialect, body }
+  // A reference is nothing that a provider could read.
+  return type === 'item_reference' ? item : remember(item, { dialect, body })
+}
+
+/**
+ * Nothing is stored here, so what an id stands for has to be sent. Except for a thought: a conversation goes on without its
+ * state, with the warning that it always gets when that cannot be given back. (The AI SDK refers to thoughts by itself.)
+ */
+function readReference({ id }: JsonObject, path: string): Item {
+  return typeof id === 'string' && id.startsWith('rs_')
+    ? { type: 'reasoning', id, summary: [], encrypted_content: sealedPrefix + id }
+    : unresolved(path)
 }
 
 function unresolved(path: string): never {
@@ -163,7 +184,7 @@ const items: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new
   ['function_call', readCall],
   ['function_call_output', readCallOutput],
   ['reasoning', readReasoning],
-  ['item_reference', (_, path) => unresolved(path)],
+  ['item_reference', readReference],
 ])
 
 const readTool: Read<Tool> = (value, path) => {

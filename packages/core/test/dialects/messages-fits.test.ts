@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { messagesClient, messagesProvider } from '../../src/dialects/index.ts'
+import type { Quirks } from '../../src/protocol/model.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { claudeQuirks } from '../../src/providers/claude-models.ts'
+
+const marked = { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }
+const tools = [{ name: 'look', input_schema: { type: 'object', properties: {} } }]
+
+interface Case {
+  readonly model: string
+  readonly fields: JsonObject
+  readonly expected: JsonObject
+  readonly warned: readonly string[]
+}
+
+function sent(fields: JsonObject, quirks: Quirks): { readonly body: JsonObject; readonly warned: readonly (string | undefined)[] } {
+  const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 9000, messages: [marked], unheard_of: 1, ...fields })
+  const offer = { provider: 'p', provider_model_id: 'm', dialect: 'messages', max_output_tokens: 64_000 }
+  const { body, warnings } = messagesProvider.encodeRequest(request, offer, quirks)
+  return { body, warned: warnings.map(({ param }) => param) }
+}
+const of = (model: string): Quirks => claudeQuirks(model) ?? {}
+
+describe('a caller of the same language, answered by another model', () => {
+  test.each<readonly [string, Case]>([
+    [
+      'thinking that adapts becomes a budget where a model takes only that',
+      {
+        model: 'claude-haiku-4-5',
+        fields: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+        expected: { thinking: { type: 'enabled', budget_tokens: 5400 }, output_config: undefined },
+        warned: [],
+      },
+    ],
+    [
+      'thinking that cannot be said there at all is left out, and named',
+      {
+        model: 'claude-haiku-4-5',
+        fields: { thinking: { type: 'adaptive', display: 'omitted' } },
+        expected: { thinking: undefined },
+        warned: ['reasoning'],
+      },
+    ],
+    [
+      'a budget becomes the effort next to it where thinking adapts',
+      {
+        model: 'claude-opus-5-5',
+        fields: { thinking: { type: 'enabled', budget_tokens: 2000 } },
+        expected: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' } },
+        warned: ['reasoning.budget_tokens'],
+      },
+    ],
+    [
+      'a demanded call and a temperature are left out where they are refused',
+      {
+        model: 'claude-opus-5-5',
+        fields: { temperature: 0.5, tools, tool_choice: { type: 'any' } },
+        expected: { temperature: undefined, tool_choice: { type: 'auto' } },
+        warned: ['tool_choice', 'temperature'],
+      },
+    ],
+    [
+      'of two ways to choose words one goes',
+      {
+        model: 'claude-sonnet-4-5',
+        fields: { temperature: 0.4, top_p: 0.9 },
+        expected: { temperature: 0.4, top_p: undefined },
+        warned: ['top_p'],
+      },
+    ],
+    [
+      'a cap beyond what the model writes is lowered',
+      { model: 'claude-opus-5', fields: { max_tokens: 90_000 }, expected: { max_tokens: 64_000 }, warned: ['max_output_tokens'] },
+    ],
+  ])('%s', (_, { model, fields, expected, warned }) => {
+    const written = sent(fields, of(model))
+    expect({ ...written.body, ...pick(written.body, expected) }).toMatchObject(expected)
+    expect(written.warned).toEqual(warned)
+    // What has nothing to do with it goes as it was.
+    expect(written.body).toMatchObject({ messages: [marked], unheard_of: 1 })
+  })
+
+  test('what the model takes goes to it as it was written', () => {
+    const fields = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' }, tools, tool_choice: { type: 'auto' } }
+    expect(sent(fields, of('claude-opus-5'))).toEqual({
+      body: { model: 'm', max_tokens: 9000, messages: [marked], unheard_of: 1, ...fields, stream: false },
+      warned: [],
+    })
+  })
+
+  test('of a model that nobody knows, the caller knows best', () => {
+    const fields = { thinking: { type: 'enabled', budget_tokens: 2000 }, temperature: 0.5, tools, tool_choice: { type: 'any' } }
+    expect(sent(fields, {}).body).toMatchObject(fields)
+  })
+})
+
+/** The same fields, absent ones too. */
+const pick = (body: JsonObject, like: JsonObject): JsonObject => Object.fromEntries(Object.keys(like).map(field => [field, body[field]]))
