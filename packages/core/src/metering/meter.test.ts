@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import type { InferenceEvent } from '../protocol/event.ts'
 import { webClock } from '../runtime/web.ts'
-import { meter, type Seen } from './meter.ts'
+import { meter, type Seen, type Stage } from './meter.ts'
 
 const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, estimated: true }
 const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
 
-const watched = (batches: readonly (readonly InferenceEvent[])[], stuck = false) => {
+const watched = (
+  batches: readonly (readonly InferenceEvent[])[],
+  { stuck = false, through }: { stuck?: boolean; through?: Stage } = {},
+) => {
   const ends: Seen[] = []
   let closed = 0
   const queue = [...batches]
@@ -22,7 +25,7 @@ const watched = (batches: readonly (readonly InferenceEvent[])[], stuck = false)
       return { done: true as const, value: undefined }
     },
   }
-  const metered = meter(source, { clock: webClock() }, async seen => {
+  const metered = meter(source, { clock: webClock(), ...(through && { through }) }, async seen => {
     ends.push(seen)
     return usage
   })
@@ -49,10 +52,27 @@ test('a stream that is left before its first read is closed and counted once', a
 })
 
 test('a stream can be left while a read waits for ever', async () => {
-  const { metered, ends } = watched([[delta('ab')]], true)
+  const { metered, ends } = watched([[delta('ab')]], { stuck: true })
   await metered.events.next()
   void metered.events.next()
   await metered.leave()
   expect(ends).toMatchObject([{ characters: 2 }])
   expect(ends[0]?.outcome).toBeUndefined()
+})
+
+const throwing: readonly (readonly [string, Stage])[] = [
+  [
+    'throws',
+    () => {
+      throw new Error('broken')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('broken'))],
+]
+test.each(throwing)('a stage that %s ends the stream, and the books are closed once', async (_, through) => {
+  const { metered, ends, closed } = watched([[delta('ab')], [finished]], { through })
+  await expect(metered.events.next()).rejects.toThrow('broken')
+  expect([ends.length, closed()]).toEqual([1, 1])
+  await metered.leave()
+  expect(ends).toHaveLength(1)
 })

@@ -66,8 +66,17 @@ export function meter(
   }
   const pass = (step: Step): Step | Promise<Step> => {
     if (step.done) return finish().then(() => step)
-    const batch = through ? through(step.value) : step.value
-    return batch instanceof Promise ? batch.then(each => handOn(step, each)) : handOn(step, batch)
+    try {
+      const batch = through ? through(step.value) : step.value
+      return batch instanceof Promise ? batch.then(each => handOn(step, each)).catch(broken) : handOn(step, batch)
+    } catch (error) {
+      return broken(error)
+    }
+  }
+  /** Nothing on the way should throw. What does all the same leaves no hold and no slot behind. */
+  const broken = async (error: unknown): Promise<never> => {
+    await leave()
+    throw error
   }
   const handOn = (step: Step, batch: readonly InferenceEvent[]): Step | Promise<Step> => {
     for (const event of batch) look(event)
@@ -85,7 +94,7 @@ export function meter(
   }
   return {
     events: {
-      next: () => source.next().then(pass),
+      next: () => source.next().then(pass, broken),
       async return() {
         await leave()
         return { done: true, value: undefined }

@@ -1,0 +1,82 @@
+import type { JsonObject } from '@signalbox/core/protocol'
+import { nodeTransport, serve } from '@signalbox/node-http'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '../src/index.ts'
+import { found, languages } from './drivers/languages.ts'
+
+// Images may be tens of megabytes, and are text on their way: nobody between client and provider has reason to decode them.
+
+/** 8 MB. The last letter holds bits that stand for nothing: whoever decodes this and encodes it again writes another one. */
+const data = `${'iVBORw0KGgo+/A8z'.repeat(500_000)}QR==`
+
+interface Asking {
+  readonly client: string
+  readonly path: string
+  readonly body: JsonObject
+}
+
+const url = `data:image/png;base64,${data}`
+const source = { type: 'base64', media_type: 'image/png', data }
+const asked = { model: 'test-model', max_tokens: 100 }
+
+const asking: readonly Asking[] = [
+  {
+    client: 'responses',
+    path: '/v1/responses',
+    body: { model: 'test-model', input: [{ role: 'user', content: [{ type: 'input_image', image_url: url, detail: 'auto' }] }] },
+  },
+  {
+    client: 'chat',
+    path: '/v1/chat/completions',
+    body: { ...asked, messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] },
+  },
+  {
+    client: 'messages',
+    path: '/v1/messages',
+    body: { ...asked, messages: [{ role: 'user', content: [{ type: 'image', source }] }] },
+  },
+]
+
+test('an image that was decoded on the way would be found out', () => {
+  expect(Buffer.from(data, 'base64').toString('base64') === data).toBe(false)
+})
+
+describe.each(languages)('to a provider of $name', language => {
+  let provider: ChaosProvider
+  let house: TestGateway
+  let server: { readonly url: string; close(): Promise<void> }
+
+  beforeAll(async () => {
+    provider = await chaosProvider()
+    house = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
+    server = await serve(house.gateway, { port: 0 })
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+  afterAll(async () => {
+    await server.close()
+    await house.close()
+    await provider.close()
+  })
+
+  test.each(asking)('an image of 8 MB goes as a client of $client sent it, and nobody decodes it', async ({ path, body }) => {
+    const decoding = [vi.spyOn(globalThis, 'atob'), vi.spyOn(Buffer, 'from')]
+    const answer = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const decoded = decoding
+      .flatMap(({ mock }) => mock.calls)
+      .filter(([text]) => typeof text === 'string' && text.startsWith(data.slice(0, 1_000)))
+    expect(await answer.text()).toContain('Signals were set by hand once')
+    expect(answer.headers.get('x-warnings')).toBeNull()
+    const [picture, ...more] = found(provider.requests.at(-1)?.json, language.picture)
+    expect(picture?.type).toBe('image/png')
+    // Not compared by `toBe(data)`: nobody wants to read the difference.
+    expect(picture?.data === data).toBe(true)
+    expect(more).toEqual([])
+    expect(decoded.length).toBe(0)
+  })
+})
