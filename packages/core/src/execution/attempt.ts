@@ -10,6 +10,7 @@ import type { Ending, EndReason } from '../runtime/ending.ts'
 import type { Clock, Logger, MediaReader } from '../runtime/ports.ts'
 import { longestTimer } from '../runtime/timers.ts'
 import { type Batches, commit } from './commit.ts'
+import { encode } from './encode.ts'
 import { arrivedAtOnce, decoded } from './events.ts'
 import { guarded } from './guard.ts'
 import { type Line, openLine } from './line.ts'
@@ -74,7 +75,7 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
     const inlined = reading && (await within(reading, { ceilingMs, ending, clock }))
     if (typeof inlined === 'string') return outOfTime(inlined, tooSlow)
     if (inlined && !inlined.ok) return lost({ kind: 'unsupported', message: inlined.why })
-    const encoded = dialect.encodeRequest(inlined?.request ?? request, offer, quirks)
+    const encoded = encode(dialect, inlined?.request ?? request, { offer, quirks })
     const warnings = trying.warnings ? [...trying.warnings, ...encoded.warnings] : encoded.warnings
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))

@@ -133,3 +133,10 @@ test('where no state was sent, the next is asked; and nobody twice for complaini
   expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true })).asked).toEqual(['a', 'a', 'b'])
   expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true, budget: 1 })).asked).toEqual(['a'])
 })
+
+test('what is told is why the request failed without the state, since that it failed with it is mended', async () => {
+  const told = async (then: FailureKind) => (await run({ a: ['stale_state', then] }, { carries: true, budget: 2 })).outcome
+  expect(await told('rejected')).toMatchObject({ message: expect.stringContaining('refused the request') })
+  expect(await told('overloaded')).toMatchObject({ code: 'server_is_overloaded', status: 503 })
+  expect(await told('stale_state')).toMatchObject({ code: 'invalid_parameter_value' })
+})

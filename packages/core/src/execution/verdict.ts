@@ -19,7 +19,6 @@ interface Verdict {
 export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', health: 'neutral' },
   shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', health: 'neutral' },
-  stale_state: { then: 'strip', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
   rejected: { then: 'stop', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
   policy: { then: 'stop', code: 'content_policy_violation', words: 'theirs', health: 'neutral' },
   too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', health: 'neutral' },
@@ -34,6 +33,8 @@ export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   out_of_quota: { then: 'next', code: 'provider_error', words: 'none', health: 'credential' },
   bad_credential: { then: 'next', code: 'provider_error', words: 'none', health: 'credential' },
   unknown_model: { then: 'next', code: 'provider_error', words: 'none', health: 'fault' },
+  // Asked again without the state, its maker has the last word.
+  stale_state: { then: 'strip', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
 }
 
 const order = Object.keys(verdicts)
