@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { bedrockProvider } from '@signalbox/core/dialects'
+import type { Frame } from '@signalbox/core/protocol'
 import { describe, expect, test } from 'vitest'
 import { unsolicitedText } from '../src/chaos/faults-connection.ts'
 import { leakedSecret } from '../src/chaos/faults-status.ts'
@@ -232,5 +234,41 @@ describe('framing', () => {
       if (rest.endsWith('\r\n0\r\n\r\n')) break
     }
     expect(tokens).toBe(200_000)
+  })
+})
+
+describe('the framing of AWS', () => {
+  /** What the bytes of a fault are read as, until they break: names of events, then why. */
+  const readAs = async (name: string): Promise<readonly string[]> => {
+    const bytes = Buffer.from(unchunk((await meet(name, { dialect: 'bedrock' })).body), 'latin1')
+    const reader = bedrockProvider.frames?.()
+    const names = (frames: readonly Frame[] = []): readonly string[] => frames.map(({ event = '' }) => event)
+    const told = [...names(reader?.push(bytes))]
+    try {
+      return [...told, ...names(reader?.push(new Uint8Array())), ...names(reader?.end())]
+    } catch (error) {
+      return [...told, String(error)]
+    }
+  }
+
+  test('messages are sound, but for what the fault is called', async () => {
+    const right = await readAs('strange-headers')
+    expect(right.slice(-3)).toEqual(['contentBlockStop', 'messageStop', 'metadata'])
+    expect((await readAs('checksum-wrong')).at(-1)).toMatch(/checksum of a message is wrong/)
+    expect((await readAs('prelude-checksum-wrong')).at(-1)).toMatch(/checksum of a message’s beginning/)
+    expect((await readAs('lengths-contradict')).at(-1)).toMatch(/lengths of a message contradict/)
+    expect((await readAs('headers-broken')).at(-1)).toMatch(/headers of a message are broken/)
+    expect((await readAs('prelude-truncated')).at(-1)).toBe('contentBlockDelta')
+    expect((await readAs('error-message')).at(-1)).toBe('error')
+    expect((await readAs('unknown-exception')).at(-1)).toBe('somethingNewException')
+    expect((await readAs('invalid-utf8-in-a-message')).length).toBe(right.length + 1)
+  })
+
+  test('a message says that it is longer than anyone reads', async () => {
+    const { body } = await meet('message-too-long', { dialect: 'bedrock' }, { enough: seen => seen.length > 1_000_000 })
+    const bytes = Buffer.from(unchunk(body), 'latin1')
+    expect(() => bedrockProvider.frames?.().push(bytes.subarray(bytes.indexOf(Buffer.from([4, 0, 0, 0, 0, 0, 0, 0]))))).toThrow(
+      /longer than/,
+    )
   })
 })
