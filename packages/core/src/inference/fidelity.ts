@@ -1,4 +1,5 @@
 import { type Fate, fateIn, features, isProviderLanguage } from '../dialects/fidelity.ts'
+import { encode } from '../execution/encode.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
@@ -27,7 +28,7 @@ export interface FeatureFate {
 /** `lost`: what was left out of the request for this candidate before it is encoded. */
 export function fidelityOf(request: InferenceRequest, { model, provider, offer }: Candidate, lost: readonly Warning[] = []): Fidelity {
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
-  const { warnings } = dialect?.encodeRequest(request, offer, quirksFor(provider, offer)) ?? { warnings: [] }
+  const { warnings } = dialect ? encode(dialect, request, { offer, quirks: quirksFor(provider, offer) }) : { warnings: [] }
   const explained = new Set<Warning>()
   const known = features
     .filter(feature => feature.isUsed(request.prompt))

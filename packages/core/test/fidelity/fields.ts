@@ -61,7 +61,9 @@ export const responsesFields: readonly FieldSample[] = [
     ),
   },
   { field: 'input: a hosted call', body: turn({ type: 'web_search_call', id: 'ws_1', status: 'completed' }) },
+  { field: 'input: a field that we do not know', body: said({ type: 'input_text', text: 'Hi', unheard_of: 1 }) },
   sample('tools', [responsesTool]),
+  { field: 'tools: a field that we do not know', body: { tools: [{ ...responsesTool, defer_loading: true }] }, beside: withResponsesTool },
   { field: 'tools: strict', body: { tools: [{ ...responsesTool, strict: true }] }, beside: withResponsesTool },
   { field: 'tools: hosted', body: { tools: [responsesTool, { type: 'web_search' }] }, beside: withResponsesTool },
   sample('tool_choice', 'none', { beside: withResponsesTool }),
@@ -120,6 +122,11 @@ export const chatFields: readonly FieldSample[] = [
   { field: 'messages: file as bytes', body: asked({ type: 'file', file: { filename: 'a.pdf', file_data: pdf } }) },
   { field: 'messages: audio', body: asked({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
   { field: 'messages: a whole tool turn', body: talk(chatCall, { role: 'tool', tool_call_id: 'c1', content: 'seen' }) },
+  { field: 'messages: name', body: { messages: [{ role: 'user', name: 'Ada', content: 'Hi' }] } },
+  {
+    field: 'messages: sound of the assistant',
+    body: talk({ role: 'assistant', content: 'Hi', audio: { id: 'audio_1' } }, { role: 'user', content: 'Go on' }),
+  },
   sample('tools', [chatTool]),
   {
     field: 'tools: strict',
@@ -181,6 +188,10 @@ export const messagesFields: readonly FieldSample[] = [
     body: user({ type: 'document', title: 'a', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }),
   },
   { field: 'messages: document by address', body: user({ type: 'document', source: { type: 'url', url: 'https://a.example/1.pdf' } }) },
+  {
+    field: 'messages: document with citations',
+    body: user({ type: 'document', context: 'c', citations: { enabled: true }, source: { type: 'url', url: 'https://a.example/1.pdf' } }),
+  },
   { field: 'messages: cache point', body: user({ type: 'text', text: 'Hi', cache_control }) },
   {
     field: 'messages: a tool that failed',
@@ -197,6 +208,7 @@ export const messagesFields: readonly FieldSample[] = [
     body: user({ type: 'text', text: 'Hi' }, { type: 'search_result', source: 's', title: 't', content: [] }),
   },
   sample('tools', [messagesTool]),
+  { field: 'tools: examples', body: { tools: [{ ...messagesTool, input_examples: [{}] }] }, beside: withMessagesTool },
   { field: 'tools: cache point', body: { tools: [{ ...messagesTool, cache_control }] }, beside: withMessagesTool },
   { field: 'tools: strict', body: { tools: [{ ...messagesTool, strict: true }] }, beside: withMessagesTool },
   {
