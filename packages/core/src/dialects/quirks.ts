@@ -51,6 +51,9 @@ const ours: ReadonlySet<string> = new Set([
   'model',
   'models',
   'fallbacks',
+  // By these a provider that is a gateway itself is told whom to ask.
+  'provider',
+  'route',
   'stream',
   'stream_options',
   'store',

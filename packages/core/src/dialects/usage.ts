@@ -13,6 +13,8 @@ export interface UsageNames {
   readonly outputBeside?: readonly string[]
   readonly cached: readonly string[]
   readonly cacheWrite: readonly string[]
+  /** Of the cache writes, those that are kept for an hour. */
+  readonly longWrite?: readonly string[]
   readonly reasoning: readonly string[]
   /** Default: `total_tokens`. */
   readonly total?: string
@@ -39,6 +41,7 @@ export const usageNames = {
     output: ['output_tokens'],
     cached: ['cache_read_input_tokens'],
     cacheWrite: ['cache_creation_input_tokens'],
+    longWrite: ['cache_creation.ephemeral_1h_input_tokens'],
     reasoning: ['output_tokens_details.thinking_tokens'],
   },
   gemini: {
@@ -74,7 +77,8 @@ export function readUsage(wire: Json | undefined, names: UsageNames): Usage | un
   const cacheWrite = count(pick(wire, names.cacheWrite))?.tokens ?? 0
   const reasoning = count(pick(wire, names.reasoning))?.tokens ?? 0
   const total = count(wire[names.total ?? 'total_tokens'])?.tokens
-  return balance({
+  const long = names.longWrite ? (count(pick(wire, names.longWrite))?.tokens ?? 0) : 0
+  const usage = balance({
     input: input?.tokens ?? 0,
     output: output?.tokens ?? 0,
     cached,
@@ -83,6 +87,7 @@ export function readUsage(wire: Json | undefined, names: UsageNames): Usage | un
     total,
     sound: input?.sound !== false && output?.sound !== false,
   })
+  return long === 0 ? usage : { ...usage, cache_write_1h_tokens: Math.min(long, usage.cache_write_tokens) }
 }
 
 interface Counts {

@@ -56,7 +56,7 @@ export async function execute(executing: Executing): Promise<Won> {
     failures.push(tried.failure)
     executing.onFailure(candidate, tried.failure)
     const verdict = verdicts[tried.failure.kind]
-    if (verdict.then === 'stop') throw allFailed(failures, false)
+    if (verdict.then === 'stop') throw allFailed(failures, false, tried.failure)
     if (verdict.then === 'retry') again.push(candidate)
     if (verdict.then !== 'strip' || bare.has(candidate) || !executing.carries?.(candidate)) return undefined
     bare.add(candidate)

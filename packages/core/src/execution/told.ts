@@ -51,9 +51,9 @@ export function toldInStream(failure: Failure): Failure {
   return { ...failure, message: sentence(failure), code, type, told: true }
 }
 
-/** Everyone who could be asked failed: the one error that the request ends in, the most telling of all. */
-export function allFailed(failures: readonly Failure[], deadlineOver: boolean): GatewayError {
-  const failure = failures[mostTelling(failures)]
+/** Everyone who could be asked failed: the one error that the request ends in, `told` or else the most telling of all. */
+export function allFailed(failures: readonly Failure[], deadlineOver: boolean, told?: Failure): GatewayError {
+  const failure = told ?? failures[mostTelling(failures)]
   if (!failure) {
     return deadlineOver
       ? new GatewayError('deadline_exceeded', { message: 'The deadline of the request passed before a provider could be asked.' })

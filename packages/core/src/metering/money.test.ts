@@ -42,3 +42,17 @@ test('figures that add up stay as they are; others are flagged as an estimate', 
   expect(saneUsage(usage)).toBe(usage)
   expect(saneUsage({ ...usage, cached_tokens: 5000 })).toMatchObject({ cached_tokens: 1000, cache_write_tokens: 0, estimated: true })
 })
+
+test('what a cache keeps for an hour costs twice the input, or its own price', () => {
+  const usage = {
+    input_tokens: 1_000_000,
+    cached_tokens: 0,
+    cache_write_tokens: 1_000_000,
+    cache_write_1h_tokens: 400_000,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+  }
+  const price = { input: 3_000_000, cache_write: 3_750_000, output: 15_000_000 }
+  expect(costOf(price, usage)).toBe(0.6 * 3_750_000 + 0.4 * 6_000_000)
+  expect(costOf({ ...price, cache_write_1h: 5_000_000 }, usage)).toBe(0.6 * 3_750_000 + 0.4 * 5_000_000)
+})

@@ -8,11 +8,13 @@ export type Microdollars = number
 export function costOf(price: Price, usage: Usage): Microdollars {
   const cached = usage.cached_tokens
   const written = usage.cache_write_tokens
+  const long = usage.cache_write_1h_tokens ?? 0
   const plain = usage.input_tokens - cached - written
   const sum =
     plain * price.input +
     cached * (price.cached ?? price.input) +
-    written * (price.cache_write ?? price.input) +
+    (written - long) * (price.cache_write ?? price.input) +
+    long * (price.cache_write_1h ?? 2 * price.input) +
     usage.output_tokens * price.output
   return Math.ceil(sum / 1_000_000)
 }
@@ -28,11 +30,21 @@ export function saneUsage(usage: Usage): Usage {
   const cached_tokens = Math.min(input_tokens, whole(usage.cached_tokens))
   const cache_write_tokens = Math.min(input_tokens - cached_tokens, whole(usage.cache_write_tokens))
   const reasoning_tokens = Math.min(output_tokens, whole(usage.reasoning_tokens))
+  const long = usage.cache_write_1h_tokens
+  const cache_write_1h_tokens = long === undefined ? undefined : Math.min(cache_write_tokens, whole(long))
   const same =
     input_tokens === usage.input_tokens &&
     output_tokens === usage.output_tokens &&
     cached_tokens === usage.cached_tokens &&
     cache_write_tokens === usage.cache_write_tokens &&
-    reasoning_tokens === usage.reasoning_tokens
-  return same ? usage : { input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated: true }
+    reasoning_tokens === usage.reasoning_tokens &&
+    cache_write_1h_tokens === long
+  if (same) return usage
+  const parts = {
+    cached_tokens,
+    cache_write_tokens,
+    ...(cache_write_1h_tokens !== undefined && { cache_write_1h_tokens }),
+    reasoning_tokens,
+  }
+  return { input_tokens, output_tokens, ...parts, estimated: true }
 }

@@ -43,6 +43,8 @@ export interface Rates {
   readonly cached?: number
   /** Cache writes. Default: as input. */
   readonly cache_write?: number
+  /** Cache writes that are kept for an hour. Default: twice the input, as the one vendor that sells them asks. */
+  readonly cache_write_1h?: number
 }
 
 export const abilities = [

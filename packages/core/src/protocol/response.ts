@@ -24,6 +24,8 @@ export interface Usage {
   readonly output_tokens: number
   readonly cached_tokens: number
   readonly cache_write_tokens: number
+  /** Those of the cache writes that are kept for an hour, and cost more. */
+  readonly cache_write_1h_tokens?: number
   readonly reasoning_tokens: number
   /** True where the provider did not say and we counted ourselves. */
   readonly estimated?: boolean

@@ -3,7 +3,8 @@ const step = 8_192
 
 export function toBase64Url(bytes: Uint8Array): string {
   let binary = ''
-  for (let at = 0; at < bytes.length; at += step) binary += String.fromCharCode(...bytes.subarray(at, at + step))
+  for (let at = 0; at < bytes.length; at += step)
+    binary += String.fromCharCode.apply(null, bytes.subarray(at, at + step) as unknown as number[])
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 

@@ -97,7 +97,7 @@ describe('a conversation', () => {
     expect(messages(user('Go'), assistant('Well, \n'), user('And?'))).toMatchObject([{}, { content: [{ text: 'Well, \n' }] }, {}])
   })
 
-  test('arguments are an object; others become an empty one, and are named', () => {
+  test('arguments are an object; others stand in one as text, and are named', () => {
     const asking = {
       input: [
         user('x'),
@@ -110,7 +110,12 @@ describe('a conversation', () => {
     expect(body(asking).messages).toMatchObject([
       {},
       {
-        content: [{ toolUse: { input: { at: 'x' } } }, { toolUse: { input: {} } }, { toolUse: { input: {} } }, { toolUse: { input: {} } }],
+        content: [
+          { toolUse: { input: { at: 'x' } } },
+          { toolUse: { input: {} } },
+          { toolUse: { input: { _raw: '[1]' } } },
+          { toolUse: { input: { _raw: '{"at' } } },
+        ],
       },
     ])
     expect(warned({ ...asking, tools: [look] })).toEqual(['input[3].arguments', 'input[4].arguments'])

@@ -415,7 +415,7 @@ describe('how it ends', () => {
       code: error.code ?? 'provider_error',
       provider: 'p',
     })
-    expect(wires(encode(events)).at(-1)?.request_id).toBe('req_ours')
+    expect(wires(encode(events)).at(-1)?.request_id).toBe('ours')
   })
 
   test('in a failure before a word was said', () => {

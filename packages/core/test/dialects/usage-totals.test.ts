@@ -173,3 +173,21 @@ describe.skipIf(!haveRecordings)('usage', () => {
     for (const [, tell] of told) expect(tell(response)).toEqual(vendor)
   })
 })
+
+test('cache writes that are kept for an hour are told apart, since they cost more', () => {
+  const usage = {
+    input_tokens: 10,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+    output_tokens: 5,
+  }
+  const response = providerDialects.messages?.decodeResponse({
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    stop_reason: 'end_turn',
+    usage,
+  })
+  expect(response?.usage).toMatchObject({ input_tokens: 40, cache_write_tokens: 30, cache_write_1h_tokens: 20 })
+})

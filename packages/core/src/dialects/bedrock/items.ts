@@ -76,10 +76,11 @@ export function writeConversation(input: readonly Item[], marks: CacheMarks): Co
 
   const writeCall = ({ call_id, name, arguments: said, cache }: FunctionCallItem, param: string): void => {
     const input = said.trim() === '' ? {} : objectIn(said)
-    if (!input) warnings.push(unsupported(`${param}.arguments`, `\`${param}.arguments\` is no JSON object; an empty one was sent.`))
+    if (!input)
+      warnings.push(unsupported(`${param}.arguments`, `\`${param}.arguments\` is no JSON object; it was sent as the text \`_raw\` of one.`))
     called.add(name)
     hasTools = true
-    const block = { toolUse: { toolUseId: callIdOf(call_id), name: nameOf(name), input: input ?? {} } }
+    const block = { toolUse: { toolUseId: callIdOf(call_id), name: nameOf(name), input: input ?? { _raw: said } } }
     put(turnOf('assistant').blocks, [{ block, cache }])
   }
 

@@ -5,7 +5,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { flag, optional } from '../check.ts'
-import { idUnder } from '../mint.ts'
+import { requestIdOf } from '../mint.ts'
 import { readRouting } from '../routing.ts'
 import { encodeError, writeFailure } from './errors.ts'
 import { checkVersion, readHeaders, readPrompt } from './request.ts'
@@ -32,7 +32,7 @@ function decode(body: JsonObject, header: Header, counting: boolean): InferenceR
 
 function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
   const { output, outcome, usage } = response
-  if (outcome.status === 'failed') return writeFailure(outcome.error, request, idUnder('req_', stamp))
+  if (outcome.status === 'failed') return writeFailure(outcome.error, request, requestIdOf(stamp))
   const original = originalBody(response)
   const said = { refused: output.some(isRefusal), called: output.some(({ type }) => type === 'function_call') }
   return {

@@ -3,7 +3,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { type Frame, isObject } from '../../protocol/wire.ts'
-import { idUnder } from '../mint.ts'
+import { requestIdOf } from '../mint.ts'
 import { writeFailure } from './errors.ts'
 import { headOf, isRefusal, stampOn, stopOf, unreadOf, writeUsage } from './snapshot.ts'
 import { blockWriter } from './stream-out-blocks.ts'
@@ -100,7 +100,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     const { outcome, usage } = event
     const ours = stamp()
     if (outcome.status === 'failed') {
-      emit('error', JSON.stringify(writeFailure(outcome.error, request, idUnder('req_', ours))))
+      emit('error', JSON.stringify(writeFailure(outcome.error, request, requestIdOf(ours))))
     } else {
       breakOff()
       const original = originalBody(event)
