@@ -1,3 +1,3 @@
 import { describeCatalogue } from './catalogue.ts'
 
-describeCatalogue(['gemini', 'bedrock'], ({ needs, hangs }) => needs === undefined && !hangs)
+describeCatalogue(['messages', 'gemini', 'bedrock'], ({ needs, hangs }) => needs === undefined && !hangs)

@@ -14,7 +14,7 @@ import { ask, build, checkAsWritten, checkAtRest, describeCatalogue, hangingMs, 
 const modes: readonly Mode[] = ['whole', 'stream']
 
 describe.concurrent('rows that last until the gateway gives up', () => {
-  describeCatalogue(spoken, ({ needs, hangs }) => needs === undefined && hangs === true, impatient)
+  describeCatalogue(spoken, ({ needs, hangs }) => needs === undefined && hangs === true, { timeouts: impatient })
 })
 
 const own = faults.filter(({ needs }) => needs === 'warm connection' || needs === 'own connection')
@@ -25,7 +25,7 @@ const onOneConnection = own.flatMap(fault =>
 test.concurrent.for(onOneConnection)(
   'row $row, $name, a provider speaking $dialect, $mode: each request on the connection gets its own answer',
   async ({ fault, dialect, mode }) => {
-    const house = await build({ dialect, fallback: false, mode })
+    const house = await build({ dialect, fallback: false, mode, caller: responsesCaller })
     for (let request = 0; request < 3; request += 1) {
       const answer = await ask(house, fault)
       const expected = expectedOf(fault, dialect, mode)

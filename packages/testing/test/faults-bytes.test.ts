@@ -116,7 +116,7 @@ describe('statuses and bodies', () => {
     expect(JSON.parse((await bytesOf('gzip-in-name-only')).toString()).object).toBe('chat.completion')
     const bomb = await bytesOf('gzip-bomb')
     expect(bomb.length).toBeLessThan(500_000)
-    expect(gunzipSync(bomb).length).toBeGreaterThan(64 * 1024 * 1024)
+    expect(gunzipSync(bomb).length).toBeGreaterThan(40 * 1024 * 1024)
   })
 
   test('headers are too large, too many, invalid, or harmful', async () => {

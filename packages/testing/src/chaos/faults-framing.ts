@@ -275,7 +275,7 @@ const rows: readonly StreamRow[] = [
     { name: 'sequence-descending', shape: numbered(at => 1_000 - at) },
   ].map((row): StreamRow => ({ ...row, row: 63, expect: fine, lacks: onlyIn(['responses'], 'Its events have no numbers.') })),
   { row: 64, name: 'reset-after-terminal', expect: fine, play: resetAfterTerminal },
-  { row: 65, name: 'many-tokens', expect: fineInOtherWords, shape: words(200_000, 100) },
+  { row: 65, name: 'many-tokens', expect: fineInOtherWords, shape: words(200_000, 100), heavy: true },
 ]
 
 const streamed = (expected: Expected): Expectation => ({ stream: expected })
