@@ -59,7 +59,7 @@ async function compare(
   one: Case,
   { floor, ours, quick }: { readonly floor: Server; readonly ours: Server; readonly quick: boolean },
 ): Promise<Found> {
-  const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
+  const requests = Math.ceil(requestsOf(one) / (quick ? 8 : 1))
   const measure = async (server: Server): Promise<number> => {
     const before = await server.child.ask('cpu', {})
     await load.ask('run', jobFor(one, server, requests))
