@@ -112,7 +112,7 @@ function checkEnd(end: End, expected: Expected): void {
   expect(end.warnings).toEqual(expected.warnings ?? [])
 }
 
-export function checkFallenBack(end: End, row: UsageRow): void {
+function checkFallenBack(end: End, row: UsageRow): void {
   expect(end).toMatchObject({ status: 200, ends: 'completed', text: defaultText })
   expect(end.routing).toMatchObject({ provider: 'server-2', provider_model_id: 'test-model' })
   expect(row).toMatchObject({ provider: 'server-2', result: 'ok', estimated: false })
@@ -120,7 +120,7 @@ export function checkFallenBack(end: End, row: UsageRow): void {
 }
 
 /** One fault met by one caller, and all that must hold of its answer. */
-export async function meet(house: House, fault: Fault): Promise<void> {
+async function meet(house: House, fault: Fault): Promise<void> {
   const { dialect, mode, fallback, caller } = house
   const expected = expectedOf(fault, dialect, mode)
   if (!expected) throw new Error(`The fault ${fault.name} does not say what is expected of ${mode}.`)

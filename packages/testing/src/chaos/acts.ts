@@ -10,7 +10,7 @@ export type Bytes = string | Uint8Array
 export type Headers = Readonly<Record<string, string>>
 
 export const jsonType: Headers = { 'content-type': 'application/json' }
-export const sseType: Headers = { 'content-type': 'text/event-stream; charset=utf-8' }
+const sseType: Headers = { 'content-type': 'text/event-stream; charset=utf-8' }
 export const chunkedType: Headers = { ...sseType, 'transfer-encoding': 'chunked' }
 
 export const sizeOf = (bytes: Bytes): number => (typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length)

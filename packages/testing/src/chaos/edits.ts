@@ -37,24 +37,20 @@ export const inAll = (told: Told, change: Change): Told => ({
   closing: told.closing.map(frame => inFrame(frame, change)),
 })
 
-/** The same answer with other frames between its beginning and its end. */
-export const withContent = (told: Told, edit: (content: readonly Frame[]) => readonly Frame[]): Told => ({
-  ...told,
-  content: edit(told.content),
-})
-
 /** A change for each language that has what is changed. */
 export type Changes = Readonly<Partial<Record<SpokenDialect, Change>>>
 
 const unchanged: Change = object => object
 
-/** What is said, with the change that the language of the line names for it. */
-export const changed = (speech: Speech, changes: Changes): Play =>
-  telling(line => inAll(line.tongue.tell(speech, line.asked), changes[line.dialect] ?? unchanged))
+/** What is said, with the change that the language of the line has for it, and in a stream with other frames between its beginning and its end. */
+export const retold = (speech: Speech, edit: (content: readonly Frame[], line: Line) => readonly Frame[], changes: Changes = {}): Play =>
+  telling(line => {
+    const told = inAll(line.tongue.tell(speech, line.asked), changes[line.dialect] ?? unchanged)
+    return { ...told, content: edit(told.content, line) }
+  })
 
-/** What is said, in frames that are put together anew. */
-export const retold = (speech: Speech, edit: (content: readonly Frame[], line: Line) => readonly Frame[]): Play =>
-  telling(line => withContent(line.tongue.tell(speech, line.asked), content => edit(content, line)))
+/** What is said, with the change that the language of the line has for it. */
+export const changed = (speech: Speech, changes: Changes): Play => retold(speech, content => content, changes)
 
 /** Objects that have the field get this in its place. */
 export const put =

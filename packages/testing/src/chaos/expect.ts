@@ -76,7 +76,7 @@ export interface Row extends Omit<Fault, 'applies' | 'dialects' | 'lacks'> {
   readonly lacks?: Lacks
 }
 
-export const both: readonly Mode[] = ['whole', 'stream']
+const both: readonly Mode[] = ['whole', 'stream']
 export const spoken: readonly SpokenDialect[] = Object.keys(tongues).filter(isSpoken)
 
 export const faultOf = ({ applies = both, lacks = {}, ...row }: Row): Fault => ({

@@ -1,10 +1,8 @@
-import type { Frame, Json, JsonObject } from '@signalbox/core/protocol'
-import { isObject } from '@signalbox/core/protocol'
-import type { Speech, SpokenCall } from '../speech/speech.ts'
-import { defaultText } from '../speech/speech.ts'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { defaultText, type Speech, type SpokenCall } from '../speech/speech.ts'
 import type { SpokenDialect } from '../speech/tongues.ts'
-import { type Play, saying } from './acts.ts'
-import { bodyOf, type Change, type Changes, changed, inAll, inFrame, put, retold, where } from './edits.ts'
+import { saying } from './acts.ts'
+import { bodyOf, type Change, type Changes, changed, inFrame, put, retold, where } from './edits.ts'
 import { alike, broken, type Expected, e502, type Fault, faultOf, fine, fineInOtherWords, type Lacks, onlyIn, type Row } from './expect.ts'
 
 // Rows 66 to 68: what is told in the wrong place, and calls that are not as they should be.
@@ -117,14 +115,11 @@ const opensCall: Readonly<Partial<Record<SpokenDialect, (body: JsonObject) => bo
 }
 
 /** Arguments of a call that nobody has named: what begins it is left out. */
-const ofAStranger: Play = line => {
-  const drops = opensCall[line.dialect]
-  const told = retold(textAndCalls, content => (drops ? content.filter(frame => !drops(bodyOf(frame))) : content))
-  return told({
-    ...line,
-    tongue: { ...line.tongue, tell: (speech, asked) => inAll(line.tongue.tell(speech, asked), nameless[line.dialect] ?? (each => each)) },
-  })
-}
+const ofAStranger = retold(
+  textAndCalls,
+  (content, { dialect }) => content.filter(frame => opensCall[dialect]?.(bodyOf(frame)) !== true),
+  nameless,
+)
 
 const mark = 'ARGUMENTS'
 

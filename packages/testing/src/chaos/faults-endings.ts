@@ -14,15 +14,18 @@ const incomplete = (reason: string): Expected => ({ ...fine, ends: 'incomplete',
 
 const reasonFields = { chat: 'finish_reason', messages: 'stop_reason', gemini: 'finishReason', bedrock: 'stopReason' } as const
 
-/** Why the answer ended, wherever that is said. */
-const ending = (reason: Json): Changes =>
-  Object.fromEntries(
-    Object.entries(reasonFields).map(([dialect, field]) => [
-      dialect,
-      // Pieces of chat say with each that it is not the last.
-      put(field, (before: Json | undefined) => (before === null ? null : reason)),
-    ]),
-  )
+type Reasoned = keyof typeof reasonFields
+
+/** Why the answer ended, wherever that is said. Pieces of chat say with each that it is not the last. */
+const reasonIn = (dialect: Reasoned, reason: Json): Changes => ({
+  [dialect]: put(reasonFields[dialect], before => (before === null ? null : reason)),
+})
+const ending = (reason: Json): Changes => ({
+  ...reasonIn('chat', reason),
+  ...reasonIn('messages', reason),
+  ...reasonIn('gemini', reason),
+  ...reasonIn('bedrock', reason),
+})
 
 const isResponse = ({ object, status }: JsonObject): boolean => object === 'response' && status !== 'in_progress'
 /** A response that says so of itself. */
@@ -146,6 +149,14 @@ const rows: readonly Row[] = [
   },
   {
     row: 70,
+    name: 'status-unknown',
+    play: changed(right, { responses: withStatus('superseded', null) }),
+    // Nobody knows whether it is over; a stream says so by the name of its last event.
+    expect: { whole: e502, stream: fine },
+    lacks: onlyIn(['responses'], 'Its answers have a reason to have stopped, and no status.'),
+  },
+  {
+    row: 70,
     name: 'finish-null',
     play: changed(right, { ...ending(null), responses: statusless }),
     expect: alike(fine),
@@ -162,22 +173,14 @@ const rows: readonly Row[] = [
   {
     row: 70,
     name: 'finish-calls-without-calls',
-    play: changed(right, {
-      chat: ending('tool_calls').chat ?? roles,
-      messages: ending('tool_use').messages ?? roles,
-      bedrock: ending('tool_use').bedrock ?? roles,
-    }),
+    play: changed(right, { ...reasonIn('chat', 'tool_calls'), ...reasonIn('messages', 'tool_use'), ...reasonIn('bedrock', 'tool_use') }),
     expect: alike(fine),
     lacks: { responses: noReason, gemini: 'Its reason for calls is that for words.' },
   },
   {
     row: 70,
     name: 'finish-stop-with-calls',
-    play: changed(call, {
-      chat: ending('stop').chat ?? roles,
-      messages: ending('end_turn').messages ?? roles,
-      bedrock: ending('end_turn').bedrock ?? roles,
-    }),
+    play: changed(call, { ...reasonIn('chat', 'stop'), ...reasonIn('messages', 'end_turn'), ...reasonIn('bedrock', 'end_turn') }),
     expect: alike(completed({ output: [{ type: 'function_call', name: 'get_time', arguments: '{}', status: 'completed' }] })),
     lacks: { responses: noReason, gemini: 'Its reason for calls is that for words.' },
   },

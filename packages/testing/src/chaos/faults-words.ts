@@ -1,8 +1,8 @@
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import { defaultText, type Speech, type Trouble } from '../speech/speech.ts'
 import type { SpokenDialect } from '../speech/tongues.ts'
 import { bytesOf, chunk, chunkedType, halfFrames, head, json, type Play, refusing, saying, streaming, typeOf } from './acts.ts'
-import { type Change, type Changes, changed, inAll, put, retold, where } from './edits.ts'
+import { type Change, type Changes, changed, put, retold, where } from './edits.ts'
 import {
   alike,
   broken,
@@ -37,10 +37,11 @@ const refused = (content: readonly JsonObject[]): Expectation =>
 const thought = 'First the points, then the signal.'
 const thoughtful: Speech = { reasoning: thought, text: defaultText }
 const summary = [{ type: 'summary_text', text: thought }]
+/** As tests show what only the gateway can open. */
 const sealed = { type: 'reasoning', encrypted_content: 'sealed' }
 const state = 'c3RhdGUgb2YgYSB0aG91Z2h0'
 
-/** State beside a thought, where the language of tests does not put it there anyway. */
+/** State beside a thought, where the right answer has none. */
 const withState: Changes = {
   responses: where(
     ({ type }) => type === 'reasoning',
@@ -100,16 +101,18 @@ const citingFrames: Readonly<Partial<Record<SpokenDialect, JsonObject>>> = {
   },
 }
 
-/** The same, and one frame more before the last of the content. */
-const withFrame =
-  (frames: Readonly<Partial<Record<SpokenDialect, JsonObject>>>, changes: Changes): Play =>
-  line => {
-    const body = frames[line.dialect]
-    const tell = (speech: Speech) => inAll(line.tongue.tell(speech, line.asked), changes[line.dialect] ?? (each => each))
-    const extra: readonly Frame[] = body ? [{ ...(typeof body.type === 'string' && { event: body.type }), data: JSON.stringify(body) }] : []
-    const play = retold(right, content => [...content.slice(0, -1), ...extra, ...content.slice(-1)])
-    return play({ ...line, tongue: { ...line.tongue, tell } })
-  }
+/** The right answer, changed, and one frame more before the last of the content. */
+const withFrame = (frames: Readonly<Partial<Record<SpokenDialect, JsonObject>>>, changes: Changes): Play =>
+  retold(
+    right,
+    (content, { dialect }) => {
+      const { [dialect]: body } = frames
+      if (!body) return content
+      const frame = { ...(typeof body.type === 'string' && { event: body.type }), data: JSON.stringify(body) }
+      return [...content.slice(0, -1), frame, ...content.slice(-1)]
+    },
+    changes,
+  )
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -178,7 +181,7 @@ export const hostileText = [
   '\ud800 alone, \udc00 too; __proto__ constructor \\ud83d \\n "quoted" \\',
 ].join('\n')
 const hostileName = 'evil\n\nevent: response.completed\ndata: {}\n\n\u0000</script>'
-const hostileArguments = JSON.stringify({ __proto__x: hostileText.slice(0, -1), '\n\ndata: x': ['\u2028'] })
+const hostileArguments = `{"__proto__":{"polluted":true},"constructor":${JSON.stringify(hostileText)},"\\n\\ndata: x":["\u2028"]}`
 
 /** Secrets of many makes, as providers quote them. */
 export const leakedSecrets: readonly string[] = [
