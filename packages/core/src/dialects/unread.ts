@@ -1,64 +1,74 @@
 import { originalOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
-import type { DialectName, Json, JsonObject } from '../protocol/wire.ts'
+import { type DialectName, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { oneWarning, partsOf } from './marks.ts'
 
 // Fields inside messages, blocks and tools that we do not read. A provider of the caller's own language gets them with the
 // original; to every other they are lost, and a caller is told so.
 
-/** What our readers take from each kind of piece, by language. A kind that is not listed was not read at all, and speaks for itself. */
-const read: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  responses: {
-    message: ['type', 'id', 'role', 'content', 'phase', 'status'],
-    function_call: ['type', 'id', 'call_id', 'name', 'arguments', 'status'],
-    function_call_output: ['type', 'id', 'call_id', 'name', 'output', 'status'],
-    reasoning: ['type', 'id', 'summary', 'content', 'encrypted_content', 'status'],
-    input_text: ['type', 'text', 'annotations', 'logprobs', 'prompt_cache_breakpoint'],
-    output_text: ['type', 'text', 'annotations', 'logprobs', 'prompt_cache_breakpoint'],
-    input_image: ['type', 'image_url', 'detail', 'file_id', 'prompt_cache_breakpoint'],
-    input_file: ['type', 'file_data', 'file_url', 'file_id', 'filename', 'detail', 'prompt_cache_breakpoint'],
-    input_audio: ['type', 'input_audio', 'prompt_cache_breakpoint'],
-    refusal: ['type', 'refusal'],
-    function: ['type', 'name', 'description', 'parameters', 'strict'],
-  },
-  chat: {
-    message: [
-      'role',
-      'content',
-      'refusal',
-      'tool_calls',
-      'tool_call_id',
-      'function_call',
-      'reasoning_content',
-      'reasoning',
-      'reasoning_details',
-    ],
-    text: ['type', 'text', 'prompt_cache_breakpoint', 'cache_control'],
-    image_url: ['type', 'image_url', 'prompt_cache_breakpoint', 'cache_control'],
-    input_audio: ['type', 'input_audio', 'prompt_cache_breakpoint', 'cache_control'],
-    file: ['type', 'file', 'prompt_cache_breakpoint', 'cache_control'],
-    refusal: ['type', 'refusal'],
-    function: ['type', 'function', 'prompt_cache_breakpoint', 'cache_control'],
-  },
-  messages: {
-    message: ['role', 'content'],
-    text: ['type', 'text', 'cache_control', 'citations'],
-    image: ['type', 'source', 'cache_control'],
-    document: ['type', 'source', 'title', 'cache_control'],
-    tool_use: ['type', 'id', 'name', 'input', 'cache_control'],
-    tool_result: ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'],
-    thinking: ['type', 'thinking', 'signature'],
-    redacted_thinking: ['type', 'data'],
-    // Whether arguments stream early is a matter of delivery.
-    custom: ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'eager_input_streaming'],
-  },
-}
+const marks = ['prompt_cache_breakpoint', 'cache_control']
+
+/** What our readers take from each kind of piece: language and kind, then for objects within the field that holds them. */
+const read: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['responses message', ['type', 'id', 'role', 'content', 'phase', 'status']],
+  ['responses function_call', ['type', 'id', 'call_id', 'name', 'arguments', 'status']],
+  ['responses function_call_output', ['type', 'id', 'call_id', 'name', 'output', 'status']],
+  ['responses reasoning', ['type', 'id', 'summary', 'content', 'encrypted_content', 'status']],
+  ['responses input_text', ['type', 'text', 'annotations', 'logprobs', ...marks]],
+  ['responses output_text', ['type', 'text', 'annotations', 'logprobs', ...marks]],
+  ['responses input_image', ['type', 'image_url', 'detail', 'file_id', ...marks]],
+  ['responses input_file', ['type', 'file_data', 'file_url', 'file_id', 'filename', 'detail', ...marks]],
+  ['responses input_audio', ['type', 'input_audio', ...marks]],
+  ['responses input_audio.input_audio', ['data', 'format']],
+  ['responses refusal', ['type', 'refusal']],
+  ['responses function', ['type', 'name', 'description', 'parameters', 'strict']],
+  ['responses settings of reasoning', ['effort', 'summary', 'generate_summary']],
+  ['responses settings of text', ['format', 'verbosity']],
+  ['responses settings of text.format', ['type', 'name', 'schema', 'strict', 'description']],
+  [
+    'chat message',
+    ['role', 'content', 'refusal', 'tool_calls', 'tool_call_id', 'function_call', 'reasoning_content', 'reasoning', 'reasoning_details'],
+  ],
+  ['chat text', ['type', 'text', ...marks]],
+  ['chat image_url', ['type', 'image_url', ...marks]],
+  ['chat image_url.image_url', ['url', 'detail']],
+  ['chat input_audio', ['type', 'input_audio', ...marks]],
+  ['chat input_audio.input_audio', ['data', 'format']],
+  ['chat file', ['type', 'file', ...marks]],
+  ['chat file.file', ['file_data', 'file_id', 'filename']],
+  ['chat refusal', ['type', 'refusal']],
+  ['chat function', ['type', 'function', ...marks]],
+  ['chat function.function', ['name', 'description', 'parameters', 'strict']],
+  ['messages message', ['role', 'content']],
+  ['messages text', ['type', 'text', 'cache_control', 'citations']],
+  ['messages image', ['type', 'source', 'cache_control']],
+  ['messages document', ['type', 'source', 'title', 'cache_control']],
+  ['messages tool_use', ['type', 'id', 'name', 'input', 'cache_control']],
+  ['messages tool_result', ['type', 'tool_use_id', 'content', 'is_error', 'cache_control']],
+  ['messages thinking', ['type', 'thinking', 'signature']],
+  ['messages redacted_thinking', ['type', 'data']],
+  // Whether arguments stream early is a matter of delivery.
+  ['messages custom', ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'eager_input_streaming']],
+  ['messages settings of reasoning', ['thinking', 'output_config']],
+  ['messages settings of reasoning.thinking', ['type', 'budget_tokens', 'display']],
+  ['messages settings of reasoning.output_config', ['effort', 'format']],
+])
 
 /** One warning for all such fields, on the way to a provider that speaks `dialect`. */
-export function unread({ input, tools = [] }: Prompt, dialect: DialectName): readonly Warning[] {
+export function unread({ input, tools = [], reasoning, text }: Prompt, dialect: DialectName): readonly Warning[] {
   const lost: string[] = []
   const seen = new Set<JsonObject>()
+  const search = (body: JsonObject, kind: string, path: string): void => {
+    const known = read.get(kind)
+    if (!known) return
+    for (const field in body) {
+      const value = body[field]
+      if (!known.includes(field)) {
+        if (says(value)) lost.push(`${path}.${field.slice(0, 100)}`)
+      } else if (isObject(value)) search(value, `${kind}.${field}`, `${path}.${field}`)
+    }
+  }
   /** `kind`: of a piece that does not name its own. `place`: among our items, where the caller's is not known. */
   const look = (reading: object, kind: string, place: string): void => {
     const original = originalOf(reading)
@@ -66,12 +76,10 @@ export function unread({ input, tools = [] }: Prompt, dialect: DialectName): rea
     // What the assistant said in one message may be several items of ours.
     seen.add(original.body)
     const { type } = original.body
-    const known = read[original.dialect]?.[typeof type === 'string' ? type : kind]
-    if (!known) return
-    for (const field in original.body) {
-      if (!known.includes(field) && says(original.body[field])) lost.push(`${original.path ?? place}.${field.slice(0, 100)}`)
-    }
+    search(original.body, `${original.dialect} ${typeof type === 'string' ? type : kind}`, original.path ?? place)
   }
+  if (reasoning) look(reasoning, 'settings of reasoning', 'reasoning')
+  if (text) look(text, 'settings of text', 'text')
   for (const [at, tool] of tools.entries()) look(tool, 'custom', `tools[${at}]`)
   for (const [at, item] of input.entries()) {
     look(item, 'message', `input[${at}]`)

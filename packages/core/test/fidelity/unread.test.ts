@@ -47,3 +47,32 @@ test('fields of tools are named by their place, also where the caller did not sa
   })
   expect(named(prompt, 'bedrock')).toEqual(['tools[0].defer_loading'])
 })
+
+test('settings that are misspelt are named, deep inside too', () => {
+  const responses = (fields: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields }).prompt
+  expect(named(responses({ reasoning: { effort: 'low', effrt: 'high' } }), 'gemini')).toEqual(['reasoning.effrt'])
+  const schema = { type: 'object', zz: 1 }
+  expect(named(responses({ text: { format: { type: 'json_schema', name: 'x', schema, strct: true } } }), 'gemini')).toEqual([
+    'text.format.strct',
+  ])
+  const { prompt } = messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 2000,
+    messages: [{ role: 'user', content: 'Hi' }],
+    thinking: { type: 'adaptive', bazz: 1 },
+  })
+  expect(named(prompt, 'chat')).toHaveLength(1)
+  expect(
+    named(chat({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example/1', detial: 'low' } }] }), 'gemini'),
+  ).toEqual(['messages[0].content[0].image_url.detial'])
+})
+
+test.each(['constructor', '__proto__', 'toString', 'message.content'])('a piece that calls itself %s is nothing that we know', type => {
+  const { prompt } = messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'Hi' }],
+    tools: [{ type, name: 'f', input_schema: { type: 'object' } }],
+  })
+  expect(named(prompt, 'chat')).toEqual([])
+})
