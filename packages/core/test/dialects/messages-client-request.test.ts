@@ -703,3 +703,12 @@ test('a failure of the answer names the field as the caller spells it', () => {
   const [frame] = messagesClient.encodeEvents(request, () => stampOf()).write([finished])
   expect(JSON.parse(frame?.data ?? '')).toMatchObject({ error: { param: 'max_tokens' } })
 })
+
+test('an error lists everyone who was asked', () => {
+  const attempts = [
+    { provider: 'a', kind: 'overloaded', status: 529 },
+    { provider: 'b', kind: 'timed_out' },
+  ] as const
+  const body = messagesClient.encodeError({ status: 503, message: 'm', type: 't', code: 'c', param: null, attempts })
+  expect(body).toMatchObject({ type: 'error', error: { attempts } })
+})
