@@ -24,11 +24,18 @@ const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['
 /** Plays what each provider does, call by call; the last act is repeated. */
 async function run(
   script: Readonly<Record<string, readonly (FailureKind | 'ok')[]>>,
-  options: { budget?: number; deadlineMs?: number; allow_fallbacks?: boolean; left?: boolean; carries?: boolean } = {},
+  options: {
+    excluded?: Plan['excluded']
+    budget?: number
+    deadlineMs?: number
+    allow_fallbacks?: boolean
+    left?: boolean
+    carries?: boolean
+  } = {},
 ) {
   const [first, ...rest] = Object.keys(script).map(candidate)
   if (!first) throw new Error('A script names a provider.')
-  const plan: Plan = { candidates: [first, ...rest], excluded: [], strategy: 'order' }
+  const plan: Plan = { candidates: [first, ...rest], excluded: options.excluded ?? [], strategy: 'order' }
   const asked: string[] = []
   const bare: boolean[] = []
   const heard: Failure[] = []
@@ -139,4 +146,10 @@ test('what is told is why the request failed without the state, since that it fa
   expect(await told('rejected')).toMatchObject({ message: expect.stringContaining('refused the request') })
   expect(await told('overloaded')).toMatchObject({ code: 'server_is_overloaded', status: 503 })
   expect(await told('stale_state')).toMatchObject({ code: 'invalid_parameter_value' })
+})
+
+test('when nobody answers, who was not asked is named too', async () => {
+  const excluded = [{ model: 'm', provider: 'z', code: 'routing_failed' as const, reason: 'this gateway has no credential for it' }]
+  const { outcome } = await run({ a: ['unreadable'] }, { excluded })
+  expect(outcome).toMatchObject({ message: expect.stringMatching(/Not asked: z, since this gateway has no credential for it\.$/) })
 })

@@ -56,7 +56,7 @@ export async function execute(executing: Executing): Promise<Won> {
     failures.push(tried.failure)
     executing.onFailure(candidate, tried.failure)
     const verdict = verdicts[tried.failure.kind]
-    if (verdict.then === 'stop') throw allFailed(failures, false, tried.failure)
+    if (verdict.then === 'stop') throw allFailed(failures, { told: tried.failure })
     if (verdict.then === 'retry') again.push(candidate)
     if (verdict.then !== 'strip' || bare.has(candidate) || !executing.carries?.(candidate)) return undefined
     bare.add(candidate)
@@ -80,7 +80,9 @@ export async function execute(executing: Executing): Promise<Won> {
     async attemptNumber => {
       const again = attemptNumber === 1 ? undefined : await round()
       if (again) return again
-      throw ending.why ? allFailed([{ kind: ending.why, message: '' }], false) : allFailed(failures, timeLeft() <= 0)
+      throw ending.why
+        ? allFailed([{ kind: ending.why, message: '' }])
+        : allFailed(failures, { deadlineOver: timeLeft() <= 0, excluded: plan.excluded })
     },
     {
       retries: rounds - 1,

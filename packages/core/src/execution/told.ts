@@ -2,6 +2,7 @@ import { codes, type ErrorCode } from '../errors/codes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { FailedAttempt } from '../protocol/error-body.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
+import type { Excluded } from '../routing/plan.ts'
 import { mostTelling, verdicts } from './verdict.ts'
 
 /** Our words, where a provider's are missing or not for the caller's eyes. `{provider}` is filled in. */
@@ -51,8 +52,16 @@ export function toldInStream(failure: Failure): Failure {
   return { ...failure, message: sentence(failure), code, type, told: true }
 }
 
-/** Everyone who could be asked failed: the one error that the request ends in, `told` or else the most telling of all. */
-export function allFailed(failures: readonly Failure[], deadlineOver: boolean, told?: Failure): GatewayError {
+export interface Failing {
+  readonly deadlineOver?: boolean
+  /** The failure that the caller hears. Default: the most telling of all. */
+  readonly told?: Failure
+  /** Who was not asked at all. */
+  readonly excluded?: readonly Excluded[]
+}
+
+/** Everyone who could be asked failed: the one error that the request ends in. */
+export function allFailed(failures: readonly Failure[], { deadlineOver, told, excluded = [] }: Failing = {}): GatewayError {
   const failure = told ?? failures[mostTelling(failures)]
   if (!failure) {
     return deadlineOver
@@ -64,12 +73,18 @@ export function allFailed(failures: readonly Failure[], deadlineOver: boolean, t
   const others =
     failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
   return new GatewayError(code, {
-    message: (failure.told ? failure.message : sentence(failure)) + others,
+    message: (failure.told ? failure.message : sentence(failure)) + others + notAsked(excluded),
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.provider !== undefined && { provider: failure.provider }),
     ...(failures.length > 1 && { attempts: failures.map(attemptOf) }),
     ...(codes[code].status === 429 && { limitedBy: 'provider', retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),
   })
+}
+
+/** A provider that is missing for want of a key looks, without a word, like one that failed to step in. */
+function notAsked(excluded: readonly Excluded[]): string {
+  const reasons = excluded.slice(0, 3).map(({ provider, reason }) => `${provider}, since ${reason}`)
+  return reasons.length > 0 ? ` Not asked: ${reasons.join('; ')}.` : ''
 }
 
 const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, ...(status !== undefined && { status }) })

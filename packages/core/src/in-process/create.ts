@@ -98,11 +98,11 @@ async function* wireEvents(
       const last = step.value.at(-1)
       const failure = failureOf(last)
       for (const frame of encoder.write(failure ? step.value.slice(0, -1) : step.value)) if (!isEnd(frame)) yield JSON.parse(frame.data)
-      if (failure) throw allFailed([failure], false)
+      if (failure) throw allFailed([failure])
       isOver = last?.type === 'finished'
     }
     // Who left by the signal may still be in the loop, and must not take what came so far for the whole.
-    if (!isOver) throw allFailed([{ kind: 'client_left', message: '' }], false)
+    if (!isOver) throw allFailed([{ kind: 'client_left', message: '' }])
   } finally {
     await batches.return?.()
   }

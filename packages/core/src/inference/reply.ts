@@ -84,7 +84,7 @@ export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): 
       const folding = startFold()
       for (let step = await events.next(); !step.done; step = await events.next()) for (const event of step.value) folding.add(event)
       const response = folding.response()
-      if (response.outcome.status === 'failed') throw allFailed([response.outcome.error], false)
+      if (response.outcome.status === 'failed') throw allFailed([response.outcome.error])
       return response
     },
     [Symbol.asyncIterator]() {
