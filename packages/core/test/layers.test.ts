@@ -5,7 +5,7 @@ import { edgesOf, packageNames, sourcesOf } from './sources.ts'
 const floors: readonly (readonly string[])[] = [
   ['protocol'],
   ['errors', 'runtime', 'sse'],
-  ['dialects', 'catalog'],
+  ['dialects', 'brain'],
   ['providers', 'access', 'routing', 'metering'],
   ['execution'],
   ['inference', 'management'],

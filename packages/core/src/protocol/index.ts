@@ -31,7 +31,20 @@ export type {
   Role,
   TextPart,
 } from './item.ts'
-export { type Ability, abilities, type Model, type Offer, type Price, type Quirks, type ThinkingStyle } from './model.ts'
+export {
+  type Ability,
+  abilities,
+  type Capability,
+  capabilities,
+  type Model,
+  type Offer,
+  type OfferRegion,
+  type Price,
+  type PriceTier,
+  type Quirks,
+  type Rates,
+  type ThinkingStyle,
+} from './model.ts'
 export { type Original, originalOf, pathOf, remember } from './original.ts'
 export {
   type Addressing,
@@ -42,6 +55,7 @@ export {
   type Provider,
   quirksFor,
 } from './provider.ts'
+export { type AccountTier, type DataPolicy, dataPolicies, type ProviderFacts } from './provider-facts.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export type { Transport, TransportReply, TransportRequest } from './transport.ts'

@@ -10,8 +10,33 @@ export interface Model {
   readonly author?: string
   /** Unix seconds. */
   readonly created?: number
+  /** `2025-08` or `2025-08-05`: what the model can know of. */
+  readonly knowledge_cutoff?: string
+  /** ISO date on which its maker will shut it down. */
+  readonly retires_at?: string
+  readonly open_weights?: boolean
+  /** What goes in and comes out: `text`, `image`, `audio`, `video`, `pdf`. */
+  readonly input_modalities?: readonly string[]
+  readonly output_modalities?: readonly string[]
+  /** What the model can do, whoever serves it; what an offer can do is in its own `abilities`. */
+  readonly capabilities?: readonly Capability[]
   readonly offers: readonly Offer[]
 }
+
+/** As the registry names them, `supports_` before each. */
+export const capabilities = [
+  'tools',
+  'vision',
+  'json_mode',
+  'reasoning',
+  'streaming',
+  'web_search',
+  'computer_use',
+  'prompt_caching',
+  'code_interpreter',
+  'structured_output',
+] as const
+export type Capability = (typeof capabilities)[number]
 
 /** A model as one provider sells it. Everything that routing may ask is a field here; a field left out is not known and excludes nobody. */
 export interface Offer {
@@ -20,6 +45,12 @@ export interface Offer {
   readonly dialect: DialectName
   readonly context_window?: number
   readonly max_output_tokens?: number
+  /** Where the prompt alone may fill less than the window. */
+  readonly max_input_tokens?: number
+  /** `deprecated`: still served where asked for by `only` or `order`, and otherwise not. */
+  readonly status?: 'beta' | 'deprecated'
+  /** Regional names of the offer, each with a price of its own where it differs. */
+  readonly regions?: readonly OfferRegion[]
   /** Default: `both`. */
   readonly delivery?: 'both' | 'stream_only' | 'whole_only'
   readonly abilities?: readonly Ability[]
@@ -32,8 +63,20 @@ export interface Offer {
 
 /** Microdollars per million tokens, integers. */
 export interface Price extends Rates {
+  /** Of prompts longer than `over` tokens, whole: the last that applies replaces the rates above. In the order of `over`. */
+  readonly tiers?: readonly PriceTier[]
   /** Of a dearer `service_tier`. Absent: no such tier is sold here, and a request for one gets the usual tier and a warning. */
   readonly priority?: Rates
+}
+
+export interface PriceTier extends Rates {
+  readonly over: number
+}
+
+export interface OfferRegion {
+  readonly region: string
+  readonly provider_model_id: string
+  readonly price?: Price
 }
 
 export interface Rates {
