@@ -8,6 +8,7 @@ import { type Question, rules } from './exclude.ts'
 import type { HealthBook } from './health.ts'
 import { type Needs, needsOf } from './needs.ts'
 import type { Candidate, Excluded, Plan } from './plan.ts'
+import { ranked, strategyNamed } from './rank.ts'
 import type { Strategy } from './strategies.ts'
 
 export interface Planning {
@@ -43,7 +44,13 @@ export function makePlan(request: InferenceRequest, inputTokens: number, plannin
       else able.push(candidate)
     }
   }
-  const [first, ...rest] = ranked(preferNative(able, needs), { routing, rank, planning })
+  const [first, ...rest] = ranked(preferNative(able, needs), {
+    strategy: rank,
+    order: routing.order,
+    lastMade: planning.lastMade,
+    health: planning.health,
+    clock: planning.clock,
+  })
   if (!first) throw nobodyLeft(models, excluded)
   const pinned = planning.lastMade ? able.filter(candidate => planning.lastMade?.(candidate) !== undefined) : []
   return { candidates: [first, ...rest], excluded, strategy, ...(pinned.length > 0 && { pinned }) }
@@ -59,7 +66,7 @@ function checkNames(routing: RoutingOptions, strategy: string, { strategies, pro
       })
     }
   }
-  const rank = Object.hasOwn(strategies, strategy) ? strategies[strategy] : undefined
+  const rank = strategyNamed(strategy, strategies)
   if (rank) return rank
   throw new GatewayError('invalid_parameter_value', {
     message: `gateway.routing.strategy is "${strategy}"; it takes ${Object.keys(strategies).join(', ')}.`,
@@ -103,34 +110,6 @@ function preferNative(candidates: readonly Candidate[], { toolDialects }: Needs)
   if (toolDialects.length === 0) return candidates
   const native = candidates.filter(({ offer }) => toolDialects.every(dialect => dialect === offer.dialect))
   return native.length > 0 ? native : candidates
-}
-
-function ranked(
-  candidates: readonly Candidate[],
-  {
-    routing,
-    rank,
-    planning: { health, clock, lastMade },
-  }: { readonly routing: RoutingOptions; readonly rank: Strategy; readonly planning: Planning },
-): readonly Candidate[] {
-  if (candidates.length < 2) return candidates
-  const now = clock.monotonic()
-  const place = ({ provider }: Candidate): number => {
-    const at = routing.order?.indexOf(provider.id) ?? -1
-    return at === -1 ? Number.MAX_SAFE_INTEGER : at
-  }
-  return candidates
-    .map(candidate => ({
-      candidate,
-      // Who asked to be left alone goes last, and is still asked when all others fail: a plan is never empty for that.
-      wait: Math.max(0, health.coolUntil(candidate) - now),
-      place: place(candidate),
-      // Who made reasoning state of the conversation can be given it back, and who made the last of it goes on best.
-      pin: lastMade?.(candidate) ?? -1,
-      score: rank(candidate, health.of(candidate)),
-    }))
-    .sort((a, b) => a.wait - b.wait || a.place - b.place || b.pin - a.pin || a.score - b.score || 0)
-    .map(({ candidate }) => candidate)
 }
 
 /** The field to change, where all who were left out for this code were so for the same one. */
