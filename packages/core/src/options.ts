@@ -73,7 +73,7 @@ export function checkOptions(options: GatewayOptions): void {
           `createGateway: an offer of "${model.id}" asks "${provider}" in the dialect "${dialect}", but it does not speak "${dialect}"; it speaks ${languages.join(', ')}.`,
         )
       }
-      for (const [part, value] of Object.entries(price ?? {})) {
+      for (const [part, value] of numbersOf(price ?? {})) {
         if (!Number.isSafeInteger(value) || value < 0) {
           throw new TypeError(
             `createGateway: the \`price.${part}\` of "${model.id}" at "${provider}" is ${value}; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`,
@@ -89,6 +89,12 @@ export function checkOptions(options: GatewayOptions): void {
     )
   }
 }
+
+/** Every number of a price by its place, as in `tiers.0.input`. */
+const numbersOf = (price: object, place = ''): readonly (readonly [string, unknown])[] =>
+  Object.entries(price).flatMap(([part, value]) =>
+    typeof value === 'object' && value !== null ? numbersOf(value, `${place}${part}.`) : [[`${place}${part}`, value] as const],
+  )
 
 function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
   if (sealingKey === undefined && previousSealingKeys.length > 0)

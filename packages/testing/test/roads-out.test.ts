@@ -264,6 +264,8 @@ test('a gateway that was put together wrongly says so at once', () => {
   expect(() => createGateway({ providers: [provider], models: model({ price: { input: 0.5, output: 1 } }), storage })).toThrow(
     /price\.input/,
   )
+  const tiered = { input: 1, output: 1, tiers: [{ over: 200_000, input: 2, output: 0.5 }], priority: { input: 2, output: 2 } }
+  expect(() => createGateway({ providers: [provider], models: model({ price: tiered }), storage })).toThrow(/price\.tiers\.0\.output/)
   expect(() => createGateway({ providers: [provider], models: model({ dialect: 'responses' }), storage })).toThrow(
     /does not speak "responses"/,
   )
