@@ -74,7 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ids = options.ids ?? webIds()
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  const models = directoryOf(options.models, options.providers)
+  const models = directoryOf(options.models, options.providers, options.facts)
   const health = keepHealth(clock)
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),

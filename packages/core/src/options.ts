@@ -3,6 +3,7 @@ import type { Caller } from './access/caller.ts'
 import type { Limits, Timeouts } from './execution/limits.ts'
 import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
+import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import { type Strategy, strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
@@ -13,6 +14,11 @@ export interface GatewayOptions {
   readonly providers: readonly Provider[]
   /** What can be asked for, and who sells it at what price. */
   readonly models: readonly Model[]
+  /**
+   * What is known of providers beside how to call them. What a provider or an offer says of itself wins; of two with one id the
+   * later counts; those of providers that are not here do nothing. Default: what the providers themselves say.
+   */
+  readonly facts?: readonly ProviderFacts[]
   readonly storage: Storage
   /** Shown as `owned_by`. Default: `signalbox`. */
   readonly operator?: string
@@ -50,7 +56,7 @@ export const defaultLimits: Limits = {
   attempts: 4,
 }
 
-/** Throws a TypeError that names the option, what it got, and what it takes. */
+/** Throws a TypeError that names the option, what it got, and what it takes. The models are looked at where they are put in order. */
 export function checkOptions(options: GatewayOptions): void {
   const ids = new Set<string>()
   for (const { id } of options.providers) {
@@ -64,24 +70,6 @@ export function checkOptions(options: GatewayOptions): void {
         throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
     }
   }
-  const spoken = new Map(options.providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
-  for (const model of options.models) {
-    for (const { price, provider, dialect } of model.offers) {
-      const languages = spoken.get(provider)
-      if (languages && !languages.includes(dialect)) {
-        throw new TypeError(
-          `createGateway: an offer of "${model.id}" asks "${provider}" in the dialect "${dialect}", but it does not speak "${dialect}"; it speaks ${languages.join(', ')}.`,
-        )
-      }
-      for (const [part, value] of numbersOf(price ?? {})) {
-        if (!Number.isSafeInteger(value) || value < 0) {
-          throw new TypeError(
-            `createGateway: the \`price.${part}\` of "${model.id}" at "${provider}" is ${value}; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`,
-          )
-        }
-      }
-    }
-  }
   const known = { ...strategies, ...options.strategies }
   if (options.strategy !== undefined && !Object.hasOwn(known, options.strategy)) {
     throw new TypeError(
@@ -89,12 +77,6 @@ export function checkOptions(options: GatewayOptions): void {
     )
   }
 }
-
-/** Every number of a price by its place, as in `tiers.0.input`. */
-const numbersOf = (price: object, place = ''): readonly (readonly [string, unknown])[] =>
-  Object.entries(price).flatMap(([part, value]) =>
-    typeof value === 'object' && value !== null ? numbersOf(value, `${place}${part}.`) : [[`${place}${part}`, value] as const],
-  )
 
 function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
   if (sealingKey === undefined && previousSealingKeys.length > 0)

@@ -1,0 +1,43 @@
+import type { Model, Offer } from '../protocol/model.ts'
+import type { Provider } from '../protocol/provider.ts'
+
+/**
+ * Throws a TypeError that names the first fault: an offer in a language that its provider does not speak, or a price that is not
+ * made of whole microdollars. `where`: who was given the models.
+ */
+export function checkModels(models: readonly Model[], providers: readonly Provider[], where: string): void {
+  const spoken = new Map(providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
+  for (const { id, offers } of models) {
+    for (const offer of offers) {
+      const fault = unspoken(offer, spoken.get(offer.provider)) ?? mispriced(offer)
+      if (fault !== undefined) throw new TypeError(`${where}: an offer of "${id}" ${fault}`)
+    }
+  }
+}
+
+/** A provider that is not there speaks nothing, and harms nobody. */
+const unspoken = ({ provider, dialect }: Offer, languages: readonly string[] | undefined): string | undefined =>
+  languages === undefined || languages.includes(dialect)
+    ? undefined
+    : `asks "${provider}" in the dialect "${dialect}", but it does not speak "${dialect}"; it speaks ${languages.join(', ')}.`
+
+function mispriced({ provider, price, regions = [] }: Offer): string | undefined {
+  const priced = [['price', price] as const, ...regions.map((region, at) => [`regions.${at}.price`, region.price] as const)]
+  for (const [place, rates] of priced) {
+    if (rates === undefined) continue
+    const wrong = numbersOf(rates, place).find(([, value]) => !Number.isSafeInteger(value) || Number(value) < 0)
+    if (wrong !== undefined)
+      return `at "${provider}" has ${String(wrong[1])} as its \`${wrong[0]}\`; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`
+    if (!isGrowing(rates.tiers?.map(({ over }) => over) ?? []))
+      return `at "${provider}" has \`${place}.tiers\` out of order; they take a larger \`over\` each than the one before.`
+  }
+  return undefined
+}
+
+const isGrowing = (numbers: readonly number[]): boolean => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0))
+
+/** Every number of a price by its place, as in `price.tiers.0.input`. What has no rate for one of the two has no price. */
+const numbersOf = (rates: object, place: string): readonly (readonly [string, unknown])[] =>
+  Object.entries({ ...(!Array.isArray(rates) && { input: undefined, output: undefined }), ...rates }).flatMap(([part, value]) =>
+    typeof value === 'object' && value !== null ? numbersOf(value, `${place}.${part}`) : [[`${place}.${part}`, value] as const],
+  )

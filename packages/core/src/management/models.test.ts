@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { chatProvider } from '../dialects/index.ts'
+import type { Model, Offer } from '../protocol/model.ts'
+import type { Provider } from '../protocol/provider.ts'
+import type { ProviderFacts } from '../protocol/provider-facts.ts'
+import { directoryOf } from './models.ts'
+
+const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
+  id,
+  dialects: [chatProvider],
+  endpoint: () => '',
+  authorize: () => {},
+  ...more,
+})
+const facts = (id: string, more: Partial<ProviderFacts> = {}): ProviderFacts => ({
+  id,
+  display_name: `Facts of ${id}`,
+  data_policy: 'no_training',
+  ...more,
+})
+const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'here', provider_model_id: 'theirs', dialect: 'chat', ...more })
+const model = (id: string, more: Partial<Model> = {}): Model => ({ id, offers: [offer()], ...more })
+
+describe('what is known of a provider', () => {
+  const known = (given: Partial<Provider>, list: readonly ProviderFacts[] = [facts('here', { env: ['HERE_KEY'], retention_days: 30 })]) =>
+    directoryOf([], [provider('here', given)], list).providers()[0]
+
+  test('is what it says of itself, then what the facts say, then nothing', () => {
+    expect(known({})).toEqual({
+      id: 'here',
+      display_name: 'Facts of here',
+      data_policy: 'no_training',
+      env: ['HERE_KEY'],
+      retention_days: 30,
+      dialects: ['chat'],
+    })
+    expect(known({ display_name: 'Here', data_policy: 'zdr' })).toMatchObject({
+      display_name: 'Here',
+      data_policy: 'zdr',
+      retention_days: 30,
+    })
+    expect(known({}, [])).toEqual({ id: 'here', display_name: 'here', data_policy: 'unknown', dialects: ['chat'] })
+  })
+
+  test('of two facts about one provider is the later, and of providers that are not here nothing', () => {
+    expect(known({}, [facts('here'), facts('here', { data_policy: 'may_train' }), facts('elsewhere')])).toMatchObject({
+      data_policy: 'may_train',
+    })
+    expect(
+      directoryOf([], [provider('b'), provider('a')], [facts('c')])
+        .providers()
+        .map(({ id }) => id),
+    ).toEqual(['b', 'a'])
+  })
+
+  test('goes to its offers, unless they say otherwise', () => {
+    const policy = (given: Partial<Provider>, asked: Partial<Offer>, list: readonly ProviderFacts[]): unknown =>
+      directoryOf([model('m', { offers: [offer(asked)] })], [provider('here', given)], list).find('m')?.offers[0]?.data_policy
+    expect(policy({ data_policy: 'zdr' }, { data_policy: 'may_train' }, [facts('here')])).toBe('may_train')
+    expect(policy({ data_policy: 'zdr' }, {}, [facts('here')])).toBe('zdr')
+    expect(policy({}, {}, [facts('here')])).toBe('no_training')
+    expect(policy({}, {}, [])).toBe('unknown')
+  })
+})
+
+describe('other models in place of all that there are', () => {
+  const before = [model('one', { aliases: ['first'] }), model('two')]
+
+  test('are found from then on, and the old ones no more', () => {
+    const directory = directoryOf(before, [provider('here')])
+    expect([directory.version(), directory.find('first')?.id]).toEqual([1, 'one'])
+    directory.replace([model('three', { aliases: ['first'] }), model('one-b')])
+    expect([directory.version(), directory.find('first')?.id, directory.find('one')]).toEqual([2, 'three', undefined])
+    expect(directory.list().map(({ id }) => id)).toEqual(['one-b', 'three'])
+    expect(directory.nearest('thre')).toEqual(['three'])
+    expect(directory.find('three')?.offers[0]?.data_policy).toBe('unknown')
+  })
+
+  test('may be none', () => {
+    const directory = directoryOf(before, [provider('here')])
+    directory.replace([])
+    expect([directory.list(), directory.find('one'), directory.nearest('one')]).toEqual([[], undefined, []])
+  })
+
+  const priced = (price: unknown): Model => model('new', { offers: [offer({ price: price as NonNullable<Offer['price']> })] })
+  const regional = { region: 'eu', provider_model_id: 'x', price: { input: 1.5, output: 1 } }
+  test.each<readonly [fault: string, message: RegExp, models: readonly Model[]]>([
+    ['an alias that is another’s id', /"one" belongs to the models "one" and "new"/, [model('one'), model('new', { aliases: ['one'] })]],
+    ['one id twice', /"new" belongs/, [model('new'), model('new')]],
+    [
+      'a language that is not spoken',
+      /does not speak "messages"; it speaks chat/,
+      [model('new', { offers: [offer({ dialect: 'messages' })] })],
+    ],
+    ['a price in dollars', /"new" at "here" has 0\.5 as its `price\.input`/, [priced({ input: 0.5, output: 1 })]],
+    ['a price below zero', /`price\.cached`/, [priced({ input: 1, output: 1, cached: -1 })]],
+    ['half a price', /undefined as its `price\.output`/, [priced({ input: 1 })]],
+    [
+      'a price of long prompts in dollars',
+      /`price\.tiers\.0\.output`/,
+      [priced({ input: 1, output: 1, tiers: [{ over: 1, input: 1, output: 0.5 }] })],
+    ],
+    ['half a price of the dear tier', /`price\.priority\.input`/, [priced({ input: 1, output: 1, priority: { output: 1 } })]],
+    [
+      'long prompts after longer ones',
+      /`price\.tiers` out of order/,
+      [priced({ input: 1, output: 1, tiers: [2, 2].map(over => ({ over, input: 1, output: 1 })) })],
+    ],
+    ['a price of a region in dollars', /`regions\.0\.price\.input`/, [model('new', { offers: [offer({ regions: [regional] })] })]],
+  ])('with %s are refused, and nothing changes', (_, message, models) => {
+    const directory = directoryOf(before, [provider('here')])
+    const [version, list] = [directory.version(), directory.list()]
+    expect(() => directory.replace([model('good'), ...models])).toThrow(message)
+    expect(() => directory.replace([model('good'), ...models])).toThrow(/^models\.replace: /)
+    expect([directory.version(), directory.find('good'), directory.find('first')?.id]).toEqual([version, undefined, 'one'])
+    expect(directory.list()).toBe(list)
+    expect(() => directoryOf(models, [provider('here')])).toThrow(/^createGateway: /)
+  })
+
+  test('do not change when the list that was given changes later', () => {
+    const given = [model('one')]
+    const directory = directoryOf(before, [provider('here')])
+    directory.replace(given)
+    given.push(model('two'))
+    expect([directory.list().length, directory.find('two')]).toEqual([1, undefined])
+  })
+})
