@@ -1,14 +1,13 @@
 import type { Item, Part } from '../protocol/item.ts'
-import type { Offer, Rates } from '../protocol/model.ts'
+import type { Offer, Price, Rates } from '../protocol/model.ts'
+import { mostTokensOf, ratesUpTo } from '../protocol/rates.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
-import { costOf, type Microdollars } from './money.ts'
+import { costAt, type Microdollars } from './money.ts'
 
 /** Characters per token where nobody counted for us. */
 const charactersPerToken = 4
-/** What is set aside for input, beyond the estimate: the store must never be short because a text was dense. */
-const margin = 1.5
 /** An image, whatever its address or its bytes weigh, and what is not told apart: base64 is no text to a model. */
 export const tokensPerBlob = 1_600
 /** Roles, brackets and names around one item. */
@@ -91,18 +90,36 @@ const dataUrl = /^data:[\w.+-]{1,100}\/[\w.+-]{1,100}[;,]/
 const isBlob = (field: string, value: string): boolean => !value.startsWith('data:text/') && (blobField.test(field) || dataUrl.test(value))
 
 /** An offer at the price that a request pays there: `{ ...offer, price: priceFor(candidate, request) }`. */
-type Priced = Pick<Offer, 'context_window' | 'max_output_tokens'> & { readonly price?: Rates | undefined }
+type Priced = Pick<Offer, 'context_window' | 'max_output_tokens'> & { readonly price?: Price | undefined }
 
 /**
- * The most that an answer from this offer is expected to cost: set aside before the call. Always a safe integer, and never
- * for more output than the offer can give, else a caller would be refused for money that the call cannot cost.
+ * The most that an answer from this offer is expected to cost: set aside before the call, at the dearest tier that the prompt may
+ * fall into. Always a safe integer, and never for more output than the offer can give, else a caller would be refused for money
+ * that the call cannot cost.
  */
 export function estimateMost({ price, context_window, max_output_tokens }: Priced, inputTokens: number, maxOutput?: number): Microdollars {
   if (!price) return 0
-  const bound = Math.ceil(inputTokens * margin)
-  const input = Math.min(bound, context_window ?? bound, mostTokens)
+  const fits = (tokens: number): number => Math.min(tokens, context_window ?? tokens, mostTokens)
+  const prompt = { likely: fits(inputTokens), most: fits(mostTokensOf(inputTokens)) }
   const output = Math.min(maxOutput ?? assumedOutput, max_output_tokens ?? mostTokens, mostTokens)
-  const writes = Math.max(price.input, price.cache_write ?? 0)
-  const usage = { input_tokens: input, output_tokens: output, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
-  return costOf({ ...price, input: writes }, usage)
+  return ratesUpTo(price, prompt.most).reduce((most, rates) => Math.max(most, mostAt(rates, prompt, output)), 0)
 }
+
+interface PromptLength {
+  readonly likely: number
+  readonly most: number
+}
+
+/**
+ * As if all of the prompt went into the cache, where that is dearest. What is kept for an hour costs so much more that it is
+ * reckoned without the margin: few ask for it, and the others would be refused for it.
+ */
+function mostAt(rates: Rates, { likely, most }: PromptLength, output: number): Microdollars {
+  const { input, cached = input, cache_write = input, cache_write_1h } = rates
+  const anHour = cache_write_1h ?? (rates.cache_write === undefined ? 0 : 2 * input)
+  const cost = (rate: number, tokens: number): Microdollars =>
+    costAt({ input: rate, output: rates.output }, { ...none, input_tokens: tokens, output_tokens: output })
+  return Math.max(cost(Math.max(input, cached, cache_write), most), cost(anHour, likely))
+}
+
+const none = { cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }

@@ -1,21 +1,25 @@
-import type { Price } from '../protocol/model.ts'
+import type { Price, Rates } from '../protocol/model.ts'
+import { ratesAt } from '../protocol/rates.ts'
 import type { Usage } from '../protocol/response.ts'
 
 /** 1 USD = 1,000,000. Always an integer. */
 export type Microdollars = number
 
-/** What usage costs at a price, rounded once, up, per request. */
-export function costOf(price: Price, usage: Usage): Microdollars {
+/** What usage costs at a price: the whole of it at the tier that its prompt falls into. Rounded once, up, per request. */
+export const costOf = (price: Price, usage: Usage): Microdollars => costAt(ratesAt(price, usage.input_tokens), usage)
+
+/** The same where the rates are settled. */
+export function costAt(rates: Rates, usage: Usage): Microdollars {
   const cached = usage.cached_tokens
   const written = usage.cache_write_tokens
   const long = usage.cache_write_1h_tokens ?? 0
   const plain = usage.input_tokens - cached - written
   const sum =
-    plain * price.input +
-    cached * (price.cached ?? price.input) +
-    (written - long) * (price.cache_write ?? price.input) +
-    long * (price.cache_write_1h ?? 2 * price.input) +
-    usage.output_tokens * price.output
+    plain * rates.input +
+    cached * (rates.cached ?? rates.input) +
+    (written - long) * (rates.cache_write ?? rates.input) +
+    long * (rates.cache_write_1h ?? 2 * rates.input) +
+    usage.output_tokens * rates.output
   return Math.ceil(sum / 1_000_000)
 }
 

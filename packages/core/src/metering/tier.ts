@@ -1,5 +1,5 @@
 import { buysDear } from '../dialects/tier.ts'
-import type { Offer, Rates } from '../protocol/model.ts'
+import type { Offer, Price } from '../protocol/model.ts'
 import { type Provider, quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 
@@ -10,14 +10,15 @@ interface Sold {
 }
 
 /**
- * What this request pays here: the offer's price, or that of its dear tier if that is what will be sent. The same for the
- * hold and for the bill. Nothing where no price is known.
+ * What this request pays here: the offer's price with the tiers of long prompts, or the rates of its dear tier if that is what
+ * will be sent. The same for the hold, which takes the dearest tier that the prompt may fall into, and for the bill, which takes
+ * the one that it fell into. Nothing where no price is known.
  *
  * @example estimateMost({ ...offer, price: priceFor(candidate, request) }, inputTokens, maxOutput)
  * @example billed(seen, priceFor(candidate, request), inputTokens)
  */
-export function priceFor({ offer, provider }: Sold, { prompt, routing }: Pick<InferenceRequest, 'prompt' | 'routing'>): Rates | undefined {
-  return buysDear(prompt.service_tier, routing, { price: offer.price, quirks: quirksFor(provider, offer) })
-    ? offer.price?.priority
-    : offer.price
-}
+export const priceFor = (
+  { offer, provider }: Sold,
+  { prompt, routing }: Pick<InferenceRequest, 'prompt' | 'routing'>,
+): Price | undefined =>
+  buysDear(prompt.service_tier, routing, { price: offer.price, quirks: quirksFor(provider, offer) }) ? offer.price?.priority : offer.price

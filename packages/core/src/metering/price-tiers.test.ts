@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { responsesClient } from '../dialects/index.ts'
+import type { Price, Rates } from '../protocol/model.ts'
+import type { Usage } from '../protocol/response.ts'
+import { estimateMost } from './estimate.ts'
+import { costOf } from './money.ts'
+import { billed } from './settle.ts'
+import { priceFor } from './tier.ts'
+
+const used = (input_tokens: number, output_tokens = 0): Usage => ({
+  input_tokens,
+  output_tokens,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+})
+
+const price = {
+  input: 2_000_000,
+  output: 10_000_000,
+  cached: 200_000,
+  cache_write: 2_500_000,
+  tiers: [
+    { over: 200_000, input: 4_000_000, output: 15_000_000, cached: 400_000 },
+    { over: 500_000, input: 8_000_000, output: 20_000_000 },
+  ],
+} satisfies Price
+
+test('a prompt that is longer than a tier begins pays that tier for all of it, its answer too', () => {
+  expect(costOf(price, used(200_000, 1_000))).toBe(400_000 + 10_000)
+  expect(costOf(price, used(200_001, 1_000))).toBe(Math.ceil(4 * 200_001) + 15_000)
+  expect(costOf(price, used(500_001, 1_000))).toBe(8 * 500_001 + 20_000)
+})
+
+test('a tier has all rates of its own: what it leaves out costs what input costs there', () => {
+  const cached = { ...used(300_000), cached_tokens: 100_000, cache_write_tokens: 100_000 }
+  expect(costOf(price, cached)).toBe(4 * 100_000 + 0.4 * 100_000 + 4 * 100_000)
+})
+
+test('the bill goes by the tokens that were used, not by those that were expected', () => {
+  const seen = { usage: used(150_000), characters: 9, outcome: { status: 'completed' } as const }
+  expect(billed(seen, price, 300_000).cost).toBe(2 * 150_000)
+  expect(billed({ ...seen, usage: used(250_000) }, price, 100).cost).toBe(4 * 250_000)
+})
+
+test('the hold is for the dearest tier that the prompt may fall into, given that it may be half as long again', () => {
+  const { cached, cache_write, ...plain } = price
+  const held = (inputTokens: number, context_window?: number): number =>
+    estimateMost({ price: plain, ...(context_window !== undefined && { context_window }) }, inputTokens, 0)
+  expect(held(133_333)).toBe(2 * 200_000)
+  expect(held(133_334)).toBe(4 * 200_001)
+  expect(held(133_334, 150_000)).toBe(2 * 150_000)
+})
+
+test('what a cache keeps for an hour is held for where cache writes are sold, and never for more than is expected to be written', () => {
+  const sold = { input: 1_000_000, output: 0, cache_write: 1_250_000 }
+  expect(estimateMost({ price: sold }, 1_000, 0)).toBe(2_000)
+  expect(estimateMost({ price: { ...sold, cache_write_1h: 1_800_000 } }, 1_000, 0)).toBe(1_875)
+  expect(estimateMost({ price: { input: 1_000_000, output: 0 } }, 1_000, 0)).toBe(1_500)
+})
+
+test('a tier that is cheaper than the usual price makes no hold smaller', () => {
+  const cheaper = { input: 10_000_000, output: 0, tiers: [{ over: 1_000, input: 1_000_000, output: 0 }] }
+  expect(estimateMost({ price: cheaper }, 900, 0)).toBeGreaterThanOrEqual(10 * 900)
+})
+
+test('the dear tier of a request knows no tiers of long prompts', () => {
+  const offer = {
+    provider: 'p',
+    provider_model_id: 'm',
+    dialect: 'responses',
+    price: { ...price, priority: { input: 6_000_000, output: 30_000_000 } },
+  }
+  const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
+  const paid = priceFor({ offer, provider: {} }, asked)
+  expect(paid && costOf(paid, used(600_000))).toBe(6 * 600_000)
+})
+
+const rate = fc.integer({ min: 0, max: 100_000_000 })
+const dearness: fc.Arbitrary<Rates> = fc
+  .record({ input: rate, output: rate, cached: fc.option(rate), cache_write: fc.option(rate), cache_write_1h: fc.option(rate) })
+  .map(({ input, output, ...rest }) => ({
+    input,
+    output,
+    ...(rest.cached !== null && { cached: rest.cached }),
+    // Who sells cache writes of an hour sells shorter ones.
+    ...(rest.cache_write !== null && { cache_write: rest.cache_write }),
+    ...(rest.cache_write !== null && rest.cache_write_1h !== null && { cache_write_1h: rest.cache_write_1h }),
+  }))
+const prices: fc.Arbitrary<Price> = fc
+  .tuple(
+    dearness,
+    fc.uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { maxLength: 3 }),
+    fc.array(dearness, { minLength: 3, maxLength: 3 }),
+  )
+  .map(([base, overs, rates]) => ({
+    ...base,
+    tiers: [...overs].sort((a, b) => a - b).map((over, at) => ({ ...(rates[at] ?? base), over })),
+  }))
+const sells = ({ cache_write }: Rates): boolean => cache_write !== undefined
+
+/** Usage that adds up; tokens that a cache keeps for an hour only where somebody sells that. */
+const usages = fc
+  .record({
+    input: fc.integer({ min: 0, max: 1_500_000 }),
+    output: fc.integer({ min: 0, max: 50_000 }),
+    shares: fc.tuple(
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+    ),
+  })
+  .map(({ input, output, shares: [cached, written, long] }) => {
+    const cached_tokens = Math.floor(input * cached)
+    const cache_write_tokens = Math.floor((input - cached_tokens) * written)
+    return { ...used(input, output), cached_tokens, cache_write_tokens, cache_write_1h_tokens: Math.floor(cache_write_tokens * long) }
+  })
+
+const tierOf = (paid: Price, tokens: number): Rates => [...(paid.tiers ?? [])].reverse().find(({ over }) => tokens > over) ?? paid
+
+test('no bill is more than all of the request at the dearest rate of its tier, nor less than at the cheapest', () => {
+  fc.assert(
+    fc.property(prices, usages, (paid, usage) => {
+      const { input, output, cached = input, cache_write = input, cache_write_1h = 2 * input } = tierOf(paid, usage.input_tokens)
+      const rates = [input, cached, cache_write, cache_write_1h]
+      const bill = costOf(paid, usage)
+      const at = (each: number): number => (usage.input_tokens * each + usage.output_tokens * output) / 1_000_000
+      expect(bill).toBeLessThanOrEqual(Math.ceil(at(Math.max(...rates))))
+      expect(bill).toBeGreaterThanOrEqual(Math.floor(at(Math.min(...rates))))
+    }),
+  )
+})
+
+test('a hold covers the bill of every request that is no longer than it was estimated', () => {
+  fc.assert(
+    fc.property(prices, usages, fc.integer({ min: 0, max: 500_000 }), (paid, told, more) => {
+      const usage = sells(tierOf(paid, told.input_tokens)) ? told : { ...told, cache_write_1h_tokens: 0 }
+      const held = estimateMost({ price: paid }, usage.input_tokens + more, usage.output_tokens)
+      expect(held).toBeGreaterThanOrEqual(costOf(paid, usage))
+    }),
+  )
+})

@@ -1,0 +1,18 @@
+import type { Price, Rates } from './model.ts'
+
+/**
+ * What a prompt of so many tokens pays, whole: the rates of the last tier that it is longer than, else the usual ones.
+ *
+ * @example ratesAt({ input: 2_000_000, output: 10_000_000, tiers: [{ over: 272_000, input: 4_000_000, output: 15_000_000 }] }, 300_000)
+ */
+export const ratesAt = (price: Price, inputTokens: number): Rates => price.tiers?.findLast(({ over }) => inputTokens > over) ?? price
+
+/** Any of these may be what a prompt pays that is at most so many tokens long. */
+export const ratesUpTo = (price: Price, inputTokens: number): readonly Rates[] =>
+  price.tiers ? [price, ...price.tiers.filter(({ over }) => inputTokens > over)] : [price]
+
+/** By how much a prompt may be longer than it was estimated: a text may be dense. */
+const margin = 1.5
+
+/** Tokens that a prompt has at most, as far as an estimate can tell. */
+export const mostTokensOf = (estimate: number): number => Math.ceil(estimate * margin)
