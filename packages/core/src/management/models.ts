@@ -1,4 +1,4 @@
-import leven from 'leven'
+import { nearestOf } from '../errors/nearest.ts'
 import type { Model } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { ProviderFacts } from '../protocol/provider-facts.ts'
@@ -92,23 +92,4 @@ function stockOf(models: readonly Model[], where: string): Stock {
     }
   }
   return { byName, sorted: [...models].sort((a, b) => (a.id < b.id ? -1 : 1)) }
-}
-
-/**
- * Of the known names those at a distance of at most half their length, best first, prefixes before others, at most 3. Long names
- * are cut: nobody mistypes 200 characters.
- */
-export function nearestOf(name: string, known: readonly string[]): readonly string[] {
-  const asked = name.slice(0, 100).toLowerCase()
-  if (asked === '') return []
-  return known
-    .map(candidate => {
-      const other = candidate.toLowerCase()
-      const distance = leven(asked, other) / Math.max(asked.length, other.length)
-      return { candidate, distance: other.startsWith(asked) || asked.startsWith(other) ? distance / 2 : distance }
-    })
-    .filter(({ distance }) => distance <= 0.5)
-    .sort((a, b) => a.distance - b.distance)
-    .slice(0, 3)
-    .map(({ candidate }) => candidate)
 }
