@@ -10,6 +10,8 @@ export interface RouterOffer {
   readonly id: string
   /** Offers of one provider fail together. Default: the id. */
   readonly provider?: string
+  /** Answers of one model are about as long, whoever gives them. Default: all are of one. */
+  readonly model?: string
   /** Microdollars per million tokens. */
   readonly price: Rates
   /** How long a provider keeps a prompt that it has read, in milliseconds. Default: 300,000. */
@@ -39,6 +41,10 @@ export interface RouterRequest {
   readonly attempts?: number
   /** A second offer may be asked while the first is silent. Default: false. */
   readonly hedge?: boolean
+  /** How long an offer that is hardly known yet may take to its first content. Default: 10,000. */
+  readonly coldTimeoutMs?: number
+  /** Nobody is asked only to learn of it: the order is the caller's own. Default: false. */
+  readonly fixed?: boolean
 }
 
 export interface RouterPlan {

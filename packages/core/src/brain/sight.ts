@@ -19,8 +19,10 @@ export interface Sight {
   readonly breaking: number
   /** That first content comes after the deadline: 0 to 1. */
   readonly lateness: number
-  /** Milliseconds until it may be asked: it is limited, or resting after failures. 0: now. */
-  readonly restMs: number
+  /** Milliseconds for which it asked to be left alone, or is full. 0: it has room. */
+  readonly heldMs: number
+  /** Milliseconds for which it is left alone since it failed again and again. 0: it is not. */
+  readonly restingMs: number
   /** Share of its rate limit that is left, where its headers told: 0 to 1. */
   readonly headroom: number
   /** Tokens of the prompt that it has probably in its cache. */

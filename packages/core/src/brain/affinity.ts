@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache'
+
+// Who has read the beginning of a conversation: its provider may still have it in a cache, where it costs a tenth.
+
+export interface Warm {
+  readonly id: string
+  /** Tokens of the prompt that it has read. */
+  readonly tokens: number
+  /** Monotonic milliseconds. */
+  readonly at: number
+}
+
+export interface Affinity {
+  /** Last reader first; empty where nobody has. */
+  of(key: string): readonly Warm[]
+  /** Counts a request of the conversation: how many turns to expect of one is learned. */
+  turn(key: string): void
+  read(key: string, warm: Warm): void
+  /** Turns that a conversation still has, this one included: 1 to 12. */
+  turns(): number
+}
+
+const mostKeys = 50_000
+/** Of those that read a conversation, the last few. */
+const mostReaders = 3
+const mostTurns = 12
+/** What is believed of conversations before any was seen, and how long that counts. */
+const usual = { first: 10, all: 30 }
+const keep = 0.9995
+const none: readonly Warm[] = []
+
+export function makeAffinity(): Affinity {
+  const readers = new LRUCache<string, readonly Warm[]>({ max: mostKeys })
+  let { first, all } = usual
+  return {
+    of: key => readers.get(key) ?? none,
+    turn(key) {
+      const known = readers.has(key)
+      first = first * keep + (known ? 0 : 1)
+      all = all * keep + 1
+      if (!known) readers.set(key, none)
+    },
+    read(key, warm) {
+      const others = (readers.get(key) ?? none).filter(({ id }) => id !== warm.id)
+      readers.set(key, [warm, ...others].slice(0, mostReaders))
+    },
+    turns: () => Math.min(mostTurns, Math.max(1, all / Math.max(1, first))),
+  }
+}

@@ -1,0 +1,78 @@
+import { type Breaker, makeBreaker } from './breaker.ts'
+import { type Capacity, makeCapacity } from './capacity.ts'
+import { type Latency, makeLatency } from './latency.ts'
+import type { Attempt, RouterOffer } from './port.ts'
+import { makeRate, type Rate } from './rate.ts'
+import { makeReading, type Reading } from './reading.ts'
+import { type Average, makeAverage } from './speed.ts'
+
+/** All that is believed of one offer. It is changed by what is seen of calls, and by nothing else. */
+export interface Belief {
+  /** Before first content: another can still answer. */
+  readonly failing: Rate
+  /** After it. */
+  readonly breaking: Rate
+  readonly latency: Latency
+  readonly reading: Reading
+  /** ln of tokens a second. */
+  readonly speed: Average
+  /** Milliseconds that a failure before first content takes. */
+  readonly lost: Average
+  readonly capacity: Capacity
+  readonly breaker: Breaker
+  /** Share of what should be in its cache that is. */
+  readonly warmth: Average
+  /** Streams under way that have said nothing yet, the oldest first. */
+  readonly silent: Set<Underway>
+  /** Calls under way. */
+  running: number
+  /** Calls that ended in an answer or a fault. */
+  heard: number
+  /** When the last did. Before the first: when the belief was made. */
+  heardAt: number
+  /** When it may be asked next though it is not the best, and how long until then the next time. */
+  probeAt: number
+  probeMs: number
+}
+
+/** An offer and what is believed of it. */
+export interface Contender {
+  readonly offer: RouterOffer
+  readonly belief: Belief
+}
+
+/** A call, as those who learn from it see it. */
+export interface Underway extends Attempt {
+  readonly contender: Contender
+  readonly stream: boolean
+  readonly startedAt: number
+  /** Tokens of its prompt that were not expected in a cache. */
+  readonly coldTokens: number
+  readonly warmTokens: number
+  readonly inputTokens: number
+  readonly cacheKey: string | undefined
+  firstContentAt: number | undefined
+  over: boolean
+}
+
+/** ln of 600 ms and of 60 tokens a second: of an offer that nobody has seen and that has no peers. */
+export const usualLevel = Math.log(600)
+export const usualSpeed = Math.log(60)
+
+export const makeBelief = (at: number): Belief => ({
+  failing: makeRate(at),
+  breaking: makeRate(at),
+  latency: makeLatency(at, usualLevel),
+  reading: makeReading(),
+  speed: makeAverage(usualSpeed),
+  lost: makeAverage(400),
+  capacity: makeCapacity(at),
+  breaker: makeBreaker(),
+  warmth: makeAverage(0.9),
+  silent: new Set(),
+  running: 0,
+  heard: 0,
+  heardAt: at,
+  probeAt: 0,
+  probeMs: 0,
+})

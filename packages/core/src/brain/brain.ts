@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache'
+import { makeAffinity } from './affinity.ts'
+import { type Contender, makeBelief, type Underway } from './belief.ts'
+import { tried } from './breaker.ts'
+import { spend, tellHeadroom } from './capacity.ts'
+import { makeDice } from './dice.ts'
+import { learnContent, learnEnd, learnFailure, learnLeft, learnRead } from './learn.ts'
+import { type Chosen, type Mind, planFor } from './plan.ts'
+import type { Attempt, Choice, Failed, Router, RouterOffer, RouterPlan, RouterRequest, Used } from './port.ts'
+import type { Preference, Worth } from './preferences.ts'
+import { makeBudget, probed } from './probe.ts'
+import type { Strategy } from './sight.ts'
+import { type Average, blend, makeAverage } from './speed.ts'
+
+/** A router whose offers are not fixed: each plan names its own. */
+export interface Brain extends Omit<Router, 'plan' | 'headroom'> {
+  /** The same id is the same belief. Kept by whoever asks often. */
+  contender(offer: RouterOffer): Contender
+  plan(request: RouterRequest, contenders: readonly Contender[]): RouterPlan
+  headroom(contender: Contender, seen: { readonly share: number; readonly resetsInMs: number }): void
+}
+
+export interface BrainOptions {
+  readonly monotonic: () => number
+  readonly preference: Preference | Worth | Strategy
+  readonly seed: number
+}
+
+/** Beliefs of offers that nobody asks any more are forgotten. */
+const mostBeliefs = 10_000
+/** Tokens of an answer, before any was seen. */
+const usualLength = 300
+
+export function createBrain({ monotonic, preference, seed }: BrainOptions): Brain {
+  const contenders = new LRUCache<string, Contender>({ max: mostBeliefs })
+  const lengths = new LRUCache<string, Average>({ max: mostBeliefs })
+  const dice = makeDice(seed)
+  const affinity = makeAffinity()
+  const lengthOf = (model = ''): Average => {
+    const known = lengths.get(model)
+    if (known) return known
+    const made = makeAverage(usualLength)
+    lengths.set(model, made)
+    return made
+  }
+  const mind: Mind = { monotonic, preference, affinity, probing: makeBudget(), hedging: makeBudget(), lengthOf }
+
+  const over = (attempt: Attempt): Underway | undefined => {
+    const call = attempt as Underway
+    if (call.over) return undefined
+    call.over = true
+    const { belief } = call.contender
+    belief.running -= 1
+    belief.silent.delete(call)
+    return call
+  }
+
+  return {
+    contender(offer) {
+      const known = contenders.get(offer.id)
+      // What is believed outlives the offer as it was written down: a new price is not a new provider.
+      if (known?.offer === offer) return known
+      const contender: Contender = { offer, belief: known?.belief ?? makeBelief(monotonic()) }
+      contenders.set(offer.id, contender)
+      return contender
+    },
+    plan(request, among) {
+      return planFor(mind, request, among)
+    },
+    started(choice: Choice) {
+      const now = monotonic()
+      const { contender, asking, why } = choice as Chosen
+      const { belief } = contender
+      const warmTokens = choice.sight.warmTokens
+      const call: Underway = {
+        choice,
+        contender,
+        stream: asking.stream ?? true,
+        startedAt: now,
+        warmTokens,
+        coldTokens: asking.inputTokens - Math.min(asking.inputTokens, warmTokens) * belief.warmth.value,
+        inputTokens: asking.inputTokens,
+        cacheKey: asking.cacheKey,
+        firstContentAt: undefined,
+        over: false,
+      }
+      belief.running += 1
+      if (call.stream) belief.silent.add(call)
+      spend(belief.capacity, now)
+      tried(belief.breaker)
+      if (why === 'probe') probed(belief, now, mind.probing)
+      return call
+    },
+    firstContent(attempt) {
+      const call = attempt as Underway
+      if (call.over || call.firstContentAt !== undefined || !call.stream) return
+      call.firstContentAt = monotonic()
+      call.contender.belief.silent.delete(call)
+      learnContent(call, call.firstContentAt)
+      learnRead(call, affinity, call.firstContentAt)
+    },
+    finished(attempt, used: Used = {}) {
+      const call = over(attempt)
+      if (!call) return
+      const now = monotonic()
+      if (call.stream && call.firstContentAt === undefined) {
+        call.firstContentAt = now
+        learnContent(call, now)
+      }
+      learnEnd(call, used, now)
+      learnRead(call, affinity, now)
+      if (used.outputTokens !== undefined) blend(lengthOf(call.contender.offer.model), used.outputTokens, 0.005)
+    },
+    failed(attempt, failure: Failed) {
+      const call = over(attempt)
+      if (!call) return
+      const chosen = call.choice as Chosen
+      chosen.ended = failure.kind
+      learnFailure(call, { ...failure, now: monotonic(), chance: dice() })
+    },
+    left(attempt) {
+      const call = over(attempt)
+      if (call) learnLeft(call, dice(), monotonic())
+    },
+    headroom({ belief }, seen) {
+      tellHeadroom(belief.capacity, monotonic(), seen)
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// What an offer can take: how long it asked to be left alone, and the rate above which it says 429.
+
+export interface Capacity {
+  /** Monotonic milliseconds until which it asked to be left alone. */
+  heldUntil: number
+  /** 429s in a row. */
+  refusals: number
+  /** Requests a second that it takes, learned from a 429; infinite: no limit is known. */
+  cap: number
+  /** Requests that may go out at once under the cap. */
+  tokens: number
+  /** When cap and tokens were last brought up to date. */
+  at: number
+  /** Requests a second that it took lately. */
+  taken: number
+  takenAt: number
+  /** Share of its limit that is left, and until when that is known. */
+  headroom: number
+  headroomUntil: number
+}
+
+/** Over how long the rate is taken. */
+const windowMs = 8_000
+/** A cap begins below what was taken when it showed, and grows until the next 429. */
+const below = 0.9
+const growthPerSecond = 1.02
+const least = 0.05
+/** A 429 without a word on when to come back. */
+const firstHoldMs = 250
+const longestHoldMs = 5_000
+/** Nobody is left alone for longer, whatever its headers say. */
+const longestAskedMs = 600_000
+/** A cap this far above what is asked is none. */
+const loose = 6
+
+export const makeCapacity = (at: number): Capacity => ({
+  heldUntil: 0,
+  refusals: 0,
+  cap: Number.POSITIVE_INFINITY,
+  tokens: 1,
+  at,
+  taken: 0,
+  takenAt: at,
+  headroom: 1,
+  headroomUntil: 0,
+})
+
+/** A call goes out: it uses up a token of the cap. */
+export function spend(capacity: Capacity, now: number): void {
+  if (capacity.cap === Number.POSITIVE_INFINITY) return
+  refill(capacity, now)
+  capacity.tokens -= 1
+}
+
+/** A call was taken on. */
+export function accepted(capacity: Capacity, now: number): void {
+  capacity.refusals = 0
+  capacity.taken = takenNow(capacity, now) + 1_000 / windowMs
+  capacity.takenAt = now
+}
+
+const takenNow = (capacity: Capacity, now: number): number => capacity.taken * Math.exp((capacity.takenAt - now) / windowMs)
+
+export function refused(
+  capacity: Capacity,
+  now: number,
+  asked: { readonly retryAfterMs?: number | undefined; readonly chance: number },
+): void {
+  const taken = takenNow(capacity, now)
+  if (capacity.cap !== Number.POSITIVE_INFINITY) refill(capacity, now)
+  capacity.cap = Math.max(least, Math.min(capacity.cap, below * Math.max(taken, least)))
+  capacity.tokens = Math.min(capacity.tokens, 0)
+  capacity.at = now
+  const waitMs = Math.min(longestHoldMs, firstHoldMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * asked.chance)
+  capacity.refusals += 1
+  hold(capacity, now + Math.min(longestAskedMs, asked.retryAfterMs ?? waitMs))
+}
+
+/** Never shortens an earlier hold. */
+const hold = (capacity: Capacity, until: number): void => {
+  capacity.heldUntil = Math.max(capacity.heldUntil, until)
+}
+
+export const holdFor = (capacity: Capacity, now: number, milliseconds: number): void =>
+  hold(capacity, now + Math.min(longestAskedMs, milliseconds))
+
+/** What the headers of an answer say. Nothing left: the next place is free long before all are. */
+export function tellHeadroom(capacity: Capacity, now: number, seen: { readonly share: number; readonly resetsInMs: number }): void {
+  capacity.headroom = seen.share
+  capacity.headroomUntil = now + seen.resetsInMs
+  if (seen.share <= 0) hold(capacity, now + Math.min(2_000, Math.max(100, seen.resetsInMs / 20)))
+}
+
+export const headroomNow = ({ headroom, headroomUntil }: Capacity, now: number): number => (now < headroomUntil ? headroom : 1)
+
+function refill(capacity: Capacity, now: number): void {
+  const seconds = (now - capacity.at) / 1_000
+  capacity.tokens = Math.min(Math.max(1, capacity.cap * 2), capacity.tokens + capacity.cap * seconds)
+  capacity.cap *= growthPerSecond ** Math.min(seconds, 600)
+  capacity.at = now
+  if (capacity.cap > loose * Math.max(1, takenNow(capacity, now))) {
+    capacity.cap = Number.POSITIVE_INFINITY
+    capacity.tokens = 1
+  }
+}
+
+/** Milliseconds until a call would be welcome. */
+export function waitFor(capacity: Capacity, now: number): number {
+  const held = Math.max(0, capacity.heldUntil - now)
+  if (capacity.cap === Number.POSITIVE_INFINITY) return held
+  const tokens = capacity.tokens + (capacity.cap * (now - capacity.at)) / 1_000
+  return tokens >= 1 ? held : Math.max(held, ((1 - tokens) / capacity.cap) * 1_000)
+}

@@ -1,0 +1,175 @@
+// How long until the first content: a level that moves (its logarithm, by a Kalman filter), a long run that it falls back to,
+// and how single answers scatter around it.
+
+export interface Latency {
+  /** ln of milliseconds to first content, of a prompt without a word. */
+  level: number
+  /** How unsure the level is: its variance. */
+  doubt: number
+  /** Where the level belongs when nothing is heard for long. */
+  longRun: number
+  /** Variance of single answers around the level. */
+  scatter: number
+  /** Answers seen. */
+  seen: number
+  /** When the level was last brought up to date. */
+  at: number
+  /** Answers in a row that were far off, and on which side. */
+  offside: number
+  /** What single answers take more than the level, on average, slow ones included. */
+  tail: number
+  /** Single answers by how far they were off, in steps of `step`: forgets. */
+  readonly bins: Float32Array
+  /** Of the same, where 92, 95, 99.6 and 99.7 of a hundred lie, as logarithms. */
+  p92: number
+  p95: number
+  p996: number
+  p997: number
+}
+
+/** The bins run from `lowest` on; the last holds all beyond. */
+const lowest = -1.5
+const step = 0.125
+const binCount = 40
+/** Answers that the scatter taken for granted counts for, and after how many the past counts little. */
+const grantedWeight = 12
+const keep = 0.992
+/** Milliseconds over which a level falls back to the long run. */
+const relaxMs = 600_000
+/** Drift of the level: variance per millisecond. */
+const drift = 1e-6
+const mostDoubt = 0.5
+/** One answer moves the level as if it were no farther off than this many deviations. */
+const clip = 2.5
+
+export function makeLatency(at: number, level: number): Latency {
+  const latency: Latency = {
+    level,
+    doubt: mostDoubt,
+    longRun: level,
+    scatter: 0.15,
+    seen: 0,
+    at,
+    offside: 0,
+    tail: 1.15,
+    bins: grantedBins(),
+    p92: 0,
+    p95: 0,
+    p996: 0,
+    p997: 0,
+  }
+  measure(latency)
+  return latency
+}
+
+/** The level as it is believed to be now. */
+export const levelNow = (latency: Latency, now: number): number =>
+  latency.longRun + (latency.level - latency.longRun) * Math.exp((latency.at - now) / relaxMs)
+
+const doubtNow = (latency: Latency, now: number): number => Math.min(mostDoubt, latency.doubt + drift * (now - latency.at))
+
+/** Learns from one answer that took so many milliseconds, the reading of its prompt left out. */
+export function observe(latency: Latency, milliseconds: number, now: number): void {
+  const seen = Math.log(Math.max(1, milliseconds))
+  if (latency.seen === 0) {
+    latency.level = seen
+    latency.longRun = seen
+    latency.doubt = latency.scatter
+  } else {
+    const level = levelNow(latency, now)
+    const doubt = doubtNow(latency, now)
+    scatterBy(latency, seen - level)
+    const spread = Math.sqrt(doubt + latency.scatter)
+    const off = seen - level
+    const moved = Math.min(Math.max(off, -clip * spread), clip * spread)
+    latency.offside = Math.abs(off) > 2 * spread ? Math.sign(off) * (Math.max(0, latency.offside * Math.sign(off)) + 1) : 0
+    // One slow answer is no news; a run of them is another level.
+    const opened = Math.abs(latency.offside) >= 2 ? Math.min(mostDoubt, off * off) : doubt
+    const gain = opened / (opened + latency.scatter)
+    latency.level = level + gain * (Math.abs(latency.offside) >= 2 ? off : moved)
+    latency.doubt = (1 - gain) * opened
+    latency.longRun += Math.max(0.01, 1 / (latency.seen + 1)) * (latency.level - latency.longRun)
+  }
+  latency.seen += 1
+  latency.at = now
+}
+
+/** Moves the level towards what is still silent after so many milliseconds: it will be longer than that. Nothing is kept. */
+export const levelIfSilent = (latency: Latency, now: number, milliseconds: number): number => {
+  const level = levelNow(latency, now)
+  const silent = Math.log(Math.max(1, milliseconds)) + 0.2
+  if (silent <= level) return level
+  const doubt = Math.max(doubtNow(latency, now), (silent - level) ** 2 / 4)
+  return level + (doubt / (doubt + latency.scatter)) * (silent - level)
+}
+
+function scatterBy(latency: Latency, off: number): void {
+  const weight = 1 / Math.min(latency.seen + grantedWeight, 150)
+  const within = Math.min(Math.abs(off), clip * Math.sqrt(latency.scatter + latency.doubt))
+  latency.scatter = Math.max(0.005, latency.scatter + weight * (within * within - latency.scatter))
+  latency.tail += weight * (Math.min(Math.exp(off), 20) - latency.tail)
+  const { bins } = latency
+  for (let at = 0; at < binCount; at += 1) bins[at] = (bins[at] ?? 0) * keep
+  const bin = Math.min(binCount - 1, Math.max(0, Math.floor((off - lowest) / step)))
+  bins[bin] = (bins[bin] ?? 0) + 1
+  if (latency.seen < 32 || latency.seen % 8 === 0) measure(latency)
+}
+
+/** What is taken for granted of an offer that was not seen yet: most answers near the level, two of a hundred four times as slow. */
+function grantedBins(): Float32Array {
+  const bins = new Float32Array(binCount)
+  let sum = 0
+  for (let at = 0; at < binCount; at += 1) {
+    const off = lowest + (at + 0.5) * step
+    const near = Math.exp(-(off * off) / (2 * 0.38 * 0.38))
+    const slow = 0.02 * Math.exp(-((off - 1.4) ** 2) / (2 * 0.38 * 0.38))
+    bins[at] = near + slow
+    sum += near + slow
+  }
+  for (let at = 0; at < binCount; at += 1) bins[at] = ((bins[at] ?? 0) / sum) * grantedWeight
+  return bins
+}
+
+function measure(latency: Latency): void {
+  const sum = latency.bins.reduce((all, each) => all + each, 0)
+  latency.p92 = quantile(latency, 0.08 * sum)
+  latency.p95 = quantile(latency, 0.05 * sum)
+  latency.p996 = quantile(latency, 0.004 * sum)
+  latency.p997 = quantile(latency, 0.003 * sum)
+}
+
+/** Above which no more than `mass` lies; inside a bin by its share. */
+function quantile({ bins }: Latency, mass: number): number {
+  let above = 0
+  for (let at = binCount - 1; at >= 0; at -= 1) {
+    const here = bins[at] ?? 0
+    if (above + here >= mass) return lowest + (at + (above + here - mass) / here) * step
+    above += here
+  }
+  return lowest
+}
+
+/** Share of answers that take more than `off` beyond the level. */
+export function shareBeyond({ bins }: Latency, off: number): number {
+  let beyond = 0
+  let sum = 0
+  for (let at = 0; at < binCount; at += 1) {
+    const here = bins[at] ?? 0
+    sum += here
+    const inside = Math.min(1, Math.max(0, (off - lowest) / step - at))
+    beyond += here * (1 - inside)
+  }
+  return beyond / sum
+}
+
+/** Mean milliseconds that an answer still takes which is silent after `off` beyond the level, as a factor of the level. */
+export function meanBeyond({ bins }: Latency, off: number): number {
+  let mass = 0
+  let sum = 0
+  for (let at = Math.max(0, Math.floor((off - lowest) / step)); at < binCount; at += 1) {
+    const here = bins[at] ?? 0
+    mass += here
+    sum += here * Math.exp(lowest + (at + 0.5) * step)
+  }
+  return mass === 0 ? Math.exp(off) : sum / mass
+}

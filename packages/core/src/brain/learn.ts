@@ -1,0 +1,121 @@
+import type { Affinity } from './affinity.ts'
+import type { Belief, Underway } from './belief.ts'
+import { broke, untried, worked } from './breaker.ts'
+import { accepted, holdFor, refused } from './capacity.ts'
+import { levelNow, observe } from './latency.ts'
+import type { Failed, Used } from './port.ts'
+import { lived } from './probe.ts'
+import { afterContent, beforeContent, note } from './rate.ts'
+import { observeReading, perToken } from './reading.ts'
+import { blend } from './speed.ts'
+
+// What each thing that happens to a call teaches about its offer. A caller's own mistake teaches nothing.
+
+/** A refused credential or an empty account comes back only by hand. */
+const credentialMs = 60_000
+/** Answers shorter than this say little about speed. */
+const fewTokens = 12
+
+export function learnContent(call: Underway, now: number): void {
+  const { belief } = call.contender
+  const milliseconds = now - call.startedAt
+  const base = Math.max(milliseconds - perToken(belief.reading) * call.coldTokens, 0.2 * milliseconds)
+  const off = Math.log(Math.max(1, base)) - belief.latency.longRun
+  // A slow answer tells of the offer's state, not of what it takes to read a prompt.
+  const usual = Math.exp(levelNow(belief.latency, now)) * 2
+  observeReading(belief.reading, call.coldTokens, Math.min(milliseconds, usual + perToken(belief.reading) * call.coldTokens))
+  observe(belief.latency, base, now)
+  answered(belief, now)
+  if (off < hopedFor) lived(belief, now)
+}
+
+/** As good as its usual form, as a logarithm. */
+const hopedFor = 0.3
+
+function answered(belief: Belief, now: number): void {
+  note(belief.failing, { bad: false, now, by: beforeContent })
+  worked(belief.breaker)
+  accepted(belief.capacity, now)
+  belief.heard += 1
+  belief.heardAt = now
+}
+
+export function learnEnd(call: Underway, used: Used, now: number): void {
+  const { belief } = call.contender
+  const { outputTokens = 0 } = used
+  if (call.stream) {
+    note(belief.breaking, { bad: false, now, by: afterContent })
+    const growingMs = now - (call.firstContentAt ?? now)
+    if (outputTokens >= fewTokens && growingMs > 0) blend(belief.speed, Math.log((outputTokens * 1_000) / growingMs), 0.08)
+  } else {
+    answered(belief, now)
+    learnWhole(belief, call, { outputTokens, now })
+  }
+  const { warmTokens } = call
+  if (used.cachedTokens !== undefined && warmTokens > 0) {
+    blend(belief.warmth, Math.min(1, used.cachedTokens / warmTokens), 0.05)
+  }
+}
+
+/** A whole answer shows only its length in time; how much of that was the wait is believed from streams. */
+function learnWhole(belief: Belief, call: Underway, { outputTokens, now }: { readonly outputTokens: number; readonly now: number }): void {
+  if (outputTokens < fewTokens) return
+  const wait = Math.exp(levelNow(belief.latency, now)) * belief.latency.tail + perToken(belief.reading) * call.coldTokens
+  const milliseconds = now - call.startedAt
+  const growingMs = Math.max(milliseconds - wait, 0.25 * milliseconds)
+  blend(belief.speed, Math.log((outputTokens * 1_000) / growingMs), 0.04)
+}
+
+/** What a conversation's prompt was read by. */
+export function learnRead({ cacheKey, contender, inputTokens }: Underway, affinity: Affinity, now: number): void {
+  if (cacheKey !== undefined) affinity.read(cacheKey, { id: contender.offer.id, tokens: inputTokens, at: now })
+}
+
+interface Lesson extends Failed {
+  readonly now: number
+  readonly chance: number
+}
+
+/** Only a fault is held against its offer's health: a limit fills it, a refused credential rests it, a refused request says nothing. */
+const lessons: Readonly<Record<Failed['kind'], (call: Underway, lesson: Lesson) => void>> = {
+  error: learnFault,
+  timeout: learnFault,
+  rate_limited({ contender: { belief } }, { now, retryAfterMs, chance }) {
+    untried(belief.breaker)
+    refused(belief.capacity, now, { retryAfterMs, chance })
+  },
+  credential({ contender: { belief } }, { now, retryAfterMs = credentialMs }) {
+    untried(belief.breaker)
+    holdFor(belief.capacity, now, retryAfterMs)
+  },
+  refused: ({ contender: { belief } }) => untried(belief.breaker),
+}
+
+export const learnFailure = (call: Underway, lesson: Lesson): void => lessons[lesson.kind](call, lesson)
+
+function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void {
+  const { belief } = call.contender
+  belief.heard += 1
+  belief.heardAt = now
+  if (call.firstContentAt !== undefined) {
+    untried(belief.breaker)
+    note(belief.breaking, { bad: true, now, by: afterContent })
+    return
+  }
+  note(belief.failing, { bad: true, now, by: beforeContent })
+  blend(belief.lost, now - call.startedAt, 0.15)
+  const { fastGood, fastBad } = belief.failing
+  const among = fastGood + fastBad
+  broke(belief.breaker, now, { share: fastBad / among, among, chance })
+  if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
+}
+
+/** Nobody waits for it any more. If it was silent for longer than nearly all its answers took, that was its fault. */
+export function learnLeft(call: Underway, chance: number, now: number): void {
+  const { belief } = call.contender
+  const { latency } = belief
+  const base = now - call.startedAt - perToken(belief.reading) * call.coldTokens
+  const overdue = call.stream && call.firstContentAt === undefined && base > 1_000 && Math.log(base) - levelNow(latency, now) > latency.p997
+  if (overdue) learnFault(call, { kind: 'timeout', now, chance })
+  else untried(belief.breaker)
+}

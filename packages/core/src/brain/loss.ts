@@ -1,0 +1,34 @@
+import type { RouterOffer } from './port.ts'
+import { type Preference, preferences, type Worth } from './preferences.ts'
+import type { Strategy } from './sight.ts'
+
+/**
+ * Everything in one currency, USD: what the answer costs, what waiting for it is worth, and what goes wrong, by how likely it
+ * is. A failure before first content costs the time that it takes and, since the next may fail too, a little of a failed
+ * request; one after it is a failed request.
+ */
+export const lossBy =
+  ({ waiting, growing, failing }: Worth): Strategy =>
+  ({ cost, firstContentMs, growingMs, failure, lostMs, breaking, lateness }) =>
+    cost +
+    (waiting * firstContentMs) / 1_000 +
+    (growing * growingMs) / 1_000 +
+    failure * ((waiting * lostMs) / 1_000 + 0.12 * failing * (0.03 + failure)) +
+    (breaking + lateness) * failing
+
+/** A typical request, and what it costs where the figures of `preferences` hold as they stand. */
+const typical = { input: 1_000, output: 300, usd: 0.002 }
+
+/**
+ * What things are worth with models of this price: a second is worth more where the answer is dear. In steps of four, so that
+ * near the typical price the figures hold as they stand.
+ */
+export function worthAt(preference: Preference | Worth, offers: readonly { readonly offer: RouterOffer }[]): Worth {
+  if (typeof preference !== 'string') return preference
+  let sum = 0
+  for (const { offer } of offers) sum += (typical.input * offer.price.input + typical.output * offer.price.output) * 1e-12
+  const scale = sum > 0 ? 4 ** Math.round(Math.log(sum / offers.length / typical.usd) / Math.log(4)) : 1
+  const worth = preferences[preference]
+  if (scale === 1) return worth
+  return { waiting: worth.waiting * scale, growing: worth.growing * scale, failing: worth.failing * scale }
+}

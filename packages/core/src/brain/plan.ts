@@ -1,0 +1,174 @@
+import type { Affinity } from './affinity.ts'
+import type { Contender } from './belief.ts'
+import { waitFor } from './capacity.ts'
+import { type Decision, decide, inOrder, isFree, runnerUp, type View } from './decide.ts'
+import { hedgeAfter } from './hedge.ts'
+import { lossBy, worthAt } from './loss.ts'
+import type { Choice, Failed, RouterPlan, RouterRequest, Why } from './port.ts'
+import type { Preference, Worth } from './preferences.ts'
+import { type Budget, earn, hopeAmong } from './probe.ts'
+import { bestOf, type Looking, see, warmAt } from './see.ts'
+import type { Sight, Strategy } from './sight.ts'
+import type { Average } from './speed.ts'
+import { timeoutOf } from './timeout.ts'
+
+/** All that plans share. */
+export interface Mind {
+  readonly monotonic: () => number
+  readonly preference: Preference | Worth | Strategy
+  readonly affinity: Affinity
+  readonly probing: Budget
+  readonly hedging: Budget
+  readonly lengthOf: (model: string | undefined) => Average
+}
+
+/** A choice, and what is needed to learn from it. */
+export interface Chosen extends Choice {
+  readonly contender: Contender
+  readonly asking: RouterRequest
+  /** How the call that came of it went wrong. */
+  ended: Failed['kind'] | undefined
+}
+
+const ceilings = { stream: 120_000, whole: 300_000 }
+const usualAttempts = 4
+const usualColdMs = 10_000
+/** With less time than this nobody is tried only to learn of it. */
+const leisureMs = 4_000
+/** A second look at somebody who failed comes no sooner. */
+const againMs = 250
+/** Where everyone asked to be left alone, how long the first of them is waited for, of what is left. */
+const longestWait = { milliseconds: 2_000, share: 0.25 }
+
+/** Judges everyone once, and again whenever the next is asked for. */
+export function planFor(mind: Mind, request: RouterRequest, among: readonly Contender[]): RouterPlan {
+  if (among.length === 0) throw new TypeError('A plan needs at least one offer to choose from.')
+  if (request.cacheKey !== undefined) mind.affinity.turn(request.cacheKey)
+  const judging = judge(mind, request, among)
+  const first = judging.look(among)
+  const asked = new Map<Contender, Chosen>()
+  let left = request.attempts ?? usualAttempts
+  let choices: readonly Chosen[] | undefined
+
+  const again = (): Chosen | undefined => {
+    if (judging.leftMs() <= 0) return undefined
+    const fresh = among.filter(contender => !asked.has(contender))
+    const open = fresh.length > 0 ? fresh : among.filter(contender => mayBeAskedAgain(asked.get(contender)))
+    if (open.length === 0) return undefined
+    const failed = new Set([...asked.values()].flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
+    const chosen = judging.choose(judging.look(open, failed), left)
+    return {
+      ...chosen,
+      why: fresh.length > 0 ? 'fallback' : 'last_resort',
+      waitMs: Math.max(chosen.waitMs, fresh.length > 0 ? 0 : againMs),
+    }
+  }
+  return {
+    get choices() {
+      choices ??= judging.rank(first, left)
+      return choices as readonly [Chosen, ...Chosen[]]
+    },
+    next() {
+      if (left <= 0) return undefined
+      const chosen = asked.size > 0 ? again() : (choices?.[0] ?? judging.choose(first, left))
+      if (!chosen) return undefined
+      left -= 1
+      asked.set(chosen.contender, chosen)
+      return chosen
+    },
+  }
+}
+
+const isFault = (ended: Chosen['ended']): boolean => ended === 'error' || ended === 'timeout'
+
+/** Whoever refused the credential or the request will do so again. */
+const mayBeAskedAgain = (chosen: Chosen | undefined): boolean => chosen?.ended !== 'credential' && chosen?.ended !== 'refused'
+
+/** What was seen of some, and when. */
+interface Look extends View {
+  readonly contenders: readonly Contender[]
+  readonly looking: Looking
+}
+
+interface Judging {
+  readonly leftMs: () => number
+  /** `failed`: providers that have just failed the request. */
+  readonly look: (contenders: readonly Contender[], failed?: ReadonlySet<string>) => Look
+  readonly choose: (look: Look, attempts: number) => Chosen
+  readonly rank: (look: Look, attempts: number) => readonly Chosen[]
+}
+
+function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]): Judging {
+  const { monotonic, affinity, probing, hedging } = mind
+  const startedAt = monotonic()
+  const { cacheKey, maxOutputTokens = Number.POSITIVE_INFINITY, stream = true } = request
+  const preference = request.preference ?? mind.preference
+  const worth = typeof preference === 'function' ? undefined : worthAt(preference, among)
+  const strategy = typeof preference === 'function' ? preference : lossBy(worth ?? (preference as Worth))
+  const outputTokens = request.outputTokens ?? Math.min(mind.lengthOf(among[0]?.offer.model).value, maxOutputTokens)
+  const readers = cacheKey === undefined ? [] : affinity.of(cacheKey)
+  const turns = cacheKey === undefined ? 1 : affinity.turns()
+  const leftMs = (now = monotonic()): number => (request.deadlineMs ?? Number.POSITIVE_INFINITY) - (now - startedAt)
+  earn(probing)
+  earn(hedging)
+
+  const look = (contenders: readonly Contender[], failed?: ReadonlySet<string>): Look => {
+    const now = monotonic()
+    const { inputTokens } = request
+    const looking: Looking = { now, stream, inputTokens, outputTokens, turns, leftMs: leftMs(now), best: bestOf(among, now) }
+    const sights = contenders.map(contender => see(contender, looking, warmAt(readers, contender, now)))
+    const offers = contenders.map(({ offer }) => offer)
+    const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
+    // A warm conversation is not the place to try somebody, and neither is a second attempt.
+    const mayTry = !failed && request.fixed !== true && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
+    const hope = mayTry ? hopeAmong(contenders, looking, { budget: probing, strategy }) : undefined
+    return { contenders, looking, sights, offers, shunned, hope }
+  }
+
+  const chosenAt = (seen: Look, { at, loss, probing: isProbe }: Decision, attempts: number): Chosen => {
+    const { looking, contenders, sights, hope } = seen
+    const contender = contenders[at] as Contender
+    const sight = isProbe && hope ? hope.sight : (sights[at] as Sight)
+    const second = attempts > 1 ? runnerUp(seen, at, strategy) : undefined
+    const next = second === undefined ? undefined : { belief: (contenders[second] as Contender).belief, sight: sights[second] as Sight }
+    const timeoutMs = timeoutOf({ belief: contender.belief, sight, probing: isProbe }, next, {
+      looking,
+      ceilingMs: request.timeoutMs ?? (stream ? ceilings.stream : ceilings.whole),
+      coldMs: request.coldTimeoutMs ?? usualColdMs,
+    })
+    const mayHedge = request.hedge === true && stream && worth && next && isFree(next.sight) && hedging.saved >= 1
+    const hedgeAfterMs = mayHedge
+      ? hedgeAfter({ belief: contender.belief, sight }, next, { worth, now: looking.now, timeoutMs })
+      : undefined
+    const free = isFree(sight)
+    const why: Why = isProbe ? 'probe' : free ? 'best' : 'last_resort'
+    return {
+      offer: contender.offer,
+      loss,
+      sight,
+      why,
+      waitMs: free
+        ? 0
+        : Math.min(
+            waitFor(contender.belief.capacity, looking.now),
+            longestWait.milliseconds,
+            Math.max(0, looking.leftMs * longestWait.share),
+          ),
+      timeoutMs,
+      ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
+      contender,
+      asking: request,
+      ended: undefined,
+    }
+  }
+  return {
+    leftMs,
+    look,
+    choose: (seen, attempts) => chosenAt(seen, decide(seen, strategy), attempts),
+    rank: (seen, attempts) =>
+      inOrder(seen, strategy).map((decision, place) => {
+        const chosen = chosenAt(seen, decision, attempts)
+        return place === 0 || chosen.why !== 'best' ? chosen : { ...chosen, why: 'fallback' }
+      }),
+  }
+}

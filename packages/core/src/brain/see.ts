@@ -1,0 +1,140 @@
+import type { Warm } from './affinity.ts'
+import { type Belief, type Contender, usualLevel, usualSpeed } from './belief.ts'
+import { restOf } from './breaker.ts'
+import { headroomNow, waitFor } from './capacity.ts'
+import { expectedCost, type Use } from './cost.ts'
+import { levelIfSilent, levelNow, shareBeyond } from './latency.ts'
+import { afterContent, beforeContent, expected, expectedWith } from './rate.ts'
+import { perToken } from './reading.ts'
+import type { Sight } from './sight.ts'
+
+/** What a request brings to each look. */
+export interface Looking extends Use {
+  readonly now: number
+  readonly stream: boolean
+  /** Milliseconds that the request has left; infinite: all the time. */
+  readonly leftMs: number
+  /** The best that is known of the others: what somebody new is taken for. */
+  readonly best: Best
+}
+
+export interface Best {
+  /** ln of milliseconds to first content. */
+  readonly level: number
+  /** ln of tokens a second. */
+  readonly speed: number
+}
+
+/** Answers after which somebody is known. */
+export const known = 3
+
+/** What an offer looks like for a request: beliefs, brought up to now. */
+export function see({ offer, belief }: Contender, looking: Looking, warm: number): Sight {
+  const { now, stream, best, inputTokens, outputTokens } = looking
+  const { latency } = belief
+  const isKnown = latency.seen >= known
+  const silence = silenceOf(belief, now)
+  const level = isKnown ? (silence.level ?? levelNow(latency, now)) : Math.min(best.level, silence.level ?? best.level)
+  const cold = inputTokens - Math.min(warm, inputTokens) * belief.warmth.value
+  const firstContentMs = Math.exp(level) * latency.tail + perToken(belief.reading) * cold
+  const speed = belief.speed.seen >= known ? belief.speed.value : Math.max(best.speed, belief.speed.value)
+  const growingMs = (outputTokens / Math.exp(speed)) * 1_000
+  return {
+    cost: Math.fround(expectedCost(offer, looking, { warm, warmth: belief.warmth.value })),
+    firstContentMs: Math.fround(firstContentMs),
+    growingMs: Math.fround(growingMs),
+    failure: Math.fround(expectedWith(belief.failing, { now, by: beforeContent, given: silence.given })),
+    lostMs: Math.fround(belief.lost.value),
+    breaking: Math.fround(expected(belief.breaking, now, afterContent)),
+    lateness: Math.fround(lateness(belief, { leftMs: looking.leftMs - (stream ? 0 : growingMs), level, firstContentMs })),
+    heldMs: Math.fround(waitFor(belief.capacity, now)),
+    restingMs: Math.fround(restOf(belief.breaker, now)),
+    headroom: Math.fround(headroomNow(belief.capacity, now)),
+    warmTokens: Math.fround(warm),
+    unheardMs: Math.fround(Math.min(now - belief.heardAt, 1e9)),
+  }
+}
+
+/** The same offer in its usual form, and as fast as the best: what it could be, if its troubles are over. */
+export function seeHopefully({ offer, belief }: Contender, looking: Looking): Sight {
+  const { now, best, inputTokens, outputTokens } = looking
+  const { latency } = belief
+  // Unheard for minutes, it may have become as good as anyone.
+  const long = now - belief.heardAt > longSilenceMs || belief.heard === 0
+  const level = long ? Math.min(latency.longRun, best.level) : Math.min(latency.longRun, levelNow(latency, now))
+  const speed = long ? Math.max(best.speed, belief.speed.value) : belief.speed.value
+  return {
+    cost: Math.fround(expectedCost(offer, looking, { warm: 0, warmth: belief.warmth.value })),
+    firstContentMs: Math.fround(Math.exp(level) * latency.tail + perToken(belief.reading) * inputTokens),
+    growingMs: Math.fround((outputTokens / Math.exp(speed)) * 1_000),
+    failure: Math.fround(beforeContent.usual),
+    lostMs: Math.fround(belief.lost.value),
+    breaking: Math.fround(afterContent.usual),
+    lateness: 0,
+    heldMs: Math.fround(waitFor(belief.capacity, now)),
+    restingMs: Math.fround(restOf(belief.breaker, now)),
+    headroom: Math.fround(headroomNow(belief.capacity, now)),
+    warmTokens: 0,
+    unheardMs: Math.fround(Math.min(now - belief.heardAt, 1e9)),
+  }
+}
+
+/** After so long without a word from it, an offer may be anything again. */
+export const longSilenceMs = 400_000
+/** Of the silent calls, the oldest so many are looked at. */
+const looked = 6
+
+/**
+ * Unanswered calls tell something too: one that is silent for longer than most answers take pulls the level up, one that is
+ * silent for longer than nearly all counts as a failure, as long as it is.
+ */
+function silenceOf({ silent, latency, reading }: Belief, now: number): { readonly level: number | undefined; readonly given: number } {
+  if (silent.size === 0) return noSilence
+  const level = levelNow(latency, now)
+  let worst: number | undefined
+  let given = 0
+  let at = 0
+  for (const call of silent) {
+    const age = now - call.startedAt - perToken(reading) * call.coldTokens
+    const off = Math.log(Math.max(1, age)) - level
+    if (off < latency.p92) break
+    if (off > latency.p996) given += 1
+    worst = Math.max(worst ?? level, levelIfSilent(latency, now, age))
+    at += 1
+    if (at >= looked) break
+  }
+  return { level: worst, given }
+}
+
+const noSilence = { level: undefined, given: 0 } as const
+
+function lateness(
+  { latency, reading }: Belief,
+  { leftMs, level, firstContentMs }: { readonly leftMs: number; readonly level: number; readonly firstContentMs: number },
+): number {
+  // Four times the usual wait is beyond all but a few answers.
+  if (leftMs > 6 * firstContentMs) return 0
+  if (leftMs <= 0) return 1
+  const reads = firstContentMs - Math.exp(level) * latency.tail
+  return shareBeyond(latency, Math.log(Math.max(1, leftMs - (perToken(reading) > 0 ? reads : 0))) - level)
+}
+
+/** The best that is known of any. */
+export function bestOf(among: readonly Contender[], now: number): Best {
+  let level = Number.POSITIVE_INFINITY
+  let speed = Number.NEGATIVE_INFINITY
+  for (const { belief } of among) {
+    if (belief.latency.seen >= known) level = Math.min(level, levelNow(belief.latency, now))
+    if (belief.speed.seen >= known) speed = Math.max(speed, belief.speed.value)
+  }
+  return { level: Number.isFinite(level) ? level : usualLevel, speed: Number.isFinite(speed) ? speed : usualSpeed }
+}
+
+/** How long a prompt that was read stays in a cache, where the offer does not say. */
+const usualCacheMs = 300_000
+
+/** Tokens of the conversation that the offer has probably in its cache. */
+export function warmAt(readers: readonly Warm[], { offer }: Contender, now: number): number {
+  for (const { id, tokens, at } of readers) if (id === offer.id) return now - at < (offer.cacheMs ?? usualCacheMs) ? tokens : 0
+  return 0
+}

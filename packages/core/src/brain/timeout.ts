@@ -1,0 +1,58 @@
+import type { Belief } from './belief.ts'
+import { levelNow } from './latency.ts'
+import { perToken } from './reading.ts'
+import { known, type Looking } from './see.ts'
+import type { Sight } from './sight.ts'
+
+// When to give an offer up: after longer than nearly all its answers took, as long as somebody else is left to ask.
+
+/** Answers after which the longest of them are known. */
+const seenEnough = 10
+const shortestMs = 2_500
+const shortestProbeMs = 1_500
+const shortestWholeMs = 10_000
+/** How much longer than the longest of its usual answers may take. */
+const patience = 2
+/** A whole answer may be so many times longer than usual. */
+const lengthPatience = 10
+/** An offer that is hardly known gets so much longer for a whole answer than for its first content. */
+const wholePatience = 4
+/** Of a whole answer, the share of the time left that one attempt may take. */
+const wholeShare = 0.55
+
+interface Seen {
+  readonly belief: Belief
+  readonly sight: Sight
+}
+
+interface Bounds {
+  readonly looking: Looking
+  /** The caller's, or the gateway's. */
+  readonly ceilingMs: number
+  /** Of an offer that is hardly known. */
+  readonly coldMs: number
+}
+
+/** `next`: who would be asked then; nothing where nobody is left. */
+export function timeoutOf(
+  { belief, sight, probing }: Seen & { readonly probing: boolean },
+  next: Seen | undefined,
+  { looking, ceilingMs, coldMs }: Bounds,
+): number {
+  const { leftMs, stream, now, inputTokens } = looking
+  const most = Math.max(1, Math.min(ceilingMs, leftMs))
+  // Nobody else: all the time that there is.
+  if (!next) return most
+  const { latency, reading, speed } = belief
+  const longest = patience * Math.exp(levelNow(latency, now) + latency.p997) + perToken(reading) * inputTokens
+  if (stream) {
+    const least = probing ? shortestProbeMs : shortestMs
+    const usual = latency.seen >= (probing ? known : seenEnough) ? Math.max(least, longest) : coldMs
+    const later = next.belief
+    const spare = leftMs - Math.exp(levelNow(later.latency, now) + later.latency.p95) - perToken(later.reading) * inputTokens
+    return Math.min(most, Math.max(least, Math.min(usual, spare)))
+  }
+  const isKnown = latency.seen >= seenEnough || speed.seen >= seenEnough
+  const usual = isKnown ? Math.max(shortestWholeMs, longest + lengthPatience * sight.growingMs) : wholePatience * coldMs
+  return Math.min(most, Math.max(shortestWholeMs, Math.min(usual, wholeShare * leftMs)))
+}
