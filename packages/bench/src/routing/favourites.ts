@@ -1,0 +1,23 @@
+import type { Worth } from '@signalbox/core'
+import { bill } from './bill.ts'
+import { meanOutput, meanPrompt } from './requests.ts'
+import type { TrueOffer, World } from './world.ts'
+
+/** What a usual request loses at an offer on a usual day, in USD. */
+function usualLoss(offer: TrueOffer, worth: Worth): number {
+  const seconds =
+    (offer.firstContentMs * Math.exp(offer.scatter ** 2 / 2) * (1 + offer.tail * (offer.tailTimes - 1)) + offer.msPerToken * meanPrompt) /
+    1_000
+  // A fault before content costs a second attempt, not the request.
+  const failing = offer.breaks * worth.failing + offer.errors * worth.failing * 0.02
+  const price = bill(offer, { input: meanPrompt, cached: 0, output: meanOutput, keyed: false })
+  return price + worth.waiting * seconds + (worth.growing * meanOutput) / offer.tokensPerSecond + failing
+}
+
+/** Offers by index, the one with the least loss first: those whom a fault should hit to matter. */
+export function favourites({ offers }: World, worth: Worth): readonly number[] {
+  return offers
+    .map((offer, at) => ({ at, loss: usualLoss(offer, worth) }))
+    .sort((a, b) => a.loss - b.loss)
+    .map(({ at }) => at)
+}

@@ -1,0 +1,86 @@
+import type { Attempt, Choice, Failed, Preference, Router, RouterOffer, RouterRequest, Sight, Used, Worth } from '@signalbox/core'
+import type { Reality } from './reality.ts'
+
+/** What a policy is given to make its router of. */
+export interface Setting {
+  readonly offers: readonly RouterOffer[]
+  readonly preference: Preference
+  readonly worth: Worth
+  readonly seed: number
+  /** Milliseconds of the simulated clock. */
+  readonly now: () => number
+  /** The truth. Only the oracle may look. */
+  readonly reality: Reality
+}
+
+export interface Policy {
+  readonly name: string
+  readonly create: (setting: Setting) => Router
+}
+
+/** How a simple policy ranks offers, and what it learns. Offers go by their index. */
+export interface Ranking {
+  rank(request: RouterRequest): readonly number[]
+  started?(offer: number): void
+  /** First content has come, or a whole answer, after so many milliseconds. */
+  answered?(offer: number, afterMs: number): void
+  failed?(offer: number, failed: Failed): void
+  /** Whatever became of it, the call is over. */
+  over?(offer: number): void
+}
+
+/** As most software is set: the same for everyone, whatever the offer. */
+export const fixedTimeoutMs = { stream: 8_000, whole: 45_000 } as const
+
+interface Going extends Attempt {
+  readonly offer: number
+  readonly atMs: number
+  heard: boolean
+}
+
+/** A router that walks a ranking from its best to its last, and then again, as the baselines do. */
+export function createRanked({ offers, now }: Setting, ranking: Ranking): Router {
+  const indexOf = new Map(offers.map((offer, at) => [offer.id, at]))
+  const heard = (going: Going): void => {
+    if (!going.heard) ranking.answered?.(going.offer, now() - going.atMs)
+    going.heard = true
+  }
+  const plan = (request: RouterRequest) => {
+    const timeoutMs = request.stream === false ? fixedTimeoutMs.whole : fixedTimeoutMs.stream
+    const choices = ranking.rank(request).flatMap((at, place): Choice[] => {
+      const offer = offers[at]
+      return offer ? [{ offer, loss: place, sight: blind, why: place === 0 ? 'best' : 'fallback', waitMs: 0, timeoutMs }] : []
+    })
+    const [first, ...others] = choices
+    if (!first) throw new Error('There is nobody to ask.')
+    let asked = 0
+    const next = (): Choice | undefined => {
+      if (asked >= (request.attempts ?? 4)) return undefined
+      asked += 1
+      return choices[(asked - 1) % choices.length]
+    }
+    return { choices: [first, ...others] as const, next }
+  }
+  return {
+    plan,
+    started: (choice): Going => {
+      const offer = indexOf.get(choice.offer.id) ?? 0
+      ranking.started?.(offer)
+      return { choice, offer, atMs: now(), heard: false }
+    },
+    firstContent: attempt => heard(attempt as Going),
+    finished: (attempt: Attempt, _used?: Used) => {
+      heard(attempt as Going)
+      ranking.over?.((attempt as Going).offer)
+    },
+    failed: (attempt, failed) => {
+      ranking.failed?.((attempt as Going).offer, failed)
+      ranking.over?.((attempt as Going).offer)
+    },
+    left: attempt => ranking.over?.((attempt as Going).offer),
+    headroom: () => {},
+  }
+}
+
+/** What somebody sees who does not look: these policies judge by no numbers that a trace could show. */
+export const blind = {} as Sight

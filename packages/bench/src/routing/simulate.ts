@@ -1,0 +1,265 @@
+import { type Attempt, type Choice, type Preference, preferences, type Router, type RouterOffer, type RouterPlan } from '@signalbox/core'
+import { bill } from './bill.ts'
+import { createEvents, type Events } from './events.ts'
+import { favourites } from './favourites.ts'
+import { createTally, type Figures, type Tally } from './figures.ts'
+import type { Policy } from './policy.ts'
+import { createReality, type Fate, type Reality } from './reality.ts'
+import { type Asked, makeRequests } from './requests.ts'
+import type { TrueOffer, World } from './world.ts'
+
+export interface Run {
+  readonly seed: number
+  /** Default: the world's. */
+  readonly minutes?: number
+  /** Requests per second. Default: the world's. */
+  readonly rate?: number
+  /** Default: `balanced`. */
+  readonly preference?: Preference
+  /** A second offer may be asked while the first is silent. Default: false. */
+  readonly hedge?: boolean
+}
+
+/** To first content of a stream, to the end of a whole answer. */
+export const deadlineMs = { stream: 20_000, whole: 90_000 } as const
+const attempts = 4
+
+/**
+ * Lets a policy serve a world's requests, in the order of time, many at once, and returns what came of it. The same run of the same
+ * world gives the same figures, and two policies meet the same requests and the same luck.
+ * @example simulate(worlds.calm, policies.random, { seed: 1, minutes: 10 }).meanLoss
+ */
+export function simulate(world: World, policy: Policy, run: Run): Figures {
+  return simulateWith(world, policy, run).figures
+}
+
+/** As `simulate`, and the router as the run left it. */
+export function simulateWith(world: World, policy: Policy, run: Run): { readonly figures: Figures; readonly router: Router } {
+  const { seed, minutes = world.minutes, rate = world.rate, preference = 'balanced', hedge = false } = run
+  const worth = preferences[preference]
+  const faults = world.faults({ seed, minutes, favourites: favourites(world, worth) })
+  const reality = createReality(world, { seed, minutes, faults })
+  const requests = makeRequests(world, { seed, minutes, rate })
+  const events = createEvents()
+  const clock = { nowMs: 0 }
+  const offers = world.offers.map(asSeen)
+  const router = policy.create({ offers, preference, worth, seed, now: () => clock.nowMs, reality })
+  const indexOf = new Map(offers.map((offer, at) => [offer.id, at]))
+  const tally = createTally({ requests, worth })
+  const scene: Scene = { world, reality, events, router, tally, clock, hedge, offerOf: choice => indexOf.get(choice.offer.id) ?? 0 }
+  for (const asked of requests) {
+    passTime(scene, asked.atMs)
+    clock.nowMs = asked.atMs
+    arrive(scene, asked)
+  }
+  passTime(scene, Number.POSITIVE_INFINITY)
+  return { figures: tally.figures(), router }
+}
+
+const asSeen = ({ id, price, cacheMs }: TrueOffer): RouterOffer => ({ id, price, cacheMs })
+
+interface Scene {
+  readonly world: World
+  readonly reality: Reality
+  readonly events: Events
+  readonly router: Router
+  readonly tally: Tally
+  readonly clock: { nowMs: number }
+  readonly hedge: boolean
+  readonly offerOf: (choice: Choice) => number
+}
+
+/** A request on its way. */
+interface Journey {
+  readonly asked: Asked
+  readonly plan: RouterPlan
+  readonly endsMs: number
+  /** Calls under way or about to go out. */
+  open: number
+  readonly lines: Line[]
+  over: boolean
+  readonly timesAsked: Map<number, number>
+}
+
+interface Line {
+  readonly attempt: Attempt
+  readonly offer: number
+  readonly fate: Fate
+  /** Nothing that it does matters any more. */
+  closed: boolean
+}
+
+function passTime({ events, clock }: Scene, untilMs: number): void {
+  for (let nextMs = events.nextMs(); nextMs < untilMs || (nextMs === untilMs && Number.isFinite(nextMs)); nextMs = events.nextMs()) {
+    clock.nowMs = nextMs
+    events.happen()
+  }
+}
+
+function arrive(scene: Scene, asked: Asked): void {
+  const limitMs = asked.stream ? deadlineMs.stream : deadlineMs.whole
+  const plan = scene.router.plan({
+    inputTokens: asked.inputTokens,
+    stream: asked.stream,
+    deadlineMs: limitMs,
+    attempts,
+    hedge: scene.hedge,
+    ...(asked.session === undefined ? {} : { cacheKey: asked.session }),
+  })
+  askNext(scene, { asked, plan, endsMs: asked.atMs + limitMs, open: 0, lines: [], over: false, timesAsked: new Map() })
+}
+
+function askNext(scene: Scene, journey: Journey): void {
+  const { clock, events, tally } = scene
+  const choice = clock.nowMs < journey.endsMs && tally.attemptsOf(journey.asked) < attempts ? journey.plan.next() : undefined
+  if (!choice) {
+    if (journey.open === 0) fail(scene, journey)
+    return
+  }
+  journey.open += 1
+  if (choice.waitMs <= 0) send(scene, journey, choice)
+  else events.at(Math.min(clock.nowMs + choice.waitMs, journey.endsMs), () => sendLater(scene, journey, choice))
+}
+
+function sendLater(scene: Scene, journey: Journey, choice: Choice): void {
+  if (journey.over) return
+  if (scene.clock.nowMs < journey.endsMs) {
+    send(scene, journey, choice)
+    return
+  }
+  journey.open -= 1
+  askNext(scene, journey)
+}
+
+function send(scene: Scene, journey: Journey, choice: Choice): void {
+  const { clock, events, reality, router, tally } = scene
+  const { asked } = journey
+  const offer = scene.offerOf(choice)
+  const again = journey.timesAsked.get(offer) ?? 0
+  journey.timesAsked.set(offer, again + 1)
+  tally.sent(asked, offer)
+  const fate = reality.call({ offer, asked, again, atMs: clock.nowMs })
+  const line: Line = { attempt: router.started(choice), offer, fate, closed: false }
+  journey.lines.push(line)
+  follow(scene, journey, line)
+  events.at(Math.min(clock.nowMs + choice.timeoutMs, journey.endsMs), () => giveUp(scene, journey, line))
+  if (!scene.hedge || choice.hedgeAfterMs === undefined) return
+  events.at(clock.nowMs + choice.hedgeAfterMs, () => {
+    if (!line.closed && !journey.over && journey.open === 1) askNext(scene, journey)
+  })
+}
+
+function follow(scene: Scene, journey: Journey, line: Line): void {
+  const { events, tally } = scene
+  const { fate } = line
+  if (fate.kind === 'hang') return
+  if (fate.kind === 'limited') {
+    const told = fate.retryAfterMs === undefined ? {} : { retryAfterMs: fate.retryAfterMs }
+    events.at(fate.atMs, () => {
+      if (line.closed) return
+      tally.limited()
+      readHeaders(scene, line)
+      lose(scene, journey, { line, failed: { kind: 'rate_limited', ...told } })
+    })
+  } else if (fate.kind === 'error') events.at(fate.atMs, () => lose(scene, journey, { line, failed: { kind: 'error' } }))
+  else if (journey.asked.stream) events.at(fate.firstMs, () => stream(scene, journey, { line, fate }))
+  else if (fate.brokenMs !== undefined) events.at(fate.brokenMs, () => lose(scene, journey, { line, failed: { kind: 'error' } }))
+  else events.at(fate.endMs, () => answerWhole(scene, journey, { line, fate }))
+}
+
+interface Answer {
+  readonly line: Line
+  readonly fate: Extract<Fate, { kind: 'answer' }>
+}
+
+/** First content of a stream: from here on nobody else is asked. */
+function stream(scene: Scene, journey: Journey, { line, fate }: Answer): void {
+  const { events, router, tally } = scene
+  if (line.closed || journey.over) return
+  win(scene, journey, line)
+  router.firstContent(line.attempt)
+  const growingMs = (fate.brokenMs ?? fate.endMs) - fate.firstMs
+  tally.heard(journey.asked, fate.firstMs)
+  events.at(fate.firstMs + growingMs, () => {
+    const share = fate.brokenMs === undefined ? 1 : growingMs / (fate.endMs - fate.firstMs)
+    pay(scene, journey, { line, fate, share })
+    tally.grew(journey.asked, growingMs)
+    if (fate.brokenMs === undefined) {
+      tally.served(journey.asked)
+      router.finished(line.attempt, { outputTokens: journey.asked.outputTokens, cachedTokens: fate.cached })
+    } else {
+      tally.failed(journey.asked, fate.firstMs)
+      router.failed(line.attempt, { kind: 'error' })
+    }
+  })
+}
+
+function answerWhole(scene: Scene, journey: Journey, { line, fate }: Answer): void {
+  const { router, tally } = scene
+  if (line.closed || journey.over) return
+  win(scene, journey, line)
+  pay(scene, journey, { line, fate, share: 1 })
+  tally.heard(journey.asked, fate.firstMs)
+  tally.grew(journey.asked, fate.endMs - fate.firstMs)
+  tally.served(journey.asked)
+  router.finished(line.attempt, { outputTokens: journey.asked.outputTokens, cachedTokens: fate.cached })
+}
+
+function win(scene: Scene, journey: Journey, line: Line): void {
+  journey.over = true
+  line.closed = true
+  scene.reality.read(line.offer, journey.asked, scene.clock.nowMs)
+  readHeaders(scene, line)
+  for (const other of journey.lines) {
+    if (other.closed) continue
+    other.closed = true
+    payCancelled(scene, journey, other)
+    scene.router.left(other.attempt)
+  }
+}
+
+function giveUp(scene: Scene, journey: Journey, line: Line): void {
+  if (line.closed || journey.over) return
+  payCancelled(scene, journey, line)
+  lose(scene, journey, { line, failed: { kind: 'timeout' } })
+}
+
+interface Loss {
+  readonly line: Line
+  readonly failed: Parameters<Router['failed']>[1]
+}
+
+function lose(scene: Scene, journey: Journey, { line, failed }: Loss): void {
+  if (line.closed || journey.over) return
+  line.closed = true
+  scene.router.failed(line.attempt, failed)
+  journey.open -= 1
+  if (journey.open === 0) askNext(scene, journey)
+}
+
+function fail({ tally, clock }: Scene, journey: Journey): void {
+  journey.over = true
+  tally.failed(journey.asked, clock.nowMs)
+}
+
+function readHeaders({ reality, router, world, clock }: Scene, { offer }: Line): void {
+  const seen = reality.headroom(offer, clock.nowMs)
+  const id = world.offers[offer]?.id
+  if (seen && id !== undefined) router.headroom(id, seen)
+}
+
+function pay(scene: Scene, { asked }: Journey, { line, fate, share }: Answer & { readonly share: number }): void {
+  const offer = scene.world.offers[line.offer]
+  if (!offer) return
+  const consumed = { input: asked.inputTokens, cached: fate.cached, output: asked.outputTokens * share, keyed: asked.session !== undefined }
+  scene.tally.paid(asked, bill(offer, consumed))
+  scene.tally.read(asked.inputTokens, fate.cached)
+}
+
+/** Of a call that nobody waits for any more: some providers want their prompt paid all the same. */
+function payCancelled(scene: Scene, { asked }: Journey, { offer, fate }: Line): void {
+  const sold = scene.world.offers[offer]
+  if (fate.kind !== 'answer' || !sold?.billsCancelled) return
+  const consumed = { input: asked.inputTokens, cached: fate.cached, output: 0, keyed: asked.session !== undefined }
+  scene.tally.paid(asked, bill(sold, consumed))
+}
