@@ -104,7 +104,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
   const { cacheKey, maxOutputTokens = Number.POSITIVE_INFINITY, stream = true } = request
   const preference = request.preference ?? mind.preference
   const worth = typeof preference === 'function' ? undefined : worthAt(preference, among)
-  const strategy = typeof preference === 'function' ? preference : lossBy(worth ?? (preference as Worth))
+  const strategy = ranked(typeof preference === 'function' ? preference : lossBy(worth ?? (preference as Worth)), request.rank)
   const outputTokens = request.outputTokens ?? Math.min(mind.lengthOf(among[0]?.offer.model).value, maxOutputTokens)
   const readers = cacheKey === undefined ? [] : affinity.of(cacheKey)
   const turns = cacheKey === undefined ? 1 : affinity.turns()
@@ -120,7 +120,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
     const offers = contenders.map(({ offer }) => offer)
     const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
     // A warm conversation is not the place to try somebody, and neither is a second attempt.
-    const mayTry = !failed && request.fixed !== true && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
+    const mayTry = !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
     const hope = mayTry ? hopeAmong(contenders, looking, { budget: probing, strategy }) : undefined
     return { contenders, looking, sights, offers, shunned, hope }
   }
@@ -172,3 +172,9 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       }),
   }
 }
+
+/** More than any loss, in USD. */
+const rankWeight = 1e6
+
+const ranked = (strategy: Strategy, rank: RouterRequest['rank']): Strategy =>
+  rank ? (sight, offer) => rank(offer) * rankWeight + strategy(sight, offer) : strategy

@@ -43,8 +43,8 @@ export interface RouterRequest {
   readonly hedge?: boolean
   /** How long an offer that is hardly known yet may take to its first content. Default: 10,000. */
   readonly coldTimeoutMs?: number
-  /** Nobody is asked only to learn of it: the order is the caller's own. Default: false. */
-  readonly fixed?: boolean
+  /** An order of the caller's own: lower goes first, and only among equals the loss decides. Nobody is then asked only to learn of it. */
+  readonly rank?: (offer: RouterOffer) => number
 }
 
 export interface RouterPlan {
