@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { blend, makeAverage } from './speed.ts'
 
 // Who has read the beginning of a conversation: its provider may still have it in a cache, where it costs a tenth.
 
@@ -13,11 +14,13 @@ export interface Warm {
 export interface Affinity {
   /** Last reader first; empty where nobody has. */
   of(key: string): readonly Warm[]
-  /** Counts a request of the conversation: how many turns to expect of one is learned. */
-  turn(key: string): void
+  /** Counts a request of the conversation: how many turns to expect of one, and by how much a turn grows it, is learned. */
+  turn(key: string, inputTokens: number): void
   read(key: string, warm: Warm): void
   /** Turns that a conversation still has, this one included: 1 to 12. */
   turns(): number
+  /** Tokens by which a turn is longer than the one before. */
+  growth(): number
 }
 
 const mostKeys = 50_000
@@ -25,25 +28,30 @@ const mostKeys = 50_000
 const mostReaders = 3
 const mostTurns = 12
 /** What is believed of conversations before any was seen, and how long that counts. */
-const usual = { first: 10, all: 30 }
+const usual = { first: 10, all: 30, growth: 400 }
 const keep = 0.9995
+const mostGrowth = 20_000
 const none: readonly Warm[] = []
 
 export function makeAffinity(): Affinity {
   const readers = new LRUCache<string, readonly Warm[]>({ max: mostKeys })
   let { first, all } = usual
+  const growth = makeAverage(usual.growth)
   return {
     of: key => readers.get(key) ?? none,
-    turn(key) {
-      const known = readers.has(key)
+    turn(key, inputTokens) {
+      const known = readers.get(key)
       first = first * keep + (known ? 0 : 1)
       all = all * keep + 1
+      const [last] = known ?? none
+      if (last && inputTokens > last.tokens) blend(growth, Math.min(inputTokens - last.tokens, mostGrowth), 0.005)
       if (!known) readers.set(key, none)
     },
     read(key, warm) {
       const others = (readers.get(key) ?? none).filter(({ id }) => id !== warm.id)
       readers.set(key, [warm, ...others].slice(0, mostReaders))
     },
+    growth: () => growth.value,
     turns: () => Math.min(mostTurns, Math.max(1, all / Math.max(1, first))),
   }
 }

@@ -43,7 +43,7 @@ const longestWait = { milliseconds: 2_000, share: 0.25 }
 /** Judges everyone once, and again whenever the next is asked for. */
 export function planFor(mind: Mind, request: RouterRequest, among: readonly Contender[]): RouterPlan {
   if (among.length === 0) throw new TypeError('A plan needs at least one offer to choose from.')
-  if (request.cacheKey !== undefined) mind.affinity.turn(request.cacheKey)
+  if (request.cacheKey !== undefined) mind.affinity.turn(request.cacheKey, request.inputTokens)
   const judging = judge(mind, request, among)
   const first = judging.look(among)
   const asked = new Map<Contender, Chosen>()
@@ -115,7 +115,16 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
   const look = (contenders: readonly Contender[], failed?: ReadonlySet<string>): Look => {
     const now = monotonic()
     const { inputTokens } = request
-    const looking: Looking = { now, stream, inputTokens, outputTokens, turns, leftMs: leftMs(now), best: bestOf(among, now) }
+    const looking: Looking = {
+      now,
+      stream,
+      inputTokens,
+      outputTokens,
+      turns,
+      growth: affinity.growth(),
+      leftMs: leftMs(now),
+      best: bestOf(among, now),
+    }
     const sights = contenders.map(contender => see(contender, looking, warmAt(readers, contender, now)))
     const offers = contenders.map(({ offer }) => offer)
     const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
