@@ -5,6 +5,7 @@ import type { Cors } from './settings.ts'
 const exposed = [
   'x-request-id',
   'request-id',
+  'etag',
   'x-client-request-id',
   'x-warnings',
   'x-token-count',

@@ -1,6 +1,7 @@
 import type { Caller, Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { readBody } from './body.ts'
+import { kept } from './cache.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { asGatewayError, failure } from './fail.ts'
@@ -21,8 +22,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     const line = startLine(gateway, request, { requestId, onRequest })
     const common = cors === undefined ? idHeaders(requestId, request) : { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
     const visit: Visit = { gateway, site, request, requestId, line, context, row: undefined, headers: undefined, close: false }
-    const answered = (reply: ApiReply): ApiReply =>
-      finish(reply, { common, line, row: visit.row, requestId, head: request.method === 'HEAD' })
+    const answered = (reply: ApiReply): ApiReply => finish(reply, { common, line, row: visit.row, requestId, request })
     try {
       const found = match(request.method, request.path)
       return answered(await (found.kind === 'row' ? run(found, visit) : withoutRow(found, visit)))
@@ -96,14 +96,15 @@ interface Finishing {
   readonly line: Line
   readonly row: Route | undefined
   readonly requestId: string
-  readonly head: boolean
+  readonly request: ApiRequest
 }
 
-function finish(reply: ApiReply, { common, line, row, requestId, head }: Finishing): ApiReply {
+function finish(answer: ApiReply, { common, line, row, requestId, request }: Finishing): ApiReply {
+  const reply = row?.cache === undefined ? answer : kept(answer, row.cache, request)
   line.note({ status: reply.status })
   // A stream is over when its last event is out; it ends its line itself.
   if (typeof reply.body === 'string') line.end()
-  const whole = head ? bodiless(reply) : reply
+  const whole = request.method === 'HEAD' ? bodiless(reply) : reply
   const named = row?.idHeader === undefined ? common : { ...common, [row.idHeader]: requestId }
   const headers = cleanHeaders({ ...whole.headers, ...named })
   return whole.close
@@ -111,8 +112,8 @@ function finish(reply: ApiReply, { common, line, row, requestId, head }: Finishi
     : { status: whole.status, headers, body: whole.body }
 }
 
-/** HEAD: what GET would answer, without saying it. */
+/** HEAD: what GET would answer, without saying it. What is still as it was has no body either way, and no length of its own. */
 function bodiless(reply: ApiReply): ApiReply {
-  if (typeof reply.body !== 'string') return reply
+  if (typeof reply.body !== 'string' || reply.status === 304) return reply
   return { ...reply, headers: { ...reply.headers, 'content-length': String(new TextEncoder().encode(reply.body).length) }, body: '' }
 }

@@ -1,4 +1,5 @@
 import type { Gateway } from '@signalbox/core'
+import { keepViews } from './catalog/views.ts'
 import type { Api } from './exchange.ts'
 import { createHandler } from './handle.ts'
 import { createFinder } from './match.ts'
@@ -28,6 +29,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     settings: settingsOf(options),
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
     document: () => (document ??= JSON.stringify(makeDocument(spoken, gateway.operator))),
+    views: keepViews(),
   }
   return createHandler(gateway, site)
 }

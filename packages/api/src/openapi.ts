@@ -51,6 +51,9 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
     ...(row.deprecated && { deprecated: true, 'x-deprecation-date': row.deprecated.from, 'x-removal-date': row.deprecated.removal }),
     requestParams: {
       ...(path.length > 0 && { path: z.object(Object.fromEntries(path.map(name => [name, z.string()]))) }),
+      ...(row.cache !== undefined && {
+        header: z.object({ 'If-None-Match': z.string().optional().meta({ description: 'An `ETag` of before.' }) }),
+      }),
       ...((row.query?.length ?? 0) > 0 && { query: z.object(Object.fromEntries((row.query ?? []).map(parameter))) }),
     },
     ...(row.body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: schemas[row.body] } } } }),
@@ -63,10 +66,10 @@ const nameOf = ({ method, path }: Route): string =>
   method.toLowerCase() +
   path.replace(/^\/v1/, '').replace(/[^a-z]+([a-z])?/g, (_, letter: string | undefined) => letter?.toUpperCase() ?? '')
 
-const parameter = ({ name, description, values }: NonNullable<Route['query']>[number]): [string, z.ZodType] => [
-  name,
-  (values === undefined ? z.string() : z.enum(values)).optional().meta({ description }),
-]
+const parameter = ({ name, description, values, whole }: NonNullable<Route['query']>[number]): [string, z.ZodType] => {
+  const text = values === undefined ? z.string() : z.enum(values)
+  return [name, (whole === undefined ? text : z.int().min(whole.min).max(whole.max)).optional().meta({ description })]
+}
 
 const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => ({
   200: {
@@ -75,6 +78,7 @@ const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => (
       'X-Request-ID': z.string(),
       ...(row.idHeader !== undefined && { [row.idHeader]: z.string() }),
       'X-Warnings': z.string().optional(),
+      ...(row.cache !== undefined && { ETag: z.string(), 'Cache-Control': z.string() }),
       ...Object.fromEntries((row.replyHeaders ?? []).map(name => [name, z.string().optional()])),
     }),
     content: {
@@ -86,6 +90,7 @@ const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => (
       }),
     },
   },
+  ...(row.cache !== undefined && { 304: { description: 'As it was: the `ETag` is among those of `If-None-Match`. No body.' } }),
 })
 
 /** The errors of a row by status, each with its codes. */

@@ -1,4 +1,6 @@
+import { nearestOf } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
+import { didYouMean } from './suggest.ts'
 
 /** A parameter that a row understands. */
 export interface QueryParameter {
@@ -6,7 +8,11 @@ export interface QueryParameter {
   readonly description: string
   /** All values that it may have. Absent: any. */
   readonly values?: readonly string[]
+  /** It is a whole number between the two, both included. */
+  readonly whole?: { readonly min: number; readonly max: number }
 }
+
+export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls; not looked at.' }
 
 /** The known parameters of a query. No list of known ones: everything is let pass unseen, as probes add their own. */
 export function readQuery(known: readonly QueryParameter[] | undefined, query: string): Readonly<Record<string, string>> {
@@ -20,11 +26,22 @@ export function readQuery(known: readonly QueryParameter[] | undefined, query: s
         param: name.slice(0, 100),
       })
     }
-    if (parameter.values?.includes(value) === false || found[name] !== undefined) {
-      const allowed = parameter.values?.map(one => `"${one}"`).join(', ') ?? 'one value'
-      throw new GatewayError('invalid_parameter_value', { message: `The query parameter "${name}" takes ${allowed}, once.`, param: name })
-    }
+    if (!fits(parameter, value) || found[name] !== undefined) throw misfit(parameter, value)
     found[name] = value
   }
   return found
+}
+
+const fits = ({ values, whole }: QueryParameter, value: string): boolean =>
+  values?.includes(value) !== false && (whole === undefined || (/^\d{1,9}$/.test(value) && whole.min <= +value && +value <= whole.max))
+
+function misfit({ name, values, whole }: QueryParameter, value: string): GatewayError {
+  const allowed =
+    values?.map(one => `"${one}"`).join(', ') ?? (whole === undefined ? 'one value' : `a whole number from ${whole.min} to ${whole.max}`)
+  const { sentence, ...facts } = didYouMean(values === undefined || values.includes(value) ? [] : nearestOf(value, values))
+  return new GatewayError('invalid_parameter_value', {
+    message: `The query parameter "${name}" takes ${allowed}, once.${sentence}`,
+    param: name,
+    ...facts,
+  })
 }

@@ -1,7 +1,9 @@
 import type { Caller, Gateway } from '@signalbox/core'
 import type { ErrorCode } from '@signalbox/core/errors'
 import type { JsonObject } from '@signalbox/core/protocol'
-import { getModel, listModels } from './catalog/models.ts'
+import type { Keeping } from './cache.ts'
+import { catalogRoutes } from './catalog/routes.ts'
+import type { Views } from './catalog/views.ts'
 import type { ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { alive, ready } from './health.ts'
 import { me } from './identity.ts'
@@ -9,7 +11,7 @@ import { countTokens } from './inference/count.ts'
 import { infer } from './inference/infer.ts'
 import type { Line } from './line.ts'
 import { openapi } from './openapi.ts'
-import type { QueryParameter } from './query.ts'
+import { beta, type QueryParameter } from './query.ts'
 import type { SchemaName } from './schemas.ts'
 import type { Settings } from './settings.ts'
 
@@ -34,6 +36,7 @@ export interface Site {
   readonly endpoints: readonly string[]
   /** The OpenAPI document as JSON text; made once, when first asked for. */
   readonly document: () => string
+  readonly views: Views
 }
 
 interface RouteFacts {
@@ -56,6 +59,8 @@ interface RouteFacts {
   /** Schema of the JSON body, where it takes one. */
   readonly body?: SchemaName
   readonly reply: SchemaName
+  /** A good answer has an `ETag`, may be kept by these, and is not sent again to who has it. */
+  readonly cache?: Keeping
   /** Headers of its own that a good answer may have. */
   readonly replyHeaders?: readonly string[]
   /** Its errors beside those that every row of its kind may have. */
@@ -76,12 +81,6 @@ export interface KeyedRoute extends RouteFacts {
 }
 
 export type Route = PublicRoute | KeyedRoute
-
-const endpointFilter: QueryParameter = {
-  name: 'endpoint',
-  description: 'Only models that this endpoint serves.',
-  values: ['responses', 'chat_completions', 'messages'],
-}
 
 /** What every call of a model may end in. */
 const inferenceErrors = [
@@ -129,8 +128,6 @@ const countingErrors = [
   'routing_failed',
   'service_unavailable',
 ] as const satisfies readonly ErrorCode[]
-
-const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls; not looked at.' }
 
 /** How clients of the Messages language go about things, whatever they call. */
 const messagesManners = { dialect: 'messages', keyHeader: 'x-api-key', idHeader: 'request-id', query: [beta] } as const
@@ -196,30 +193,7 @@ export const routes: readonly Route[] = [
     errors: countingErrors,
     handler: countTokens('messages'),
   },
-  {
-    method: 'GET',
-    path: '/v1/models',
-    needs: 'any key',
-    rate: 'reads',
-    tier: 'stable',
-    summary: 'List the models that can be called.',
-    query: [endpointFilter],
-    reply: 'ModelList',
-    errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: listModels,
-  },
-  {
-    method: 'GET',
-    path: '/v1/models/:model_id+',
-    needs: 'any key',
-    rate: 'reads',
-    tier: 'stable',
-    summary: 'Look up one model by its id or an alias. Ids may hold slashes.',
-    query: [],
-    reply: 'Model',
-    errors: ['unknown_parameter', 'model_not_found'],
-    handler: getModel,
-  },
+  ...catalogRoutes,
   {
     method: 'GET',
     path: '/v1/me',

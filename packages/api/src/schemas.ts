@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { catalogSchemas } from './catalog/schemas.ts'
 import { chatCompletion, createChatCompletion } from './inference/chat-schemas.ts'
 import { countTokens, createMessage, message, messagesError } from './inference/messages-schemas.ts'
 import { createResponse, response } from './inference/schemas.ts'
@@ -13,15 +14,7 @@ export const makeSchemas = () => ({
   Message: message(),
   CountTokens: countTokens(),
   TokenCount: z.object({ input_tokens: z.int() }),
-  Model: model(),
-  ModelList: z.object({
-    object: z.literal('list'),
-    data: z.array(model()),
-    count: z.int(),
-    has_more: z.boolean(),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-  }),
+  ...catalogSchemas(),
   Identity: identity(),
   OpenApi: z.looseObject({ openapi: z.string() }).meta({ description: 'An OpenAPI 3.1 document.' }),
   Health: z.object({ status: z.enum(['ok', 'not_ready']), problems: z.array(z.string()).optional() }),
@@ -30,22 +23,6 @@ export const makeSchemas = () => ({
 })
 
 export type SchemaName = keyof ReturnType<typeof makeSchemas>
-
-function model() {
-  const price = z.number().optional().meta({ description: 'USD per million tokens. Absent where nobody knows it.' })
-  return z.object({
-    id: z.string().meta({ description: 'Canonical id.' }),
-    object: z.literal('model'),
-    type: z.literal('model'),
-    created: z.int().meta({ description: 'Unix seconds.' }),
-    created_at: z.iso.datetime(),
-    display_name: z.string(),
-    owned_by: z.string().meta({ description: 'The operator of this service.' }),
-    context_window: z.int().optional().meta({ description: 'The largest among its providers, in tokens.' }),
-    supported_endpoints: z.array(z.enum(['responses', 'chat_completions', 'messages'])),
-    providers: z.array(z.object({ name: z.string(), input_price: price, output_price: price, data_policy: z.string().optional() })),
-  })
-}
 
 const identity = () =>
   z.object({

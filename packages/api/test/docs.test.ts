@@ -13,7 +13,7 @@ const query = ({ query: parameters }: Route): string => (parameters ?? []).map((
 
 const errors = ({ errors: list }: Route): string => list.map(code => `\`${code}\` (${codes[code].status})`).join(', ') || '–'
 
-const paths = (rows: readonly Route[]): string => rows.map(({ path }) => `\`${path}\``).join(' and ')
+const paths = (rows: readonly Route[]): string => new Intl.ListFormat('en-GB').format(rows.map(({ path }) => `\`${path}\``))
 
 /** The page as the table says it should be. `UPDATE_DOCS=1 pnpm test packages/api/test/docs` writes it. */
 const page = `# The API
@@ -23,12 +23,16 @@ Written from \`packages/api/src/routes.ts\`; a test keeps it true. The whole of 
 Keys go into \`Authorization: Bearer ak_…\`. Any row that takes a key may also answer \`invalid_api_key\` (401),
 \`operation_not_allowed\` (403), \`requests_per_min_exceeded\` (429) and \`service_unavailable\` (503). Errors: [errors.md](errors.md).
 
-${paths(routes.filter(({ keyHeader }) => keyHeader))} also find the key in \`x-api-key\`, where there is no \`Authorization\`, say
+${paths(routes.filter(({ keyHeader }) => keyHeader))} also find the
+key in \`x-api-key\`, where there is no \`Authorization\`. ${paths(routes.filter(({ idHeader }) => idHeader))} say
 \`request-id\` beside \`X-Request-ID\`, and tell errors in the shape of their language.
 
-| method | path | access | rate class | stability | query |
-|---|---|---|---|---|---|
-${routes.map(route => `| ${route.method} | \`${route.path}\` | ${access(route)} | ${route.rate} | ${route.tier} | ${query(route)} |`).join('\n')}
+Rows with a cache have an \`ETag\`, the same in every process that says the same; a request that names it in \`If-None-Match\`
+gets 304 and no body.
+
+| method | path | access | rate class | stability | cache | query |
+|---|---|---|---|---|---|---|
+${routes.map(route => `| ${route.method} | \`${route.path}\` | ${access(route)} | ${route.rate} | ${route.tier} | ${route.cache ?? '–'} | ${query(route)} |`).join('\n')}
 
 ${routes.map(route => `## \`${route.method} ${route.path}\`\n\n${route.summary}\n\nErrors of its own: ${errors(route)}.`).join('\n\n')}
 `

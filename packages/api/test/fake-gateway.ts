@@ -120,9 +120,9 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       },
       models: {
         find: name => [model, deep].find(one => one.id === name || (name === 's' && one.id === 'small')),
-        list: () => [model, deep],
+        list: () => [deep, model],
         nearest: () => ['small'],
-        providers: () => [],
+        providers: () => ['p', 'small'].map(id => ({ id, display_name: id, data_policy: 'unknown', dialects: ['chat'] })),
         version: () => 1,
         replace: () => {},
       },

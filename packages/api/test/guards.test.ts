@@ -1,31 +1,10 @@
 import { type ErrorCode, GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
-import { type Api, type ApiReply, type ApiRequest, createApi } from '../src/index.ts'
+import { type ApiReply, createApi } from '../src/index.ts'
 import { routes } from '../src/routes.ts'
+import { ask, parsed } from './asking.ts'
 import { fakeGateway, goodKey } from './fake-gateway.ts'
 
-interface Asked {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly query?: string
-  readonly body?: string
-  /** The body is larger than anything. */
-  readonly huge?: boolean
-}
-
-/** `call`: method and path, as in `GET /v1/me`. */
-const ask = (api: Api, call: string, { headers = {}, query = '', body = '{}', huge = false }: Asked = {}): Promise<ApiReply> => {
-  const [method = '', path = ''] = call.split(' ')
-  const request: ApiRequest = {
-    method,
-    path,
-    query,
-    header: name => headers[name],
-    text: async () => (huge ? { ok: false, why: 'too_large' } : { ok: true, text: body }),
-    signal: new AbortController().signal,
-  }
-  return api(request)
-}
-const parsed = ({ body }: ApiReply): ReturnType<typeof JSON.parse> => (typeof body === 'string' && body !== '' ? JSON.parse(body) : {})
 const codeOf = (reply: ApiReply): unknown => parsed(reply).error?.code
 
 const rows = routes.map(row => [`${row.method} ${row.path.replace(/:[a-z_]+\+?/g, 'small')}`, row] as const)
@@ -220,9 +199,10 @@ describe('models', () => {
       object: 'list',
       count: 2,
       has_more: false,
-      first_id: 'small',
-      last_id: 'meta/llama',
+      first_id: 'meta/llama',
+      last_id: 'small',
       data: [
+        { id: 'meta/llama' },
         {
           id: 'small',
           object: 'model',
@@ -234,7 +214,6 @@ describe('models', () => {
           supported_endpoints: ['responses', 'chat_completions', 'messages'],
           providers: [{ name: 'p', input_price: 0.05, output_price: 0.1 }],
         },
-        { id: 'meta/llama' },
       ],
     })
   })

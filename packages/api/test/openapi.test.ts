@@ -46,6 +46,7 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
       [
         ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => `path ${name}`),
         ...(row.query ?? []).map(({ name }) => `query ${name}`),
+        ...(row.cache === undefined ? [] : ['header If-None-Match']),
       ].sort(),
     )
   },

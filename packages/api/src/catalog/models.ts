@@ -1,33 +1,63 @@
 import { GatewayError } from '@signalbox/core/errors'
 import type { Model, Offer } from '@signalbox/core/protocol'
-import { json } from '../answer.ts'
 import type { ApiReply } from '../exchange.ts'
 import type { Call } from '../routes.ts'
+import { didYouMean } from '../suggest.ts'
+import { largest, offersHere, onePerProvider } from './offers.ts'
+import { usd } from './prices.ts'
+import { viewReply } from './views.ts'
 
 /** One body that the SDKs of both vendors read: theirs differ in names, not in contradictions. */
-export function listModels({ gateway, site, query }: Call): ApiReply {
-  const served = query.endpoint === undefined || site.endpoints.includes(query.endpoint)
-  const data = served ? gateway.models.list().map(model => modelView(model, gateway.operator, site.endpoints)) : []
-  return json({
-    object: 'list',
-    data,
-    count: data.length,
-    has_more: false,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
+export function listModels(call: Call): ApiReply {
+  const { gateway, site, query } = call
+  const { endpoint, limit, after_id, before_id } = query
+  if (after_id !== undefined && before_id !== undefined) {
+    throw new GatewayError('invalid_parameter_value', {
+      message: 'The query parameters "after_id" and "before_id" are for going on and going back. Send one of them.',
+      param: 'before_id',
+    })
+  }
+  const key = JSON.stringify(['models', endpoint, limit, after_id, before_id])
+  const view = site.views(gateway.models.version(), key, () => {
+    const served = endpoint === undefined || site.endpoints.includes(endpoint)
+    const { page, has_more } = pageOf(served ? gateway.models.list() : [], query)
+    return {
+      object: 'list',
+      data: page.map(model => modelView(model, call)),
+      count: page.length,
+      has_more,
+      first_id: page[0]?.id ?? null,
+      last_id: page.at(-1)?.id ?? null,
+    }
   })
+  return viewReply(view)
 }
 
-export function getModel({ gateway, site, params }: Call): ApiReply {
+/**
+ * Models in the order of their ids, after one id or before another, at most `limit` of those nearest to it. The id need not be
+ * there: when models are swapped, who is turning the pages goes on where it was.
+ */
+function pageOf(
+  models: readonly Model[],
+  { limit, after_id, before_id }: Call['query'],
+): { readonly page: readonly Model[]; readonly has_more: boolean } {
+  const most = limit === undefined ? models.length : Number(limit)
+  const rest = models.filter(({ id }) => (after_id === undefined || id > after_id) && (before_id === undefined || id < before_id))
+  const page = before_id === undefined ? rest.slice(0, most) : rest.slice(Math.max(0, rest.length - most))
+  return { page, has_more: page.length < rest.length }
+}
+
+export function getModel(call: Call): ApiReply {
+  const { gateway, site, params } = call
   const asked = params.model_id ?? ''
   const model = gateway.models.find(asked)
-  if (model !== undefined) return json(modelView(model, gateway.operator, site.endpoints))
-  const near = gateway.models.nearest(asked).map(name => `"${name}"`)
-  const suggestion = near.length === 0 ? undefined : `Did you mean ${near.join(' or ')}?`
+  if (model !== undefined)
+    return viewReply(site.views(gateway.models.version(), JSON.stringify(['model', model.id]), () => modelView(model, call)))
+  const { sentence, ...facts } = didYouMean(gateway.models.nearest(asked))
   throw new GatewayError('model_not_found', {
-    message: [`Model "${asked.slice(0, 200)}" does not exist.`, ...(suggestion === undefined ? [] : [suggestion])].join(' '),
+    message: `Model "${asked.slice(0, 200)}" does not exist.${sentence}`,
     param: 'model_id',
-    ...(suggestion !== undefined && { suggestion }),
+    ...facts,
   })
 }
 
@@ -36,9 +66,10 @@ interface ModelView {
   readonly [field: string]: unknown
 }
 
-function modelView(model: Model, operator: string, endpoints: readonly string[]): ModelView {
+function modelView(model: Model, { gateway, site }: Pick<Call, 'gateway' | 'site'>): ModelView {
   const created = model.created ?? 0
-  const windows = model.offers.flatMap(offer => offer.context_window ?? [])
+  const offers = offersHere(model, gateway)
+  const context_window = largest(offers.map(offer => offer.context_window))
   return {
     id: model.id,
     object: 'model',
@@ -46,25 +77,16 @@ function modelView(model: Model, operator: string, endpoints: readonly string[])
     created,
     created_at: new Date(created * 1000).toISOString(),
     display_name: model.display_name ?? model.id,
-    owned_by: operator,
+    owned_by: gateway.operator,
     // Left out where nobody knows it: a 0 would be taken for a fact.
-    ...(windows.length > 0 && { context_window: Math.max(...windows) }),
-    supported_endpoints: endpoints,
-    providers: onePerProvider(model.offers).map(offerView),
+    ...(context_window !== undefined && { context_window }),
+    supported_endpoints: site.endpoints,
+    providers: onePerProvider(offers).map(offerView),
   }
 }
 
-function offerView({ provider, price, data_policy }: Offer): Readonly<Record<string, unknown>> {
-  return {
-    name: provider,
-    // Microdollars per million tokens inside, dollars per million outside.
-    ...(price !== undefined && { input_price: price.input / 1_000_000, output_price: price.output / 1_000_000 }),
-    ...(data_policy !== undefined && { data_policy }),
-  }
-}
-
-/** A provider may sell a model in several ways; the first listed stands for it. */
-function onePerProvider(offers: readonly Offer[]): readonly Offer[] {
-  const seen = new Set<string>()
-  return offers.filter(offer => !seen.has(offer.provider) && seen.add(offer.provider))
-}
+const offerView = ({ provider, price, data_policy }: Offer): Readonly<Record<string, unknown>> => ({
+  name: provider,
+  ...(price !== undefined && { input_price: usd(price.input), output_price: usd(price.output) }),
+  ...(data_policy !== undefined && { data_policy }),
+})

@@ -1,0 +1,54 @@
+import { nearestOf, type ProviderRecord } from '@signalbox/core'
+import { GatewayError } from '@signalbox/core/errors'
+import type { ApiReply } from '../exchange.ts'
+import type { Call } from '../routes.ts'
+import { didYouMean } from '../suggest.ts'
+import { listOf } from './registry.ts'
+import { viewReply } from './views.ts'
+
+/** The providers for which a workspace may bring a key of its own. */
+export function byokProviders({ gateway, site }: Call): ApiReply {
+  const { models } = gateway
+  const view = site.views(models.version(), 'byok/providers', () =>
+    listOf(models.providers().map(record => providerView(record, site.settings.basePath))),
+  )
+  return viewReply(view)
+}
+
+/** What an account at a provider can be. */
+export function providerTiers({ gateway, site, params }: Call): ApiReply {
+  const { models } = gateway
+  const { id, tiers = [] } = providerNamed(params.provider ?? '', models.providers())
+  const view = site.views(models.version(), JSON.stringify(['tiers', id]), () => {
+    const data = tiers.map(({ tier, display_name, data_policy, qualification }) => ({ tier, display_name, data_policy, qualification }))
+    return { object: 'list', provider: id, data, count: data.length }
+  })
+  return viewReply(view)
+}
+
+function providerNamed(asked: string, providers: readonly ProviderRecord[]): ProviderRecord {
+  const found = providers.find(({ id }) => id === asked)
+  if (found !== undefined) return found
+  const { sentence, ...facts } = didYouMean(
+    nearestOf(
+      asked,
+      providers.map(({ id }) => id),
+    ),
+  )
+  throw new GatewayError('resource_not_found', {
+    message: `There is no provider "${asked.slice(0, 100)}" here.${sentence}`,
+    param: 'provider',
+    ...facts,
+  })
+}
+
+function providerView({ id, display_name, env = [] }: ProviderRecord, basePath: string): Readonly<Record<string, unknown>> {
+  const [variable] = env
+  return {
+    provider: id,
+    display_name,
+    ...(variable !== undefined && { key_hint: `As in the environment variable ${variable}` }),
+    // Without a host: whatever name the client knows us by is the right one.
+    tiers_url: `${basePath}/v1/byok/providers/${encodeURIComponent(id)}/tiers`,
+  }
+}

@@ -1,0 +1,24 @@
+import type { Gateway } from '@signalbox/core'
+import type { Model, Offer } from '@signalbox/core/protocol'
+
+/** The offers of a model at providers that the gateway has: of others it can say nothing, and nobody can be sent there. */
+export function offersHere({ offers }: Model, { models }: Pick<Gateway, 'models'>): readonly Offer[] {
+  const ids = new Set(models.providers().map(({ id }) => id))
+  return offers.filter(({ provider }) => ids.has(provider))
+}
+
+/** A provider may sell a model in several ways; the first listed that is not on its way out stands for it. */
+export function onePerProvider(offers: readonly Offer[]): readonly Offer[] {
+  const byProvider = new Map<string, Offer>()
+  for (const offer of offers) {
+    const known = byProvider.get(offer.provider)
+    if (known === undefined || (known.status === 'deprecated' && offer.status !== 'deprecated')) byProvider.set(offer.provider, offer)
+  }
+  return [...byProvider.values()]
+}
+
+/** The largest number among those that are known; none, where none is. */
+export const largest = (numbers: readonly (number | undefined)[]): number | undefined => {
+  const known = numbers.flatMap(number => number ?? [])
+  return known.length === 0 ? undefined : Math.max(...known)
+}

@@ -1,0 +1,119 @@
+import type { Gateway, ProviderRecord } from '@signalbox/core'
+import { type Capability, capabilities, type Model, type Offer } from '@signalbox/core/protocol'
+import type { ApiReply } from '../exchange.ts'
+import type { Call, Site } from '../routes.ts'
+import { largest, offersHere, onePerProvider } from './offers.ts'
+import { priceView } from './prices.ts'
+import { viewReply } from './views.ts'
+
+/** A model, and who offers it here. */
+interface Entry {
+  readonly model: Model
+  readonly offers: readonly Offer[]
+}
+
+export function registryModels({ gateway, site }: Call): ApiReply {
+  const view = site.views(gateway.models.version(), 'registry/models', () => {
+    const models = entriesOf(gateway).map(registryRecord)
+    return { models, count: models.length }
+  })
+  return viewReply(view)
+}
+
+export function directoryModels({ gateway, site, query }: Call): ApiReply {
+  const view = site.views(gateway.models.version(), keyOf('directory/models', query), () =>
+    listOf(
+      entriesOf(gateway)
+        .filter(entry => fits(entry, query))
+        .map(directoryEntry),
+    ),
+  )
+  return viewReply(view)
+}
+
+/** A provider is listed where one of its models fits the filters; what is said of it does not depend on them. */
+export function registryProviders({ gateway, site, query }: Call): ApiReply {
+  const { provider, capability, author } = query
+  const anyModel = capability === undefined && author === undefined
+  const view = site.views(gateway.models.version(), keyOf('registry/providers', query), () => {
+    const entries = entriesOf(gateway)
+    const listed = gateway.models
+      .providers()
+      .filter(({ id }) => provider === undefined || provider === id)
+      .filter(({ id }) => anyModel || entries.some(entry => fits(entry, { ...query, provider: id })))
+    return listOf(listed.map(record => providerView(record, entries, site)))
+  })
+  return viewReply(view)
+}
+
+const entriesOf = (gateway: Gateway): readonly Entry[] =>
+  gateway.models.list().map(model => ({ model, offers: offersHere(model, gateway) }))
+
+const keyOf = (path: string, { provider, capability, author }: Call['query']): string =>
+  JSON.stringify([path, provider, capability, author])
+
+export const listOf = <T>(data: readonly T[]): Readonly<Record<string, unknown>> => ({ object: 'list', data, count: data.length })
+
+const fits = ({ model, offers }: Entry, { provider, capability, author }: Call['query']): boolean =>
+  (provider === undefined || offers.some(offer => offer.provider === provider)) &&
+  (author === undefined || model.author === author) &&
+  (capability === undefined || capabilities.some(name => name === capability && supports({ model, offers }, name)))
+
+/** As is said of the model itself; where nothing is, as its offers can. Every model streams that is not sold whole only. */
+function supports({ model, offers }: Entry, capability: Capability): boolean {
+  if (model.capabilities !== undefined) return model.capabilities.includes(capability)
+  if (capability === 'streaming') return offers.some(({ delivery }) => delivery !== 'whole_only')
+  return offers.some(({ abilities }) => abilities?.includes(capability) ?? false)
+}
+
+function registryRecord(entry: Entry): Readonly<Record<string, unknown>> {
+  const { model, offers } = entry
+  const { id, family, author } = model
+  return {
+    id,
+    ...(family !== undefined && { family }),
+    display_name: model.display_name ?? id,
+    capabilities: Object.fromEntries(capabilities.map(name => [`supports_${name}`, supports(entry, name)])),
+    input_modalities: model.input_modalities ?? ['text', ...(supports(entry, 'vision') ? ['image'] : [])],
+    output_modalities: model.output_modalities ?? ['text'],
+    ...(author !== undefined && { author }),
+    providers: onePerProvider(offers).map(({ provider }) => provider),
+    has_free_provider: offers.some(({ price }) => price !== undefined && price.input === 0 && price.output === 0),
+  }
+}
+
+function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
+  const { model, offers } = entry
+  const { created, knowledge_cutoff, retires_at, open_weights } = model
+  const context_window = largest(offers.map(offer => offer.context_window))
+  const max_output_tokens = largest(offers.map(offer => offer.max_output_tokens))
+  return {
+    ...registryRecord(entry),
+    aliases: model.aliases ?? [],
+    ...(context_window !== undefined && { context_window }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    prices: onePerProvider(offers).flatMap(offer => priceView(offer) ?? []),
+    ...(created !== undefined && { released_at: new Date(created * 1000).toISOString() }),
+    ...(knowledge_cutoff !== undefined && { knowledge_cutoff }),
+    ...(retires_at !== undefined && { retires_at }),
+    ...(open_weights !== undefined && { open_weights }),
+  }
+}
+
+function providerView(record: ProviderRecord, entries: readonly Entry[], { routes }: Site): Readonly<Record<string, unknown>> {
+  const { id, display_name, data_policy, retention_days, headquarters, docs_url, dialects } = record
+  const sold = entries.map(({ offers }) => offers.filter(({ provider }) => provider === id)).filter(offers => offers.length > 0)
+  const regions = new Set(sold.flat().flatMap(offer => (offer.regions ?? []).map(({ region }) => region)))
+  return {
+    id,
+    display_name,
+    data_policy,
+    ...(retention_days !== undefined && { retention_days }),
+    ...(headquarters !== undefined && { headquarters }),
+    ...(docs_url !== undefined && { docs_url }),
+    regions: [...regions].sort(),
+    // By the name of our endpoint in that language; a language in which nobody can call us goes by its own.
+    endpoints: dialects.map(name => routes.find(({ dialect, endpoint }) => dialect === name && endpoint !== undefined)?.endpoint ?? name),
+    model_count: sold.length,
+  }
+}

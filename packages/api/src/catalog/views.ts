@@ -1,0 +1,57 @@
+import type { ApiReply } from '../exchange.ts'
+
+/** A body as it is sent, and the name of just this text. */
+interface View {
+  readonly text: string
+  readonly etag: string
+}
+
+/** The view of a `key` as the models of a `version` make it. Made once, and kept as long as it is among those last asked for. */
+export type Views = (version: number, key: string, make: () => unknown) => View
+
+/** Each may be as large as the whole directory. */
+const mostKept = 64
+
+export function keepViews(): Views {
+  let views = new Map<string, View>()
+  let of = 0
+  return (version, key, make) => {
+    if (version !== of) {
+      views = new Map()
+      of = version
+    }
+    const view = views.get(key) ?? viewOf(make())
+    // A map keeps the order in which things came: put in again, it is the last to go.
+    views.delete(key)
+    views.set(key, view)
+    if (views.size > mostKept) views.delete(views.keys().next().value ?? '')
+    return view
+  }
+}
+
+export const viewReply = ({ text, etag }: View): ApiReply => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', etag },
+  body: text,
+})
+
+function viewOf(value: unknown): View {
+  const text = JSON.stringify(value)
+  return { text, etag: `"${fingerprint(text)}"` }
+}
+
+/**
+ * Made of the text alone, so that every process that says the same calls it the same, also after a restart. Two sums of 32 bits
+ * (FNV-1a from two beginnings): no secret hangs on it.
+ */
+function fingerprint(text: string): string {
+  let one = 0x811c9dc5
+  let two = 0x9747b28c
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    one = Math.imul(one ^ code, 0x01000193)
+    two = Math.imul(two ^ code, 0x5bd1e995)
+    two ^= two >>> 15
+  }
+  return [one, two, text.length].map(number => (number >>> 0).toString(36)).join('-')
+}

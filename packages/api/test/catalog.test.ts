@@ -1,0 +1,229 @@
+import { clientDialects } from '@signalbox/core/dialects'
+import type { Model } from '@signalbox/core/protocol'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import { catalogRoutes } from '../src/catalog/routes.ts'
+import { type Api, type ApiReply, createApi } from '../src/index.ts'
+import { makeDocument } from '../src/openapi.ts'
+import { routes } from '../src/routes.ts'
+import { ask, parsed } from './asking.ts'
+import { directory } from './catalog.ts'
+import { bare, byok, callable, inDirectory, list, nowhere, sellers, small, thinker, tiersOf } from './catalog-answers.ts'
+import { fakeGateway, goodKey } from './fake-gateway.ts'
+
+const headers = { authorization: `Bearer ${goodKey}` }
+const apiOf = (models = directory()): Api => createApi(fakeGateway({ models, dialects: clientDialects }).gateway)
+const get = (path: string, query = '', api = apiOf()): Promise<ApiReply> => ask(api, `GET ${path}`, { headers, query })
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+ajv.addSchema({ $id: 'document', ...JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox'))) })
+/** What in a body is not as the OpenAPI document says. */
+function misfits(path: string, reply: ApiReply): readonly string[] {
+  const template = path.replace(/:([a-z_]+)\+?/g, '{$1}').replaceAll('/', '~1')
+  const validate = ajv.getSchema(`document#/paths/${template}/get/responses/${reply.status}/content/application~1json/schema`)
+  if (validate === undefined) return [`The document has no body for ${path} and ${reply.status}.`]
+  return validate(parsed(reply)) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+describe.each<readonly [row: string, path: string, answers: readonly (readonly [query: string, body: unknown])[]]>([
+  ['/v1/models/:model_id+', '/v1/models/thinker-2', [['', callable]]],
+  ['/v1/models/:model_id+', '/v1/models/acme%2Fthinker-2', [['beta=true', callable]]],
+  [
+    '/v1/models',
+    '/v1/models',
+    ['', 'endpoint=messages', 'limit=4', 'after_id=a', 'before_id=zz', 'beta=true'].map(query => [
+      query,
+      expect.objectContaining({ count: 4, has_more: false, first_id: 'bare', last_id: 'thinker-2' }),
+    ]),
+  ],
+  ['/v1/registry/models', '/v1/registry/models', [['', { models: [bare, nowhere, small, thinker], count: 4 }]]],
+  [
+    '/v1/registry/providers',
+    '/v1/registry/providers',
+    [
+      ['', list(sellers.plain, sellers.cloud, sellers.idle)],
+      ['provider=cloud', list(sellers.cloud)],
+      ['capability=vision', list(sellers.cloud)],
+      ['capability=tools', list(sellers.plain, sellers.cloud)],
+      ['author=acme', list(sellers.plain, sellers.cloud)],
+      ['author=acme&provider=plain&capability=web_search', list(sellers.plain)],
+      ['author=tiny&provider=plain', list()],
+      ['provider=elsewhere', list()],
+    ],
+  ],
+  [
+    '/v1/directory/models',
+    '/v1/directory/models',
+    [
+      ['', list(inDirectory.bare, inDirectory.nowhere, inDirectory.small, inDirectory.thinker)],
+      ['provider=plain', list(inDirectory.bare, inDirectory.thinker)],
+      ['capability=json_mode', list(inDirectory.small)],
+      ['author=acme', list(inDirectory.thinker)],
+      ['provider=cloud&capability=streaming&author=acme', list(inDirectory.thinker)],
+      ['provider=cloud&capability=vision&author=acme', list()],
+      ['provider=elsewhere', list()],
+      ['author=__proto__', list()],
+    ],
+  ],
+  [
+    '/v1/byok/providers',
+    '/v1/byok/providers',
+    [
+      [
+        '',
+        list(
+          byok('plain', 'Plain AI', { key_hint: 'As in the environment variable PLAIN_API_KEY' }),
+          byok('cloud', 'Cloud'),
+          byok('idle', 'idle'),
+        ),
+      ],
+    ],
+  ],
+  [
+    '/v1/byok/providers/:provider/tiers',
+    tiersOf('plain'),
+    [
+      [
+        '',
+        {
+          object: 'list',
+          provider: 'plain',
+          data: [
+            { tier: 'free', display_name: 'Free', data_policy: 'may_train', qualification: 'Nothing paid yet' },
+            { tier: 'zdr', display_name: 'Zero retention', data_policy: 'zdr', qualification: 'By agreement' },
+          ],
+          count: 2,
+        },
+      ],
+    ],
+  ],
+  ['/v1/byok/providers/:provider/tiers', tiersOf('idle'), [['', { object: 'list', provider: 'idle', data: [], count: 0 }]]],
+])('%s at %s', (row, path, answers) => {
+  test.each(answers)('answers "%s" as the document says', async (query, body) => {
+    const reply = await get(path, query)
+    expect([reply.status, parsed(reply)]).toEqual([200, body])
+    expect(misfits(row, reply)).toEqual([])
+  })
+
+  test('refuses what it does not know, in the shape of errors', async () => {
+    const reply = await get(path, 'colour=red')
+    expect([reply.status, parsed(reply).error.code, parsed(reply).error.param]).toEqual([400, 'unknown_parameter', 'colour'])
+    expect(misfits(row, reply)).toEqual([])
+    expect((await ask(apiOf(), `POST ${path}`, { headers })).headers.allow).toBe('GET, HEAD, OPTIONS')
+  })
+
+  test('says what it is kept by, and says it once', async () => {
+    const api = apiOf()
+    const [query = ''] = answers.at(-1) ?? []
+    const first = await get(path, query, api)
+    const etag = first.headers.etag ?? ''
+    expect(etag).toMatch(/^"[\w-]+"$/)
+    const keeping = catalogRoutes.find(each => each.path === row)?.cache === 'public' ? 'public, max-age=60' : 'private, no-cache'
+    expect(first.headers['cache-control']).toBe(keeping)
+    for (const names of [etag, `W/${etag}`, '*', `"other", ${etag}`, `"a,b" , W/"c",W/${etag},"d"`]) {
+      for (const method of ['GET', 'HEAD']) {
+        const reply = await ask(api, `${method} ${path}`, { headers: { ...headers, 'if-none-match': names }, query })
+        expect([names, reply.status, reply.body]).toEqual([names, 304, ''])
+        expect(reply.headers).toEqual({ etag, 'cache-control': keeping, 'x-request-id': expect.any(String) })
+      }
+    }
+    for (const names of ['"other"', etag.slice(1, -1), `${etag.slice(0, -1)}x"`, '', '"*"']) {
+      const reply = await ask(api, `GET ${path}`, { headers: { ...headers, 'if-none-match': names }, query })
+      expect([names, reply.status, reply.body]).toEqual([names, 200, first.body])
+    }
+  })
+
+  test('has one name for one text, in every process, and another for another', async () => {
+    const [query = ''] = answers[0] ?? []
+    const { headers: told, body } = await get(path, query)
+    const again = await get(path, query)
+    expect([again.headers.etag, again.body]).toEqual([told.etag, body])
+    const sold = directory()
+      .list()
+      .map(model => ({ ...model, aliases: [...(model.aliases ?? []), `${model.id}-x`], display_name: 'New' }))
+    const other = await get(path, query, apiOf(directory({ models: sold, facts: [] })))
+    expect(other.headers.etag === told.etag).toBe(other.body === body)
+  })
+})
+
+test('every row of the catalog is in its tier, and the public ones ask nobody for a key', () => {
+  expect(catalogRoutes.map(({ path, tier, needs, rate }) => [path, tier, needs, rate])).toEqual([
+    ['/v1/models', 'stable', 'any key', 'reads'],
+    ['/v1/models/:model_id+', 'stable', 'any key', 'reads'],
+    ...[
+      '/v1/registry/models',
+      '/v1/registry/providers',
+      '/v1/directory/models',
+      '/v1/byok/providers',
+      '/v1/byok/providers/:provider/tiers',
+    ].map(path => [path, 'preview', 'nothing', 'none']),
+  ])
+})
+
+describe('what nobody knows by that name', () => {
+  const wrong = (param: string, suggestion?: string) => ({ code: 'invalid_parameter_value', param, suggestion })
+  const absent = (suggestion?: string) => ({ code: 'resource_not_found', param: 'provider', suggestion })
+  test.each([
+    ['/v1/directory/models', 'capability=vison', wrong('capability', 'Did you mean "vision"?')],
+    ['/v1/registry/providers', 'capability=prompt_cache', wrong('capability', 'Did you mean "prompt_caching"?')],
+    ['/v1/registry/providers', 'capability=', wrong('capability')],
+    ['/v1/directory/models', 'capability=constructor', wrong('capability')],
+    ['/v1/directory/models', 'author=acme&author=acme', wrong('author')],
+    ['/v1/models', 'endpoint=chat', wrong('endpoint', 'Did you mean "chat_completions"?')],
+    [
+      '/v1/models/thinker-3',
+      '',
+      { code: 'model_not_found', param: 'model_id', suggestion: 'Did you mean "thinker-2" or "thinker" or "acme/thinker-2"?' },
+    ],
+    [tiersOf('plane'), '', absent('Did you mean "plain"?')],
+    [tiersOf('elsewhere'), '', absent()],
+    [tiersOf('__proto__'), '', absent()],
+  ])('%s?%s', async (path, query, told) => {
+    const reply = await get(path, query)
+    const { code, param, suggestion, message } = parsed(reply).error
+    expect({ code, param, suggestion }).toEqual(told)
+    expect(message).toContain(told.suggestion ?? '')
+    expect([reply.headers.etag, reply.headers['cache-control']]).toEqual([undefined, undefined])
+  })
+})
+
+describe('when models are swapped', () => {
+  test('the next answer is of the new ones, by a new name', async () => {
+    const models = directory()
+    const api = apiOf(models)
+    const before = await get('/v1/directory/models', 'author=acme', api)
+    models.replace([{ id: 'newest', author: 'acme', offers: [] }])
+    const reply = await ask(api, 'GET /v1/directory/models', {
+      query: 'author=acme',
+      headers: { 'if-none-match': before.headers.etag ?? '' },
+    })
+    expect([reply.status, parsed(reply).data.map(({ id }: Model) => id)]).toEqual([200, ['newest']])
+    expect(parsed(await get('/v1/models/thinker', '', api)).error.code).toBe('model_not_found')
+    expect(parsed(await get('/v1/registry/providers', '', api)).data.map((each: { model_count: number }) => each.model_count)).toEqual([
+      0, 0, 0,
+    ])
+  })
+
+  test('the same ones again have the same name', async () => {
+    const models = directory()
+    const api = apiOf(models)
+    const { etag } = (await get('/v1/directory/models', '', api)).headers
+    models.replace(models.list())
+    expect((await get('/v1/directory/models', '', api)).headers.etag).toBe(etag)
+  })
+
+  test('who turns the pages goes on where they were', async () => {
+    const models = directory()
+    const api = apiOf(models)
+    expect(parsed(await get('/v1/models', 'limit=2', api)).last_id).toBe('nowhere')
+    models.replace(models.list().filter(({ id }) => id !== 'nowhere'))
+    expect(parsed(await get('/v1/models', 'limit=2&after_id=nowhere', api)).data.map(({ id }: Model) => id)).toEqual(['small', 'thinker-2'])
+  })
+})
+
+test('an address of ours stands below the base path', async () => {
+  const api = createApi(fakeGateway({ models: directory() }).gateway, { basePath: '/api' })
+  const [first] = parsed(await ask(api, 'GET /api/v1/byok/providers')).data
+  expect(first.tiers_url).toBe('/api/v1/byok/providers/plain/tiers')
+  expect((await ask(api, `GET ${first.tiers_url}`)).status).toBe(200)
+})
