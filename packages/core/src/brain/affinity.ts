@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { leastCached } from './cost.ts'
 import { blend, makeAverage } from './speed.ts'
 
 // Who has read the beginning of a conversation: its provider may still have it in a cache, where it costs a tenth.
@@ -48,6 +49,7 @@ export function makeAffinity(): Affinity {
       if (!known) readers.set(key, none)
     },
     read(key, warm) {
+      if (warm.tokens < leastCached) return
       const others = (readers.get(key) ?? none).filter(({ id }) => id !== warm.id)
       readers.set(key, [warm, ...others].slice(0, mostReaders))
     },

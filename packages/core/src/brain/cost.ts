@@ -12,7 +12,7 @@ export interface Use {
 
 const usd = 1e-12
 /** Shorter prompts are kept by no provider. */
-const leastCached = 1_024
+export const leastCached = 1_024
 
 /**
  * USD for a request of which so many tokens are probably warm. In a conversation it is what a turn costs on average from now to

@@ -94,14 +94,11 @@ export function observe(latency: Latency, milliseconds: number, now: number): vo
   latency.at = now
 }
 
-/** Moves the level towards what is still silent after so many milliseconds: it will be longer than that. Nothing is kept. */
-export const levelIfSilent = (latency: Latency, now: number, milliseconds: number): number => {
-  const level = levelNow(latency, now)
-  const silent = Math.log(Math.max(1, milliseconds)) + 0.2
-  if (silent <= level) return level
-  const doubt = Math.max(doubtNow(latency, now), (silent - level) ** 2 / 4)
-  return level + (doubt / (doubt + latency.scatter)) * (silent - level)
-}
+/** One in so many answers takes longer than `off` beyond the level: read off between the two marks, and on beyond them. */
+export const rarity = ({ p92, p996 }: Latency, off: number): number =>
+  Math.exp(Math.min(20, atP92 + ((off - p92) / Math.max(0.05, p996 - p92)) * (atP996 - atP92)))
+const atP92 = Math.log(1 / 0.08)
+const atP996 = Math.log(1 / 0.004)
 
 function scatterBy(latency: Latency, off: number): void {
   const weight = 1 / Math.min(latency.seen + grantedWeight, 150)

@@ -23,7 +23,7 @@ export const beforeContent: Forgetting = { fastMs: 20_000, slowMs: 240_000, usua
 export const afterContent: Forgetting = { fastMs: 60_000, slowMs: 1_200_000, usual: 0.001 }
 
 /** Observations that `usual` weighs as much as; and the slow counts, where the fast ones have few. */
-const usualMass = 5
+const usualMass = 15
 const slowMass = 3
 /** A run of good ones that the rate calls unlikelier than this has ended it: whoever recovers is not held to its past. */
 const surprising = 0.1

@@ -3,7 +3,7 @@ import { type Belief, type Contender, usualLevel, usualSpeed } from './belief.ts
 import { restOf } from './breaker.ts'
 import { headroomNow, waitFor } from './capacity.ts'
 import { expectedCost, type Use } from './cost.ts'
-import { levelIfSilent, levelNow, shareBeyond } from './latency.ts'
+import { levelNow, rarity, shareBeyond } from './latency.ts'
 import { afterContent, beforeContent, expected, expectedWith } from './rate.ts'
 import { perToken } from './reading.ts'
 import type { Sight } from './sight.ts'
@@ -82,31 +82,47 @@ export function seeHopefully({ offer, belief }: Contender, looking: Looking): Si
 /** After so long without a word from it, an offer may be anything again. */
 export const longSilenceMs = 400_000
 /** Of the silent calls, the oldest so many are looked at. */
-const looked = 6
+const looked = 8
+/** How likely it is, before anything is known, that an offer has just become another. */
+const upset = 1e-3
+
+interface Silence {
+  /** The level that the silent calls speak for; nothing where they say nothing. */
+  readonly level: number | undefined
+  /** Failures that they stand for. */
+  readonly given: number
+}
 
 /**
- * Unanswered calls tell something too: one that is silent for longer than most answers take pulls the level up, one that is
- * silent for longer than nearly all counts as a failure, as long as it is.
+ * Unanswered calls tell something too. One that is silent for longer than most answers take is no news; several are, or one
+ * that is silent for longer than any. Held against how often that happens anyway, they pull the level up to where they stand,
+ * and those beyond nearly all answers count as failures.
  */
-function silenceOf({ silent, latency, reading }: Belief, now: number): { readonly level: number | undefined; readonly given: number } {
-  if (silent.size === 0) return noSilence
+function silenceOf({ silent, latency, reading }: Belief, now: number): Silence {
+  if (silent.size === 0) return nothingSilent
   const level = levelNow(latency, now)
-  let worst: number | undefined
-  let given = 0
+  let odds = upset
+  let longest = level
+  let overdue = 0
   let at = 0
   for (const call of silent) {
     const age = now - call.startedAt - perToken(reading) * call.coldTokens
     const off = Math.log(Math.max(1, age)) - level
     if (off < latency.p92) break
-    if (off > latency.p996) given += 1
-    worst = Math.max(worst ?? level, levelIfSilent(latency, now, age))
+    odds *= rarity(latency, off)
+    longest = Math.max(longest, level + off + waitsOn)
+    if (off > latency.p996) overdue += 1
     at += 1
     if (at >= looked) break
   }
-  return { level: worst, given }
+  if (at === 0) return nothingSilent
+  const sure = odds / (1 + odds)
+  return { level: level + sure * (longest - level), given: sure * overdue }
 }
 
-const noSilence = { level: undefined, given: 0 } as const
+/** Whoever is silent will be so for a while yet, as a logarithm. */
+const waitsOn = 0.3
+const nothingSilent: Silence = { level: undefined, given: 0 }
 
 function lateness(
   { latency, reading }: Belief,
