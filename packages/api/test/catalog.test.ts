@@ -16,7 +16,15 @@ const apiOf = (models = directory()): Api => createApi(fakeGateway({ models, dia
 const get = (path: string, query = '', api = apiOf()): Promise<ApiReply> => ask(api, `GET ${path}`, { headers, query })
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-ajv.addSchema({ $id: 'document', ...JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox'))) })
+ajv.addSchema({ $id: 'document', ...closed(JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox')))) })
+
+/** The document leaves room for what is to come; what we send now has to be in it. */
+function closed(schema: object): object {
+  const inner = Object.entries(schema).map(([key, value]) => [key, typeof value === 'object' && value !== null ? closed(value) : value])
+  if (Array.isArray(schema)) return inner.map(([, value]) => value)
+  return { ...('properties' in schema && { additionalProperties: false }), ...Object.fromEntries(inner) }
+}
+
 /** What in a body is not as the OpenAPI document says. */
 function misfits(path: string, reply: ApiReply): readonly string[] {
   const template = path.replace(/:([a-z_]+)\+?/g, '{$1}').replaceAll('/', '~1')

@@ -32,10 +32,10 @@ function guardEnd(response: ServerResponse, drainMs: number): void {
   response.prependOnceListener('finish', () => response.socket?.setTimeout(before))
 }
 
-/** HEAD brings the length that GET would have; 204 may have none. */
+/** HEAD brings the length that GET would have; 204 may have none, and that of 304 would be taken for its text's. */
 function wholeHeaders({ status, headers, close }: ApiReply, body: string): Record<string, string> {
   const whole: Record<string, string> = { ...headers }
-  if (headers['content-length'] === undefined && status !== 204) whole['content-length'] = String(Buffer.byteLength(body))
+  if (headers['content-length'] === undefined && status !== 204 && status !== 304) whole['content-length'] = String(Buffer.byteLength(body))
   if (close) whole.connection = 'close'
   return whole
 }

@@ -15,6 +15,24 @@ export function describeManners(setting: () => Setting): void {
     expect(head.headers['content-type']).toBe(get.headers['content-type'])
   })
 
+  test('what a client has still is not sent again, and the connection goes on', async () => {
+    const { url, headers } = setting()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    try {
+      const { headers: known, text, port } = await ask({ url, path: '/v1/models', method: 'GET', headers, agent })
+      const had = { ...headers, 'if-none-match': String(known.etag) }
+      for (const method of ['GET', 'HEAD', 'GET']) {
+        const answer = await ask({ url, path: '/v1/models', method, headers: had, agent })
+        expect([answer.status, answer.text, answer.headers.etag, answer.port]).toEqual([304, '', known.etag, port])
+        for (const name of ['content-length', 'transfer-encoding', 'content-type']) expect(answer.headers[name]).toBeUndefined()
+      }
+      const all = await ask({ url, path: '/v1/models', method: 'GET', headers: { ...headers, 'if-none-match': '"other"' }, agent })
+      expect([all.status, all.text, all.port]).toEqual([200, text, port])
+    } finally {
+      agent.destroy()
+    }
+  })
+
   test('a method that a path does not know is 405, and the answer says which it knows', async () => {
     const { url, headers } = setting()
     const { status, headers: told, text } = await ask({ url, path: inferencePath, method: 'GET', headers })
