@@ -58,6 +58,7 @@ export const gateway = () =>
         only: z.array(z.string()).optional(),
         ignore: z.array(z.string()).optional(),
         max_price: z.object({ input: z.number().optional(), output: z.number().optional() }).optional(),
+        data_policy: z.enum(['any', 'no_training', 'zdr']).optional().meta({ description: 'What a provider must promise at the least.' }),
         strict: z.boolean().optional(),
       })
       .optional(),

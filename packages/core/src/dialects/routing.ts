@@ -1,3 +1,4 @@
+import { dataPolicyDemands } from '../protocol/provider-facts.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { exact, filled, flag, integer, list, missing, number, object, oneOf, optional, type Read, refuse, stringMap } from './check.ts'
@@ -30,6 +31,7 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
     only: names,
     ignore: names,
     max_price: readPrice,
+    data_policy: oneOf(...dataPolicyDemands),
     strict: flag,
     hedge: flag,
     byok_first: flag,

@@ -149,7 +149,15 @@ test('what is told is why the request failed without the state, since that it fa
 })
 
 test('when nobody answers, who was not asked is named too', async () => {
-  const excluded = [{ model: 'm', provider: 'z', code: 'routing_failed' as const, reason: 'this gateway has no credential for it' }]
+  const excluded = [
+    {
+      model: 'm',
+      provider: 'z',
+      provider_model_id: 'z-m',
+      code: 'routing_failed' as const,
+      reason: 'this gateway has no credential for it',
+    },
+  ]
   const { outcome } = await run({ a: ['unreadable'] }, { excluded })
   expect(outcome).toMatchObject({ message: expect.stringMatching(/Not asked: z, since this gateway has no credential for it\.$/) })
 })

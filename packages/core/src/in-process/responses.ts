@@ -65,6 +65,8 @@ export type GatewayFields = May<{
     only: readonly string[]
     ignore: readonly string[]
     max_price: May<{ input: number; output: number }>
+    /** What a provider must promise at the least. */
+    data_policy: 'any' | 'no_training' | 'zdr'
     strict: boolean
   }>
 }>

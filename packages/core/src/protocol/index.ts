@@ -55,7 +55,7 @@ export {
   type Provider,
   quirksFor,
 } from './provider.ts'
-export { type AccountTier, type DataPolicy, dataPolicies, type ProviderFacts } from './provider-facts.ts'
+export { type AccountTier, type DataPolicy, type DataPolicyDemand, dataPolicies, type ProviderFacts } from './provider-facts.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export type { Transport, TransportReply, TransportRequest } from './transport.ts'

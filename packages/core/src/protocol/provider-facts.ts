@@ -18,6 +18,10 @@ export const dataPolicies = ['zdr', 'no_training', 'may_train', 'unknown'] as co
 /** Strictest first. */
 export type DataPolicy = (typeof dataPolicies)[number]
 
+/** `no_training` takes who promises `zdr`, too; who promises nothing is taken by `any` alone. */
+export const dataPolicyDemands = ['any', 'no_training', 'zdr'] as const
+export type DataPolicyDemand = (typeof dataPolicyDemands)[number]
+
 /** What an account there can be: it decides the rate limits and the data policy. */
 export interface AccountTier {
   readonly tier: string

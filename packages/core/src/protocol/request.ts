@@ -1,4 +1,5 @@
 import type { CachePoint, Item, Native } from './item.ts'
+import type { DataPolicyDemand } from './provider-facts.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
 /** What a client asks for, in the one language that everything inside speaks. */
@@ -95,6 +96,8 @@ export interface RoutingOptions {
   readonly ignore?: readonly string[]
   /** USD per million tokens that an offer may cost at most. */
   readonly max_price?: { readonly input?: number; readonly output?: number }
+  /** How a provider may deal with what it is sent, at the least strict. Default: `any`. */
+  readonly data_policy?: DataPolicyDemand
   /** Two providers at once, and a credential of the caller's own: not done yet, and `true` is answered with a warning. */
   readonly hedge?: boolean
   readonly byok_first?: boolean

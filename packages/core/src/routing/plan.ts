@@ -21,6 +21,7 @@ export interface Plan {
 export interface Excluded {
   readonly model: string
   readonly provider: string
+  readonly provider_model_id: string
   /** Why, as the code that the caller hears when nobody is left. */
   readonly code: ExclusionCode
   readonly reason: string
@@ -35,4 +36,5 @@ export type ExclusionCode =
   | 'non_streaming_not_supported'
   | 'tool_choice_required_not_supported'
   | 'input_requires_responses_endpoint'
+  | 'response_api_only'
   | 'routing_failed'

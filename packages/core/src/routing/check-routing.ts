@@ -1,0 +1,70 @@
+import { number, oneOf, refuse } from '../dialects/check.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { nearestOf } from '../errors/nearest.ts'
+import type { Provider } from '../protocol/provider.ts'
+import { dataPolicyDemands } from '../protocol/provider-facts.ts'
+import type { RoutingOptions } from '../protocol/request.ts'
+import type { Json } from '../protocol/wire.ts'
+
+// What only this gateway can tell of `gateway.routing`, and what a caller in this process may get wrong without having been read.
+
+/** Throws the 400 that names the field at fault. */
+export function checkRouting(routing: RoutingOptions, providers: ReadonlyMap<string, Provider>): void {
+  for (const field of ['order', 'only', 'ignore'] as const) {
+    const at = routing[field]?.findIndex(id => !providers.has(id)) ?? -1
+    if (at >= 0) throw unknownProvider(`gateway.routing.${field}[${at}]`, routing[field]?.[at] ?? '', providers)
+  }
+  checkContradiction(routing)
+  if (routing.max_price) {
+    for (const [part, ceiling] of Object.entries(routing.max_price)) price(ceiling as Json, `gateway.routing.max_price.${part}`)
+  }
+  if (routing.data_policy !== undefined) policy(routing.data_policy, 'gateway.routing.data_policy')
+}
+
+const price = number(0)
+const policy = oneOf(...dataPolicyDemands)
+
+/** A name in both lists asks for a provider and forbids it, so one of the two is a mistake. */
+function checkContradiction({ only, ignore }: RoutingOptions): void {
+  if (!only || !ignore) return
+  const wanted = new Set(only)
+  const at = ignore.findIndex(id => wanted.has(id))
+  if (at === -1) return
+  const param = `gateway.routing.ignore[${at}]`
+  refuse(
+    'invalid_parameter_value',
+    `\`${param}\` is "${ignore[at]}", which \`gateway.routing.only\` names too. Take it out of one of them.`,
+    param,
+  )
+}
+
+function unknownProvider(param: string, name: string, providers: ReadonlyMap<string, Provider>): GatewayError {
+  const known = [...providers.keys()]
+  return misnamed(`${param} names the provider ${quoted(name)}, which this gateway does not have. It has: ${known.join(', ')}.`, {
+    param,
+    name,
+    known,
+  })
+}
+
+/** A strategy that nobody knows. */
+export const unknownStrategy = (name: string, known: readonly string[]): GatewayError => {
+  const param = 'gateway.routing.strategy'
+  return misnamed(`${param} is ${quoted(name)}; it takes ${known.join(', ')}.`, { param, name, known })
+}
+
+/** A name may be of any length. */
+export const quoted = (name: string): string => JSON.stringify(name.slice(0, 200))
+
+function misnamed(
+  message: string,
+  { param, name, known }: { readonly param: string; readonly name: string; readonly known: readonly string[] },
+): GatewayError {
+  const [close] = nearestOf(name, known)
+  const suggestion = close === undefined ? undefined : `Did you mean "${close}"?`
+  return new GatewayError('invalid_parameter_value', {
+    message: suggestion === undefined ? message : `${message} ${suggestion}`,
+    param,
+    ...(suggestion !== undefined && { suggestion }),
+  })
+}

@@ -1,0 +1,45 @@
+import { type Rule, rules } from './exclude.ts'
+import type { Question } from './needs.ts'
+import type { Candidate, Excluded } from './plan.ts'
+import { type Yielding, yielding } from './yield.ts'
+
+export interface Sifted {
+  readonly able: readonly Candidate[]
+  readonly excluded: readonly Excluded[]
+}
+
+/** Who can serve the request, in the order given, and who cannot, each with its reason. */
+export function sift(candidates: readonly Candidate[], question: Question): Sifted {
+  const excluded: Excluded[] = []
+  const asked = rules.filter(rule => rule.asked(question))
+  let able = candidates.filter(candidate => {
+    const rule = asked.find(({ unmet }) => unmet(candidate, question))
+    if (rule) excluded.push(excludedBy(rule, candidate, question))
+    return !rule
+  })
+  for (const rule of yielding) {
+    if (able.length < 2 || !rule.asked(question)) continue
+    const yielded = yieldedBy(rule, able, question)
+    if (yielded.size === 0) continue
+    for (const candidate of yielded) excluded.push(excludedBy(rule, candidate, question))
+    able = able.filter(candidate => !yielded.has(candidate))
+  }
+  return { able, excluded }
+}
+
+function yieldedBy({ to, unmet }: Yielding, able: readonly Candidate[], question: Question): ReadonlySet<Candidate> {
+  const failing = new Set(able.filter(candidate => unmet(candidate, question)))
+  if (failing.size === 0) return failing
+  const better = able.filter(candidate => !failing.has(candidate))
+  if (to === 'anybody') return better.length > 0 ? failing : new Set()
+  return new Set([...failing].filter(({ model }) => better.some(other => other.model === model)))
+}
+
+const excludedBy = ({ code, param, reason }: Rule, candidate: Candidate, question: Question): Excluded => ({
+  model: candidate.model.id,
+  provider: candidate.provider.id,
+  provider_model_id: candidate.offer.provider_model_id,
+  code,
+  reason: typeof reason === 'string' ? reason : reason(candidate, question),
+  ...(param !== undefined && { param }),
+})

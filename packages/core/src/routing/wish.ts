@@ -1,0 +1,40 @@
+import { buysTier, lacks, roomFor } from './judge.ts'
+import type { Question } from './needs.ts'
+import type { Candidate } from './plan.ts'
+
+/** Something that leaves nobody out, and puts those first who can do it. */
+interface Wish {
+  readonly asked: (question: Question) => boolean
+  readonly met: (candidate: Candidate, question: Question) => boolean
+}
+
+/** The first weighs more than all below it. */
+const wishes: readonly Wish[] = [
+  {
+    // A caller who brought a credential pays for its use elsewhere, and brought it to be used.
+    asked: () => true,
+    met: ({ credential }, { routing }) => (credential.owner === 'workspace') === (routing.byok_first ?? true),
+  },
+  { asked: ({ needs, routing }) => routing.tier !== undefined || needs.serviceTier !== undefined, met: buysTier },
+  // Who does not think answers all the same, with a warning where its language has no word for the wish.
+  { asked: ({ needs }) => needs.reasoning, met: candidate => !lacks(candidate, 'reasoning') },
+  {
+    // A cap is no order to write so much: it is lowered, or the provider refuses and the next is asked.
+    asked: ({ needs }) => needs.outputTokens !== undefined,
+    met: ({ offer }, { needs }) => (needs.outputTokens ?? 0) <= (offer.max_output_tokens ?? Number.POSITIVE_INFINITY),
+  },
+  {
+    asked: ({ needs }) => !needs.documents,
+    met: (candidate, { needs }) =>
+      needs.inputTokens <= roomFor(candidate) &&
+      needs.inputTokens + (needs.outputTokens ?? 0) <= (candidate.offer.context_window ?? Number.POSITIVE_INFINITY),
+  },
+]
+
+/** How far somebody is from what is wished for: lower goes first. Whole numbers below `farthest`. */
+export function wishOf(question: Question): (candidate: Candidate) => number {
+  const asked = wishes.filter(wish => wish.asked(question))
+  return candidate => asked.reduce((sum, wish) => 2 * sum + (wish.met(candidate, question) ? 0 : 1), 0)
+}
+
+export const farthest = 2 ** wishes.length
