@@ -2,6 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import { memoryCounters } from './counters.ts'
 import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
+import { memoryRouting } from './routing.ts'
 import { memoryUsage } from './usage.ts'
 import { memoryWorkspaces } from './workspaces.ts'
 
@@ -33,6 +34,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
     counters: memoryCounters(),
     ledger: memoryLedger({ maxEntries, maxIds }),
     usage: memoryUsage(maxUsageRows),
+    routing: memoryRouting({ maxRows: 20_000, maxPauses: 10_000, maxConversations: 50_000 }),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }

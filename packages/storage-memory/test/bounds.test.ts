@@ -1,8 +1,10 @@
 import type { UsageRow } from '@signalbox/storage'
 import { describeStorage } from '@signalbox/storage/conformance'
 import { expect, test } from 'vitest'
+import { setYoungest } from '../src/bounded.ts'
 import { memoryStorage } from '../src/index.ts'
 import { remember } from '../src/remembered.ts'
+import { memoryRouting } from '../src/routing.ts'
 import { makeSweeper } from '../src/sweeper.ts'
 
 const AT = 1_750_000_000_000
@@ -64,3 +66,33 @@ test('a bound that is no bound is refused', () => {
 describeStorage('memory, with narrow bounds', async () => ({
   storage: memoryStorage({ maxEntries: 1_000, maxUsageRows: 1_500, maxIds: 500 }),
 }))
+
+test('routing memory holds so many rows, pauses and conversations at most, and the youngest of them', async () => {
+  const routing = memoryRouting({ maxRows: 100, maxPauses: 100, maxConversations: 100 })
+  const counted = { answered: 1, failed: 0, finished: 1, broken: 0, waits: 1, lnWaits: 6, lnWaitsSquared: 36, speeds: 1, lnSpeeds: 4 }
+  for (let n = 0; n < 1_000; n++) {
+    await routing.publish([{ writer: `w${n}`, offer: 'o', epoch: AT, version: 1, at: AT, ...counted }], AT)
+    await routing.pause([{ offer: `o${n}`, until: AT + 1_000 }], AT)
+    await routing.remember([{ key: `k${n}`, offer: 'o', tokens: 1, at: AT }], AT)
+  }
+  const { statistics, pauses } = await routing.news({ writer: 'me' }, AT)
+  expect(statistics.length).toBeGreaterThanOrEqual(100)
+  expect(statistics.length).toBeLessThanOrEqual(125)
+  expect(statistics.at(-1)?.writer).toBe('w999')
+  expect(pauses.length).toBeLessThanOrEqual(125)
+  expect(pauses.at(-1)?.offer).toBe('o999')
+  expect(await routing.readers('k999', AT)).toHaveLength(1)
+  expect(await routing.readers('k0', AT)).toEqual([])
+})
+
+test('of what is said again and again the oldest is still cut first', () => {
+  const rows = new Map<string, number>()
+  for (let n = 0; n < 1_000; n++) {
+    setYoungest(rows, { key: `${n}`, row: n, most: 8 })
+    setYoungest(rows, { key: 'often', row: n, most: 8 })
+  }
+  expect(rows.get('often')).toBe(999)
+  expect(rows.has('999')).toBe(true)
+  expect(rows.has('900')).toBe(false)
+  expect(rows.size).toBeLessThanOrEqual(10)
+})

@@ -1,3 +1,4 @@
+import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
 import type { CounterRequest, HoldRequest, LedgerEntry, Settlement, SlotRequest, StoredKey, UsageRow } from './storage.ts'
 
 // What no store may take in: a fraction of a microdollar or a NaN would sit in the books for ever. Checked before a verb
@@ -96,6 +97,27 @@ export function faultOfUsage(row: UsageRow): RangeError | undefined {
     )
   return faultOfTime('usage.append: `at`', row.at)
 }
+
+/** The trouble with what a process has seen of an offer, if there is any. `faultOfStatistics({ ...row, lnWaits: NaN })?.message` */
+export function faultOfStatistics(row: OfferStatistics): RangeError | undefined {
+  for (const field of ['answered', 'failed', 'finished', 'broken', 'waits', 'speeds', 'epoch', 'version', 'at'] as const)
+    if (!isAmount(row[field])) return faultOfRow(`\`${field}\``, 'a whole number, 0 or more', row[field])
+  for (const field of ['lnWaits', 'lnWaitsSquared', 'lnSpeeds'] as const)
+    if (!(Number.isFinite(row[field]) && row[field] >= 0)) return faultOfRow(`\`${field}\``, 'a finite number, 0 or more', row[field])
+  return undefined
+}
+
+const faultOfRow = (name: string, takes: string, got: number): RangeError =>
+  new RangeError(`routing.publish: ${name} must be ${takes}, got ${got}.`)
+
+/** The trouble with a pause, if there is any. `faultOfPause({ offer, until: Infinity })?.message` */
+export const faultOfPause = ({ until }: OfferPause): RangeError | undefined => faultOfTime('routing.pause: `until`', until)
+
+/** The trouble with a note of who read a conversation, if there is any. `faultOfReader({ ...note, tokens: -1 })?.message` */
+export const faultOfReader = ({ tokens, at }: ReaderNote): RangeError | undefined =>
+  isAmount(tokens)
+    ? faultOfTime('routing.remember: `at`', at)
+    : new RangeError(`routing.remember: \`tokens\` must be a whole number, 0 or more, got ${tokens}.`)
 
 const isAmount = (value: number | undefined): boolean => Number.isSafeInteger(value) && (value ?? -1) >= 0
 

@@ -1,2 +1,3 @@
 export * from './faults.ts'
+export * from './routing.ts'
 export type * from './storage.ts'

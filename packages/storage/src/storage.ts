@@ -1,3 +1,5 @@
+import type { RoutingStore } from './routing.ts'
+
 /**
  * What Signalbox keeps, as small stores. Every method is one atomic step: there is no transaction verb, since what must
  * happen together is one call. Times are Unix milliseconds and come in as arguments: a store never reads a clock.
@@ -9,6 +11,8 @@ export interface Storage {
   readonly counters: CounterStore
   readonly ledger: LedgerStore
   readonly usage: UsageStore
+  /** What processes tell each other of routing. Absent: each routes by what it has seen itself. */
+  readonly routing?: RoutingStore
   /** Resolves if the store can be reached and written; the message of the rejection names what is wrong. */
   ping(): Promise<void>
   /** Writes what is still in groups, then lets go. */

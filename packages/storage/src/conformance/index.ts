@@ -5,6 +5,7 @@ import { describeLedger } from './ledger.ts'
 import { describeLedgerModel } from './ledger-model.ts'
 import { describeReserving } from './ledger-reserving.ts'
 import { describeReopening } from './reopening.ts'
+import { describeRouting } from './routing.ts'
 import { type MakeStorage, opener } from './subject.ts'
 import { describeUsage } from './usage.ts'
 import { describeWorkspaces } from './workspaces.ts'
@@ -31,6 +32,7 @@ export function describeStorage(name: string, make: MakeStorage): void {
     describeLedger(open)
     describeLedgerModel(open)
     describeUsage(open)
+    describeRouting(open)
     describeReopening(open)
     test('ping resolves while the store can be written', async () => {
       const { storage } = await open()
