@@ -1,5 +1,6 @@
 import type { Quirks, ThinkingStyle } from '@signalbox/core/protocol'
 import type { FactOffer } from './facts.ts'
+import { tierBoughtBy } from './prices.ts'
 
 // What the facts say of an offer that a codec has to know. What the rows of core know of a maker's models wherever they are
 // served is not repeated here: a field of an offer wins over theirs, and theirs are finer.
@@ -41,11 +42,13 @@ function controlsOf({ p, id, effort = [] }: FactOffer): Controls {
 /** Nothing where there is nothing to say. */
 export function quirksOf(served: Served): Quirks | undefined {
   const { offer, dialect } = served
+  const bought = offer.priority && tierBoughtBy(offer.priority)
   const quirks: Quirks = {
     ...thinkingOf(served),
     ...(typeof offer.interleaved === 'string' && dialect === 'chat' && { reasoning_field: offer.interleaved }),
     ...(!takesFiles(served) && { files: false }),
     ...(!offer.in.includes('audio') && { audio: false }),
+    ...(bought !== undefined && { priority_tier: bought }),
   }
   return Object.keys(quirks).length > 0 ? quirks : undefined
 }

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+
+// Whatever is wrong with a field, the message is what it takes.
+
+/** An object of these fields and no others, for what is misspelt would go unheard. */
+export const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const fields = Object.keys(shape).join(', ')
+  return z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? fields : `an object of ${fields}`) })
+}
+
+export const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'a list' })
+/** An object whose keys are names of what stands there. */
+export const byName = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item, { error: 'an object' })
+export const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) => z.enum(names, `one of ${names.join(', ')}`)
+export const flag = () => z.boolean('true or false')
+export const json = () => z.record(z.string(), z.json(), 'an object')
+
+export function whole(least: number, what = 'a whole number') {
+  const error = `${what}, ${least} or more`
+  return z.int(error).min(least, error)
+}
+
+const words = (what: string, pattern: RegExp) => z.string(what).regex(pattern, what)
+export const label = () => words('a text of 1 to 255 characters', /^[^\p{Cc}]{1,255}$/u)
+export const name = () => words('1 to 200 visible ASCII characters without spaces', /^[\x21-\x7e]{1,200}$/)
+export const text = () => words('a text of 1 to 2000 characters', /^[^\p{Cc}]{1,2000}$/u)
+export const address = () => z.url({ protocol: /^https?$/, error: 'an http or https address' })
+
+const isDay = (day: string): boolean => !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
+const date = (what: string, pattern: RegExp) => z.string(what).refine(value => pattern.test(value) && isDay(value), what)
+export const day = () => date('a day as in 2026-09-30', /^\d{4}-\d\d-\d\d$/)
+export const month = () => date('a month or a day, as in 2026-09 or 2026-09-30', /^\d{4}-\d\d(-\d\d)?$/)
+
+/** A schema for each field of a type, and for no other. */
+export type Shape<Type> = { readonly [Field in keyof Type]-?: z.ZodType<Type[Field] | undefined> }

@@ -1,0 +1,37 @@
+import type { Quirks } from '@signalbox/core/protocol'
+import { flag, json, label, list, name, oneOf, type Shape, section, whole } from './fields.ts'
+
+/** Core's own type says what must stand here: a quirk that is new there and missing here does not compile. */
+export const quirks = section({
+  max_tokens_field: oneOf(['max_tokens', 'max_completion_tokens']).exactOptional(),
+  developer_role: flag().exactOptional(),
+  refuses: list(name()).exactOptional(),
+  efforts: list(name()).exactOptional(),
+  seed_field: name().exactOptional(),
+  fixed_fields: json().exactOptional(),
+  required_tool_choice: name().exactOptional(),
+  reasoning_field: name().exactOptional(),
+  no_stream_options: flag().exactOptional(),
+  no_json_schema: flag().exactOptional(),
+  call_id_length: whole(1).exactOptional(),
+  sealed_reasoning: flag().exactOptional(),
+  priority_tier: name().exactOptional(),
+  thinking: list(oneOf(['adaptive', 'level', 'budget', 'toggle'])).exactOptional(),
+  thinking_budget: section({ min: whole(0), max: whole(0) }).exactOptional(),
+  thinking_switch: section({ on: json(), off: json() }).exactOptional(),
+  thinking_field: oneOf(['reasoning', 'reasoning_effort', 'reasoningConfig']).exactOptional(),
+  anthropic_fields: flag().exactOptional(),
+  thinking_off: oneOf(['always', 'up_to_high', 'never']).exactOptional(),
+  thought_signatures: flag().exactOptional(),
+  thinks_unasked: flag().exactOptional(),
+  sampling: oneOf(['any', 'one', 'unless_thinking', 'none']).exactOptional(),
+  no_forced_tools: flag().exactOptional(),
+  default_max_tokens: whole(1).exactOptional(),
+  json_schema: oneOf(['native', 'tool', 'words']).exactOptional(),
+  json_schema_without_tools: flag().exactOptional(),
+  no_system: flag().exactOptional(),
+  bytes_only: flag().exactOptional(),
+  rate_limits: list(section({ limit: label(), remaining: label(), reset: label() })).exactOptional(),
+  files: flag().exactOptional(),
+  audio: flag().exactOptional(),
+} satisfies Shape<Quirks>)

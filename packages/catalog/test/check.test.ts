@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { providerDialects } from '@signalbox/core/dialects'
+import type { Model, Offer } from '@signalbox/core/protocol'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Catalog, catalog } from '../src/index.ts'
+import { checked } from '../tools/findings.ts'
+
+const dialects = Object.keys(providerDialects)
+const offer: Offer = { provider: 'p', provider_model_id: 'x', dialect: 'chat', price: { input: 2, output: 2 } }
+const own = { as_of: '2026-09-30', models: [], providers: [{ id: 'p', display_name: 'P', data_policy: 'zdr' }] } as const
+const selling = (change: Partial<Model>): Catalog => ({ ...own, models: [{ id: 'm', offers: [offer], ...change }] })
+const terms = { today: '2026-10-15', dialects }
+const warningsOf = (json: unknown): readonly string[] => checked(json, terms).warnings
+
+describe('a check of a catalog', () => {
+  test('finds nothing where nothing is wrong', () => {
+    expect(checked(selling({}), terms)).toEqual({
+      summary: '1 models, 1 offers, 1 providers, as of 2026-09-30',
+      errors: [],
+      warnings: [],
+    })
+  })
+
+  test('tells of facts that are older than 60 days', () => {
+    expect(checked(selling({}), { dialects, today: '2026-11-29' }).warnings).toEqual([])
+    expect(checked(selling({}), { dialects, today: '2026-11-30' }).warnings).toEqual([
+      'its facts are of 2026-09-30, 61 days ago; prices change sooner',
+    ])
+  })
+
+  test.each<readonly [string, unknown, string]>([
+    [
+      'a fact that was to end',
+      { ...selling({}), dated: [{ model: 'm', until: '2026-10-14', note: 'A launch price.' }] },
+      'what is said of m was to hold until 2026-10-14: A launch price.',
+    ],
+    [
+      'a dated fact of nothing',
+      { ...selling({}), dated: [{ model: 'n', until: '2027-10-14', note: 'x' }] },
+      '"n", whose facts were to hold until 2027-10-14, is not there',
+    ],
+    ['a model that should be gone', selling({ retires_at: '2026-10-14' }), 'm was to retire on 2026-10-14'],
+    [
+      'a price that nobody knows',
+      selling({ offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat' }] }),
+      'no price is known for m at p: it is not planned',
+    ],
+    [
+      'a cache that costs more than none',
+      selling({ offers: [{ ...offer, price: { input: 2, output: 2, tiers: [{ over: 1, input: 1, output: 2, cached: 2 }] } }] }),
+      'what is read from a cache costs more than input for m at p',
+    ],
+    [
+      'a seller of whom nothing is known',
+      selling({
+        offers: [
+          { ...offer, provider: 'q' },
+          { ...offer, provider: 'q', dialect: 'gemini' },
+        ],
+      }),
+      'nothing is known of "q", which has 2 offers',
+    ],
+    [
+      'a language that nobody speaks',
+      selling({ offers: [{ ...offer, dialect: 'latin' }] }),
+      'nobody here speaks "latin", which 1 offers are asked in; it is one of responses, chat, messages, gemini, bedrock',
+    ],
+    ['a model that nobody sells', selling({ offers: [] }), 'nobody sells m'],
+  ])('tells of %s', (_what, json, warning) => {
+    expect(warningsOf(json)).toEqual([warning])
+  })
+
+  test('tells nothing of what is still to come', () => {
+    const json = { ...selling({ retires_at: '2026-10-15' }), dated: [{ model: 'm', until: '2026-10-15', note: 'x' }] }
+    expect(warningsOf(json)).toEqual([])
+  })
+
+  test('calls a clash of names an error, and what is no catalog', () => {
+    const twice = {
+      ...own,
+      models: [
+        { id: 'm', offers: [] },
+        { id: 'n', aliases: ['m'], offers: [] },
+      ],
+    }
+    expect(checked(twice, terms).errors).toEqual([expect.stringContaining('`models[1].aliases[0]` is "m"')])
+    expect(checked({ ...own, models: 3 }, terms).errors).toEqual(['`models` is 3; it takes a list.'])
+  })
+})
+
+test('the built-in catalog has no errors, and what is doubtful about it is known', () => {
+  const { errors, warnings } = checked(catalog(), { dialects, today: catalog().as_of })
+  expect(errors).toEqual([])
+  expect(warnings).toEqual([
+    expect.stringMatching(/^what is said of claude-sonnet-5 was to hold until 2026-08-31/),
+    'no price is known for gemma-4-31b-it at google: it is not planned',
+    'no price is known for gemma-4-26b-a4b-it at google: it is not planned',
+    'no price is known for grok-4.6 at azure: it is not planned',
+  ])
+})
+
+describe('the command', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const tool = resolve(import.meta.dirname, '../tools/check.ts')
+
+  function run(...args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+    return new Promise(done => {
+      execFile(process.execPath, ['--conditions=signalbox-source', tool, ...args], (error, out, err) =>
+        done({ code: Number(error?.code ?? 0), out, err }),
+      )
+    })
+  }
+  const fileOf = (name: string, text: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+
+  test('ends well with warnings', async () => {
+    const { code, out, err } = await run()
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^warning: .*claude-sonnet-5/m)
+    expect(out).toMatch(/^built-in catalog: \d+ models, \d+ offers, 26 providers, as of 2026-09-30; 0 errors, \d+ warnings$/m)
+  })
+
+  test.each([
+    [
+      'a catalog with a clash',
+      JSON.stringify({
+        ...own,
+        models: [
+          { id: 'm', offers: [] },
+          { id: 'm', offers: [] },
+        ],
+      }),
+      'error: `models[1].id`',
+    ],
+    ['what is no JSON', '{', 'error: '],
+  ])('ends with 1 for %s', async (_what, text, line) => {
+    const { code, err } = await run(fileOf('own.json', text))
+    expect([code, err]).toEqual([1, expect.stringContaining(line)])
+  })
+
+  test('ends with 1 for a file that is not there', async () => {
+    expect((await run(join(folder, 'none.json'))).code).toBe(1)
+  })
+})

@@ -1,0 +1,178 @@
+import type { Offer, Price, Rates } from '@signalbox/core/protocol'
+import { describe, expect, test } from 'vitest'
+import { catalog } from '../src/index.ts'
+import { readCatalog } from '../src/schema/index.ts'
+
+const { models, providers, dated, as_of } = catalog()
+const offers = models.flatMap(model => model.offers.map(offer => ({ model, offer })))
+const at = (seller: string, id: string): Offer | undefined =>
+  offers.find(({ model, offer }) => model.id === id && offer.provider === seller)?.offer
+
+interface Placed {
+  readonly place: string
+  readonly rates: Rates
+}
+
+const ratesIn = (place: string, price: Price): readonly Placed[] => [
+  { place, rates: price },
+  ...(price.tiers ?? []).map(tier => ({ place: `${place} over ${tier.over}`, rates: tier })),
+  ...(price.priority ? [{ place: `${place} in haste`, rates: price.priority }] : []),
+]
+const prices = offers.flatMap(({ model, offer: { provider, price, regions = [] } }) => [
+  ...(price ? [{ place: `${model.id} at ${provider}`, price }] : []),
+  ...regions.flatMap(region => (region.price ? [{ place: `${model.id} at ${provider} in ${region.region}`, price: region.price }] : [])),
+])
+const rates = prices.flatMap(({ place, price }) => ratesIn(place, price))
+
+describe('the built-in catalog', () => {
+  test('keeps to its own schema, and comes back from JSON as it was', () => {
+    expect(readCatalog(JSON.parse(JSON.stringify(catalog())))).toEqual(catalog())
+  })
+
+  test('is read once, and nobody can change it', () => {
+    expect(catalog()).toBe(catalog())
+    const loose = (value: unknown, path: string): readonly string[] =>
+      typeof value !== 'object' || value === null
+        ? []
+        : [...(Object.isFrozen(value) ? [] : [path]), ...Object.entries(value).flatMap(([key, inner]) => loose(inner, `${path}.${key}`))]
+    expect(loose(catalog(), 'catalog')).toEqual([])
+  })
+
+  test('means one model by each name', () => {
+    const names = models.flatMap(({ id, aliases = [] }) => [id, ...aliases])
+    expect(names.length).toBe(new Set(names).size)
+    expect(names.length).toBeGreaterThan(300)
+  })
+
+  test('names each offer once', () => {
+    const names = offers.map(({ offer }) => `${offer.provider} ${offer.provider_model_id} ${offer.dialect}`)
+    expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([])
+  })
+
+  test('knows every provider that sells something, and none that does not', () => {
+    expect(new Set(offers.map(({ offer }) => offer.provider))).toEqual(new Set(providers.map(({ id }) => id)))
+  })
+
+  test('says of every model what it is', () => {
+    const bare = models.filter(
+      ({ author, display_name, created, open_weights, input_modalities, output_modalities, capabilities }) =>
+        ![author, display_name, created, open_weights, input_modalities, output_modalities, capabilities].every(
+          field => field !== undefined,
+        ),
+    )
+    expect(bare.map(({ id }) => id)).toEqual([])
+    expect(models.find(({ id }) => id === 'gpt-6.1-sol')).toMatchObject({
+      family: 'gpt-sol',
+      knowledge_cutoff: '2026-04-30',
+      open_weights: false,
+      input_modalities: ['text', 'image', 'pdf'],
+      output_modalities: ['text'],
+      capabilities: expect.arrayContaining(['computer_use', 'web_search']),
+    })
+  })
+
+  test('marks a price that was announced to end', () => {
+    expect(dated).toEqual([expect.objectContaining({ model: 'claude-sonnet-5', until: '2026-08-31' })])
+  })
+
+  test('says of every provider what becomes of what it is sent, and which accounts there are', () => {
+    const bare = providers.filter(({ data_policy, docs_url, headquarters, env = [], tiers = [] }) =>
+      [data_policy, docs_url, headquarters, env[0], tiers[0]].includes(undefined),
+    )
+    expect(bare).toEqual([])
+    expect(providers.find(({ id }) => id === 'google')).toMatchObject({
+      data_policy: 'no_training',
+      retention_days: 55,
+      tiers: expect.arrayContaining([expect.objectContaining({ tier: 'free', data_policy: 'may_train' })]),
+    })
+  })
+})
+
+describe('prices', () => {
+  test('are whole microdollars', () => {
+    const broken = rates.filter(({ rates: { input, output, cached = 0, cache_write = 0, cache_write_1h = 0 } }) =>
+      [input, output, cached, cache_write, cache_write_1h].some(rate => !Number.isSafeInteger(rate) || rate < 0),
+    )
+    expect(rates.length).toBeGreaterThan(550)
+    expect(broken).toEqual([])
+  })
+
+  test('of long prompts come in order, and are at least the usual ones', () => {
+    const tiered = prices.filter(({ price }) => price.tiers)
+    expect(tiered.length).toBeGreaterThan(50)
+    for (const { place, price } of tiered) {
+      const steps = [{ over: 0, ...price }, ...(price.tiers ?? [])]
+      const ordered = steps.every((step, index) => {
+        const before = steps[index - 1]
+        return !before || (step.over > before.over && step.input >= before.input && step.output >= before.output)
+      })
+      expect([place, ordered]).toEqual([place, true])
+    }
+  })
+
+  test('of what is read from a cache are at most those of input, and of what is written for an hour at least those of a write', () => {
+    expect(rates.filter(({ rates: { input, cached = 0 } }) => cached > input).map(({ place }) => place)).toEqual([])
+    const kept = rates.filter(({ rates: { cache_write_1h } }) => cache_write_1h !== undefined)
+    expect(kept.length).toBeGreaterThan(30)
+    expect(kept.filter(({ rates: { cache_write = 0, cache_write_1h = 0 } }) => cache_write_1h < cache_write)).toEqual([])
+  })
+
+  test('of a faster tier stand where a `service_tier` buys it, with its name', () => {
+    const dear = offers.filter(({ offer }) => offer.price?.priority)
+    expect(new Set(dear.map(({ offer }) => offer.provider))).toEqual(new Set(['openai', 'fireworks']))
+    expect(new Set(dear.map(({ offer }) => offer.quirks?.priority_tier))).toEqual(new Set(['priority']))
+    // Its fast mode is no `service_tier`.
+    expect(at('anthropic', 'claude-opus-5')?.price).toEqual({
+      input: 5_000_000,
+      output: 25_000_000,
+      cached: 500_000,
+      cache_write: 6_250_000,
+      cache_write_1h: 10_000_000,
+    })
+  })
+
+  test('are told whole', () => {
+    expect(at('openai', 'gpt-6.1-sol')?.price).toEqual({
+      input: 2_000_000,
+      output: 10_000_000,
+      cached: 100_000,
+      cache_write: 2_500_000,
+      tiers: [{ over: 272_000, input: 4_000_000, output: 15_000_000, cached: 200_000, cache_write: 5_000_000 }],
+      priority: { input: 4_000_000, output: 20_000_000, cached: 200_000, cache_write: 5_000_000 },
+    })
+  })
+
+  test('of another region stand where they differ', () => {
+    expect(at('amazon-bedrock', 'claude-opus-5')?.regions).toContainEqual({
+      region: 'eu',
+      provider_model_id: 'eu.anthropic.claude-opus-5',
+      price: { input: 5_500_000, output: 27_500_000, cached: 550_000, cache_write: 6_875_000 },
+    })
+    expect(at('amazon-bedrock', 'gpt-6.1-sol')?.regions).toEqual([{ region: 'us', provider_model_id: 'us.openai.gpt-6.1-sol' }])
+  })
+
+  test('that nobody knows are left out, and those of a trial are 0', () => {
+    const unpriced = offers.filter(({ offer }) => !offer.price).map(({ model, offer }) => `${model.id} at ${offer.provider}`)
+    expect(unpriced).toEqual(['gemma-4-31b-it at google', 'gemma-4-26b-a4b-it at google', 'grok-4.6 at azure'])
+    const free = offers.filter(({ offer }) => offer.price?.input === 0)
+    expect(new Set(free.map(({ offer }) => offer.provider))).toEqual(new Set(['nvidia', 'zai']))
+  })
+})
+
+describe('offers', () => {
+  test('that are on their way out are kept, and say so', () => {
+    const old = offers.filter(({ offer }) => offer.status === 'deprecated')
+    expect(old.length).toBeGreaterThan(0)
+    expect(offers.filter(({ offer }) => offer.status === 'beta').length).toBeGreaterThan(0)
+  })
+
+  test('tell a limit on the prompt only where it is below the window', () => {
+    const limited = offers.filter(({ offer }) => offer.max_input_tokens !== undefined)
+    expect(limited.length).toBeGreaterThan(40)
+    expect(limited.filter(({ offer: { max_input_tokens = 0, context_window = 0 } }) => max_input_tokens >= context_window)).toEqual([])
+  })
+})
+
+test('the facts have a day', () => {
+  expect(as_of).toMatch(/^2026-\d\d-\d\d$/)
+})
