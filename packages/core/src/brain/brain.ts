@@ -6,14 +6,15 @@ import { spend, tellHeadroom } from './capacity.ts'
 import { makeDice } from './dice.ts'
 import { learnContent, learnEnd, learnFailure, learnLeft, learnRead } from './learn.ts'
 import { type Chosen, type Mind, planFor } from './plan.ts'
-import type { Attempt, Choice, Failed, Router, RouterOffer, RouterPlan, RouterRequest, Used } from './port.ts'
+import type { Attempt, Choice, Failed, Recorded, Router, RouterOffer, RouterPlan, RouterRequest, Used } from './port.ts'
 import type { Preference, Worth } from './preferences.ts'
 import { makeBudget, probed } from './probe.ts'
+import { createRecorder, emptyTrace, type RecordOptions } from './recorder.ts'
 import type { Strategy } from './sight.ts'
 import { type Average, blend, makeAverage } from './speed.ts'
 
 /** A router whose offers are not fixed: each plan names its own. */
-export interface Brain extends Omit<Router, 'plan' | 'headroom'> {
+export interface Brain extends Omit<Router, 'plan' | 'headroom'>, Recorded {
   /** The same id is the same belief. Kept by whoever asks often. */
   contender(offer: RouterOffer): Contender
   plan(request: RouterRequest, contenders: readonly Contender[]): RouterPlan
@@ -24,6 +25,7 @@ export interface BrainOptions {
   readonly monotonic: () => number
   readonly preference: Preference | Worth | Strategy
   readonly seed: number
+  readonly record?: RecordOptions | undefined
 }
 
 /** Beliefs of offers that nobody asks any more are forgotten. */
@@ -31,7 +33,7 @@ const mostBeliefs = 10_000
 /** Tokens of an answer, before any was seen. */
 const usualLength = 300
 
-export function createBrain({ monotonic, preference, seed }: BrainOptions): Brain {
+export function createBrain({ monotonic, preference, seed, record }: BrainOptions): Brain {
   const contenders = new LRUCache<string, Contender>({ max: mostBeliefs })
   const lengths = new LRUCache<string, Average>({ max: mostBeliefs })
   const dice = makeDice(seed)
@@ -43,7 +45,8 @@ export function createBrain({ monotonic, preference, seed }: BrainOptions): Brai
     lengths.set(model, made)
     return made
   }
-  const mind: Mind = { monotonic, preference, affinity, probing: makeBudget(), hedging: makeBudget(), lengthOf }
+  const recorder = record && createRecorder(record, seed)
+  const mind: Mind = { monotonic, preference, affinity, probing: makeBudget(), hedging: makeBudget(), lengthOf, recorder }
 
   const over = (attempt: Attempt): Underway | undefined => {
     const call = attempt as Underway
@@ -109,6 +112,7 @@ export function createBrain({ monotonic, preference, seed }: BrainOptions): Brai
       }
       learnEnd(call, used, now)
       learnRead(call, affinity, now)
+      recorder?.end(call, 'ok', { now, used })
       if (used.outputTokens !== undefined) blend(lengthOf(call.contender.offer.model), used.outputTokens, 0.005)
     },
     failed(attempt, failure: Failed) {
@@ -116,14 +120,20 @@ export function createBrain({ monotonic, preference, seed }: BrainOptions): Brai
       if (!call) return
       const chosen = call.choice as Chosen
       chosen.ended = failure.kind
-      learnFailure(call, { ...failure, now: monotonic(), chance: dice() })
+      const now = monotonic()
+      recorder?.end(call, failure.kind, { now })
+      learnFailure(call, { ...failure, now, chance: dice() })
     },
     left(attempt) {
       const call = over(attempt)
-      if (call) learnLeft(call, dice(), monotonic())
+      if (!call) return
+      const now = monotonic()
+      recorder?.end(call, 'left', { now })
+      learnLeft(call, dice(), now)
     },
     headroom({ belief }, seen) {
       tellHeadroom(belief.capacity, monotonic(), seen)
     },
+    trace: () => recorder?.trace() ?? emptyTrace(seed),
   }
 }

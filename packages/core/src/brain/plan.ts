@@ -7,6 +7,7 @@ import { lossBy, worthAt } from './loss.ts'
 import type { Choice, Failed, RouterPlan, RouterRequest, Why } from './port.ts'
 import type { Preference, Worth } from './preferences.ts'
 import { type Budget, earn, hopeAmong } from './probe.ts'
+import type { Note, Pen, Recorder } from './recorder.ts'
 import { bestOf, type Looking, see, warmAt } from './see.ts'
 import type { Sight, Strategy } from './sight.ts'
 import type { Average } from './speed.ts'
@@ -20,6 +21,8 @@ export interface Mind {
   readonly probing: Budget
   readonly hedging: Budget
   readonly lengthOf: (model: string | undefined) => Average
+  /** Absent: nothing is recorded. */
+  readonly recorder: Recorder | undefined
 }
 
 /** A choice, and what is needed to learn from it. */
@@ -28,6 +31,8 @@ export interface Chosen extends Choice {
   readonly asking: RouterRequest
   /** How the call that came of it went wrong. */
   ended: Failed['kind'] | undefined
+  /** Where it is written down. */
+  note?: Note
 }
 
 const ceilings = { stream: 120_000, whole: 300_000 }
@@ -50,32 +55,41 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
   let left = request.attempts ?? usualAttempts
   let choices: readonly Chosen[] | undefined
 
+  const noted = (seen: Look, chosen: Chosen): Chosen => {
+    if (judging.pen) chosen.note = judging.pen.write(seen, chosen)
+    return chosen
+  }
   const again = (): Chosen | undefined => {
     if (judging.leftMs() <= 0) return undefined
     const fresh = among.filter(contender => !asked.has(contender))
     const open = fresh.length > 0 ? fresh : among.filter(contender => mayBeAskedAgain(asked.get(contender)))
     if (open.length === 0) return undefined
     const failed = new Set([...asked.values()].flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
-    const chosen = judging.choose(judging.look(open, failed), left)
-    return {
+    const seen = judging.look(open, failed)
+    const chosen = judging.choose(seen, left)
+    return noted(seen, {
       ...chosen,
       why: fresh.length > 0 ? 'fallback' : 'last_resort',
       waitMs: Math.max(chosen.waitMs, fresh.length > 0 ? 0 : againMs),
-    }
+    })
   }
   return {
     get choices() {
-      choices ??= judging.rank(first, left)
+      if (!choices) {
+        choices = judging.rank(first, left)
+        if (asked.size === 0) noted(first, choices[0] as Chosen)
+      }
       return choices as readonly [Chosen, ...Chosen[]]
     },
     next() {
       if (left <= 0) return undefined
-      const chosen = asked.size > 0 ? again() : (choices?.[0] ?? judging.choose(first, left))
+      const chosen = asked.size > 0 ? again() : (choices?.[0] ?? noted(first, judging.choose(first, left)))
       if (!chosen) return undefined
       left -= 1
       asked.set(chosen.contender, chosen)
       return chosen
     },
+    ...(judging.pen && { flight: judging.pen.flight }),
   }
 }
 
@@ -96,6 +110,8 @@ interface Judging {
   readonly look: (contenders: readonly Contender[], failed?: ReadonlySet<string>) => Look
   readonly choose: (look: Look, attempts: number) => Chosen
   readonly rank: (look: Look, attempts: number) => readonly Chosen[]
+  /** Absent: this request is not recorded. */
+  readonly pen: Pen | undefined
 }
 
 function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]): Judging {
@@ -173,6 +189,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
   return {
     leftMs,
     look,
+    pen: mind.recorder?.open({ preference, worth, strategy, rank: request.rank, among }),
     choose: (seen, attempts) => chosenAt(seen, decide(seen, strategy), attempts),
     rank: (seen, attempts) =>
       inOrder(seen, strategy).map((decision, place) => {

@@ -1,5 +1,7 @@
 import type { Rates } from '../protocol/model.ts'
 import type { Preference, Worth } from './preferences.ts'
+import type { Trace } from './record.ts'
+import type { RecordOptions } from './recorder.ts'
 import type { Sight, Strategy } from './sight.ts'
 
 // The door of the brain: numbers in, choices out. It calls nobody, so that anyone can drive it: the gateway, a simulator, a test.
@@ -55,6 +57,8 @@ export interface RouterPlan {
    * Nothing where nobody, no attempt or no time is left.
    */
   next(): Choice | undefined
+  /** What this request decided so far, and what came of it. Absent: it is not recorded. */
+  flight?(): Trace
 }
 
 /** Somebody to ask. */
@@ -114,6 +118,12 @@ export interface Router {
   headroom(offerId: string, seen: { readonly share: number; readonly resetsInMs: number }): void
 }
 
+/** What writes its decisions down. */
+export interface Recorded {
+  /** What was decided lately. Empty where `record` was left out. */
+  trace(): Trace
+}
+
 export interface RouterOptions {
   readonly offers: readonly RouterOffer[]
   /** Default: `balanced`. */
@@ -122,4 +132,6 @@ export interface RouterOptions {
   readonly clock?: { monotonic(): number } | { now(): number }
   /** The same seed and the same calls at the same times give the same choices. Default: 1. */
   readonly seed?: number
+  /** What is written down of decisions, for `trace()` and a plan's `flight()`. Default: nothing. */
+  readonly record?: RecordOptions
 }

@@ -1,6 +1,6 @@
 import { webClock } from '../runtime/web.ts'
 import { createBrain } from './brain.ts'
-import type { Router, RouterOptions } from './port.ts'
+import type { Recorded, Router, RouterOptions } from './port.ts'
 
 /**
  * The brain alone: it chooses and learns, and calls nobody. Tell it what happens, and drive it in a simulator, a test, or a
@@ -16,8 +16,8 @@ import type { Router, RouterOptions } from './port.ts'
  *   router.failed(attempt, { kind: reply.kind, retryAfterMs: reply.retryAfterMs })
  * }
  */
-export function createRouter({ offers, preference = 'balanced', clock, seed = 1 }: RouterOptions): Router {
-  const brain = createBrain({ monotonic: ticking(clock), preference, seed })
+export function createRouter({ offers, preference = 'balanced', clock, seed = 1, record }: RouterOptions): Router & Recorded {
+  const brain = createBrain({ monotonic: ticking(clock), preference, seed, record })
   const contenders = new Map(offers.map(offer => [offer.id, brain.contender(offer)]))
   if (contenders.size < offers.length || contenders.size === 0) {
     throw new TypeError(
