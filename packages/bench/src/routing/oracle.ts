@@ -109,7 +109,7 @@ function createOracle(setting: Setting, { turns = 1, queueing = 1 }: Foresight):
         left -= 1
         return choice
       }
-      return { choices, next }
+      return { choices: () => choices, next }
     },
     started: choice => {
       const seer = seerOf.get(choice.offer.id)

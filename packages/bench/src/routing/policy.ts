@@ -59,7 +59,7 @@ export function createRanked({ offers, now }: Setting, ranking: Ranking): Router
       asked += 1
       return choices[(asked - 1) % choices.length]
     }
-    return { choices: [first, ...others] as const, next }
+    return { choices: () => [first, ...others] as const, next }
   }
   return {
     plan,

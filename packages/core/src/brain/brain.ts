@@ -120,9 +120,11 @@ export function createBrain({ monotonic, preference, seed, record }: BrainOption
       if (!call) return
       const chosen = call.choice as Chosen
       chosen.ended = failure.kind
+      if (failure.final) chosen.final = true
       const now = monotonic()
       recorder?.end(call, failure.kind, { now })
-      learnFailure(call, { ...failure, now, chance: dice() })
+      if (failure.chosen) learnLeft(call, dice(), now)
+      else learnFailure(call, { ...failure, now, chance: dice() })
     },
     left(attempt) {
       const call = over(attempt)

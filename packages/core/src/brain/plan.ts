@@ -31,6 +31,8 @@ export interface Chosen extends Choice {
   readonly asking: RouterRequest
   /** How the call that came of it went wrong. */
   ended: Failed['kind'] | undefined
+  /** It would go wrong again. */
+  final?: boolean
   /** Where it is written down. */
   note?: Note
 }
@@ -48,7 +50,7 @@ const longestWait = { milliseconds: 2_000, share: 0.25 }
 /** Judges everyone once, and again whenever the next is asked for. */
 export function planFor(mind: Mind, request: RouterRequest, among: readonly Contender[]): RouterPlan {
   if (among.length === 0) throw new TypeError('A plan needs at least one offer to choose from.')
-  if (request.cacheKey !== undefined) mind.affinity.turn(request.cacheKey, request.inputTokens)
+  if (request.cacheKey !== undefined && !request.dry) mind.affinity.turn(request.cacheKey, request.inputTokens)
   const judging = judge(mind, request, among)
   const first = judging.look(among)
   const asked = new Map<Contender, Chosen>()
@@ -74,7 +76,8 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
     })
   }
   return {
-    get choices() {
+    // A method: a getter in what is made for each request keeps all of it alive until a full collection.
+    choices() {
       if (!choices) {
         choices = judging.rank(first, left)
         if (asked.size === 0) noted(first, choices[0] as Chosen)
@@ -86,6 +89,8 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
       const chosen = asked.size > 0 ? again() : (choices?.[0] ?? noted(first, judging.choose(first, left)))
       if (!chosen) return undefined
       left -= 1
+      // Somebody who was silent for long has not ended: this is the second call beside it.
+      for (const { ended, hedgeAfterMs } of asked.values()) if (ended === undefined && hedgeAfterMs !== undefined) mind.hedging.saved -= 1
       asked.set(chosen.contender, chosen)
       return chosen
     },
@@ -96,7 +101,8 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
 const isFault = (ended: Chosen['ended']): boolean => ended === 'error' || ended === 'timeout'
 
 /** Whoever refused the credential or the request will do so again. */
-const mayBeAskedAgain = (chosen: Chosen | undefined): boolean => chosen?.ended !== 'credential' && chosen?.ended !== 'refused'
+const mayBeAskedAgain = (chosen: Chosen | undefined): boolean =>
+  !chosen?.final && chosen?.ended !== 'credential' && chosen?.ended !== 'refused'
 
 /** What was seen of some, and when. */
 interface Look extends View {
@@ -125,8 +131,10 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
   const readers = cacheKey === undefined ? [] : affinity.of(cacheKey)
   const turns = cacheKey === undefined ? 1 : affinity.turns()
   const leftMs = (now = monotonic()): number => (request.deadlineMs ?? Number.POSITIVE_INFINITY) - (now - startedAt)
-  earn(probing)
-  earn(hedging)
+  if (!request.dry) {
+    earn(probing)
+    earn(hedging)
+  }
 
   const look = (contenders: readonly Contender[], failed?: ReadonlySet<string>): Look => {
     const now = monotonic()
@@ -145,7 +153,8 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
     const offers = contenders.map(({ offer }) => offer)
     const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
     // A warm conversation is not the place to try somebody, and neither is a second attempt.
-    const mayTry = !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
+    const mayTry =
+      !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
     const hope = mayTry ? hopeAmong(contenders, looking, { budget: probing, strategy }) : undefined
     return { contenders, looking, sights, offers, shunned, hope }
   }
@@ -189,7 +198,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
   return {
     leftMs,
     look,
-    pen: mind.recorder?.open({ preference, worth, strategy, rank: request.rank, among }),
+    pen: request.dry ? undefined : mind.recorder?.open({ preference, worth, strategy, rank: request.rank, among }),
     choose: (seen, attempts) => chosenAt(seen, decide(seen, strategy), attempts),
     rank: (seen, attempts) =>
       inOrder(seen, strategy).map((decision, place) => {

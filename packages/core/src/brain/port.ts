@@ -47,11 +47,13 @@ export interface RouterRequest {
   readonly coldTimeoutMs?: number
   /** An order of the caller's own: lower goes first, and only among equals the loss decides. Nobody is then asked only to learn of it. */
   readonly rank?: (offer: RouterOffer) => number
+  /** Only to look at: no turn of a conversation is counted, nobody is tried to learn of it, and nothing is recorded. Default: false. */
+  readonly dry?: boolean
 }
 
 export interface RouterPlan {
   /** Everyone who may be asked, best first, as judged when the plan was made. Never empty. */
-  readonly choices: readonly [Choice, ...Choice[]]
+  choices(): readonly [Choice, ...Choice[]]
   /**
    * Whom to ask now: the best of those not asked yet, judged anew by what has been learned since and the time that is left.
    * Nothing where nobody, no attempt or no time is left.
@@ -100,6 +102,10 @@ export interface Failed {
   readonly kind: 'error' | 'timeout' | 'rate_limited' | 'credential' | 'refused'
   /** As the provider asked. */
   readonly retryAfterMs?: number
+  /** Asked again, it would fail this request again. Default: as `kind` has it. */
+  readonly final?: boolean
+  /** The limit that passed was the caller's own: held against the offer only if it was silent for longer than nearly all its answers take. */
+  readonly chosen?: boolean
 }
 
 export interface Router {
