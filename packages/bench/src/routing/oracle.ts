@@ -5,12 +5,15 @@ import { meanGrowth, traffic } from './requests.ts'
 import { below, spreadOf, type Waits } from './waits.ts'
 import type { TrueOffer } from './world.ts'
 
-/** What the oracle's foresight may be set to, to see whether another one were better. */
+/** How the oracle looks ahead. Each may be set, to see whether another figure were better: none is by more than noise. */
 export interface Foresight {
-  /** Times the number of further turns that a conversation is truly expected to have. Default: 1. */
+  /** Times the further turns of a conversation. Less than one: offers change before they come, and some come after the run. */
   readonly turns?: number
-  /** Times what waiting for a free place is worth. Default: 1. */
+  /** Times what waiting for a place is worth. Many: whoever waits delays all who come after. */
   readonly queueing?: number
+  /** USD by which a place's worth to others rises in a second in which none is left, and the share that should be left. */
+  readonly dearer?: number
+  readonly spare?: number
 }
 
 /** Knows how every offer really is at this moment, and no luck to come: what is left to lose for any policy is the gap to it. */
@@ -28,6 +31,9 @@ interface Seer {
   readonly returns: number
   /** Calls that wait for a place at it. */
   queued: number
+  /** USD that a place at it is worth to others. */
+  scarce: number
+  scarceMs: number
 }
 
 interface Judged {
@@ -37,11 +43,11 @@ interface Judged {
   readonly waitMs: number
 }
 
-function createOracle(setting: Setting, { turns = 1, queueing = 1 }: Foresight): Router {
+function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0.000025, spare = 0.25 }: Foresight): Router {
   const { reality, worth, now, offers } = setting
   const seers = reality.world.offers.map((offer, at): Seer => {
     const inTime = below(Math.log((offer.cacheMs - traffic.pauseMs) / traffic.pauseMedianMs) / traffic.pauseScatter)
-    return { at, offer, waits: spreadOf(offer), returns: traffic.goesOn * inTime, queued: 0 }
+    return { at, offer, waits: spreadOf(offer), returns: traffic.goesOn * inTime, queued: 0, scarce: 0, scarceMs: 0 }
   })
   const look = (seer: Seer, request: RouterRequest, warm: number): Prospect => {
     const { cacheKey, inputTokens, stream = true } = request
@@ -50,20 +56,22 @@ function createOracle(setting: Setting, { turns = 1, queueing = 1 }: Foresight):
 
   const judge = (request: RouterRequest, { leftMs, last }: { leftMs: number; last: boolean }): Judged[] => {
     const prospects = seers.map(seer => look(seer, request, reality.warm(seer.at, request.cacheKey, now())))
+    const other: Else = { worth, leftMs, next: last ? worth.failing : afterFailure(prospects, leftMs) }
     const later = afterwards(request, leftMs)
-    const next = last ? worth.failing : afterFailure(prospects, leftMs)
     return seers.map((seer, at) => {
       const prospect = prospects[at]
-      const { cutMs, loss } = prospect ? bestCut(prospect, { worth, leftMs, next }) : { cutMs: leftMs, loss: 0 }
+      const { cutMs, loss } = prospect ? bestCut(prospect, other) : { cutMs: leftMs, loss: 0 }
       const waitMs = reality.freeInMs(seer.at, now(), seer.queued)
-      return { seer, cutMs, waitMs, loss: loss + (later[at] ?? 0) + (queueing * worth.waiting * waitMs) / 1_000 }
+      const free = Math.max(0, reality.freeShare(seer.at, now()))
+      seer.scarce = Math.max(0, seer.scarce + (dearer * (1 - free / spare) * (now() - seer.scarceMs)) / 1_000)
+      seer.scarceMs = now()
+      return { seer, cutMs, waitMs, loss: loss + seer.scarce + (later[at] ?? 0) + (queueing * worth.waiting * waitMs) / 1_000 }
     })
   }
 
-  /** What a second attempt loses, first guessed as if nothing came after it, then with that guess. */
+  /** What a second attempt loses: first as if nothing came after it, so that nobody who is down looks cheap, then with that guess. */
   const afterFailure = (prospects: readonly Prospect[], leftMs: number): number => {
-    const guess: Else = { worth, leftMs, next: 2 * worth.waiting }
-    const losses = prospects.map(prospect => lossOf(prospect, leftMs, guess))
+    const losses = prospects.map(prospect => lossOf(prospect, leftMs, { worth, leftMs, next: worth.failing }))
     const least = Math.min(...losses)
     const best = prospects[losses.indexOf(least)]
     return best ? bestCut(best, { worth, leftMs, next: least }).loss : least
@@ -72,17 +80,21 @@ function createOracle(setting: Setting, { turns = 1, queueing = 1 }: Foresight):
   /** What the further turns of a conversation lose if this one is read here: with its prompt in the cache, or wherever they go else. */
   const afterwards = (request: RouterRequest, leftMs: number): readonly number[] => {
     if (request.cacheKey === undefined || turns === 0) return []
-    const other: Else = { worth, leftMs, next: 2 * worth.waiting }
-    const cold = Math.min(
-      ...seers.map(seer => {
-        const inputTokens = request.inputTokens + meanGrowth / (1 - seer.returns)
-        return lossOf(look(seer, { ...request, inputTokens }, reality.warm(seer.at, request.cacheKey, now())), leftMs, other)
-      }),
+    const later = (seer: Seer, warm: number): Prospect => {
+      const inputTokens = request.inputTokens + meanGrowth / (1 - seer.returns)
+      return look(seer, { ...request, inputTokens }, Math.min(warm, inputTokens - meanGrowth))
+    }
+    const others = seers.map(seer => later(seer, reality.warm(seer.at, request.cacheKey, now())))
+    const guess = afterFailure(others, leftMs)
+    const elsewhere = Math.min(
+      ...others.map((prospect, at) => (seers[at]?.scarce ?? 0) + lossOf(prospect, leftMs, { worth, leftMs, next: guess })),
     )
     return seers.map(seer => {
-      const inputTokens = request.inputTokens + meanGrowth / (1 - seer.returns)
-      const warm = lossOf(look(seer, { ...request, inputTokens }, inputTokens - meanGrowth), leftMs, other)
-      return ((turns * seer.returns) / (1 - seer.returns)) * (Math.min(warm, cold) - cold)
+      const prospect = later(seer, Number.POSITIVE_INFINITY)
+      const saved = elsewhere - seer.scarce - lossOf(prospect, leftMs, { worth, leftMs, next: elsewhere })
+      // Who does not answer has not read the prompt.
+      const reads = (1 - prospect.hangs) * (1 - prospect.errors)
+      return ((turns * seer.returns) / (1 - seer.returns)) * reads * Math.min(0, -saved)
     })
   }
 

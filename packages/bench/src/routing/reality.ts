@@ -50,6 +50,8 @@ export interface Reality {
   state(offer: number, atMs: number): State
   /** Milliseconds until its limit lets a call through, after as many others: 0 is now. */
   freeInMs(offer: number, atMs: number, others?: number): number
+  /** Of the calls that its limit lets through at once, the share that is left. */
+  freeShare(offer: number, atMs: number): number
   /** Tokens of a prompt that it has in its cache. */
   warm(offer: number, session: string | undefined, atMs: number): number
   call(call: Call): Fate
@@ -132,6 +134,11 @@ export function createReality(world: World, { seed, minutes, faults }: RealityOp
     world,
     state,
     freeInMs,
+    freeShare: (offer, atMs) => {
+      const standing = at(offer)
+      refill(standing, atMs)
+      return standing.free / burst(standing.true)
+    },
     warm,
     call: call => {
       const standing = at(call.offer)
