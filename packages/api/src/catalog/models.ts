@@ -23,7 +23,7 @@ export function listModels(call: Call): ApiReply {
     const { page, has_more } = pageOf(served ? gateway.models.list() : [], query)
     return {
       object: 'list',
-      data: page.map(model => modelView(model, call)),
+      data: page.map(modelViewer(call)),
       count: page.length,
       has_more,
       first_id: page[0]?.id ?? null,
@@ -52,7 +52,7 @@ export function getModel(call: Call): ApiReply {
   const asked = params.model_id ?? ''
   const model = gateway.models.find(asked)
   if (model !== undefined)
-    return viewReply(site.views(gateway.models.version(), JSON.stringify(['model', model.id]), () => modelView(model, call)))
+    return viewReply(site.views(gateway.models.version(), JSON.stringify(['model', model.id]), () => modelViewer(call)(model)))
   const { sentence, ...facts } = didYouMean(gateway.models.nearest(asked))
   throw new GatewayError('model_not_found', {
     message: `Model "${asked.slice(0, 200)}" does not exist.${sentence}`,
@@ -66,9 +66,19 @@ interface ModelView {
   readonly [field: string]: unknown
 }
 
-function modelView(model: Model, { gateway, site }: Pick<Call, 'gateway' | 'site'>): ModelView {
+/** Shows a model as it can be called through this site. */
+const modelViewer = ({ gateway, site }: Call): ((model: Model) => ModelView) => {
+  const offersOf = offersHere(gateway)
+  return model => modelView(model, offersOf(model), { operator: gateway.operator, endpoints: site.endpoints })
+}
+
+interface House {
+  readonly operator: string
+  readonly endpoints: readonly string[]
+}
+
+function modelView(model: Model, offers: readonly Offer[], { operator, endpoints }: House): ModelView {
   const created = model.created ?? 0
-  const offers = offersHere(model, gateway)
   const context_window = largest(offers.map(offer => offer.context_window))
   return {
     id: model.id,
@@ -77,10 +87,10 @@ function modelView(model: Model, { gateway, site }: Pick<Call, 'gateway' | 'site
     created,
     created_at: new Date(created * 1000).toISOString(),
     display_name: model.display_name ?? model.id,
-    owned_by: gateway.operator,
+    owned_by: operator,
     // Left out where nobody knows it: a 0 would be taken for a fact.
     ...(context_window !== undefined && { context_window }),
-    supported_endpoints: site.endpoints,
+    supported_endpoints: endpoints,
     providers: onePerProvider(offers).map(offerView),
   }
 }

@@ -1,10 +1,10 @@
 import type { Gateway } from '@signalbox/core'
 import type { Model, Offer } from '@signalbox/core/protocol'
 
-/** The offers of a model at providers that the gateway has: of others it can say nothing, and nobody can be sent there. */
-export function offersHere({ offers }: Model, { models }: Pick<Gateway, 'models'>): readonly Offer[] {
+/** Finds the offers of a model at providers that the gateway has: of others it can say nothing, and nobody can be sent there. */
+export function offersHere({ models }: Pick<Gateway, 'models'>): (model: Model) => readonly Offer[] {
   const ids = new Set(models.providers().map(({ id }) => id))
-  return offers.filter(({ provider }) => ids.has(provider))
+  return ({ offers }) => offers.filter(({ provider }) => ids.has(provider))
 }
 
 /** A provider may sell a model in several ways; the first listed that is not on its way out stands for it. */

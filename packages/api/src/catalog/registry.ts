@@ -46,8 +46,10 @@ export function registryProviders({ gateway, site, query }: Call): ApiReply {
   return viewReply(view)
 }
 
-const entriesOf = (gateway: Gateway): readonly Entry[] =>
-  gateway.models.list().map(model => ({ model, offers: offersHere(model, gateway) }))
+function entriesOf(gateway: Gateway): readonly Entry[] {
+  const offersOf = offersHere(gateway)
+  return gateway.models.list().map(model => ({ model, offers: offersOf(model) }))
+}
 
 const keyOf = (path: string, { provider, capability, author }: Call['query']): string =>
   JSON.stringify([path, provider, capability, author])
