@@ -11,12 +11,13 @@ export interface Sifted {
 /** Who can serve the request, in the order given, and who cannot, each with its reason. */
 export function sift(candidates: readonly Candidate[], question: Question): Sifted {
   const excluded: Excluded[] = []
+  let able: Candidate[] = []
   const asked = rules.filter(rule => rule.asked(question))
-  let able = candidates.filter(candidate => {
-    const rule = asked.find(({ unmet }) => unmet(candidate, question))
+  for (const candidate of candidates) {
+    const rule = speaking(asked, candidate, question)
     if (rule) excluded.push(excludedBy(rule, candidate, question))
-    return !rule
-  })
+    else able.push(candidate)
+  }
   for (const rule of yielding) {
     if (able.length < 2 || !rule.asked(question)) continue
     const yielded = yieldedBy(rule, able, question)
@@ -25,6 +26,12 @@ export function sift(candidates: readonly Candidate[], question: Question): Sift
     able = able.filter(candidate => !yielded.has(candidate))
   }
   return { able, excluded }
+}
+
+/** Every request passes here with every candidate, so it costs no closure. */
+function speaking(asked: readonly Rule[], candidate: Candidate, question: Question): Rule | undefined {
+  for (const rule of asked) if (rule.unmet(candidate, question)) return rule
+  return undefined
 }
 
 function yieldedBy({ to, unmet }: Yielding, able: readonly Candidate[], question: Question): ReadonlySet<Candidate> {

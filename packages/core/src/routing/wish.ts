@@ -34,7 +34,11 @@ const wishes: readonly Wish[] = [
 /** How far somebody is from what is wished for: lower goes first. Whole numbers below `farthest`. */
 export function wishOf(question: Question): (candidate: Candidate) => number {
   const asked = wishes.filter(wish => wish.asked(question))
-  return candidate => asked.reduce((sum, wish) => 2 * sum + (wish.met(candidate, question) ? 0 : 1), 0)
+  return candidate => {
+    let distance = 0
+    for (const { met } of asked) distance = 2 * distance + (met(candidate, question) ? 0 : 1)
+    return distance
+  }
 }
 
 export const farthest = 2 ** wishes.length
