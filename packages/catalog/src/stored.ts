@@ -5,12 +5,12 @@ import { frozen } from './frozen.ts'
 // How the built-in catalog lies on disk, as tools/compact.ts writes it: as it is told, but that sets which many share stand
 // once, in a list, and are named by their place there.
 
-export interface Stored extends Omit<Catalog, 'models'> {
+interface Stored extends Omit<Catalog, 'models'> {
   readonly sets: Sets
   readonly models: readonly StoredModel[]
 }
 
-export interface Sets {
+interface Sets {
   readonly abilities: readonly NonNullable<Offer['abilities']>[]
   readonly quirks: readonly NonNullable<Offer['quirks']>[]
   readonly capabilities: readonly NonNullable<Model['capabilities']>[]

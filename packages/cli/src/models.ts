@@ -1,29 +1,47 @@
-import { catalogModels } from '@signalbox/catalog'
-import type { Model, Offer, Price, Provider } from '@signalbox/core/protocol'
+import type { Catalog } from '@signalbox/catalog'
+import type { Model, Offer, Price, Provider, ProviderFacts } from '@signalbox/core/protocol'
+import { catalogFor } from './catalog.ts'
 import { wrong } from './fault.ts'
 import type { Config } from './schema.ts'
 import { simulatedModels } from './simulation.ts'
 
 export interface ModelsOn {
   readonly models: readonly Model[]
+  /** What the catalog knows of providers. */
+  readonly facts: readonly ProviderFacts[]
+  /** Those that are on, with the data policies that the operator knows of. */
+  readonly providers: readonly Provider[]
   /** What the operator should hear, one line each. */
   readonly notices: readonly string[]
 }
 
+type Known = Pick<Config, 'models' | 'catalog' | 'providers'>
+
 /** What can be asked for: the config's own models, then those of the catalog that a provider serves. A name of the config's wins. */
-export function modelsOf({ models, catalog }: Pick<Config, 'models' | 'catalog'>, providers: readonly Provider[]): ModelsOn {
+export function modelsOf({ models, catalog, providers: listed }: Known, providers: readonly Provider[]): ModelsOn {
   checkNames(models)
   const own = models.map((model, at) => ownModel(model, { field: `models[${at}]`, providers }))
   const taken = new Set(models.flatMap(namesOf))
-  const known = [...builtInModels(catalog, providers), ...simulatedModels.filter(model => serves(model, providers))]
+  const known = catalogFor(catalog)
+  const sold = [...(known ? soldBy(known, providers) : []), ...simulatedModels.filter(model => serves(model, providers))]
+  const facts = known?.providers ?? []
   return {
-    models: [...own, ...known.filter(({ id }) => !taken.has(id)).map(model => withoutNames(model, taken))],
+    models: [...own, ...sold.filter(({ id }) => !taken.has(id)).map(model => withoutNames(model, taken))],
+    facts,
+    providers: providers.map(provider => withPolicy(provider, { listed, facts })),
     notices: own.flatMap(({ id, offers }) =>
       offers.flatMap(({ provider, price }) =>
         price ? [] : [`${id} has no price at ${provider} and is not routed there; give the offer a \`price\`, of 0 if it is free.`],
       ),
     ),
   }
+}
+
+/** What the config says of a provider comes first, then what the catalog says, which may be the operator's own, then its row. */
+function withPolicy(provider: Provider, { listed, facts }: Pick<ModelsOn, 'facts'> & { readonly listed: Config['providers'] }): Provider {
+  if (listed.some(({ id, data_policy }) => id === provider.id && data_policy !== undefined)) return provider
+  const known = facts.find(({ id }) => id === provider.id)
+  return known ? { ...provider, data_policy: known.data_policy } : provider
 }
 
 type Listed = Config['models'][number]
@@ -73,18 +91,15 @@ function ownOffer(offer: Listed['offers'][number], { field, providers }: Place):
   }
   const speaks = provider.dialects.map(each => each.name)
   if (!speaks.includes(dialect)) throw wrong(`${field}.dialect`, dialect, `what "${name}" speaks: ${speaks.join(', ')}`)
-  return withPolicy(
-    {
-      provider: name,
-      provider_model_id,
-      dialect,
-      ...(context_window !== undefined && { context_window }),
-      ...(max_output_tokens !== undefined && { max_output_tokens }),
-      ...(abilities && { abilities }),
-      ...(price && { price: priceOf(price) }),
-    },
-    provider,
-  )
+  return {
+    provider: name,
+    provider_model_id,
+    dialect,
+    ...(context_window !== undefined && { context_window }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    ...(abilities && { abilities }),
+    ...(price && { price: priceOf(price) }),
+  }
 }
 
 /** US dollars per million tokens → microdollars per million tokens. */
@@ -98,20 +113,14 @@ function priceOf({ input, output, cached, cache_write }: NonNullable<Listed['off
   }
 }
 
-function builtInModels(catalog: Config['catalog'], providers: readonly Provider[]): readonly Model[] {
-  if (catalog === 'none') return []
-  const byId = new Map(providers.map(provider => [provider.id, provider]))
-  const dialects = [...new Set(providers.flatMap(provider => provider.dialects.map(({ name }) => name)))]
-  return catalogModels({ providers: [...byId.keys()], dialects }).flatMap(model => {
-    const offers = model.offers.flatMap(offer => {
-      const provider = byId.get(offer.provider)
-      return provider?.dialects.some(({ name }) => name === offer.dialect) ? [withPolicy(offer, provider)] : []
-    })
+/** What is sold in languages that its very seller speaks here. */
+function soldBy({ models }: Catalog, providers: readonly Provider[]): readonly Model[] {
+  const spoken = new Set(providers.flatMap(({ id, dialects }) => dialects.map(({ name }) => `${id} ${name}`)))
+  return models.flatMap(model => {
+    const offers = model.offers.filter(({ provider, dialect }) => spoken.has(`${provider} ${dialect}`))
     return offers.length > 0 ? [{ ...model, offers }] : []
   })
 }
-
-const withPolicy = (offer: Offer, { data_policy }: Provider): Offer => (data_policy === undefined ? offer : { ...offer, data_policy })
 
 const serves = ({ offers }: Model, providers: readonly Provider[]): boolean =>
   offers.every(({ provider }) => providers.some(({ id }) => id === provider))

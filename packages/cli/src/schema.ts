@@ -91,6 +91,28 @@ const model = section({
   offers: list(offer),
 })
 
+const ownCatalog = section({
+  file: words('the name of a file', /^[^\p{Cc}]{1,4096}$/u).optional(),
+  // What they may say is the catalog's business, which reads them when the server starts.
+  overrides: takes('an object', z.record(z.string(), z.unknown())).optional(),
+})
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A name, or an object whose faults are told where they are. */
+const catalog = () =>
+  z.unknown().transform((value, context): 'built-in' | 'none' | z.output<typeof ownCatalog> => {
+    if (value === 'built-in' || value === 'none') return value
+    if (!isObject(value)) {
+      context.addIssue({ code: 'custom', message: '`built-in`, `none`, or an object of file, overrides', input: value })
+      return z.NEVER
+    }
+    const read = ownCatalog.safeParse(value)
+    if (read.success) return read.data
+    for (const issue of read.error.issues) context.addIssue({ ...issue })
+    return z.NEVER
+  })
+
 /** The whole file. */
 export const configSchema = section({
   host: words('a host name or an IP address', /^[\w.:%-]{1,255}$/).default('127.0.0.1'),
@@ -107,7 +129,7 @@ export const configSchema = section({
     name: label().default('default'),
     credit_usd: usd('US dollars', 1_000_000_000).default(100),
   }).prefault({}),
-  catalog: oneOf(['built-in', 'none']).default('built-in'),
+  catalog: catalog().default('built-in'),
   providers: list(provider).default([]),
   models: list(model).default([]),
   strategy: oneOf(strategies).default('balanced'),

@@ -1,6 +1,5 @@
 import { createServer } from 'node:net'
 import { createGateway, type Gateway } from '@signalbox/core'
-import type { Provider } from '@signalbox/core/protocol'
 import { type NodeTransport, nodeTransport, type Served, serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import { announce } from './announce.ts'
@@ -8,7 +7,7 @@ import { firstKey, makeWorkspace } from './bootstrap.ts'
 import type { Environment } from './environment.ts'
 import { StartError, shown } from './fault.ts'
 import { createLog, type Log, type Sink } from './log.ts'
-import { modelsOf } from './models.ts'
+import { type ModelsOn, modelsOf } from './models.ts'
 import { providersOf } from './providers.ts'
 import type { Config } from './schema.ts'
 import { sealingKeyFor } from './sealing-key.ts'
@@ -34,8 +33,7 @@ export interface Running {
 export async function start(config: Config, { environment, version, sink }: Starting): Promise<Running> {
   const found = providersOf(config, environment)
   const simulated = found.providers.length === 0
-  const providers = simulated ? simulatedProviders() : found.providers
-  const catalog = modelsOf(config, providers)
+  const { providers, models, facts, notices } = modelsOf(config, simulated ? simulatedProviders() : found.providers)
   const place = placeOf(config)
   await checkAddress(config)
   const sealing = sealingKeyFor(place, config.sealing_key)
@@ -47,7 +45,7 @@ export async function start(config: Config, { environment, version, sink }: Star
   const closing = { storage, transport }
   try {
     const log = createLog(sink)
-    const gateway = gatewayOf(config, { providers, models: catalog.models, storage, transport, log, sealingKey: sealing.key })
+    const gateway = gatewayOf(config, { providers, models, facts, storage, transport, log, sealingKey: sealing.key })
     const bootstrapping = { gateway, storage, config }
     const workspaceId = await makeWorkspace(bootstrapping)
     const served = await listen(gateway, config, log)
@@ -60,12 +58,12 @@ export async function start(config: Config, { environment, version, sink }: Star
         host: config.host,
         port: served.port,
         providers,
-        models: catalog.models,
+        models,
         simulated,
         storage: config.storage,
         sealingKeyFile: sealing.made,
         secret,
-        notices: [...found.notices, ...catalog.notices],
+        notices: [...found.notices, ...notices],
       }),
       stop: ({ graceMs }) => stop({ gateway, served, ...closing }, graceMs),
     }
@@ -75,9 +73,7 @@ export async function start(config: Config, { environment, version, sink }: Star
   }
 }
 
-interface Parts {
-  readonly providers: readonly Provider[]
-  readonly models: ReturnType<typeof modelsOf>['models']
+interface Parts extends Pick<ModelsOn, 'providers' | 'models' | 'facts'> {
   readonly storage: Storage
   readonly transport: NodeTransport
   readonly log: Log

@@ -56,7 +56,24 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`workspace.credit_usd` is -1; it takes US dollars from 0 to 1000000000, with at most 6 decimals.',
   ],
   ['a workspace that is none', { workspace: 'mine' }, '`workspace` is "mine"; it takes an object of name, credit_usd.'],
-  ['an unknown catalog', { catalog: 'all' }, '`catalog` is "all"; it takes one of built-in, none.'],
+  ['an unknown catalog', { catalog: 'all' }, '`catalog` is "all"; it takes `built-in`, `none`, or an object of file, overrides.'],
+  [
+    'an unknown field of a catalog of one’s own',
+    { catalog: { path: 'x' } },
+    '`catalog.path` is not a known field; `catalog` takes file, overrides.',
+  ],
+  ['overrides that are none', { catalog: { overrides: [] } }, '`catalog.overrides` is a list; it takes an object.'],
+  [
+    'a name that the catalog does not have',
+    { catalog: { overrides: { models: { 'gpt-6-soul': null } } } },
+    '`catalog.overrides`: `models.gpt-6-soul` names no model; did you mean "gpt-6-sol"?',
+  ],
+  [
+    'an override in dollars',
+    { catalog: { overrides: { offers: { openai: { 'gpt-6-sol': { price: { input: 0.5, output: 1 } } } } } } },
+    '`catalog.overrides`: `offers.openai.gpt-6-sol.price.input` is 0.5; it takes whole microdollars per million tokens (2.50 USD is 2500000), 0 or more.',
+  ],
+  ['a catalog that is not there', { catalog: { file: 'nowhere.json' } }, 'The catalog file nowhere.json cannot be read (ENOENT).'],
   ['providers that are no list', { providers: {} }, '`providers` is an object; it takes a list.'],
   ['a provider without an id', { providers: [{}] }, '`providers[0].id` is missing; it takes 1 to 64 letters, digits, `-`, `_` and `.`.'],
   ['two providers of one id', { providers: [local, local] }, '`providers[1].id` is "local"; it takes an id that no other provider has.'],
@@ -236,6 +253,25 @@ describe('a start with a fault ends in one line that names the field, what it go
     const { code, err } = await failing({ args: ['--prot', '1'] })
     expect(code).toBe(1)
     expect(err).toMatch(/^signalbox: Unknown option '--prot'.* Try --help\.\n$/)
+  })
+})
+
+describe('a catalog of one’s own that cannot be read ends a start in one line:', () => {
+  test.concurrent.each([
+    ['no JSON', '{', /^signalbox: The catalog file own\.json is not valid JSON: .+\n$/],
+    [
+      'no catalog',
+      '{"as_of":"2026-09-30","models":[{"id":"m"}],"providers":[]}',
+      /own\.json: `models\[0\]\.offers` is missing; it takes a list\.\n$/,
+    ],
+  ])('%s', async (_, text, line) => {
+    const { code, err } = await failing({
+      config: { catalog: { file: 'own.json' } },
+      prepare: folder => writeFileSync(join(folder, 'own.json'), text),
+    })
+    expect(err).toMatch(line)
+    expect(err.trim().split('\n')).toHaveLength(1)
+    expect(code).toBe(1)
   })
 })
 
