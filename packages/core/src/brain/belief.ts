@@ -1,8 +1,9 @@
 import { type Breaker, makeBreaker } from './breaker.ts'
 import { type Capacity, makeCapacity } from './capacity.ts'
+import { type Counts, makeCounts } from './counts.ts'
 import { type Latency, makeLatency } from './latency.ts'
 import type { Attempt, RouterOffer } from './port.ts'
-import { makeRate, type Rate } from './rate.ts'
+import { afterContent, beforeContent, makeRate, type Rate } from './rate.ts'
 import { makeReading, type Reading } from './reading.ts'
 import { type Average, makeAverage } from './speed.ts'
 
@@ -24,6 +25,10 @@ export interface Belief {
   readonly warmth: Average
   /** Streams under way that have said nothing yet, the oldest first. */
   readonly silent: Set<Underway>
+  /** What was seen of it here, and what others are told. */
+  readonly counts: Counts
+  /** When the latest of those calls went out that were answered. */
+  provenAt: number
   /** Calls under way. */
   running: number
   /** Calls that ended in an answer or a fault. */
@@ -60,8 +65,8 @@ export const usualLevel = Math.log(600)
 export const usualSpeed = Math.log(60)
 
 export const makeBelief = (at: number): Belief => ({
-  failing: makeRate(at),
-  breaking: makeRate(at),
+  failing: makeRate(at, beforeContent),
+  breaking: makeRate(at, afterContent),
   latency: makeLatency(at, usualLevel),
   reading: makeReading(),
   speed: makeAverage(usualSpeed),
@@ -70,6 +75,8 @@ export const makeBelief = (at: number): Belief => ({
   breaker: makeBreaker(),
   warmth: makeAverage(0.9),
   silent: new Set(),
+  counts: makeCounts(),
+  provenAt: Number.NEGATIVE_INFINITY,
   running: 0,
   heard: 0,
   heardAt: at,

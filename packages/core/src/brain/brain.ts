@@ -5,6 +5,7 @@ import { tried } from './breaker.ts'
 import { spend, tellHeadroom } from './capacity.ts'
 import { makeDice } from './dice.ts'
 import { learnContent, learnEnd, learnFailure, learnLeft, learnRead } from './learn.ts'
+import type { Memory } from './memory.ts'
 import { type Chosen, type Mind, planFor } from './plan.ts'
 import type { Attempt, Choice, Failed, Recorded, Router, RouterOffer, RouterPlan, RouterRequest, Used } from './port.ts'
 import type { Preference, Worth } from './preferences.ts'
@@ -26,6 +27,8 @@ export interface BrainOptions {
   readonly preference: Preference | Worth | Strategy
   readonly seed: number
   readonly record?: RecordOptions | undefined
+  /** What is shared with brains elsewhere. Default: nothing. */
+  readonly memory?: Memory | undefined
 }
 
 /** Beliefs of offers that nobody asks any more are forgotten. */
@@ -33,11 +36,11 @@ const mostBeliefs = 10_000
 /** Tokens of an answer, before any was seen. */
 const usualLength = 300
 
-export function createBrain({ monotonic, preference, seed, record }: BrainOptions): Brain {
+export function createBrain({ monotonic, preference, seed, record, memory }: BrainOptions): Brain {
   const contenders = new LRUCache<string, Contender>({ max: mostBeliefs })
   const lengths = new LRUCache<string, Average>({ max: mostBeliefs })
   const dice = makeDice(seed)
-  const affinity = makeAffinity()
+  const affinity = memory?.affinity ?? makeAffinity()
   const lengthOf = (model = ''): Average => {
     const known = lengths.get(model)
     if (known) return known
@@ -65,6 +68,7 @@ export function createBrain({ monotonic, preference, seed, record }: BrainOption
       if (known?.offer === offer) return known
       const contender: Contender = { offer, belief: known?.belief ?? makeBelief(monotonic()) }
       contenders.set(offer.id, contender)
+      if (!known) memory?.met(offer.id, contender.belief, monotonic())
       return contender
     },
     plan(request, among) {
@@ -72,7 +76,7 @@ export function createBrain({ monotonic, preference, seed, record }: BrainOption
     },
     started(choice: Choice) {
       const now = monotonic()
-      const { contender, asking, why } = choice as Chosen
+      const { contender, asking, why, placed } = choice as Chosen
       const { belief } = contender
       const warmTokens = choice.sight.warmTokens
       const call: Underway = {
@@ -89,7 +93,7 @@ export function createBrain({ monotonic, preference, seed, record }: BrainOption
       }
       belief.running += 1
       if (call.stream) belief.silent.add(call)
-      spend(belief.capacity, now)
+      if (!placed) spend(belief.capacity, now)
       tried(belief.breaker)
       if (why === 'probe') probed(belief, now, mind.probing)
       return call
@@ -125,6 +129,7 @@ export function createBrain({ monotonic, preference, seed, record }: BrainOption
       recorder?.end(call, failure.kind, { now })
       if (failure.chosen) learnLeft(call, dice(), now)
       else learnFailure(call, { ...failure, now, chance: dice() })
+      if (call.contender.belief.capacity.heldUntil > now) memory?.limited(call.contender.offer.id)
     },
     left(attempt) {
       const call = over(attempt)

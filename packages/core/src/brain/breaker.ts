@@ -14,8 +14,8 @@ export interface Breaker {
 }
 
 const streakToOpen = 4
-/** Or more than half of the last few. */
-const shareToOpen = 0.5
+/** Or so many, of one that is believed to fail more often than not. */
+const fewToOpen = 2
 const firstMs = 2_000
 const growth = 1.8
 const longestMs = 25_000
@@ -47,18 +47,14 @@ export function worked(breaker: Breaker): void {
   breaker.times = 0
 }
 
-/** `share`: of the last calls, those that failed; `among` so many. */
-export function broke(
-  breaker: Breaker,
-  now: number,
-  { share, among, chance }: { readonly share: number; readonly among: number; readonly chance: number },
-): void {
+/** `failing`: the share of calls that is believed to fail. */
+export function broke(breaker: Breaker, now: number, { failing, chance }: { readonly failing: number; readonly chance: number }): void {
   breaker.streak += 1
   breaker.good = 0
   breaker.trying = false
   const again = breaker.openUntil > 0
   if (again && now < breaker.openUntil) return
-  if (!again && breaker.streak < streakToOpen && !(among >= 3 && share > shareToOpen)) return
+  if (!again && breaker.streak < (failing > 0.5 ? fewToOpen : streakToOpen)) return
   const lasts = Math.min(longestMs, firstMs * growth ** Math.min(breaker.times, 20)) * (0.8 + 0.4 * chance)
   breaker.openUntil = now + lasts
   breaker.times += 1

@@ -66,7 +66,7 @@ export function makeLatency(at: number, level: number): Latency {
 export const levelNow = (latency: Latency, now: number): number =>
   latency.longRun + (latency.level - latency.longRun) * Math.exp((latency.at - now) / relaxMs)
 
-const doubtNow = (latency: Latency, now: number): number => Math.min(mostDoubt, latency.doubt + drift * (now - latency.at))
+export const doubtNow = (latency: Latency, now: number): number => Math.min(mostDoubt, latency.doubt + drift * (now - latency.at))
 
 /** Learns from one answer that took so many milliseconds, the reading of its prompt left out. */
 export function observe(latency: Latency, milliseconds: number, now: number): void {

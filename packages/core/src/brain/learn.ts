@@ -2,10 +2,11 @@ import type { Affinity } from './affinity.ts'
 import type { Belief, Underway } from './belief.ts'
 import { broke, untried, worked } from './breaker.ts'
 import { accepted, holdFor, refused } from './capacity.ts'
+import { countSpeed, countWait } from './counts.ts'
 import { levelNow, observe } from './latency.ts'
 import type { Failed, Used } from './port.ts'
 import { lived } from './probe.ts'
-import { afterContent, beforeContent, note } from './rate.ts'
+import { afterContent, beforeContent, expected, isHigh, note } from './rate.ts'
 import { observeReading, perToken } from './reading.ts'
 import { blend } from './speed.ts'
 
@@ -25,17 +26,20 @@ export function learnContent(call: Underway, now: number): void {
   const usual = Math.exp(levelNow(belief.latency, now)) * 2
   observeReading(belief.reading, call.coldTokens, Math.min(milliseconds, usual + perToken(belief.reading) * call.coldTokens))
   observe(belief.latency, base, now)
-  answered(belief, now)
-  if (off < hopedFor) lived(belief, now)
+  countWait(belief.counts, base)
+  answered(call, now)
+  if (off < hopedFor && !isHigh(belief.breaking, now)) lived(belief, now)
 }
 
 /** As good as its usual form, as a logarithm. */
 const hopedFor = 0.3
 
-function answered(belief: Belief, now: number): void {
-  note(belief.failing, { bad: false, now, by: beforeContent })
+function answered({ contender: { belief }, startedAt }: Underway, now: number): void {
+  belief.provenAt = Math.max(belief.provenAt, startedAt)
+  note(belief.failing, beforeContent, { bad: false, now })
   worked(belief.breaker)
   accepted(belief.capacity, now)
+  belief.counts.answered += 1
   belief.heard += 1
   belief.heardAt = now
 }
@@ -44,11 +48,18 @@ export function learnEnd(call: Underway, used: Used, now: number): void {
   const { belief } = call.contender
   const { outputTokens = 0 } = used
   if (call.stream) {
-    note(belief.breaking, { bad: false, now, by: afterContent })
+    // Whoever breaks off is hoped for only once it has come to an end.
+    if (isHigh(belief.breaking, now)) lived(belief, now)
+    note(belief.breaking, afterContent, { bad: false, now })
+    belief.counts.finished += 1
     const growingMs = now - (call.firstContentAt ?? now)
-    if (outputTokens >= fewTokens && growingMs > 0) blend(belief.speed, Math.log((outputTokens * 1_000) / growingMs), 0.08)
+    if (outputTokens >= fewTokens && growingMs > 0) {
+      const speed = Math.log((outputTokens * 1_000) / growingMs)
+      blend(belief.speed, speed, 0.08)
+      countSpeed(belief.counts, speed)
+    }
   } else {
-    answered(belief, now)
+    answered(call, now)
     learnWhole(belief, call, { outputTokens, now })
   }
   const { warmTokens } = call
@@ -99,14 +110,14 @@ function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void
   belief.heardAt = now
   if (call.firstContentAt !== undefined) {
     untried(belief.breaker)
-    note(belief.breaking, { bad: true, now, by: afterContent })
+    note(belief.breaking, afterContent, { bad: true, now })
+    belief.counts.broken += 1
     return
   }
-  note(belief.failing, { bad: true, now, by: beforeContent })
+  note(belief.failing, beforeContent, { bad: true, now })
+  belief.counts.failed += 1
   blend(belief.lost, now - call.startedAt, 0.15)
-  const { fastGood, fastBad } = belief.failing
-  const among = fastGood + fastBad
-  broke(belief.breaker, now, { share: fastBad / among, among, chance })
+  broke(belief.breaker, now, { failing: expected(belief.failing, beforeContent, now), chance })
   if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
 }
 

@@ -2,6 +2,9 @@ import type { RouterOffer } from './port.ts'
 import { type Preference, preferences, type Worth } from './preferences.ts'
 import type { Strategy } from './sight.ts'
 
+/** Of a request that failed once, the share that fails for good; the more so the worse its offer is. */
+const againToo = 0.04
+
 /**
  * Everything in one currency, USD: what the answer costs, what waiting for it is worth, and what goes wrong, by how likely it
  * is. A failure before first content costs the time that it takes and, since the next may fail too, a little of a failed
@@ -13,7 +16,7 @@ export const lossBy =
     cost +
     (waiting * firstContentMs) / 1_000 +
     (growing * growingMs) / 1_000 +
-    failure * ((waiting * lostMs) / 1_000 + 0.12 * failing * (0.03 + failure)) +
+    failure * ((waiting * lostMs) / 1_000 + againToo * failing * (0.03 + failure)) +
     (breaking + lateness) * failing
 
 /** A typical request, and what it costs where the figures of `preferences` hold as they stand. */

@@ -1,6 +1,6 @@
 import type { Affinity } from './affinity.ts'
 import type { Contender } from './belief.ts'
-import { waitFor } from './capacity.ts'
+import { spend, waitFor } from './capacity.ts'
 import { type Decision, decide, inOrder, isFree, runnerUp, type View } from './decide.ts'
 import { hedgeAfter } from './hedge.ts'
 import { lossBy, worthAt } from './loss.ts'
@@ -31,6 +31,8 @@ export interface Chosen extends Choice {
   readonly asking: RouterRequest
   /** How the call that came of it went wrong. */
   ended: Failed['kind'] | undefined
+  /** It stands in line, and its place is counted already. */
+  placed: boolean
   /** It would go wrong again. */
   final?: boolean
   /** Where it is written down. */
@@ -44,7 +46,7 @@ const usualColdMs = 10_000
 const leisureMs = 4_000
 /** A second look at somebody who failed comes no sooner. */
 const againMs = 250
-/** Where everyone asked to be left alone, how long the first of them is waited for, of what is left. */
+/** How long a request stands in line for an offer that is full, of what is left. */
 const longestWait = { milliseconds: 2_000, share: 0.25 }
 
 /** Judges everyone once, and again whenever the next is asked for. */
@@ -92,6 +94,10 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
       // Somebody who was silent for long has not ended: this is the second call beside it.
       for (const { ended, hedgeAfterMs } of asked.values()) if (ended === undefined && hedgeAfterMs !== undefined) mind.hedging.saved -= 1
       asked.set(chosen.contender, chosen)
+      if (chosen.waitMs > 0 && !request.dry) {
+        chosen.placed = true
+        spend(chosen.contender.belief.capacity, judging.now())
+      }
       return chosen
     },
     ...(judging.pen && { flight: judging.pen.flight }),
@@ -111,6 +117,7 @@ interface Look extends View {
 }
 
 interface Judging {
+  readonly now: () => number
   readonly leftMs: () => number
   /** `failed`: providers that have just failed the request. */
   readonly look: (contenders: readonly Contender[], failed?: ReadonlySet<string>) => Look
@@ -139,6 +146,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
   const look = (contenders: readonly Contender[], failed?: ReadonlySet<string>): Look => {
     const now = monotonic()
     const { inputTokens } = request
+    const left = leftMs(now)
     const looking: Looking = {
       now,
       stream,
@@ -146,7 +154,8 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       outputTokens,
       turns,
       growth: affinity.growth(),
-      leftMs: leftMs(now),
+      leftMs: left,
+      patienceMs: Math.min(longestWait.milliseconds, Math.max(0, left * longestWait.share)),
       best: bestOf(among, now),
     }
     const sights = contenders.map(contender => see(contender, looking, warmAt(readers, contender, now)))
@@ -181,21 +190,17 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       loss,
       sight,
       why,
-      waitMs: free
-        ? 0
-        : Math.min(
-            waitFor(contender.belief.capacity, looking.now),
-            longestWait.milliseconds,
-            Math.max(0, looking.leftMs * longestWait.share),
-          ),
+      waitMs: Math.min(waitFor(contender.belief.capacity, looking.now), looking.patienceMs),
       timeoutMs,
       ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
       contender,
       asking: request,
       ended: undefined,
+      placed: false,
     }
   }
   return {
+    now: monotonic,
     leftMs,
     look,
     pen: request.dry ? undefined : mind.recorder?.open({ preference, worth, strategy, rank: request.rank, among }),
@@ -211,5 +216,6 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
 /** More than any loss, in USD. */
 const rankWeight = 1e6
 
-const ranked = (strategy: Strategy, rank: RouterRequest['rank']): Strategy =>
+/** The order of a caller stands above every loss. */
+export const ranked = (strategy: Strategy, rank: RouterRequest['rank']): Strategy =>
   rank ? (sight, offer) => rank(offer) * rankWeight + strategy(sight, offer) : strategy

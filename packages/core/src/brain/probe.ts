@@ -2,7 +2,7 @@ import type { Belief, Contender } from './belief.ts'
 import { isClosed } from './breaker.ts'
 import { isFree, lossOf } from './decide.ts'
 import { levelNow } from './latency.ts'
-import { beforeContent, expected } from './rate.ts'
+import { isHigh } from './rate.ts'
 import { type Looking, longSilenceMs, seeHopefully } from './see.ts'
 import type { Sight, Strategy } from './sight.ts'
 
@@ -65,8 +65,8 @@ function isDue(belief: Belief, now: number, { saved }: Budget): boolean {
 
 const isUnheard = ({ heardAt }: Belief, now: number): boolean => now - heardAt > longSilenceMs
 
-const isFallen = ({ failing, latency }: Belief, now: number): boolean =>
-  expected(failing, now, beforeContent) > 4 * beforeContent.usual || levelNow(latency, now) > latency.longRun + fallenBy
+const isFallen = ({ failing, breaking, latency }: Belief, now: number): boolean =>
+  isHigh(failing, now) || isHigh(breaking, now) || levelNow(latency, now) > latency.longRun + fallenBy
 
 /** It is being tried: the next time is later. */
 export function probed(belief: Belief, now: number, budget: Budget): void {

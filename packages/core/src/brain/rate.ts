@@ -1,75 +1,77 @@
-// How often something goes wrong: counts that forget, at two speeds. The fast ones see a fault within seconds, the slow ones
-// keep a bad minute from looking like a bad provider.
+// How often something goes wrong. An offer is in order, or ailing, or sick, or dead; each answer speaks for some of these and
+// against others, and in time everything may have changed. That sees a fault after one or two calls, does not take a single one
+// for a fault where hundreds went well, and lets go as soon as it is over.
 
 export interface Rate {
-  fastGood: number
-  fastBad: number
-  slowGood: number
-  slowBad: number
-  /** Good ones since the last bad one. */
-  run: number
-  /** When the counts were last brought up to date. */
+  /** Share of what goes wrong while all is in order: learned, slowly. */
+  usual: number
+  /** How likely each of the four states is; they sum up to 1. */
+  inOrder: number
+  ailing: number
+  sick: number
+  dead: number
+  /** When this was last brought up to date. */
   at: number
 }
 
-/** How a rate forgets, and what it is where nothing is known. */
-export interface Forgetting {
-  readonly fastMs: number
-  readonly slowMs: number
+export interface Ailments {
+  /** What is usual before anything was seen. */
   readonly usual: number
+  /** Share of calls that go wrong in each state. */
+  readonly ailing: number
+  readonly sick: number
+  readonly dead: number
+  /** How likely each of these states is where nothing is known. */
+  readonly chance: number
 }
 
-export const beforeContent: Forgetting = { fastMs: 20_000, slowMs: 240_000, usual: 0.008 }
-export const afterContent: Forgetting = { fastMs: 60_000, slowMs: 1_200_000, usual: 0.001 }
+export const beforeContent: Ailments = { usual: 0.006, ailing: 0.08, sick: 0.3, dead: 0.96, chance: 0.003 }
+export const afterContent: Ailments = { usual: 0.001, ailing: 0.04, sick: 0.25, dead: 0.9, chance: 0.0004 }
 
-/** Observations that `usual` weighs as much as; and the slow counts, where the fast ones have few. */
-const usualMass = 15
-const slowMass = 3
-/** A run of good ones that the rate calls unlikelier than this has ended it: whoever recovers is not held to its past. */
-const surprising = 0.1
+/** How long what was seen speaks for what is. */
+const lastsMs = 240_000
+/** Calls that `usual` rests upon. */
+const mass = 300
 
-export const makeRate = (at: number): Rate => ({ fastGood: 0, fastBad: 0, slowGood: 0, slowBad: 0, run: 0, at })
+export const makeRate = (at: number, { usual, chance }: Ailments): Rate => ({
+  usual,
+  inOrder: 1 - 3 * chance,
+  ailing: chance,
+  sick: chance,
+  dead: chance,
+  at,
+})
 
-export function note(rate: Rate, { bad, now, by }: { readonly bad: boolean; readonly now: number; readonly by: Forgetting }): void {
-  const before = expected(rate, now, by)
-  const fast = Math.exp((rate.at - now) / by.fastMs)
-  const slow = Math.exp((rate.at - now) / by.slowMs)
-  rate.fastGood *= fast
-  rate.fastBad *= fast
-  rate.slowGood *= slow
-  rate.slowBad *= slow
+/** One call went well, or did not. */
+export function note(rate: Rate, by: Ailments, { bad, now }: { readonly bad: boolean; readonly now: number }): void {
+  const kept = Math.exp((rate.at - now) / lastsMs)
+  const weigh = (state: number, prior: number, share: number): number => (prior + (state - prior) * kept) * (bad ? share : 1 - share)
+  const inOrder = weigh(rate.inOrder, 1 - 3 * by.chance, rate.usual)
+  const ailing = weigh(rate.ailing, by.chance, by.ailing)
+  const sick = weigh(rate.sick, by.chance, by.sick)
+  const dead = weigh(rate.dead, by.chance, by.dead)
+  const all = inOrder + ailing + sick + dead
+  rate.inOrder = inOrder / all
+  rate.ailing = ailing / all
+  rate.sick = sick / all
+  rate.dead = dead / all
   rate.at = now
-  if (bad) {
-    rate.fastBad += 1
-    rate.slowBad += 1
-    rate.run = 0
-    return
-  }
-  rate.fastGood += 1
-  rate.slowGood += 1
-  rate.run += 1
-  if (before > 5 * by.usual && (1 - before) ** rate.run < surprising) {
-    rate.fastBad = 0
-    rate.slowBad *= 0.25
-    rate.run = 0
-  }
+  rate.usual += (rate.inOrder / mass) * ((bad ? 1 : 0) - rate.usual)
 }
 
-export const expected = (rate: Rate, now: number, by: Forgetting): number => expectedWith(rate, { now, by, given: 0 })
+export const expected = (rate: Rate, by: Ailments, now: number): number => expectedIf(rate, by, { now, given: 0 })
 
-/** `given`: bad ones that have not been noted, since nobody has given them up yet. */
-export function expectedWith(
-  rate: Rate,
-  { now, by, given }: { readonly now: number; readonly by: Forgetting; readonly given: number },
-): number {
-  const slow = longRun(rate, now, by)
-  const kept = Math.exp((rate.at - now) / by.fastMs)
-  const bad = rate.fastBad * kept + given
-  return (bad + slowMass * slow) / (rate.fastGood * kept + bad + slowMass)
+/** `given`: calls that have not failed, but will. */
+export function expectedIf(rate: Rate, by: Ailments, { now, given }: { readonly now: number; readonly given: number }): number {
+  const kept = Math.exp((rate.at - now) / lastsMs)
+  const weigh = (state: number, prior: number, share: number): number =>
+    (prior + (state - prior) * kept) * (given === 0 ? 1 : share ** given)
+  const inOrder = weigh(rate.inOrder, 1 - 3 * by.chance, rate.usual)
+  const ailing = weigh(rate.ailing, by.chance, by.ailing)
+  const sick = weigh(rate.sick, by.chance, by.sick)
+  const dead = weigh(rate.dead, by.chance, by.dead)
+  return (inOrder * rate.usual + ailing * by.ailing + sick * by.sick + dead * by.dead) / (inOrder + ailing + sick + dead)
 }
 
-const longRun = (rate: Rate, now: number, by: Forgetting): number => {
-  const kept = Math.exp((rate.at - now) / by.slowMs)
-  const bad = rate.slowBad * kept
-  return (bad + usualMass * by.usual) / (rate.slowGood * kept + bad + usualMass)
-}
+/** Something is probably wrong. */
+export const isHigh = (rate: Rate, now: number): boolean => 1 - (1 - rate.inOrder) * Math.exp((rate.at - now) / lastsMs) < 0.7

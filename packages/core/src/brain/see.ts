@@ -4,7 +4,7 @@ import { restOf } from './breaker.ts'
 import { headroomNow, waitFor } from './capacity.ts'
 import { expectedCost, type Use } from './cost.ts'
 import { levelNow, rarity, shareBeyond } from './latency.ts'
-import { afterContent, beforeContent, expected, expectedWith } from './rate.ts'
+import { afterContent, beforeContent, expected, expectedIf } from './rate.ts'
 import { perToken } from './reading.ts'
 import type { Sight } from './sight.ts'
 
@@ -14,6 +14,8 @@ export interface Looking extends Use {
   readonly stream: boolean
   /** Milliseconds that the request has left; infinite: all the time. */
   readonly leftMs: number
+  /** Milliseconds for which it may stand in line for an offer that is full. */
+  readonly patienceMs: number
   /** The best that is known of the others: what somebody new is taken for. */
   readonly best: Best
 }
@@ -28,6 +30,12 @@ export interface Best {
 /** Answers after which somebody is known. */
 export const known = 3
 
+/**
+ * Whoever stands in line makes those behind wait too, so that a line costs all that the offer is better by. Only who has a prompt
+ * warm there stands in it for long.
+ */
+const strangersPatience = 0.08
+
 /** What an offer looks like for a request: beliefs, brought up to now. */
 export function see({ offer, belief }: Contender, looking: Looking, warm: number): Sight {
   const { now, stream, best, inputTokens, outputTokens } = looking
@@ -39,15 +47,18 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
   const firstContentMs = Math.exp(level) * latency.tail + perToken(belief.reading) * cold
   const speed = belief.speed.seen >= known ? belief.speed.value : Math.max(best.speed, belief.speed.value)
   const growingMs = (outputTokens / Math.exp(speed)) * 1_000
+  const heldMs = waitFor(belief.capacity, now)
+  const inLine = heldMs <= (warm > 0 ? looking.patienceMs : looking.patienceMs * strangersPatience) ? heldMs : 0
   return {
     cost: Math.fround(expectedCost(offer, looking, { warm, warmth: belief.warmth.value })),
-    firstContentMs: Math.fround(firstContentMs),
+    // A place that is free in a moment is waited for, and the wait counts like any other.
+    firstContentMs: Math.fround(inLine + firstContentMs),
     growingMs: Math.fround(growingMs),
-    failure: Math.fround(expectedWith(belief.failing, { now, by: beforeContent, given: silence.given })),
+    failure: Math.fround(expectedIf(belief.failing, beforeContent, { now, given: silence.given })),
     lostMs: Math.fround(belief.lost.value),
-    breaking: Math.fround(expected(belief.breaking, now, afterContent)),
-    lateness: Math.fround(lateness(belief, { leftMs: looking.leftMs - (stream ? 0 : growingMs), level, firstContentMs })),
-    heldMs: Math.fround(waitFor(belief.capacity, now)),
+    breaking: Math.fround(expected(belief.breaking, afterContent, now)),
+    lateness: Math.fround(lateness(belief, { leftMs: looking.leftMs - inLine - (stream ? 0 : growingMs), level, firstContentMs })),
+    heldMs: Math.fround(heldMs - inLine),
     restingMs: Math.fround(restOf(belief.breaker, now)),
     headroom: Math.fround(headroomNow(belief.capacity, now)),
     warmTokens: Math.fround(warm),
@@ -67,9 +78,9 @@ export function seeHopefully({ offer, belief }: Contender, looking: Looking): Si
     cost: Math.fround(expectedCost(offer, looking, { warm: 0, warmth: belief.warmth.value })),
     firstContentMs: Math.fround(Math.exp(level) * latency.tail + perToken(belief.reading) * inputTokens),
     growingMs: Math.fround((outputTokens / Math.exp(speed)) * 1_000),
-    failure: Math.fround(beforeContent.usual),
+    failure: Math.fround(belief.failing.usual),
     lostMs: Math.fround(belief.lost.value),
-    breaking: Math.fround(afterContent.usual),
+    breaking: Math.fround(belief.breaking.usual),
     lateness: 0,
     heldMs: Math.fround(waitFor(belief.capacity, now)),
     restingMs: Math.fround(restOf(belief.breaker, now)),
@@ -98,7 +109,7 @@ interface Silence {
  * that is silent for longer than any. Held against how often that happens anyway, they pull the level up to where they stand,
  * and those beyond nearly all answers count as failures.
  */
-function silenceOf({ silent, latency, reading }: Belief, now: number): Silence {
+function silenceOf({ silent, latency, reading, provenAt }: Belief, now: number): Silence {
   if (silent.size === 0) return nothingSilent
   const level = levelNow(latency, now)
   let odds = upset
@@ -106,6 +117,8 @@ function silenceOf({ silent, latency, reading }: Belief, now: number): Silence {
   let overdue = 0
   let at = 0
   for (const call of silent) {
+    // Whoever has answered a later call is there, and this one is only slow, or lost.
+    if (call.startedAt < provenAt) continue
     const age = now - call.startedAt - perToken(reading) * call.coldTokens
     const off = Math.log(Math.max(1, age)) - level
     if (off < latency.p92) break
@@ -117,7 +130,7 @@ function silenceOf({ silent, latency, reading }: Belief, now: number): Silence {
   }
   if (at === 0) return nothingSilent
   const sure = odds / (1 + odds)
-  return { level: level + sure * (longest - level), given: sure * overdue }
+  return { level: level + sure * (longest - level), given: overdue }
 }
 
 /** Whoever is silent will be so for a while yet, as a logarithm. */
