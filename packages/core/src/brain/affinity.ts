@@ -15,6 +15,8 @@ export interface Warm {
 export interface Affinity {
   /** Last reader first; empty where nobody has. */
   of(key: string): readonly Warm[]
+  /** A request of it was counted or read here. */
+  has(key: string): boolean
   /** Counts a request of the conversation: how many turns to expect of one, and by how much a turn grows it, is learned. */
   turn(key: string, inputTokens: number): void
   read(key: string, warm: Warm): void
@@ -40,6 +42,7 @@ export function makeAffinity(): Affinity {
   const growth = makeAverage(usual.growth)
   return {
     of: key => readers.get(key) ?? none,
+    has: key => readers.has(key),
     turn(key, inputTokens) {
       const known = readers.get(key)
       first = first * keep + (known ? 0 : 1)

@@ -1,0 +1,272 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { RouterOffer } from '../../src/brain/port.ts'
+import { beliefOf, cheap, dear, type Mind, mindOf, routingStore, T0 } from './together.ts'
+
+function two(startMs = 0) {
+  const time = { ms: startMs }
+  const store = routingStore()
+  return { time, store, here: mindOf('here', time, { store }), there: mindOf('there', time, { store }) }
+}
+
+/** A brain that knows both offers to be alike. */
+const acquaint = ({ answer }: Mind): void => {
+  for (let calls = 0; calls < 10; calls += 1) for (const offer of [cheap, dear]) answer(offer)
+}
+
+/** Both know both offers, from themselves and from each other. */
+async function acquainted() {
+  const both = two()
+  const minds = [both.here, both.there]
+  for (const mind of minds) acquaint(mind)
+  for (const mind of minds) await mind.tell()
+  for (const mind of minds) await mind.listen()
+  return both
+}
+
+const seenBy = ({ brain }: Mind, offer: RouterOffer) =>
+  brain.plan({ inputTokens: 2_000, outputTokens: 100 }, [brain.contender(offer)]).choices()[0].sight
+
+describe('what one brain sees, the others know', () => {
+  test('an outage', async () => {
+    const { here, there } = await acquainted()
+    expect(there.first().offer.id).toBe('cheap')
+    for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)
+    expect(there.first().offer.id).toBe('cheap')
+    await here.tell()
+    await there.listen()
+    expect(there.first().offer.id).toBe('dear')
+    expect(seenBy(there, cheap).failure).toBeGreaterThan(0.9)
+  })
+
+  test('and that it is over', async () => {
+    const { here, there, time } = await acquainted()
+    for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)
+    await here.tell()
+    await there.listen()
+    time.ms += 60_000
+    for (let calls = 0; calls < 20; calls += 1) here.answer(cheap)
+    await here.tell()
+    await there.listen()
+    expect(there.first()).toMatchObject({ offer: { id: 'cheap' }, why: 'best' })
+  })
+
+  test('that an offer asked to be left alone, and for how long', async () => {
+    const { here, there, time } = two(5_000)
+    for (const mind of [here, there]) acquaint(mind)
+    here.fail(cheap, { kind: 'rate_limited', retryAfterMs: 30_000 })
+    expect(here.urgent()).toBe(1)
+    await here.tell()
+    time.ms += 10_000
+    await there.listen()
+    expect(there.first().offer.id).toBe('dear')
+    time.ms += 20_001
+    expect(there.first().offer.id).toBe('cheap')
+  })
+
+  test('who has read a conversation', async () => {
+    const { here, there, time, store } = two()
+    for (const mind of [here, there]) acquaint(mind)
+    here.answer(dear, { cacheKey: 'hash', inputTokens: 18_000 })
+    await here.tell()
+    expect(here.memory.isMissing('hash', here.moment().now)).toBe(false)
+    expect(there.memory.isMissing('hash', there.moment().now)).toBe(true)
+    there.memory.recall('hash', await store.readers('hash', T0 + time.ms), there.moment())
+    expect(there.memory.isMissing('hash', there.moment().now)).toBe(false)
+    expect(there.first('hash')).toMatchObject({ offer: { id: 'dear' }, sight: { warmTokens: 18_000 } })
+    expect(there.first('another').offer.id).toBe('cheap')
+  })
+
+  test('how fast an offer is, to one who has never asked it', async () => {
+    const { here, there } = two()
+    for (let calls = 0; calls < 30; calls += 1) here.answer(cheap, { afterMs: 3_000 })
+    await here.tell()
+    await there.listen()
+    const [mine, theirs] = [seenBy(here, cheap), seenBy(there, cheap)]
+    expect(theirs.firstContentMs / mine.firstContentMs).toBeCloseTo(1, 0)
+    expect(theirs.growingMs / mine.growingMs).toBeCloseTo(1, 1)
+  })
+
+  test('that answers have become slower, as soon as several agree', async () => {
+    const { here, there } = await acquainted()
+    const before = seenBy(there, cheap).firstContentMs
+    for (let calls = 0; calls < 8; calls += 1) here.answer(cheap, { afterMs: 6_000 })
+    await here.tell()
+    await there.listen()
+    expect(seenBy(there, cheap).firstContentMs).toBeGreaterThan(before * 3)
+  })
+
+  test('one slow answer elsewhere is no news', async () => {
+    const { here, there } = await acquainted()
+    const before = seenBy(there, cheap).firstContentMs
+    here.answer(cheap, { afterMs: 9_000 })
+    await here.tell()
+    await there.listen()
+    expect(seenBy(there, cheap).firstContentMs).toBeLessThan(before * 1.5)
+  })
+})
+
+describe('nothing counts twice', () => {
+  test('a brain learns nothing from what it has told itself', async () => {
+    const { here, store } = two()
+    acquaint(here)
+    here.fail(cheap)
+    await here.tell()
+    const before = structuredClone({ ...beliefOf(here, cheap), silent: [] })
+    const all = await store.news({ writer: 'nobody' }, here.moment().at)
+    expect(all.statistics).toHaveLength(2)
+    here.memory.learn(all, here.moment())
+    expect({ ...beliefOf(here, cheap), silent: [] }).toEqual(before)
+    expect(await here.tell()).toEqual([])
+  })
+
+  test('what was learned from others is not told on', async () => {
+    const { here, there } = two()
+    acquaint(here)
+    await here.tell()
+    await there.listen()
+    expect(beliefOf(there, cheap).heard).toBe(10)
+    expect(await there.tell()).toEqual([])
+  })
+
+  test('whoever tells and listens whenever, and however often, each brain has heard of each call once', async () => {
+    const act = fc.record({
+      mind: fc.constantFrom(0, 1, 2),
+      verb: fc.constantFrom('answer', 'fail', 'tell', 'listen', 'listen to all', 'wait'),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 60 }), async acts => {
+        const time = { ms: 0 }
+        const store = routingStore()
+        const minds = ['a', 'b', 'c'].map(name => mindOf(name, time, { store }))
+        let calls = 0
+        for (const { mind: at, verb } of acts) {
+          const mind = minds[at] as Mind
+          if (verb === 'answer') mind.answer(cheap)
+          if (verb === 'fail') mind.fail(cheap)
+          if (verb === 'answer' || verb === 'fail') calls += 1
+          if (verb === 'tell') await mind.tell()
+          if (verb === 'listen') await mind.listen()
+          if (verb === 'listen to all') mind.memory.learn(await store.news({ writer: 'nobody' }, mind.moment().at), mind.moment())
+          if (verb === 'wait') time.ms += 20_000
+        }
+        for (const mind of minds) await mind.tell()
+        for (const mind of minds) await mind.listen()
+        expect(minds.map(mind => beliefOf(mind, cheap).heard)).toEqual([calls, calls, calls])
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('who joins late gets everything once', async () => {
+    const { here, there, time, store } = two()
+    for (const mind of [here, there]) acquaint(mind)
+    for (const mind of [here, there]) await mind.tell()
+    here.answer(cheap)
+    await here.tell()
+    const late = mindOf('late', time, { store })
+    await late.listen()
+    expect(beliefOf(late, cheap).heard).toBe(21)
+    late.memory.learn(await store.news({ writer: 'late' }, late.moment().at), late.moment())
+    expect(beliefOf(late, cheap).heard).toBe(21)
+  })
+
+  test('what is heard of an offer that nobody here has met waits until somebody does', async () => {
+    const { here, time, store } = two()
+    acquaint(here)
+    for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)
+    here.fail(dear, { kind: 'rate_limited', retryAfterMs: 60_000 })
+    await here.tell()
+    const empty = mindOf('empty', time, { store, offers: [] })
+    await empty.listen()
+    await empty.listen()
+    expect(beliefOf(empty, cheap).heard).toBe(18)
+    expect(seenBy(empty, cheap).failure).toBeGreaterThan(0.2)
+    expect(seenBy(empty, dear).heldMs).toBeCloseTo(60_000, -3)
+  })
+
+  test('a count that everyone has forgotten begins anew', async () => {
+    const { here, there, time } = two()
+    acquaint(here)
+    await here.tell()
+    await there.listen()
+    time.ms += 3_600_000
+    here.answer(cheap)
+    const [row] = await here.tell()
+    expect(row).toMatchObject({ offer: 'cheap', answered: 1, finished: 1, waits: 1 })
+    await there.listen()
+    expect(beliefOf(there, cheap).heard).toBe(11)
+  })
+
+  test('a pause that was heard of is not told on', async () => {
+    const { here, there, store } = two()
+    here.fail(cheap, { kind: 'rate_limited', retryAfterMs: 30_000 })
+    await here.tell()
+    const { cursor } = await there.listen()
+    there.memory.limited('cheap')
+    await there.tell()
+    expect((await store.news({ writer: 'nobody', after: cursor }, there.moment().at)).pauses).toEqual([])
+  })
+})
+
+describe('what others say is weighed', () => {
+  const failureAfter = async (waitMs: number): Promise<number> => {
+    const { here, there, time } = two()
+    acquaint(there)
+    for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)
+    await here.tell()
+    time.ms += waitMs
+    await there.listen()
+    return seenBy(there, cheap).failure
+  }
+
+  test('the older it is, the less it counts', async () => {
+    const [fresh, old, ancient] = [await failureAfter(1_000), await failureAfter(240_000), await failureAfter(590_000)]
+    expect(fresh).toBeGreaterThan(old)
+    expect(old).toBeGreaterThan(ancient)
+  })
+
+  test('a crowd of others does not drown what is seen here', async () => {
+    const time = { ms: 0 }
+    const store = routingStore()
+    const crowd = Array.from({ length: 12 }, (_, n) => mindOf(`crowd-${n}`, time, { store }))
+    const alone = mindOf('alone', time, { store })
+    acquaint(alone)
+    for (const mind of crowd) for (let calls = 0; calls < 30; calls += 1) mind.answer(cheap)
+    for (const mind of crowd) await mind.tell()
+    await alone.listen()
+    for (let calls = 0; calls < 5; calls += 1) alone.fail(cheap)
+    expect(alone.first().offer.id).toBe('dear')
+  })
+
+  test('whatever numbers come, beliefs stay numbers', () => {
+    const count = fc.constantFrom(0, 1, 5, 1e9)
+    const sum = fc.constantFrom(0, 0.5, 1e3, 1e12)
+    const row = fc.record({
+      writer: fc.constantFrom('x', 'y'),
+      offer: fc.constantFrom('cheap', 'dear', 'unknown'),
+      epoch: fc.constantFrom(0, T0, T0 * 2),
+      version: fc.integer({ min: 0, max: 3 }),
+      at: fc.constantFrom(0, T0, T0 * 2),
+      answered: count,
+      failed: count,
+      finished: count,
+      broken: count,
+      waits: count,
+      lnWaits: sum,
+      lnWaitsSquared: sum,
+      speeds: count,
+      lnSpeeds: sum,
+    })
+    fc.assert(
+      fc.property(fc.array(row), rows => {
+        const mind = mindOf('me', { ms: 1_000 }, { store: routingStore() })
+        mind.memory.learn({ cursor: '1', statistics: rows, pauses: [{ offer: 'cheap', until: T0 * 2 }] }, mind.moment())
+        for (const { sight } of mind.brain.plan({ inputTokens: 100 }, mind.among).choices())
+          for (const value of Object.values(sight)) expect(value).not.toBeNaN()
+        expect(mind.first().offer.id).toBe('dear')
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
