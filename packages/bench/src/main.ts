@@ -5,8 +5,8 @@ import { sections } from './sections.ts'
 
 const usage = `pnpm bench [section …] [--quick] [--only word …] [--server memory|sqlite|floor]
 
-Sections: ${Object.keys(sections).join(', ')}. Without any: those that docs/performance.md shows.
---quick    fewer requests and rounds; nothing is written to the page
+Sections: ${Object.keys(sections).join(', ')}. Without any: those that a page of docs/ shows.
+--quick    fewer requests and rounds; nothing is written to a page
 --only     only the cases whose title holds the word, as in --only stream --only 32
 --server   the one that profile, allocations, promoted and held look into; default memory`
 
@@ -30,10 +30,10 @@ if (help || unknown !== undefined || server === undefined) {
   console.log(usage)
   process.exitCode = help ? 0 : 2
 } else {
-  for (const [name, { run, published }] of Object.entries(sections)) {
-    if (positionals.length === 0 ? !published : !positionals.includes(name)) continue
+  for (const [name, { run, page }] of Object.entries(sections)) {
+    if (positionals.length === 0 ? page === undefined : !positionals.includes(name)) continue
     const text = await run({ quick, only, server })
     console.log(`\n# ${name}\n\n${text}\n`)
-    if (published && !quick && only.length === 0) publish(name, text)
+    if (page !== undefined && !quick && only.length === 0) publish(name, text, page)
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
 
-const page = resolve(import.meta.dirname, '../../../docs/performance.md')
+const docs = resolve(import.meta.dirname, '../../../docs')
 
 /** A Markdown table with its columns lined up; all but the first column to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -18,10 +18,11 @@ const machine = (): string => {
   return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} CPUs${cpu ? ` (${cpu.model.trim()})` : ''}`
 }
 
-/** Puts what a section found between its markers; a page without them gets them at its end. */
-export function publish(section: string, text: string): void {
+/** Puts what a section found between its markers on a page of docs/; a page without them gets them at its end. */
+export function publish(section: string, text: string, on: string): void {
+  const page = resolve(docs, `${on}.md`)
   const [begin, end] = [`<!-- bench:${section} -->`, `<!-- /bench:${section} -->`]
-  const old = existsSync(page) ? readFileSync(page, 'utf8') : '# Performance\n'
+  const old = existsSync(page) ? readFileSync(page, 'utf8') : `# ${on[0]?.toUpperCase()}${on.slice(1)}\n`
   const block = `${begin}\n\n${machine()}\n\n${text}\n\n${end}`
   const [from, to] = [old.indexOf(begin), old.indexOf(end)]
   writeFileSync(page, from === -1 || to === -1 ? `${old.trimEnd()}\n\n${block}\n` : old.slice(0, from) + block + old.slice(to + end.length))

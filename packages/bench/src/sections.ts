@@ -4,6 +4,7 @@ import { image } from './image.ts'
 import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
+import { routing } from './routing/routing.ts'
 import { streams } from './streams.ts'
 import { translate } from './translate.ts'
 
@@ -19,15 +20,16 @@ export interface Options {
 /** Measures, and returns what it found as Markdown. */
 export type Section = (options: Options) => Promise<string>
 
-/** Every section by name. `pnpm bench` runs those that are published on docs/performance.md. */
-export const sections: Readonly<Record<string, { readonly run: Section; readonly published: boolean }>> = {
-  relay: { run: relay, published: true },
-  streams: { run: streams, published: true },
-  translate: { run: translate, published: true },
-  halves: { run: halves, published: true },
-  image: { run: image, published: true },
-  profile: { run: profile, published: false },
-  allocations: { run: allocations, published: false },
-  promoted: { run: promoted, published: false },
-  held: { run: held, published: false },
+/** Every section by name, and the page of docs/ that shows it. `pnpm bench` runs those that have one. */
+export const sections: Readonly<Record<string, { readonly run: Section; readonly page?: string }>> = {
+  relay: { run: relay, page: 'performance' },
+  streams: { run: streams, page: 'performance' },
+  translate: { run: translate, page: 'performance' },
+  halves: { run: halves, page: 'performance' },
+  image: { run: image, page: 'performance' },
+  routing: { run: routing, page: 'routing' },
+  profile: { run: profile },
+  allocations: { run: allocations },
+  promoted: { run: promoted },
+  held: { run: held },
 }

@@ -142,7 +142,10 @@ function send(scene: Scene, journey: Journey, choice: Choice): void {
   const line: Line = { attempt: router.started(choice), offer, fate, closed: false }
   journey.lines.push(line)
   follow(scene, journey, line)
-  events.at(Math.min(clock.nowMs + choice.timeoutMs, journey.endsMs), () => giveUp(scene, journey, line))
+  const leftMs = journey.endsMs - clock.nowMs
+  // A deadline is the caller's limit: that it passed says less of an offer than that the policy's own did.
+  const failed = choice.timeoutMs > leftMs ? ({ kind: 'timeout', chosen: true } as const) : ({ kind: 'timeout' } as const)
+  events.at(clock.nowMs + Math.min(choice.timeoutMs, leftMs), () => giveUp(scene, journey, { line, failed }))
   if (!scene.hedge || choice.hedgeAfterMs === undefined) return
   events.at(clock.nowMs + choice.hedgeAfterMs, () => {
     if (!line.closed && !journey.over && journey.open === 1) askNext(scene, journey)
@@ -218,10 +221,10 @@ function win(scene: Scene, journey: Journey, line: Line): void {
   }
 }
 
-function giveUp(scene: Scene, journey: Journey, line: Line): void {
-  if (line.closed || journey.over) return
-  payCancelled(scene, journey, line)
-  lose(scene, journey, { line, failed: { kind: 'timeout' } })
+function giveUp(scene: Scene, journey: Journey, loss: Loss): void {
+  if (loss.line.closed || journey.over) return
+  payCancelled(scene, journey, loss.line)
+  lose(scene, journey, loss)
 }
 
 interface Loss {

@@ -1,0 +1,116 @@
+import { medianOf } from '../numbers.ts'
+import type { Figures } from './figures.ts'
+import type { Policy } from './policy.ts'
+import { simulate } from './simulate.ts'
+import { type Fault, sixOffers, type TrueOffer, type World } from './world.ts'
+
+// One offer that everybody should prefer, and one thing that happens to it: what a policy does about it can be counted.
+
+type Trouble = Omit<Fault, 'offer' | 'fromMs' | 'toMs'>
+
+/** What may befall the favourite, by name. */
+export const troubles: Readonly<Record<string, Trouble>> = {
+  outage: { errors: 1, errorMs: 60 },
+  hang: { hangs: 1 },
+  'brown-out ×5': { slower: 5 },
+  '30 % errors': { errors: 0.3 },
+  '30 % hangs': { hangs: 0.3 },
+  '25 % breaks': { breaks: 0.25 },
+}
+
+const minuteMs = 60_000
+const fault = { fromMs: 10 * minuteMs, toMs: 20 * minuteMs }
+
+const [, birch, cedar, elm] = sixOffers as readonly [TrueOffer, TrueOffer, TrueOffer, TrueOffer]
+const favourite = 0
+/** The first is the cheapest and the fastest: whatever a policy looks at, it is the one to prefer. */
+const offers: readonly TrueOffer[] = [
+  { ...birch, id: 'oak', firstContentMs: 400, msPerToken: 0.05, tokensPerSecond: 120, breaks: 0.0004 },
+  { ...cedar, firstContentMs: 600, price: { input: 800_000, output: 2_600_000, cached: 400_000 } },
+  { ...birch, firstContentMs: 1_000, price: { input: 650_000, output: 2_200_000, cached: 325_000 } },
+  elm,
+].map(offer => ({ ...offer, requestsPerMinute: 3_000 }))
+
+const drill = (faults: readonly Fault[]): World => ({
+  name: 'drill',
+  offers,
+  rate: 8,
+  minutes: 30,
+  sessions: 0.4,
+  drift: 0,
+  faults: () => faults,
+})
+
+export interface Met {
+  /** First attempts that still went to the favourite while it was broken, and the share of all first attempts then. */
+  readonly attempts: number
+  readonly share: number
+  /** Milliseconds to first content that 5 % of what arrived then exceeded, failures included. */
+  readonly slowMs: number
+  /** Share of what arrived then that failed. */
+  readonly failed: number
+}
+
+/** The favourite breaks for ten minutes: how many still meet it, and what becomes of all who arrive then. A mean of the seeds. */
+export function meet(policy: Policy, trouble: Trouble, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Met {
+  const world = drill([{ ...trouble, offer: favourite, ...fault }])
+  let [attempts, arrived, failed] = [0, 0, 0]
+  const waits: number[] = []
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const figures = simulate(world, policy, { seed, rate, minutes: 22 })
+    figures.arrivedMs.forEach((atMs, at) => {
+      if (atMs < fault.fromMs || atMs >= fault.toMs) return
+      arrived += 1
+      if (figures.firstAsked[at] === favourite) attempts += 1
+      if (figures.succeeded[at] === 0) failed += 1
+      waits.push(figures.waitedMs[at] ?? 0)
+    })
+  }
+  const slowMs = Float64Array.from(waits).sort()[Math.floor(waits.length * 0.95)] ?? Number.NaN
+  return { attempts: attempts / seeds, share: attempts / arrived, slowMs, failed: failed / arrived }
+}
+
+export interface Back {
+  /** Seconds until the favourite has its traffic again: the middle of the seeds, and the longest. Infinite: not within the run. */
+  readonly usual: number
+  readonly longest: number
+}
+
+/** The favourite has recovered after ten minutes: when does it have its traffic again? */
+export function recover(policy: Policy, trouble: Trouble, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Back {
+  return back(policy, { ...trouble, offer: favourite, ...fault }, { rate, seeds })
+}
+
+/** An offer that was slow for half an hour, ever since anybody knows it, is the best from then on: when is that found? */
+export function improve(policy: Policy, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Back {
+  return back(policy, { slower: 4, offer: favourite, fromMs: 0, toMs: 30 * minuteMs }, { rate, seeds })
+}
+
+function back(policy: Policy, trouble: Fault, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Back {
+  const minutes = trouble.toMs / minuteMs + 30
+  const found = Array.from({ length: seeds }, (_, at) => {
+    return secondsUntilBack(simulate(drill([trouble]), policy, { seed: at + 1, rate, minutes }), trouble.toMs)
+  })
+  return { usual: medianOf(found), longest: Math.max(...found) }
+}
+
+const enough = { of: 20, at: 16 }
+
+/**
+ * From when on 16 of 20 requests go to the favourite. Conversations are left out: it is right that they stay where they are warm.
+ * A policy that spreads its traffic never gets there.
+ */
+function secondsUntilBack(figures: Figures, fromMs: number): number {
+  const later: number[] = []
+  figures.arrivedMs.forEach((atMs, at) => {
+    if (atMs >= fromMs && figures.keyed[at] === 0) later.push(at)
+  })
+  let there = 0
+  for (let at = 0; at < later.length; at += 1) {
+    if (figures.firstAsked[later[at] ?? 0] === favourite) there += 1
+    const first = at - enough.of
+    if (first >= 0 && figures.firstAsked[later[first] ?? 0] === favourite) there -= 1
+    if (there >= enough.at && first >= -1) return ((figures.arrivedMs[later[first + 1] ?? 0] ?? 0) - fromMs) / 1_000
+  }
+  return Number.POSITIVE_INFINITY
+}

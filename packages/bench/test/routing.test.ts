@@ -1,0 +1,214 @@
+import type { Attempt, Router } from '@signalbox/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cheapest, random, roundRobin } from '../src/routing/baselines.ts'
+import { createEvents } from '../src/routing/events.ts'
+import { oracle } from '../src/routing/oracle.ts'
+import { barChart } from '../src/routing/picture.ts'
+import { ours, policies } from '../src/routing/policies.ts'
+import type { Policy } from '../src/routing/policy.ts'
+import { randomWorld } from '../src/routing/random-world.ts'
+import { createReality } from '../src/routing/reality.ts'
+import { makeRequests } from '../src/routing/requests.ts'
+import { simulate } from '../src/routing/simulate.ts'
+import type { World } from '../src/routing/world.ts'
+import { cache, calm, worlds } from '../src/routing/worlds.ts'
+
+const short = { seed: 7, minutes: 5, rate: 3 }
+
+describe('a simulated run', () => {
+  it.each([oracle, ...policies])('gives the same figures for the same seed: $name', policy => {
+    expect(simulate(calm, policy, short)).toEqual(simulate(calm, policy, short))
+  })
+
+  it('gives other figures for another seed', () => {
+    expect(simulate(calm, random, { ...short, seed: 8 }).meanLoss).not.toBe(simulate(calm, random, short).meanLoss)
+  })
+
+  it('lets all policies meet the same luck: whom two of them ask, answers both after the same time', () => {
+    const flawless: World = {
+      ...calm,
+      sessions: 0,
+      offers: calm.offers.map(offer => ({ ...offer, errors: 0, breaks: 0, tail: 0, requestsPerMinute: 1e6 })),
+    }
+    const [a, b] = [simulate(flawless, random, short), simulate(flawless, roundRobin, short)]
+    const same = [...a.firstAsked.keys()].filter(at => a.firstAsked[at] === b.firstAsked[at])
+    expect(same.length).toBeGreaterThan(50)
+    expect(same.map(at => a.waitedMs[at])).toEqual(same.map(at => b.waitedMs[at]))
+  })
+
+  it.each(worlds)('leaves nothing in flight in world "$name", second attempts and all', world => {
+    for (const policy of [hasty, ours, cheapest]) {
+      const { counted, open, ended } = counting(policy)
+      const figures = simulate(world, counted, { ...short, hedge: true })
+      expect(ended()).toBe(figures.attempts)
+      expect(open.size).toBe(0)
+      expect(figures.losses.every(loss => Number.isFinite(loss) && loss > 0)).toBe(true)
+    }
+  })
+
+  it('leaves the call that answers second, and pays its prompt where cancelled calls are billed', () => {
+    const quiet: World = { ...calm, sessions: 0, offers: calm.offers.map(offer => ({ ...offer, errors: 0, breaks: 0 })) }
+    const [alone, hedged] = [simulate(quiet, hasty, short), simulate(quiet, hasty, { ...short, hedge: true })]
+    expect(hedged.attempts).toBeGreaterThan(alone.attempts)
+    expect(hedged.usd).toBeGreaterThan(alone.usd)
+    expect(hedged.firstContentMs[Math.floor(hedged.requests * 0.9)]).toBeLessThan(
+      alone.firstContentMs[Math.floor(alone.requests * 0.9)] ?? 0,
+    )
+  })
+})
+
+describe('the oracle', () => {
+  it('loses least of all, to within noise', () => {
+    const run = { seed: 3, minutes: 10, rate: 8 }
+    const least = simulate(calm, oracle, run).meanLoss
+    for (const policy of policies) expect(simulate(calm, policy, run).meanLoss, policy.name).toBeGreaterThan(least * 0.995)
+  })
+
+  it('never meets a limit that it could have seen', () => {
+    for (const world of [...worlds, randomWorld(5)]) expect(simulate(world, oracle, short).limited, world.name).toBe(0)
+  })
+})
+
+describe('a simulated offer', () => {
+  const asked = { number: 0, atMs: 0, inputTokens: 4_000, outputTokens: 100, stream: true, session: 'a' }
+  const flawless = { ...cache, drift: 0, offers: cache.offers.map(offer => ({ ...offer, errors: 0, breaks: 0, cacheHits: 1 })) }
+  const reality = () => createReality(flawless, { seed: 1, minutes: 60, faults: [] })
+
+  it('keeps a prompt for five minutes after it was last read', () => {
+    const { read, warm } = reality()
+    read(1, asked, 1_000)
+    expect([warm(1, 'a', 300_999), warm(1, 'a', 301_000), warm(2, 'a', 2_000), warm(1, 'b', 2_000)]).toEqual([4_000, 0, 0, 0])
+  })
+
+  it('lets a call through when it said that it would', () => {
+    const { call } = reality()
+    const cedar = 2
+    for (let number = 0; ; number += 1) {
+      const fate = call({ offer: cedar, asked: { ...asked, number }, again: 0, atMs: 0 })
+      if (fate.kind !== 'limited') continue
+      const { retryAfterMs = 0 } = fate
+      expect(retryAfterMs).toBeGreaterThan(0)
+      expect(call({ offer: cedar, asked, again: 1, atMs: retryAfterMs - 5 }).kind).toBe('limited')
+      expect(call({ offer: cedar, asked, again: 2, atMs: retryAfterMs }).kind).toBe('answer')
+      break
+    }
+  })
+
+  it('is as its fault says while that lasts, and as before after it', () => {
+    const { state } = createReality(flawless, {
+      seed: 1,
+      minutes: 60,
+      faults: [{ offer: 0, fromMs: 1_000, toMs: 2_000, slower: 4, hangs: 0.5 }],
+    })
+    const seen = (atMs: number) => [state(0, atMs).wait, state(0, atMs).hangs]
+    expect([seen(999), seen(1_000), seen(1_999), seen(2_000), [state(1, 1_500).wait, state(1, 1_500).hangs]]).toEqual([
+      [1, 0],
+      [4, 0.5],
+      [4, 0.5],
+      [1, 0],
+      [1, 0],
+    ])
+  })
+})
+
+describe('simulated requests', () => {
+  it('come in the order of time, with prompts that only grow within a conversation', () => {
+    const requests = makeRequests(cache, { seed: 2, minutes: 30, rate: 2 })
+    const last = new Map<string, number>()
+    let atMs = 0
+    for (const request of requests) {
+      expect(request.atMs).toBeGreaterThanOrEqual(atMs)
+      ;({ atMs } = request)
+      if (request.session === undefined) continue
+      expect(request.inputTokens).toBeGreaterThan(last.get(request.session) ?? 0)
+      last.set(request.session, request.inputTokens)
+    }
+    expect(last.size).toBeGreaterThan(100)
+  })
+
+  it('are about as many as asked for, and as many in conversations', () => {
+    const requests = makeRequests(calm, { seed: 2, minutes: 60, rate: 4 })
+    expect(requests.length / (4 * 3_600)).toBeCloseTo(1, 1)
+    expect(requests.filter(({ session }) => session !== undefined).length / requests.length).toBeCloseTo(0.4, 1)
+  })
+})
+
+it('lets events happen in the order of time, those of one time in the order in which they were set', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 20 })), times => {
+      const events = createEvents()
+      const seen: (readonly [number, number])[] = []
+      for (const [order, atMs] of times.entries()) events.at(atMs, () => seen.push([atMs, order]))
+      while (Number.isFinite(events.nextMs())) events.happen()
+      expect(seen).toEqual(times.map((atMs, order) => [atMs, order] as const).sort(([a, x], [b, y]) => a - b || x - y))
+    }),
+  )
+})
+
+it('draws the longest bar for the highest value, and writes names as text', () => {
+  const svg = barChart({ title: 'a', series: ['<x>', 'y'], groups: [{ title: 'w', values: [1, 3] }], label: String })
+  const [one = 0, three = 0] = [...svg.matchAll(/width="([\d.]+)" height="9" fill="[^"]+"\/><text x="[\d.]+" y="\d+">[13]</g)].map(
+    ([, wide]) => Number(wide),
+  )
+  expect(three / one).toBeCloseTo(3, 1)
+  expect(svg).not.toContain('<x>')
+})
+
+/** Asks a second offer at once. */
+const hasty: Policy = {
+  name: 'hasty',
+  create: setting => {
+    const router = random.create(setting)
+    return {
+      ...router,
+      plan: request => {
+        const plan = router.plan(request)
+        return {
+          ...plan,
+          next: () => {
+            const choice = plan.next()
+            return choice && { ...choice, hedgeAfterMs: 1 }
+          },
+        }
+      },
+    }
+  },
+}
+
+function counting(policy: Policy) {
+  const open = new Set<Attempt>()
+  let closed = 0
+  const end = (attempt: Attempt): void => {
+    expect(open.delete(attempt)).toBe(true)
+    closed += 1
+  }
+  const counted: Policy = {
+    name: policy.name,
+    create: setting => {
+      const router = policy.create(setting)
+      const watched: Router = {
+        ...router,
+        started: choice => {
+          const attempt = router.started(choice)
+          open.add(attempt)
+          return attempt
+        },
+        finished: (attempt, used) => {
+          end(attempt)
+          router.finished(attempt, used)
+        },
+        failed: (attempt, failed) => {
+          end(attempt)
+          router.failed(attempt, failed)
+        },
+        left: attempt => {
+          end(attempt)
+          router.left(attempt)
+        },
+      }
+      return watched
+    },
+  }
+  return { counted, open, ended: () => closed }
+}
