@@ -3,7 +3,7 @@ import { isClosed } from './breaker.ts'
 import { isFree, lossOf } from './decide.ts'
 import { levelNow } from './latency.ts'
 import { isHigh } from './rate.ts'
-import { type Looking, longSilenceMs, seeHopefully } from './see.ts'
+import { type Looking, longSilenceMs, seeHopefully, tries } from './see.ts'
 import type { Sight, Strategy } from './sight.ts'
 
 // Whoever is not asked cannot show that it is better than it is believed to be. So real requests go to it now and then: soon
@@ -45,7 +45,7 @@ export function hopeAmong(
     if (!isFree(sight)) continue
     const loss = lossOf(strategy, sight, contender.offer)
     // Looked at again in a while: what could not win now will not win with the next request either.
-    if (contender.belief.heard > 0) contender.belief.probeAt = looking.now + againMs
+    if (contender.belief.heard >= tries) contender.belief.probeAt = looking.now + againMs
     if (!best || loss < best.loss) best = { at, sight, loss }
   }
   return best
@@ -58,7 +58,7 @@ interface Hope {
 
 function isDue(belief: Belief, now: number, { saved }: Budget): boolean {
   if (belief.running > 0 || now < belief.probeAt) return false
-  if (belief.heard === 0) return true
+  if (belief.heard < tries) return true
   if (isUnheard(belief, now)) return saved >= price.unheard
   return saved >= price.fallen && (!isClosed(belief.breaker) || isFallen(belief, now))
 }
@@ -70,6 +70,7 @@ const isFallen = ({ failing, breaking, latency }: Belief, now: number): boolean 
 
 /** It is being tried: the next time is later. */
 export function probed(belief: Belief, now: number, budget: Budget): void {
+  if (belief.heard < tries) return
   budget.saved -= isUnheard(belief, now) ? price.unheard : price.fallen
   belief.probeMs = Math.min(longestMs, Math.max(firstMs, belief.probeMs * growth))
   belief.probeAt = now + belief.probeMs

@@ -27,8 +27,11 @@ export interface Best {
   readonly speed: number
 }
 
-/** Answers after which somebody is known. */
-export const known = 3
+/** Answers after which somebody is known, and after which it has had its tries. */
+export const known = 1
+export const tries = 3
+/** What one answer may be off by, as a logarithm. */
+const luck = 0.35
 
 /**
  * Whoever stands in line makes those behind wait too, so that a line costs all that the offer is better by. Only who has a prompt
@@ -70,9 +73,10 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
 export function seeHopefully({ offer, belief }: Contender, looking: Looking): Sight {
   const { now, best, inputTokens, outputTokens } = looking
   const { latency } = belief
-  // Unheard for minutes, it may have become as good as anyone.
+  // Unheard for minutes, it may have become as good as anyone; heard but a few times, it may only have been unlucky.
   const long = now - belief.heardAt > longSilenceMs || belief.heard === 0
-  const level = long ? Math.min(latency.longRun, best.level) : Math.min(latency.longRun, levelNow(latency, now))
+  const today = levelNow(latency, now)
+  const level = long ? Math.min(latency.longRun, best.level) : Math.min(latency.longRun, today) - (latency.seen < tries ? luck : 0)
   const speed = long ? Math.max(best.speed, belief.speed.value) : belief.speed.value
   return {
     cost: Math.fround(expectedCost(offer, looking, { warm: 0, warmth: belief.warmth.value })),
