@@ -19,11 +19,6 @@ const wishes: readonly Wish[] = [
   // Who does not think answers all the same, with a warning where its language has no word for the wish.
   { asked: ({ needs }) => needs.reasoning, met: candidate => !lacks(candidate, 'reasoning') },
   {
-    // A cap is no order to write so much: it is lowered, or the provider refuses and the next is asked.
-    asked: ({ needs }) => needs.outputTokens !== undefined,
-    met: ({ offer }, { needs }) => (needs.outputTokens ?? 0) <= (offer.max_output_tokens ?? Number.POSITIVE_INFINITY),
-  },
-  {
     asked: ({ needs }) => !needs.documents,
     met: (candidate, { needs }) =>
       needs.inputTokens <= roomFor(candidate) &&

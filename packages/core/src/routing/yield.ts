@@ -35,6 +35,15 @@ export const yielding: readonly Yielding[] = [
     reason: 'it will be switched off: name it in `gateway.routing.only` or `order` to ask it all the same',
   },
   {
+    // A cap is no order to write so much: where nobody can, it is lowered, or the provider says so.
+    to: 'same_model',
+    code: 'capability_mismatch',
+    param: 'max_output_tokens',
+    asked: ({ needs }) => needs.outputTokens !== undefined,
+    unmet: ({ offer }, { needs }) => offer.max_output_tokens !== undefined && (needs.outputTokens ?? 0) > offer.max_output_tokens,
+    reason: ({ offer }) => `it writes ${offer.max_output_tokens} tokens at most, and others as many as were asked for`,
+  },
+  {
     to: 'anybody',
     code: 'capability_mismatch',
     param: 'tools',
