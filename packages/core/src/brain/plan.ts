@@ -68,8 +68,9 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
     const fresh = among.filter(contender => !asked.has(contender))
     const open = fresh.length > 0 ? fresh : among.filter(contender => mayBeAskedAgain(asked.get(contender)))
     if (open.length === 0) return undefined
+    const cut = [...asked.values()].some(({ ended }) => ended === 'timeout')
     const failed = new Set([...asked.values()].flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
-    const seen = judging.look(open, failed)
+    const seen = { ...judging.look(open, failed), cut }
     const chosen = judging.choose(seen, left)
     return noted(seen, {
       ...chosen,
@@ -114,6 +115,7 @@ const mayBeAskedAgain = (chosen: Chosen | undefined): boolean =>
 interface Look extends View {
   readonly contenders: readonly Contender[]
   readonly looking: Looking
+  readonly cut?: boolean
 }
 
 interface Judging {
@@ -178,6 +180,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       looking,
       ceilingMs: request.timeoutMs ?? (stream ? ceilings.stream : ceilings.whole),
       coldMs: request.coldTimeoutMs ?? usualColdMs,
+      cut: seen.cut === true,
     })
     const mayHedge = request.hedge === true && stream && worth && next && isFree(next.sight) && hedging.saved >= 1
     const hedgeAfterMs = mayHedge

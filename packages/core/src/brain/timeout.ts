@@ -31,13 +31,15 @@ interface Bounds {
   readonly ceilingMs: number
   /** Of an offer that is hardly known. */
   readonly coldMs: number
+  /** An attempt of the request has been given up already. */
+  readonly cut: boolean
 }
 
 /** `next`: who would be asked then; nothing where nobody is left. */
 export function timeoutOf(
   { belief, sight, probing }: Seen & { readonly probing: boolean },
   next: Seen | undefined,
-  { looking, ceilingMs, coldMs }: Bounds,
+  { looking, ceilingMs, coldMs, cut }: Bounds,
 ): number {
   const { leftMs, stream, now, inputTokens } = looking
   const most = Math.max(1, Math.min(ceilingMs, leftMs))
@@ -52,6 +54,8 @@ export function timeoutOf(
     const spare = leftMs - Math.exp(levelNow(later.latency, now) + later.latency.p95) - perToken(later.reading) * inputTokens
     return Math.min(most, Math.max(least, Math.min(usual, spare)))
   }
+  // A whole answer that takes long may only be long: whoever is asked then would need as long.
+  if (cut) return most
   const isKnown = latency.seen >= seenEnough || speed.seen >= seenEnough
   const usual = isKnown ? Math.max(shortestWholeMs, longest + lengthPatience * sight.growingMs) : wholePatience * coldMs
   return Math.min(most, Math.max(shortestWholeMs, Math.min(usual, wholeShare * leftMs)))
