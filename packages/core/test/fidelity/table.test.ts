@@ -112,7 +112,8 @@ in \`warnings\` of the answer and as codes in \`X-Warnings\`, and \`gateway.rout
 provider of the caller's own language goes out as it came, unknown fields included; elsewhere an unknown field is named in a warning.
 
 The table speaks of an offer that says nothing special of itself. Facts of a provider or a model (its quirks) can take more away, with a
-warning each; \`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.
+warning each; an offer that is known not to take pictures, files or sound is not asked about them at all.
+\`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.
 
 ${row(['', ...providerLanguages])}
 ${row(['---', ...providerLanguages.map(() => '---')])}
