@@ -14,10 +14,13 @@ function usualLoss(offer: TrueOffer, worth: Worth): number {
   return price + worth.waiting * seconds + (worth.growing * meanOutput) / offer.tokensPerSecond + failing
 }
 
-/** Offers by index, the one with the least loss first: those whom a fault should hit to matter. */
-export function favourites({ offers }: World, worth: Worth): readonly number[] {
+/**
+ * Offers by index, the best first: those whom a fault should hit to matter. The best are those whom the oracle asks most while
+ * nothing is wrong; of those whom it asks as often, the one that loses less on a usual day.
+ */
+export function favourites({ offers }: World, worth: Worth, calls: readonly number[]): readonly number[] {
   return offers
-    .map((offer, at) => ({ at, loss: usualLoss(offer, worth) }))
-    .sort((a, b) => a.loss - b.loss)
+    .map((offer, at) => ({ at, calls: calls[at] ?? 0, loss: usualLoss(offer, worth) }))
+    .sort((a, b) => b.calls - a.calls || a.loss - b.loss)
     .map(({ at }) => at)
 }

@@ -3,6 +3,7 @@ import { bill } from './bill.ts'
 import { createEvents, type Events } from './events.ts'
 import { favourites } from './favourites.ts'
 import { createTally, type Figures, type Tally } from './figures.ts'
+import { oracle } from './oracle.ts'
 import type { Policy } from './policy.ts'
 import { createReality, type Fate, type Reality } from './reality.ts'
 import { type Asked, makeRequests } from './requests.ts'
@@ -37,7 +38,7 @@ export function simulate(world: World, policy: Policy, run: Run): Figures {
 export function simulateWith(world: World, policy: Policy, run: Run): { readonly figures: Figures; readonly router: Router } {
   const { seed, minutes = world.minutes, rate = world.rate, preference = 'balanced', hedge = false } = run
   const worth = preferences[preference]
-  const faults = world.faults({ seed, minutes, favourites: favourites(world, worth) })
+  const faults = world.faults({ seed, minutes, favourites: () => favouritesIn(world, { seed, minutes, rate, preference }) })
   const reality = createReality(world, { seed, minutes, faults })
   const requests = makeRequests(world, { seed, minutes, rate })
   const events = createEvents()
@@ -54,6 +55,24 @@ export function simulateWith(world: World, policy: Policy, run: Run): { readonly
   }
   passTime(scene, Number.POSITIVE_INFINITY)
   return { figures: tally.figures(), router }
+}
+
+const calmMinutes = 15
+const calmRate = 4
+const found = new WeakMap<World, Map<string, readonly number[]>>()
+
+/** Kept by run, since every policy serves the same ones. */
+function favouritesIn(world: World, { seed, minutes, rate, preference }: Required<Omit<Run, 'hedge'>>): readonly number[] {
+  const run = { seed, minutes: Math.min(minutes, calmMinutes), rate: Math.min(rate, calmRate), preference }
+  const key = Object.values(run).join()
+  const ofWorld = found.get(world) ?? new Map<string, readonly number[]>()
+  found.set(world, ofWorld)
+  const known = ofWorld.get(key)
+  if (known) return known
+  const calls = simulate({ ...world, faults: () => [] }, oracle, run).calls
+  const best = favourites(world, preferences[preference], calls)
+  ofWorld.set(key, best)
+  return best
 }
 
 const asSeen = ({ id, price, cacheMs }: TrueOffer): RouterOffer => ({ id, price, cacheMs })

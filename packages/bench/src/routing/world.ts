@@ -54,8 +54,8 @@ export interface Fault {
 export interface FaultPlan {
   readonly seed: number
   readonly minutes: number
-  /** Offers by index, the one with the least loss first. */
-  readonly favourites: readonly number[]
+  /** Offers by index, the one that is best in this run first. */
+  readonly favourites: () => readonly number[]
 }
 
 export interface World {

@@ -60,11 +60,12 @@ type Trouble = Omit<Fault, 'offer' | 'fromMs' | 'toMs'>
 export function inSpans({ seed, minutes, favourites }: FaultPlan, trouble: (dice: Dice) => Trouble | undefined): readonly Fault[] {
   const dice = createDice(within(seed, 404))
   const faults: Fault[] = []
+  const best = favourites()
   for (let at = dice.between(3, 6); at < minutes; ) {
     const until = at + dice.between(8, 11)
     const hit = pick(dice, victims) ?? []
     for (const place of hit) {
-      const offer = favourites[place]
+      const offer = best[place]
       if (offer !== undefined) faults.push({ ...trouble(dice), offer, fromMs: at * 60_000, toMs: until * 60_000 })
     }
     at = until + dice.between(3, 7)
