@@ -3,7 +3,8 @@ import type { Catalog } from './catalog.ts'
 import { frozen } from './frozen.ts'
 
 // How the built-in catalog lies on disk, as tools/compact.ts writes it: as it is told, but that sets which many share stand
-// once, in a list, and are named by their place there.
+// once, and are named there. A name is a text, even where it is a number: once a field of hundreds of objects has held numbers,
+// putting a set there has each of them laid out anew, which takes as long as the parsing.
 
 interface Stored extends Omit<Catalog, 'models'> {
   readonly sets: Sets
@@ -11,25 +12,25 @@ interface Stored extends Omit<Catalog, 'models'> {
 }
 
 interface Sets {
-  readonly abilities: readonly NonNullable<Offer['abilities']>[]
-  readonly quirks: readonly NonNullable<Offer['quirks']>[]
-  readonly capabilities: readonly NonNullable<Model['capabilities']>[]
-  readonly modalities: readonly NonNullable<Model['input_modalities']>[]
+  readonly abilities: Readonly<Record<string, Offer['abilities']>>
+  readonly quirks: Readonly<Record<string, Offer['quirks']>>
+  readonly capabilities: Readonly<Record<string, Model['capabilities']>>
+  readonly modalities: Readonly<Record<string, Model['input_modalities']>>
 }
 
 export interface StoredModel extends Omit<Model, 'capabilities' | 'input_modalities' | 'output_modalities' | 'offers'> {
-  readonly capabilities: number
-  readonly input_modalities: number
-  readonly output_modalities: number
+  readonly capabilities: string
+  readonly input_modalities: string
+  readonly output_modalities: string
   readonly offers: readonly StoredOffer[]
 }
 
 export interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
-  readonly abilities: number
-  readonly quirks?: number
+  readonly abilities: string
+  readonly quirks?: string
 }
 
-/** Fills the places in and freezes the whole. In place, since nobody else has it yet: copies would take longer than the parsing. */
+/** Puts the sets where they are named and freezes the whole. In place, since nobody else has it yet: copies would take longer than the parsing. */
 export function unpacked(text: string): Catalog {
   const { sets, models, ...rest } = JSON.parse(text) as Stored
   frozen(sets)

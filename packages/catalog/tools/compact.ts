@@ -17,7 +17,8 @@ process.stdout.write(`${facts.models.length} models, ${facts.models.flatMap(({ o
 function moduleText({ as_of, sets, dated, providers, models }: Packed): string {
   const lines = (items: readonly string[]): string => `[\n${items.join(',\n')}\n]`
   const linesOf = (items: readonly unknown[]): string => lines(items.map(item => JSON.stringify(item)))
-  const listed = Object.entries(sets).map(([name, items]) => `"${name}":${lines(items)}`)
+  const named = (items: readonly string[]): string => items.map((item, at) => `"${at}":${item}`).join(',\n')
+  const listed = Object.entries(sets).map(([name, items]) => `"${name}":{\n${named(items)}\n}`)
   const json = `{"as_of":"${as_of}",
 "sets":{${listed.join(',')}},
 "dated":${linesOf(dated)},

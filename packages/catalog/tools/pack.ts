@@ -73,7 +73,7 @@ function storedModel(model: FactModel, sets: Sets): StoredModel {
   }
 }
 
-function modalitiesOf(named: readonly string[], { modalities }: Sets): number {
+function modalitiesOf(named: readonly string[], { modalities }: Sets): string {
   const strangers = named.filter(each => !modalityOrder.includes(each))
   if (strangers.length > 0) throw new Error(`Nobody knows the modality ${strangers.join(', ')}.`)
   const known = modalityOrder.filter(each => named.includes(each))
@@ -141,8 +141,8 @@ function factsOf([id, provider]: readonly [string, FactProvider]): ProviderFacts
   }
 }
 
-function placeIn(known: string[], set: unknown): number {
+function placeIn(known: string[], set: unknown): string {
   const text = JSON.stringify(set)
   if (!known.includes(text)) known.push(text)
-  return known.indexOf(text)
+  return String(known.indexOf(text))
 }
