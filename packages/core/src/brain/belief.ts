@@ -62,6 +62,8 @@ export interface Underway extends Attempt {
 
 /** ln of 600 ms and of 60 tokens a second: of an offer that nobody has seen and that has no peers. */
 export const usualLevel = Math.log(600)
+/** Milliseconds that a failure takes, where none was seen. */
+export const usualLostMs = 400
 export const usualSpeed = Math.log(60)
 
 export const makeBelief = (at: number): Belief => ({
@@ -70,7 +72,7 @@ export const makeBelief = (at: number): Belief => ({
   latency: makeLatency(at, usualLevel),
   reading: makeReading(),
   speed: makeAverage(usualSpeed),
-  lost: makeAverage(400),
+  lost: makeAverage(usualLostMs),
   capacity: makeCapacity(at),
   breaker: makeBreaker(),
   warmth: makeAverage(0.9),

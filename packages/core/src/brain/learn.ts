@@ -5,7 +5,7 @@ import { accepted, holdFor, refused } from './capacity.ts'
 import { countSpeed, countWait } from './counts.ts'
 import { levelNow, observe } from './latency.ts'
 import type { Failed, Used } from './port.ts'
-import { lived } from './probe.ts'
+import { fellAgain, lived } from './probe.ts'
 import { afterContent, beforeContent, expected, isHigh, note } from './rate.ts'
 import { observeReading, perToken } from './reading.ts'
 import { blend } from './speed.ts'
@@ -111,12 +111,13 @@ function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void
   if (call.firstContentAt !== undefined) {
     untried(belief.breaker)
     note(belief.breaking, afterContent, { bad: true, now })
+    fellAgain(belief, now)
     belief.counts.broken += 1
     return
   }
   note(belief.failing, beforeContent, { bad: true, now })
   belief.counts.failed += 1
-  blend(belief.lost, now - call.startedAt, 0.15)
+  if (call.stream) blend(belief.lost, now - call.startedAt, 0.15)
   broke(belief.breaker, now, { failing: expected(belief.failing, beforeContent, now), chance })
   if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
 }

@@ -81,3 +81,9 @@ export function lived(belief: Belief, now: number): void {
   belief.probeMs = 0
   belief.probeAt = now
 }
+
+/** It broke off in the middle of an answer, which nothing can mend: the next try comes late. */
+export function fellAgain(belief: Belief, now: number): void {
+  belief.probeMs = longestMs
+  belief.probeAt = now + longestMs
+}

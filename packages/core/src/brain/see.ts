@@ -1,5 +1,5 @@
 import type { Warm } from './affinity.ts'
-import { type Belief, type Contender, usualLevel, usualSpeed } from './belief.ts'
+import { type Belief, type Contender, usualLevel, usualLostMs, usualSpeed } from './belief.ts'
 import { restOf } from './breaker.ts'
 import { headroomNow, waitFor } from './capacity.ts'
 import { expectedCost, type Use } from './cost.ts'
@@ -82,9 +82,9 @@ export function seeHopefully({ offer, belief }: Contender, looking: Looking): Si
     cost: Math.fround(expectedCost(offer, looking, { warm: 0, warmth: belief.warmth.value })),
     firstContentMs: Math.fround(Math.exp(level) * latency.tail + perToken(belief.reading) * inputTokens),
     growingMs: Math.fround((outputTokens / Math.exp(speed)) * 1_000),
-    failure: Math.fround(belief.failing.usual),
-    lostMs: Math.fround(belief.lost.value),
-    breaking: Math.fround(belief.breaking.usual),
+    failure: Math.fround(Math.min(belief.failing.usual, beforeContent.usual)),
+    lostMs: Math.fround(Math.min(belief.lost.value, usualLostMs)),
+    breaking: Math.fround(Math.min(belief.breaking.usual, afterContent.usual)),
     lateness: 0,
     heldMs: Math.fround(waitFor(belief.capacity, now)),
     restingMs: Math.fround(restOf(belief.breaker, now)),
