@@ -1,6 +1,7 @@
-import type { Choice, RouterOffer, Why } from './port.ts'
+import { endedCodes, endings, strategyCodes, strategyNames, whyCodes, whys } from './codes.ts'
+import type { Choice, RouterOffer } from './port.ts'
 import type { Worth } from './preferences.ts'
-import type { Asked, DecisionRecord, Ended, Loss, Outcome, Seen, StrategyName } from './record.ts'
+import { type Asked, type DecisionRecord, lossAs, type Outcome, plain, type Seen, type StrategyName } from './record.ts'
 import type { Sight } from './sight.ts'
 
 // The few bytes that a decision takes until somebody asks for it: at most one thousand and twenty-four.
@@ -26,35 +27,6 @@ export interface Draft {
 
 /** More than this no decision takes. */
 export const mostBytes = 1_024
-
-// These numbers stand in traces that were kept: new ones may be added, and none may change.
-const strategyCodes = {
-  balanced: 0,
-  cost: 1,
-  latency: 2,
-  throughput: 3,
-  availability: 4,
-  worth: 100,
-  own: 101,
-} as const satisfies Readonly<Record<StrategyName, number>>
-const whyCodes = { best: 0, probe: 1, fallback: 2, last_resort: 3 } as const satisfies Readonly<Record<Why, number>>
-const endedCodes = {
-  ok: 1,
-  error: 2,
-  timeout: 3,
-  rate_limited: 4,
-  credential: 5,
-  refused: 6,
-  left: 7,
-  broken: 8,
-} as const satisfies Readonly<Record<Ended, number>>
-
-const inverse = <Name extends string>(codes: Readonly<Record<Name, number>>): ReadonlyMap<number, Name> =>
-  new Map((Object.keys(codes) as Name[]).map(name => [codes[name], name]))
-
-const strategyNames = inverse(strategyCodes)
-const whys = inverse(whyCodes)
-const endings = inverse(endedCodes)
 
 const flags = { stream: 1, ranked: 2, hope: 4 } as const
 
@@ -97,11 +69,11 @@ const rankBytes = 8
 export const roomFor = (ranked: boolean): number =>
   Math.floor((mostBytes - places.rest - hopeBytes) / (candidateBytes + (ranked ? rankBytes : 0)))
 
-/** Bytes of a decision as it is written, with the numbers of its offers left at 0. */
-export function writeRecord(draft: Draft): DataView {
+/** Bytes of a decision as it is written, with the numbers of its offers and its outcome left at 0. `take` hands out empty room. */
+export function writeRecord<Bytes extends DataView>(draft: Draft, take: (bytes: number) => Bytes): Bytes {
   const { sights, ranks, hope, worth, looking, choice } = draft
   const each = candidateBytes + (ranks ? rankBytes : 0)
-  const bytes = new DataView(new ArrayBuffer(places.rest + (hope ? hopeBytes : 0) + sights.length * each))
+  const bytes = take(places.rest + (hope ? hopeBytes : 0) + sights.length * each)
   bytes.setFloat64(places.at, looking.now, true)
   bytes.setFloat64(places.request, draft.request, true)
   bytes.setFloat64(places.scale, draft.scale, true)
@@ -208,8 +180,8 @@ export function readRecord(bytes: DataView, offerAt: (at: number, number: number
     candidates.push({
       offer: offerAt(at, bytes.getUint32(place, true)),
       sight: readSight(bytes, place + 13),
-      loss: numberOrWorst(bytes.getFloat64(place + 5, true)),
-      ...(ranked && { rank: numberOrWorst(bytes.getFloat64(place + candidateBytes, true)) }),
+      loss: lossAs(bytes.getFloat64(place + 5, true)),
+      ...(ranked && { rank: lossAs(bytes.getFloat64(place + candidateBytes, true)) }),
       ...(bytes.getUint8(place + 4) !== 0 && { shunned: true as const }),
     })
   })
@@ -229,12 +201,12 @@ export function readRecord(bytes: DataView, offerAt: (at: number, number: number
       hope: {
         at: bytes.getUint16(rest, true),
         sight: readSight(bytes, rest + 10),
-        loss: numberOrWorst(bytes.getFloat64(rest + 2, true)),
+        loss: lossAs(bytes.getFloat64(rest + 2, true)),
       },
     }),
     chosen: bytes.getUint16(places.chosen, true),
     why: named(whys, bytes.getUint8(places.why)),
-    loss: numberOrWorst(bytes.getFloat64(places.loss, true)),
+    loss: lossAs(bytes.getFloat64(places.loss, true)),
     waitMs: single(bytes, places.waitMs),
     ...given('timeoutMs', single(bytes, places.timeoutMs)),
     ...given('hedgeAfterMs', single(bytes, places.hedgeAfterMs)),
@@ -248,14 +220,7 @@ function named<Name>(names: ReadonlyMap<number, Name>, code: number): Name {
   return name
 }
 
-/** JSON has one nought. */
-const plain = (number: number): number => number + 0
-
 const single = (bytes: DataView, place: number): number => plain(bytes.getFloat32(place, true))
-
-/** JSON has no infinity. What is best of all stays so as the least number that there is. */
-const numberOrWorst = (number: number): Loss =>
-  number === Number.NEGATIVE_INFINITY ? -Number.MAX_VALUE : Number.isFinite(number) ? plain(number) : null
 
 /** Of what need not be there, nothing where it is no number. */
 const given = <Name extends string>(name: Name, number: number): { readonly [name in Name]?: number } =>

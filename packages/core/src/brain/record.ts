@@ -91,3 +91,10 @@ export interface Outcome {
 
 /** `left`: nobody waited for it any more. `broken`: it broke off after first content. The others as in `Failed`. */
 export type Ended = 'ok' | 'error' | 'timeout' | 'rate_limited' | 'credential' | 'refused' | 'left' | 'broken'
+
+/** JSON has one nought. */
+export const plain = (number: number): number => number + 0
+
+/** JSON has no infinity. What is best of all stays so as the least number that there is. */
+export const lossAs = (number: number): Loss =>
+  number === Number.NEGATIVE_INFINITY ? -Number.MAX_VALUE : Number.isFinite(number) ? plain(number) : null

@@ -1,7 +1,7 @@
 import type { Underway } from './belief.ts'
 import { lossOf, type View } from './decide.ts'
 import { makeDice } from './dice.ts'
-import { readRecord, roomFor, writeOutcome, writeRecord } from './layout.ts'
+import { type Draft, readRecord, roomFor, writeOutcome, writeRecord } from './layout.ts'
 import { worthAt } from './loss.ts'
 import type { Chosen } from './plan.ts'
 import type { Choice, RouterOffer, RouterRequest, Used } from './port.ts'
@@ -59,6 +59,8 @@ export interface Recorder {
 }
 
 const usuallyKept = 1_000
+/** Decisions share pieces of memory of so many bytes: to get one of their own would take them longer than to be written. */
+const pageBytes = 16_384
 /** What makes the recorder's dice others than the router's: what is recorded must not change what is decided. */
 const ownDice = 0x2c1b3c6d
 
@@ -66,6 +68,7 @@ export function createRecorder({ keep = usuallyKept, share = 1 }: RecordOptions,
   if (!Number.isSafeInteger(keep) || keep < 0) throw new TypeError(`\`record.keep\` is ${keep}; it takes a whole number, 0 or more.`)
   if (!(share >= 0 && share <= 1)) throw new TypeError(`\`record.share\` is ${share}; it takes a number from 0 to 1.`)
   const dice = makeDice(seed ^ ownDice)
+  const take = makePaper()
   const ring: Note[] = []
   let written = 0
   let requests = 0
@@ -77,7 +80,7 @@ export function createRecorder({ keep = usuallyKept, share = 1 }: RecordOptions,
     open(judgement) {
       const request = requests
       requests += 1
-      return share < 1 && dice() >= share ? undefined : takePen(judgement, { request, seed, remember })
+      return share < 1 && dice() >= share ? undefined : takePen(judgement, { request, seed, take, remember })
     },
     end: writeEnd,
     trace() {
@@ -90,10 +93,25 @@ export function createRecorder({ keep = usuallyKept, share = 1 }: RecordOptions,
 interface Page {
   readonly request: number
   readonly seed: number
+  readonly take: (bytes: number) => DataView
   readonly remember: (note: Note) => void
 }
 
-function takePen(judgement: Judgement, { request, seed, remember }: Page): Pen {
+/** Hands out room that nobody has written on. A page lives as long as somebody keeps what stands on it. */
+function makePaper(): Page['take'] {
+  let page = new ArrayBuffer(pageBytes)
+  let used = 0
+  return bytes => {
+    if (used + bytes > page.byteLength) {
+      page = new ArrayBuffer(pageBytes)
+      used = 0
+    }
+    used += bytes
+    return new DataView(page, used - bytes, bytes)
+  }
+}
+
+function takePen(judgement: Judgement, { request, seed, take, remember }: Page): Pen {
   const { worth, strategy, rank, among } = judgement
   const name = nameOf(judgement)
   const scale = scaleOf(name, worth, among)
@@ -107,7 +125,7 @@ function takePen(judgement: Judgement, { request, seed, remember }: Page): Pen {
       const placeOf = (at: number): number => (kept ? kept.indexOf(at) : at)
       const { hope, shunned, looking } = seen
       const offers = some(seen.offers)
-      const bytes = writeRecord({
+      const draft: Draft = {
         request,
         strategy: name,
         worth,
@@ -122,8 +140,8 @@ function takePen(judgement: Judgement, { request, seed, remember }: Page): Pen {
         ranks: rank && offers.map(rank),
         shunned: shunned && some(shunned),
         hope: hope && { at: placeOf(hope.at), sight: hope.sight, loss: lossOf(strategy, hope.sight, seen.offers[hope.at] as RouterOffer) },
-      })
-      const note: Note = { bytes, offers, at: looking.now }
+      }
+      const note: Note = { bytes: writeRecord(draft, take), offers, at: looking.now }
       notes.push(note)
       remember(note)
       return note
@@ -134,7 +152,7 @@ function takePen(judgement: Judgement, { request, seed, remember }: Page): Pen {
 
 /** Weights without end weigh nothing against each other: what they come to stands in the losses, as with a function. */
 function nameOf({ preference, worth }: Judgement): StrategyName {
-  if (!worth || !Object.values(worth).every(Number.isFinite)) return 'own'
+  if (!worth || !Number.isFinite(worth.waiting + worth.growing + worth.failing)) return 'own'
   return typeof preference === 'string' ? preference : 'worth'
 }
 
