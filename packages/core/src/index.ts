@@ -1,9 +1,26 @@
 export type { Caller } from './access/caller.ts'
 export { profileOf, type Scope, scopes } from './access/scopes.ts'
-export type { Attempt, Choice, Failed, Router, RouterOffer, RouterOptions, RouterPlan, RouterRequest, Used } from './brain/port.ts'
+export { type Evidence, type Exclusion, evidenceOf } from './brain/evidence.ts'
+export type {
+  Attempt,
+  Choice,
+  Failed,
+  Recorded,
+  Router,
+  RouterOffer,
+  RouterOptions,
+  RouterPlan,
+  RouterRequest,
+  Used,
+} from './brain/port.ts'
 export { type Preference, preferences, type Worth } from './brain/preferences.ts'
+export { type Alternative, type Receipt, receiptOf } from './brain/receipt.ts'
+export type { DecisionRecord, Outcome, Trace } from './brain/record.ts'
+export type { RecordOptions } from './brain/recorder.ts'
+export { type Estimate, type Replay, type Replayed, replay } from './brain/replay.ts'
 export { createRouter } from './brain/router.ts'
 export type { Sight } from './brain/sight.ts'
+export { decodeTrace, encodeTrace, encodeTraceText } from './brain/trace.ts'
 export { GatewayError, isGatewayError } from './errors/gateway-error.ts'
 export { nearestOf } from './errors/nearest.ts'
 export type { Limits, Timeouts } from './execution/limits.ts'
