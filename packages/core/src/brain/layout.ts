@@ -26,7 +26,7 @@ export interface Draft {
 }
 
 /** More than this no decision takes. */
-export const mostBytes = 1_024
+const mostBytes = 1_024
 
 const flags = { stream: 1, ranked: 2, hope: 4 } as const
 

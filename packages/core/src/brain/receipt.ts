@@ -59,15 +59,13 @@ function whyLost(record: DecisionRecord, it: Seen): string {
     : later(it.loss, record.loss)
       ? 'was judged worse by the strategy'
       : undefined
-  if (worse === undefined) return 'was as good, and stood later'
-  return record.why === 'probe' ? `${worse}, beside what was hoped of the one that was tried` : worse
+  if (worse !== undefined) return record.why === 'probe' ? `${worse}, beside what was hoped of the one that was tried` : worse
+  const laterMs = it.sight.heldMs - won.sight.heldMs
+  return laterMs > 0 ? `would have had room only ${seconds(laterMs)} later` : 'was as good, and stood later'
 }
 
-function whyHeld(it: Sight, won: Sight): string | undefined {
-  if (isFree(it)) return undefined
-  if (isFree(won)) return it.restingMs > 0 ? 'was resting after failures' : 'had used up its limit'
-  return it.heldMs > won.heldMs ? `would have had room only ${seconds(it.heldMs - won.heldMs)} later` : undefined
-}
+const whyHeld = (it: Sight, won: Sight): string | undefined =>
+  isFree(it) || !isFree(won) ? undefined : it.restingMs > 0 ? 'was resting after failures' : 'had used up its limit'
 
 /** Null: nothing is later. */
 const later = (a: number | null | undefined, b: number | null | undefined): boolean =>

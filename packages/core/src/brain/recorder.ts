@@ -35,12 +35,12 @@ export interface Pen {
 }
 
 /** What was seen for one decision. */
-export interface Glimpse extends View {
+interface Glimpse extends View {
   readonly looking: Looking
 }
 
 /** By what a request is decided. */
-export interface Judgement {
+interface Judgement {
   readonly preference: Preference | Worth | Strategy
   /** Absent: a function decides. */
   readonly worth: Worth | undefined
