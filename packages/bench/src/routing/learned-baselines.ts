@@ -87,8 +87,6 @@ function peakRanking(setting: Setting): Ranking {
     const keep = Math.exp(-(now() - its.atMs) / decayMs)
     its.ms = ms > peak(at) ? ms : its.ms * keep + ms * (1 - keep)
     its.atMs = now()
-    its.failures = 0
-    its.restMs = 5_000
   }
   return {
     rank: () => {
@@ -101,6 +99,10 @@ function peakRanking(setting: Setting): Ranking {
       if (its) its.open += 1
     },
     answered: note,
+    served: at => {
+      const its = all[at]
+      if (its) [its.failures, its.restMs] = [0, 5_000]
+    },
     failed: at => {
       const its = all[at]
       if (!its) return

@@ -104,7 +104,8 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     const best = judged.reduce((a, b) => (b.loss < a.loss ? b : a))
     const offer = offers[best.seer.at]
     if (!offer) return undefined
-    if (best.waitMs > 0) best.seer.queued += 1
+    // Whoever would come too late for a place takes none.
+    if (best.waitMs > 0 && best.waitMs < endsMs - now()) best.seer.queued += 1
     return { offer, loss: best.loss, sight: blind, why: 'best', waitMs: best.waitMs, timeoutMs: best.cutMs }
   }
   const seerOf = new Map(offers.map((offer, at) => [offer.id, seers[at]]))

@@ -22,8 +22,9 @@ export interface Policy {
 export interface Ranking {
   rank(request: RouterRequest): readonly number[]
   started?(offer: number): void
-  /** First content has come, or a whole answer, after so many milliseconds. */
+  /** First content of a stream has come after so many milliseconds. Whole answers take longer, and would make who got them look slow. */
   answered?(offer: number, afterMs: number): void
+  served?(offer: number): void
   failed?(offer: number, failed: Failed): void
   /** Whatever became of it, the call is over. */
   over?(offer: number): void
@@ -35,16 +36,11 @@ export const fixedTimeoutMs = { stream: 8_000, whole: 45_000 } as const
 interface Going extends Attempt {
   readonly offer: number
   readonly atMs: number
-  heard: boolean
 }
 
 /** A router that walks a ranking from its best to its last, and then again, as the baselines do. */
 export function createRanked({ offers, now }: Setting, ranking: Ranking): Router {
   const indexOf = new Map(offers.map((offer, at) => [offer.id, at]))
-  const heard = (going: Going): void => {
-    if (!going.heard) ranking.answered?.(going.offer, now() - going.atMs)
-    going.heard = true
-  }
   const plan = (request: RouterRequest) => {
     const timeoutMs = request.stream === false ? fixedTimeoutMs.whole : fixedTimeoutMs.stream
     const choices = ranking.rank(request).flatMap((at, place): Choice[] => {
@@ -66,11 +62,11 @@ export function createRanked({ offers, now }: Setting, ranking: Ranking): Router
     started: (choice): Going => {
       const offer = indexOf.get(choice.offer.id) ?? 0
       ranking.started?.(offer)
-      return { choice, offer, atMs: now(), heard: false }
+      return { choice, offer, atMs: now() }
     },
-    firstContent: attempt => heard(attempt as Going),
+    firstContent: attempt => ranking.answered?.((attempt as Going).offer, now() - (attempt as Going).atMs),
     finished: (attempt: Attempt, _used?: Used) => {
-      heard(attempt as Going)
+      ranking.served?.((attempt as Going).offer)
       ranking.over?.((attempt as Going).offer)
     },
     failed: (attempt, failed) => {
