@@ -31,7 +31,7 @@ export function lossOf(strategy: Strategy, sight: Sight, offer: RouterOffer): nu
 
 export const isFree = ({ heldMs, restingMs }: Sight): boolean => heldMs <= 0 && restingMs <= 0
 
-/** Free ones first, then who is free soonest; of those the least loss, of equals the one that stands earlier. */
+/** Free ones first; of those the least loss, of equals the one that stands earlier. */
 export function decide({ offers, sights, shunned, hope }: View, strategy: Strategy): Decision {
   let at = 0
   let loss = Number.POSITIVE_INFINITY
@@ -91,7 +91,6 @@ function goesBefore(a: Judged, b: Judged): boolean {
   const aFree = isFree(a.sight)
   const bFree = isFree(b.sight)
   if (aFree !== bFree) return aFree
-  if (!aFree && a.sight.heldMs !== b.sight.heldMs) return a.sight.heldMs < b.sight.heldMs
   if (a.shunned !== b.shunned) return b.shunned === true
   return a.loss < b.loss
 }

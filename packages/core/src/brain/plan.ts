@@ -47,7 +47,11 @@ const leisureMs = 4_000
 /** A second look at somebody who failed comes no sooner. */
 const againMs = 250
 /** How long a request stands in line for an offer that is full, of what is left. */
-const longestWait = { milliseconds: 2_000, share: 0.25 }
+const patience = { milliseconds: 2_000, share: 0.25 }
+/** And where nobody has room. */
+const longPatience = { milliseconds: 8_000, share: 0.5 }
+const waitingUpTo = ({ milliseconds, share }: typeof patience, leftMs: number): number =>
+  Math.min(milliseconds, Math.max(0, leftMs * share))
 
 /** Judges everyone once, and again whenever the next is asked for. */
 export function planFor(mind: Mind, request: RouterRequest, among: readonly Contender[]): RouterPlan {
@@ -157,7 +161,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       turns,
       growth: affinity.growth(),
       leftMs: left,
-      patienceMs: Math.min(longestWait.milliseconds, Math.max(0, left * longestWait.share)),
+      patienceMs: waitingUpTo(patience, left),
       best: bestOf(among, now),
     }
     const sights = contenders.map(contender => see(contender, looking, warmAt(readers, contender, now)))
@@ -193,7 +197,10 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       loss,
       sight,
       why,
-      waitMs: Math.min(waitFor(contender.belief.capacity, looking.now), looking.patienceMs),
+      waitMs: Math.min(
+        waitFor(contender.belief.capacity, looking.now),
+        free ? looking.patienceMs : waitingUpTo(longPatience, looking.leftMs),
+      ),
       timeoutMs,
       ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
       contender,

@@ -38,6 +38,8 @@ const luck = 0.35
  * warm there stands in it for long.
  */
 const strangersPatience = 0.08
+/** Nobody stands in line for longer, whatever the offer says. */
+const longestLineMs = 30_000
 
 /** What an offer looks like for a request: beliefs, brought up to now. */
 export function see({ offer, belief }: Contender, looking: Looking, warm: number): Sight {
@@ -54,13 +56,15 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
   const inLine = heldMs <= (warm > 0 ? looking.patienceMs : looking.patienceMs * strangersPatience) ? heldMs : 0
   return {
     cost: Math.fround(expectedCost(offer, looking, { warm, warmth: belief.warmth.value })),
-    // A place that is free in a moment is waited for, and the wait counts like any other.
-    firstContentMs: Math.fround(inLine + firstContentMs),
+    // The wait for a place counts like any other.
+    firstContentMs: Math.fround(Math.min(heldMs, longestLineMs) + firstContentMs),
     growingMs: Math.fround(growingMs),
     failure: Math.fround(expectedIf(belief.failing, beforeContent, { now, given: silence.given })),
     lostMs: Math.fround(belief.lost.value),
     breaking: Math.fround(expected(belief.breaking, afterContent, now)),
-    lateness: Math.fround(lateness(belief, { leftMs: looking.leftMs - inLine - (stream ? 0 : growingMs), level, firstContentMs })),
+    lateness: Math.fround(
+      lateness(belief, { leftMs: looking.leftMs - Math.min(heldMs, longestLineMs) - (stream ? 0 : growingMs), level, firstContentMs }),
+    ),
     heldMs: Math.fround(heldMs - inLine),
     restingMs: Math.fround(restOf(belief.breaker, now)),
     headroom: Math.fround(headroomNow(belief.capacity, now)),
