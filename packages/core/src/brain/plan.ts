@@ -69,7 +69,8 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
   }
   const again = (): Chosen | undefined => {
     if (judging.leftMs() <= 0) return undefined
-    const fresh = among.filter(contender => !asked.has(contender))
+    // Who was only full may have room by now, and is worth more than somebody who is down.
+    const fresh = among.filter(contender => !asked.has(contender) || asked.get(contender)?.ended === 'rate_limited')
     const open = fresh.length > 0 ? fresh : among.filter(contender => mayBeAskedAgain(asked.get(contender)))
     if (open.length === 0) return undefined
     const cut = [...asked.values()].some(({ ended }) => ended === 'timeout')
