@@ -1,15 +1,16 @@
 import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
+import { createBrain } from './brain/brain.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
-import { openCarried, pinned } from './inference/carry.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
 import { keepLeases } from './inference/leases.ts'
+import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
 import { type Billing, billingOf } from './management/billing.ts'
 import type { Identity } from './management/identity.ts'
@@ -17,14 +18,13 @@ import { type Keys, keysOf } from './management/keys.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
 import { estimateInput } from './metering/estimate.ts'
-import { checkOptions, defaultLimits, defaultTimeouts, type GatewayOptions } from './options.ts'
+import { checkOptions, defaultLimits, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
 import type { ClientDialect } from './protocol/dialect.ts'
 import { originalOf, remember } from './protocol/original.ts'
 import type { InferenceRequest } from './protocol/request.ts'
-import { keepHealth } from './routing/health.ts'
+import { keepContenders } from './routing/contenders.ts'
 import { makePlan } from './routing/make-plan.ts'
-import type { Plan } from './routing/plan.ts'
-import { strategies } from './routing/strategies.ts'
+import { soundly, strategies } from './routing/strategies.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { timersOf } from './runtime/timers.ts'
@@ -43,8 +43,8 @@ export interface Gateway extends Endpoints {
   identity(caller: Caller): Promise<Identity>
   /** Counts a management call against its class. Throws `requests_per_min_exceeded` (429). */
   countManagement(caller: Caller, kind: 'reads' | 'writes'): Promise<void>
-  /** Routing without calling: who would be asked, in what order, and who was left out and why. */
-  plan(request: InferenceRequest, caller: Caller): Promise<Plan & { readonly fidelity: readonly Fidelity[] }>
+  /** Routing without calling: who would be asked, in what order and by what numbers, and who was left out and why. Nothing is learned of it. */
+  plan(request: InferenceRequest, caller: Caller): Promise<PlannedRequest>
   /** What of the request each provider of the model (default: those it names) would keep, say otherwise, approximate or drop. Nobody is called. */
   fidelity(request: InferenceRequest, model?: string): readonly Fidelity[]
   /** Input tokens, by a counter of the provider's own where there is one, else estimated. Counts against the rate of the key; nothing is paid. */
@@ -75,21 +75,22 @@ export function createGateway(options: GatewayOptions): Gateway {
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const models = directoryOf(options.models, options.providers, options.facts)
-  const health = keepHealth(clock)
+  const brain = createBrain({ monotonic: () => clock.monotonic(), preference: 'balanced', seed: options.seed ?? seedFrom(ids) })
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
     find: models.find,
     nearest: models.nearest,
-    strategies: { ...strategies, ...options.strategies },
-    strategy: options.strategy ?? 'order',
-    health,
-    clock,
+    strategies: { ...strategies, ...soundly(options.strategies, logger) },
+    strategy: options.strategy ?? defaultStrategy,
     readsMedia: options.media !== undefined,
   }
   const live = new Set<Live>()
   const engine: Engine = {
     planning,
-    health,
+    brain,
+    contenders: keepContenders(brain),
+    hedge: options.hedge ?? false,
+    hedgeMaxCost: options.hedgeMaxCost ?? Number.POSITIVE_INFINITY,
     storage,
     clock,
     logger,
@@ -137,16 +138,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         retryAfterMs: refusal.retryAfterMs,
       })
     },
-    async plan(asked, caller) {
-      const request = options.prepare ? await options.prepare(asked, caller) : asked
-      const carried = await openCarried(request, caller.workspaceId, engine.ring)
-      const plan = makePlan(request, estimateInput(request.prompt), pinned(planning, carried))
-      const fidelity = plan.candidates.map(candidate => {
-        const fitted = carried?.fit(candidate, false)
-        return fidelityOf(fitted?.request ?? request, candidate, fitted?.warnings)
-      })
-      return { ...plan, fidelity }
-    },
+    plan: (request, caller) => planned(engine, request, caller),
     fidelity(asked, model) {
       const request = model === undefined ? asked : askingFor(asked, model)
       const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
@@ -199,6 +191,9 @@ function ringOf({ sealingKey, previousSealingKeys = [] }: GatewayOptions, ids: I
   const older = previousSealingKeys.map(key => key.slice())
   return makeKeyRing(() => [first ?? ids.random(keyBytes), ...older])
 }
+
+/** Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment. */
+const seedFrom = (ids: Ids): number => ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)
 
 /** Waits until no request is under way, or the time is over. */
 async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {

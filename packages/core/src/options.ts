@@ -1,11 +1,12 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
+import type { Strategy } from './brain/sight.ts'
 import type { Limits, Timeouts } from './execution/limits.ts'
 import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
 import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
-import { type Strategy, strategies } from './routing/strategies.ts'
+import { strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 import { keyBytes } from './runtime/seal.ts'
 
@@ -22,10 +23,28 @@ export interface GatewayOptions {
   readonly storage: Storage
   /** Shown as `owned_by`. Default: `signalbox`. */
   readonly operator?: string
-  /** How candidates are ranked where a request does not say. Default: `order`. */
+  /**
+   * What decides among those who can serve a request that does not say: `balanced`, `cost`, `latency`, `throughput`,
+   * `availability`, `order` (as given), or a name from `strategies`. Default: `balanced`.
+   */
   readonly strategy?: string
-  /** Strategies of your own, by name; requests may name them too. */
+  /**
+   * Strategies of your own, by name; requests may name them too. Each sees expectations of an offer for one request and returns
+   * a number: lower goes first. What throws or is no number is worst.
+   *
+   * @example { thrifty: ({ cost, failure }) => cost + 0.01 * failure }
+   */
   readonly strategies?: Readonly<Record<string, Strategy>>
+  /**
+   * Two providers may be asked at once where a request does not say: the second when the first has been silent for so long that
+   * further waiting costs more than another call. Streams without hosted tools only. The caller pays for the answer, and for
+   * the prompt that the slower one had taken. Default: false.
+   */
+  readonly hedge?: boolean
+  /** USD that such a second call may be expected to cost. Default: any. */
+  readonly hedgeMaxCost?: number
+  /** A whole number. Gateways with the same seed that see the same choose the same. Default: drawn from `ids`. */
+  readonly seed?: number
   readonly timeouts?: Partial<Timeouts>
   readonly limits?: Partial<Limits>
   /** The one place to change a request on its way in. Everything else only watches. */
@@ -47,6 +66,7 @@ export interface GatewayOptions {
   readonly logger?: Logger
 }
 
+export const defaultStrategy = 'balanced'
 export const defaultTimeouts: Timeouts = { firstByteMs: 120_000, wholeMs: 300_000, deadlineMs: 1_080_000, idleMs: 120_000 }
 export const defaultLimits: Limits = {
   inferenceRpm: 1_000,
@@ -64,6 +84,10 @@ export function checkOptions(options: GatewayOptions): void {
     ids.add(id)
   }
   checkKeys(options)
+  const { seed, hedgeMaxCost } = options
+  if (seed !== undefined && !Number.isSafeInteger(seed)) throw new TypeError(`createGateway: \`seed\` is ${seed}; it takes a whole number.`)
+  if (hedgeMaxCost !== undefined && !(hedgeMaxCost >= 0))
+    throw new TypeError(`createGateway: \`hedgeMaxCost\` is ${hedgeMaxCost}; it takes USD, 0 or more.`)
   for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits: options.limits })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {
       if (!Number.isSafeInteger(value) || value < 1)

@@ -10,7 +10,7 @@ import { isSpoken, type SpokenDialect, speeches } from './speech/tongues.ts'
 export type Reachable = { readonly url: string } | { readonly baseUrl: string }
 
 export interface TestGatewayOptions extends Omit<Partial<GatewayOptions>, 'providers' | 'models'> {
-  /** Asked in this order, as `server-1`, `server-2`, … */
+  /** Asked in this order, as `server-1`, `server-2`, …: the strategy is `order` where the options do not say otherwise. */
   readonly servers?: readonly Reachable[]
   /** Asked after the servers. */
   readonly providers?: readonly Provider[]
@@ -85,7 +85,14 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   )
   const all = [...reached, ...providers]
   const spoken = all.map(({ id, dialects }) => ({ id, dialect: dialects.map(({ name }) => name).find(isSpoken) ?? dialect }))
-  const gateway = createGateway({ logger: quiet, ...rest, storage, providers: all, models: models ?? testModels(spoken) })
+  const gateway = createGateway({
+    logger: quiet,
+    strategy: 'order',
+    ...rest,
+    storage,
+    providers: all,
+    models: models ?? testModels(spoken),
+  })
   const workspace = await gateway.workspaces.create({ name: 'Test' })
   if (credit > 0) await gateway.billing.credit(workspace.id, { reference: 'test', amount: credit })
   const { secret } = await gateway.keys.create(workspace.id, { name: 'test', scopes: '*' })

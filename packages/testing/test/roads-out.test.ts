@@ -177,10 +177,16 @@ test.each(Object.keys(throwing))('a provider whose %s throws is a provider that 
 test('a time limit that a caller chose does not demote the provider for others', async () => {
   const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, acts: [acts.stall(200)] })
   const other = scriptedProvider({ id: 'other', dialect: chatProvider, acts: [] })
-  const { gateway, caller } = await house({ providers: [provider, other], strategy: 'availability' })
-  await gateway.infer(request(gateway, { gateway: { routing: { timeout_ms: 20 } } }), { caller }).whole()
-  const plan = await gateway.plan(request(gateway), caller)
-  expect(plan.candidates.map(candidate => candidate.provider.id)).toEqual(['slow', 'other'])
+  const { gateway, caller } = await house({ providers: [provider, other] })
+  const failureOf = async (id: string) => {
+    const { choices } = await gateway.plan(request(gateway), caller)
+    return choices.find(choice => choice.provider === id)?.sight.failure
+  }
+  const before = await failureOf('slow')
+  const reply = gateway.infer(request(gateway, { gateway: { routing: { timeout_ms: 20 } } }), { caller })
+  await reply.whole()
+  expect(reply.stamp().warnings).toMatchObject([{ code: 'provider_timeout' }])
+  expect(await failureOf('slow')).toBe(before)
 })
 
 const looking = [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://slow.example/1.png' }] }]

@@ -3,7 +3,7 @@ import type { Failure } from '../protocol/failure.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import type { Warning } from '../protocol/response.ts'
+import type { Usage, Warning } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Ending, EndReason } from '../runtime/ending.ts'
@@ -32,6 +32,8 @@ export interface Trying {
   readonly warnings?: readonly Warning[]
   readonly ending: Ending
   readonly limits: AttemptLimits
+  /** The call goes out now. Not called where it never does. */
+  readonly onSent?: () => void
 }
 
 export interface AttemptPorts extends SendPorts {
@@ -44,8 +46,8 @@ export type Attempted =
       readonly ok: true
       readonly events: Batches
       readonly warnings: readonly Warning[]
-      /** From sending to first content, or to the end of a whole answer: what this candidate took, and nobody else. */
-      readonly latencyMs: number
+      /** As the provider told it, of an answer that is already over. */
+      readonly usage?: Usage
     }
   | { readonly ok: false; readonly failure: Failure; readonly accepted: boolean }
 
@@ -67,7 +69,7 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - startedAt)
   const outOfTime = (why: 'timed_out' | EndReason, late: Failure): Attempted => {
     if (why !== 'timed_out') return lost({ kind: why, message: '' })
-    return lost(limits.deadlineAt - startedAt <= limits.ceilingMs ? { kind: 'deadline', message: '' } : late)
+    return lost(limits.deadlineAt - startedAt <= limits.ceilingMs + 1 ? { kind: 'deadline', message: '' } : late)
   }
   try {
     const quirks = quirksFor(provider, offer)
@@ -80,12 +82,14 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
     const [warning] = warnings
     if (request.routing.strict && warning) return lost(tooLossy(warning))
     const sentAt = clock.monotonic()
+    trying.onSent?.()
     const exchanging = exchange(trying, ports, { dialect, encoded, line, call, quirks })
     const outcome = await within(exchanging, { ceilingMs: ceilingMs - (sentAt - startedAt), ending, clock })
     if (typeof outcome === 'string')
       return outOfTime(outcome, { kind: 'timed_out', message: `The limit of ${Math.ceil(ceilingMs)} ms passed.` })
     if (!outcome.ok) return lost(outcome.failure)
-    return { ok: true, events: held(outcome.events, trying, { line, clock }), warnings, latencyMs: clock.monotonic() - sentAt }
+    const { usage } = outcome
+    return { ok: true, events: held(outcome.events, trying, { line, clock }), warnings, ...(usage && { usage }) }
   } catch (error) {
     ports.logger.error({ provider: provider.id, error: String(error) }, 'The provider’s own code threw; the next one is asked.')
     return lost({ kind: 'unreachable', message: '' })

@@ -1,10 +1,13 @@
 import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
+import type { Usage } from '../protocol/response.ts'
 
 export type Batch = readonly InferenceEvent[]
 export type Batches = AsyncIterator<Batch, undefined>
 
-export type Committed = { readonly ok: true; readonly events: Batches } | { readonly ok: false; readonly failure: Failure }
+export type Committed =
+  /** `usage`: as the provider told it, where the answer is already over. */
+  { readonly ok: true; readonly events: Batches; readonly usage?: Usage } | { readonly ok: false; readonly failure: Failure }
 
 /** At most this much is held back: a preamble longer than that is content of some kind. */
 const maxHeld = 10_000
@@ -27,8 +30,8 @@ export async function commit(events: Batches, whole: boolean): Promise<Committed
     }
     if (batch.length > 0) held.push(batch)
     size += batch.length
-    if (last?.type === 'finished' || (!whole && (size > maxHeld || batch.some(isContent))))
-      return { ok: true, events: replay(held, events) }
+    if (last?.type === 'finished') return { ok: true, events: replay(held, events), ...(last.usage && { usage: last.usage }) }
+    if (!whole && (size > maxHeld || batch.some(isContent))) return { ok: true, events: replay(held, events) }
   }
 }
 

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
+import { type Brain, createBrain } from '../brain/brain.ts'
+import type { RouterOffer } from '../brain/port.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import type { Candidate, Plan } from '../routing/plan.ts'
+import { keepContenders } from '../routing/contenders.ts'
+import type { Candidate, Excluded } from '../routing/plan.ts'
 import { makeEnding } from '../runtime/ending.ts'
 import { webClock } from '../runtime/web.ts'
 import type { Attempted } from './attempt.ts'
-import { execute, type Won } from './execute.ts'
+import { type Call, execute, type Turn, type Won } from './execute.ts'
+import { verdicts } from './verdict.ts'
 
 const candidate = (id: string): Candidate => ({
   model: { id: 'm', offers: [] },
@@ -18,14 +22,14 @@ const failed = (kind: FailureKind, provider: string): Attempted => ({
   accepted: false,
   failure: { kind, message: '', provider },
 })
-const answered: Attempted = { ok: true, events: { next: async () => ({ done: true, value: undefined }) }, warnings: [], latencyMs: 1 }
+const answered: Attempted = { ok: true, events: { next: async () => ({ done: true, value: undefined }) }, warnings: [] }
 const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'stream' }
 
 /** Plays what each provider does, call by call; the last act is repeated. */
 async function run(
   script: Readonly<Record<string, readonly (FailureKind | 'ok')[]>>,
   options: {
-    excluded?: Plan['excluded']
+    excluded?: readonly Excluded[]
     budget?: number
     deadlineMs?: number
     allow_fallbacks?: boolean
@@ -33,33 +37,62 @@ async function run(
     carries?: boolean
   } = {},
 ) {
-  const [first, ...rest] = Object.keys(script).map(candidate)
-  if (!first) throw new Error('A script names a provider.')
-  const plan: Plan = { candidates: [first, ...rest], excluded: options.excluded ?? [], strategy: 'order' }
+  const { allow_fallbacks = true, budget = 4 } = options
   const asked: string[] = []
   const bare: boolean[] = []
   const heard: Failure[] = []
   const clock = webClock()
   const ending = makeEnding()
   if (options.left) ending.end('client_left')
+  const brain = createBrain({ monotonic: () => clock.monotonic(), preference: 'balanced', seed: 1 })
+  const { next, finish } = inOrder(brain, Object.keys(script).map(candidate), allow_fallbacks ? budget : 1)
   const outcome: Won | Error = await execute({
-    plan,
-    request: { ...request, routing: { ...request.routing, allow_fallbacks: options.allow_fallbacks ?? true } },
+    request: { ...request, routing: { ...request.routing, allow_fallbacks } },
+    excluded: options.excluded ?? [],
+    next,
+    onOutrun: () => {},
+    mayHedge: () => true,
     ending,
     limits: { deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000), ceilingMs: 1_000, idleMs: 1_000 },
-    budget: options.budget ?? 4,
+    budget,
     clock,
     carries: () => options.carries ?? false,
-    attempt: async ({ provider: { id } }, isBare) => {
-      bare.push(isBare)
+    attempt: async call => {
+      const { id } = call.turn.candidate.provider
+      bare.push(call.bare)
       const acts = script[id] ?? []
       const act = acts[asked.filter(name => name === id).length] ?? acts.at(-1) ?? 'ok'
       asked.push(id)
       return act === 'ok' ? answered : failed(act, id)
     },
-    onFailure: (_, failure) => heard.push(failure),
+    onFailure: (call, failure, final) => {
+      heard.push(failure)
+      finish(call, failure, final)
+    },
   }).catch((error: Error) => error)
   return { outcome, asked, bare, heard }
+}
+
+/** A real brain that keeps the order given. */
+function inOrder(brain: Brain, candidates: readonly Candidate[], attempts: number) {
+  const contenderOf = keepContenders(brain)
+  const contenders = candidates.map(each => contenderOf(each, { rates: { input: 0, output: 0 }, thinking: false }))
+  const rank = (offer: RouterOffer): number => contenders.findIndex(each => each.offer === offer)
+  const plan = brain.plan({ inputTokens: 1, attempts, rank }, contenders)
+  return {
+    next(): Turn | undefined {
+      const choice = plan.next()
+      const at = choice ? rank(choice.offer) : -1
+      const [candidate, contender] = [candidates[at], contenders[at]]
+      return choice && candidate && contender && { choice, candidate, contender }
+    },
+    finish(call: Call, { kind, retryAfterMs }: Failure, final: boolean): void {
+      const { teaches } = verdicts[kind]
+      const underway = brain.started(call.turn.choice)
+      if (teaches === 'left') brain.left(underway)
+      else brain.failed(underway, { kind: teaches, final, ...(retryAfterMs !== undefined && { retryAfterMs }) })
+    },
+  }
 }
 
 test('the first that answers wins, and nobody else is asked', async () => {

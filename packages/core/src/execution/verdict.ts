@@ -1,3 +1,4 @@
+import type { Failed } from '../brain/port.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { FailureKind } from '../protocol/failure.ts'
 
@@ -11,30 +12,30 @@ interface Verdict {
   readonly code: ErrorCode
   /** What is added to our sentence: the provider's words, a detail of our own, or nothing, since its words concern the operator. */
   readonly words: 'theirs' | 'ours' | 'none'
-  /** How the candidate's health takes it. */
-  readonly health: 'fault' | 'limited' | 'credential' | 'neutral'
+  /** What the brain learns of it. `left`: the call was ended for a reason that is not its provider's. */
+  readonly teaches: Failed['kind'] | 'left'
 }
 
 /** Most telling first: when several candidates failed, the caller hears the topmost. docs/errors.md is written from this table. */
 export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
-  client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', health: 'neutral' },
-  shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', health: 'neutral' },
-  rejected: { then: 'stop', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
-  policy: { then: 'stop', code: 'content_policy_violation', words: 'theirs', health: 'neutral' },
-  too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', health: 'neutral' },
-  unsupported: { then: 'next', code: 'capability_mismatch', words: 'theirs', health: 'neutral' },
-  rate_limited: { then: 'next', code: 'rate_limit_exceeded', words: 'theirs', health: 'limited' },
-  deadline: { then: 'stop', code: 'deadline_exceeded', words: 'ours', health: 'neutral' },
-  timed_out: { then: 'next', code: 'provider_timeout', words: 'ours', health: 'fault' },
-  overloaded: { then: 'retry', code: 'server_is_overloaded', words: 'theirs', health: 'fault' },
-  server_error: { then: 'retry', code: 'provider_error', words: 'theirs', health: 'fault' },
-  unreadable: { then: 'next', code: 'provider_error', words: 'ours', health: 'fault' },
-  unreachable: { then: 'retry', code: 'provider_error', words: 'ours', health: 'fault' },
-  out_of_quota: { then: 'next', code: 'provider_error', words: 'none', health: 'credential' },
-  bad_credential: { then: 'next', code: 'provider_error', words: 'none', health: 'credential' },
-  unknown_model: { then: 'next', code: 'provider_error', words: 'none', health: 'fault' },
+  client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', teaches: 'left' },
+  shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', teaches: 'left' },
+  rejected: { then: 'stop', code: 'invalid_parameter_value', words: 'theirs', teaches: 'refused' },
+  policy: { then: 'stop', code: 'content_policy_violation', words: 'theirs', teaches: 'refused' },
+  too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', teaches: 'refused' },
+  unsupported: { then: 'next', code: 'capability_mismatch', words: 'theirs', teaches: 'refused' },
+  rate_limited: { then: 'retry', code: 'rate_limit_exceeded', words: 'theirs', teaches: 'rate_limited' },
+  deadline: { then: 'stop', code: 'deadline_exceeded', words: 'ours', teaches: 'left' },
+  timed_out: { then: 'next', code: 'provider_timeout', words: 'ours', teaches: 'timeout' },
+  overloaded: { then: 'retry', code: 'server_is_overloaded', words: 'theirs', teaches: 'error' },
+  server_error: { then: 'retry', code: 'provider_error', words: 'theirs', teaches: 'error' },
+  unreadable: { then: 'next', code: 'provider_error', words: 'ours', teaches: 'error' },
+  unreachable: { then: 'retry', code: 'provider_error', words: 'ours', teaches: 'error' },
+  out_of_quota: { then: 'next', code: 'provider_error', words: 'none', teaches: 'credential' },
+  bad_credential: { then: 'next', code: 'provider_error', words: 'none', teaches: 'credential' },
+  unknown_model: { then: 'next', code: 'provider_error', words: 'none', teaches: 'error' },
   // Asked again without the state, its maker has the last word.
-  stale_state: { then: 'strip', code: 'invalid_parameter_value', words: 'theirs', health: 'neutral' },
+  stale_state: { then: 'strip', code: 'invalid_parameter_value', words: 'theirs', teaches: 'refused' },
 }
 
 const order = Object.keys(verdicts)

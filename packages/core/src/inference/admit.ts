@@ -20,6 +20,8 @@ export interface Asking {
   readonly plan: Plan
   readonly inputTokens: number
   readonly request: InferenceRequest
+  /** Two providers may be asked at once, and both read the prompt. */
+  readonly hedge: boolean
   /** Unix milliseconds. */
   readonly at: number
   /** When the request is over at the latest. */
@@ -40,7 +42,7 @@ const grace = 60_000
 
 /** A slot and the counters, then the money. The slot is given back when something refuses; a refused request counts against the rate. */
 export async function admit(asking: Asking, { storage, inferenceRpm, concurrentRequests }: Admitting): Promise<Ticket> {
-  const { caller, plan, requestId, at, until } = asking
+  const { caller, requestId, at, until } = asking
   const { counters, ledger } = storage
   const slotKey = `slots:${caller.keyId}`
   const entering = counters.enter({ key: slotKey, slot: requestId, limit: concurrentRequests, ttlMs: slotMs }, at)
@@ -49,7 +51,7 @@ export async function admit(asking: Asking, { storage, inferenceRpm, concurrentR
     if (entered.status === 'rejected') throw storeDown(entered.reason)
     if (!entered.value) throw tooMany(concurrentRequests)
     if (counted.status === 'rejected') throw counted.reason
-    const held = plan.candidates.reduce((most, candidate) => Math.max(most, mostOf(candidate, asking)), 0)
+    const held = mostOfAll(asking)
     const account = creditAccount(caller.workspaceId)
     const floor = caller.billing === 'prepaid' ? 0 : Number.NEGATIVE_INFINITY
     const refusal = await ledger
@@ -80,9 +82,21 @@ export async function countRequest(
   if (refusal) throw tooOften(refusal, limit)
 }
 
-const mostOf = (candidate: Candidate, { request, inputTokens }: Asking): Microdollars => {
+/** The dearest candidate decides. */
+function mostOfAll(asking: Asking): Microdollars {
+  const { plan, hedge, request } = asking
+  let answer = 0
+  let reading = 0
+  for (const candidate of plan.candidates) {
+    answer = Math.max(answer, mostOf(candidate, asking, request.prompt.max_output_tokens))
+    if (hedge) reading = Math.max(reading, mostOf(candidate, asking, 0))
+  }
+  return answer + reading
+}
+
+const mostOf = (candidate: Candidate, { request, inputTokens }: Asking, maxOutput: number | undefined): Microdollars => {
   const price = priceFor(candidate, request)
-  return estimateMost({ ...candidate.offer, ...(price && { price }) }, inputTokens, request.prompt.max_output_tokens)
+  return estimateMost({ ...candidate.offer, ...(price && { price }) }, inputTokens, maxOutput)
 }
 
 const tooMany = (limit: number): GatewayError =>

@@ -2,6 +2,7 @@ import type { UsageRow } from '@signalbox/storage'
 import { isGatewayError } from '../errors/gateway-error.ts'
 import type { Won } from '../execution/execute.ts'
 import type { Seen } from '../metering/meter.ts'
+import type { Microdollars } from '../metering/money.ts'
 import { billed, nothingBilled, resultOf, settle } from '../metering/settle.ts'
 import { priceFor } from '../metering/tier.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -11,8 +12,9 @@ import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Ticket } from './admit.ts'
 import type { Engine } from './infer.ts'
+import { learnEnd } from './lessons.ts'
 import type { Known } from './stamp.ts'
-import { type Tries, takeToHeart } from './try-all.ts'
+import type { Tries } from './try-all.ts'
 
 export interface Booking {
   readonly call: CallFacts
@@ -41,21 +43,21 @@ export interface Books {
 
 /** Ends an admitted request in the books: one usage record, however it ended. */
 export function keepBooks(engine: Engine, booking: Booking): Books {
-  const { clock, health } = engine
+  const { clock, brain } = engine
   const { plan, request, inputTokens, startedAt, tries } = booking
+  // A provider that has taken the request computes, and may bill, whether or not somebody waits for the answer.
+  const unheard = (): Microdollars =>
+    tries.accepted.reduce((sum, payer) => sum + billed({ characters: 0 }, priceFor(payer, request), inputTokens).cost, 0)
   return {
     async close(won, seen, left) {
       const { candidate } = won
-      const { usage, cost } = billed(seen, priceFor(candidate, request), inputTokens)
+      learnEnd(brain, won, seen)
+      const { usage, cost: own } = billed(seen, priceFor(candidate, request), inputTokens)
+      const cost = own + unheard()
       const now = clock.monotonic()
       const streamed = request.delivery === 'stream' && seen.firstContentAt !== undefined
       const streamedMs = now - (streamed ? (seen.firstContentAt ?? now) : startedAt)
       const ending = resultOf(seen, left)
-      if (seen.outcome?.status === 'failed') takeToHeart(health, candidate, seen.outcome.error)
-      else if (ending.result !== 'abandoned') {
-        const speed = usage.output_tokens > 8 && streamedMs > 0 ? { tokensPerSecond: (usage.output_tokens * 1000) / streamedMs } : {}
-        health.answered(candidate, { latencyMs: won.latencyMs, ...speed })
-      }
       await write(engine, booking, {
         model: candidate.model.id,
         provider: candidate.provider.id,
@@ -69,10 +71,9 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
       return { usage, cost, streamedMs, endedAt: clock.now() }
     },
     release: (error, left) => {
-      // A provider that has taken the request computes, and may bill, whether or not somebody waits for the answer.
-      const payer = left ? tries.accepted : undefined
+      const payer = left ? tries.accepted[0] : undefined
       const candidate = payer ?? plan.candidates[0]
-      const bill = payer ? billed({ characters: 0 }, priceFor(payer, request), inputTokens) : nothingBilled
+      const bill = payer ? { ...billed({ characters: 0 }, priceFor(payer, request), inputTokens), cost: unheard() } : nothingBilled
       return write(engine, booking, {
         model: candidate.model.id,
         provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',

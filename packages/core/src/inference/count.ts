@@ -12,6 +12,7 @@ import { timersOf } from '../runtime/timers.ts'
 import { countRequest } from './admit.ts'
 import { openCarried, pinned } from './carry.ts'
 import type { Engine } from './infer.ts'
+import { type Weighing, weighed } from './planned.ts'
 
 export interface TokenCount {
   readonly input_tokens: number
@@ -35,11 +36,18 @@ export async function countTokens(engine: Engine, asked: InferenceRequest, { cal
   // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
   await countRequest({ caller, plan, at: clock.now() }, { storage, inferenceRpm: limits.inferenceRpm })
-  const counter = firstOf(plan.candidates, counterOf)
-  const candidate = counter?.candidate ?? plan.candidates[0]
+  const candidates = plan.candidates.length > 1 ? inOrder(engine, { plan, request, caller }) : plan.candidates
+  const counter = firstOf(candidates, counterOf)
+  const candidate = counter?.candidate ?? candidates[0]
   const seen = carried?.fit(candidate, false).request ?? request
   const counted = counter && (await byProvider(engine, seen, { ...counter, signal }))
   return { input_tokens: counted ?? estimateTokens(seen.prompt), estimated: counted === undefined }
+}
+
+/** As they would be asked. */
+function inOrder(engine: Engine, asked: Pick<Weighing, 'plan' | 'request' | 'caller'>): readonly [Candidate, ...Candidate[]] {
+  const [first, ...others] = weighed(engine, { ...asked, inputTokens: 0 })
+  return [first.candidate, ...others.map(({ candidate }) => candidate)]
 }
 
 interface Counter {

@@ -1,20 +1,21 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
+import type { Brain } from '../brain/brain.ts'
+import type { Won } from '../execution/execute.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import { type Metered, meter } from '../metering/meter.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import type { HealthBook } from '../routing/health.ts'
+import type { Contenders } from '../routing/contenders.ts'
 import { makePlan, type Planning } from '../routing/make-plan.ts'
-import type { Plan } from '../routing/plan.ts'
 import { type Ending, makeEnding } from '../runtime/ending.ts'
 import type { CallFacts, Clock, Hooks, Logger, MediaReader, Transport } from '../runtime/ports.ts'
 import type { KeyRing } from '../runtime/seal.ts'
-import { tell } from '../runtime/tell.ts'
 import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
 import { openCarried, pinned } from './carry.ts'
 import type { Leases } from './leases.ts'
+import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
 import { type Known, stamper } from './stamp.ts'
@@ -23,7 +24,13 @@ import { type Tries, tryAll } from './try-all.ts'
 /** Everything that a request meets on its way. */
 export interface Engine {
   readonly planning: Planning
-  readonly health: HealthBook
+  /** Judges whom to ask, and learns of each call. */
+  readonly brain: Brain
+  readonly contenders: Contenders
+  /** Two may be asked at once where a request does not say. */
+  readonly hedge: boolean
+  /** USD that a second call beside a silent one may cost. */
+  readonly hedgeMaxCost: number
   readonly storage: Storage
   readonly transport: Transport
   readonly clock: Clock
@@ -70,25 +77,29 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const opening = openCarried(request, caller.workspaceId, engine.ring)
     const carried = opening && (await opening)
     const plan = makePlan(request, inputTokens, pinned(engine.planning, carried)) // 404 unknown model, 400 nobody can serve this
-    watchPlan(engine, call, plan)
+    const hedge = hedges(engine, request)
     const ticket = await admit(
-      { requestId, caller, plan, inputTokens, request, at, until: at + deadlineMs },
+      { requestId, caller, plan, inputTokens, request, hedge, at, until: at + deadlineMs },
       { storage, inferenceRpm: limits.inferenceRpm, concurrentRequests: limits.concurrentRequests },
     ) //                                                              429 too fast or too many, 402 cannot be paid for
     lease(ticket.slotKey)
-    const tries: Tries = { count: 0 }
+    const tries: Tries = { count: 0, accepted: [] }
     const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
+    let won: Won | undefined
     try {
-      const won = await tryAll(engine, { call, request, plan, carried, ending, deadlineAt: startedAt + deadlineMs, startedAt, tries })
-      known = { candidate: won.candidate, strategy: plan.strategy, warnings: won.warnings }
-      const { through, warnings } = passageOf(engine, { request, won, workspaceId: caller.workspaceId })
-      return meter(won.events, { clock, through }, async seen => {
-        const closed = await books.close({ ...won, warnings: warnings() }, seen, ending.why === 'client_left')
+      const deadlineAt = startedAt + deadlineMs
+      const winner = await tryAll(engine, { call, request, plan, inputTokens, hedge, carried, ending, deadlineAt, startedAt, tries })
+      won = winner
+      known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
+      const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId: caller.workspaceId })
+      return meter(winner.events, { clock, through }, async seen => {
+        const closed = await books.close({ ...winner, warnings: warnings() }, seen, ending.why === 'client_left')
         known = { ...known, ...closed, warnings: warnings() }
         letGo()
         return closed.usage
       })
     } catch (error) {
+      if (won) learnEnd(engine.brain, won, {})
       await books.release(error, ending.why === 'client_left')
       throw error
     }
@@ -130,15 +141,9 @@ function followCaller(
   return { ending, letGo, lease }
 }
 
-function watchPlan({ hooks, logger }: Engine, call: CallFacts, plan: Plan): void {
-  if (hooks.onPlan)
-    tell(logger, 'onPlan', () =>
-      hooks.onPlan?.(
-        call,
-        plan.candidates.map(({ provider, offer }) => `${provider.id}/${offer.provider_model_id}`),
-      ),
-    )
-}
+/** A second answer is worth its money where somebody waits for the first word, and nothing happens that must not happen twice. */
+export const hedges = ({ hedge }: Engine, { delivery, prompt: { tools }, routing }: InferenceRequest): boolean =>
+  (routing.hedge ?? hedge) && delivery === 'stream' && routing.allow_fallbacks && tools?.some(({ type }) => type === 'native') !== true
 
 export const endForShutdown = (live: Iterable<Live>): void => {
   for (const { ending } of live) ending.end('shut_down')

@@ -1,20 +1,23 @@
 import { attempt } from '../execution/attempt.ts'
-import { execute, type Won } from '../execution/execute.ts'
-import { verdicts } from '../execution/verdict.ts'
-import type { Failure } from '../protocol/failure.ts'
+import { type Call, execute, type Won } from '../execution/execute.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import type { HealthBook } from '../routing/health.ts'
+import type { Warning } from '../protocol/response.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
 import type { Ending } from '../runtime/ending.ts'
 import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Carried } from './carry.ts'
 import type { Engine } from './infer.ts'
+import { learnCommit, learnFailure } from './lessons.ts'
+import { type Selection, select } from './select.ts'
 
 export interface Trying {
   readonly call: CallFacts
   readonly request: InferenceRequest
   readonly plan: Plan
+  readonly inputTokens: number
+  /** Two may be asked at once. */
+  readonly hedge: boolean
   /** The reasoning state of the conversation, where it holds some. */
   readonly carried: Carried | undefined
   readonly ending: Ending
@@ -27,56 +30,81 @@ export interface Trying {
 /** What the attempts leave behind, also when none of them wins. */
 export interface Tries {
   count: number
-  /** Who had taken the request when the caller left: from then on it may bill. */
-  accepted?: Candidate
+  /** Who had taken the request when nobody waited for them any more: from then on they may bill. */
+  readonly accepted: Candidate[]
 }
 
-/** The plan's candidates, one after the other, with what each failure teaches. */
+/** The plan's candidates, one after the other, with what each call teaches. */
 export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
-  const { call, request, plan, carried, ending, startedAt, deadlineAt, tries } = trying
-  const { clock, hooks, logger, health, timeouts, transport, media } = engine
-  const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
-  const ceilingMs = request.routing.timeout_ms ?? usualMs
+  const { call: facts, request, plan, carried, ending, startedAt, deadlineAt, tries } = trying
+  const { brain, clock, hooks, logger, media, timeouts, transport } = engine
+  const stream = request.delivery === 'stream'
+  const { timeout_ms, deadline_ms } = request.routing
+  const usualMs = stream ? timeouts.firstByteMs : timeouts.wholeMs
+  const ceilingMs = timeout_ms ?? usualMs
+  const selection = select(engine, {
+    ...trying,
+    workspaceId: facts.workspaceId,
+    leftMs: deadlineAt - clock.monotonic(),
+    ceilingMs,
+    attempts: engine.limits.attempts,
+  })
+  tellPlan(engine, facts, selection)
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
+  const isImpatient = (call: Call): boolean =>
+    (ceilingMs < usualMs && call.ceilingMs >= ceilingMs) || (deadline_ms !== undefined && deadline_ms < usualMs)
   const won = await execute({
-    plan,
     request,
     ending,
     limits,
     clock,
     budget: engine.limits.attempts,
+    excluded: plan.excluded,
+    next: selection.next,
     ...(carried && { carries: (candidate: Candidate) => carried.fit(candidate, false).carries }),
-    attempt: async (candidate, bare) => {
+    mayHedge: ({ choice }) => choice.sight.cost <= engine.hedgeMaxCost,
+    async attempt(call) {
       tries.count += 1
-      const fitted = carried?.fit(candidate, bare) ?? { request }
+      const { candidate, choice, contender } = call.turn
+      const fitted = carried?.fit(candidate, call.bare) ?? { request }
+      const onSent = (): void => {
+        call.underway = brain.started(choice)
+      }
       const tried = await attempt(
-        { ...fitted, candidate, ending, limits },
-        { transport, clock, logger, media, onHeadroom: health.headroom },
+        { ...fitted, candidate, ending: call.ending, limits: { ...limits, ceilingMs: call.ceilingMs }, onSent },
+        { transport, clock, logger, media, onHeadroom: (_, seen) => brain.headroom(contender, seen) },
       )
-      if (!tried.ok && tried.accepted && ending.why) tries.accepted = candidate
+      if (tried.ok) learnCommit(brain, call, { stream, usage: tried.usage })
+      else if (tried.accepted && ending.why) tries.accepted.push(candidate)
       return tried
     },
-    onFailure: (candidate, failure) => {
-      // A limit that the caller chose says nothing about the provider, and must not demote it for others.
-      const chosen = failure.kind === 'timed_out' && ceilingMs < usualMs
-      if (!chosen) takeToHeart(health, candidate, failure)
-      if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(call, failure))
+    onFailure: (call, failure, final) => {
+      // A limit that the caller chose says little about the provider, and must not demote it for others.
+      learnFailure(brain, call, { ...failure, final, chosen: isImpatient(call) })
+      if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
+    },
+    onOutrun: ({ turn, underway }, accepted) => {
+      if (underway) brain.left(underway)
+      if (accepted && !tries.accepted.includes(turn.candidate)) tries.accepted.push(turn.candidate)
     },
   })
-  if (hooks.onCommit) tell(logger, 'onCommit', () => hooks.onCommit?.(call, won.candidate.provider.id, clock.monotonic() - startedAt))
-  return won
+  if (hooks.onCommit) tell(logger, 'onCommit', () => hooks.onCommit?.(facts, won.candidate.provider.id, clock.monotonic() - startedAt))
+  const warnings = tries.accepted.map(({ provider }) => paidTwice(provider.id, won.candidate.provider.id))
+  return warnings.length > 0 ? { ...won, warnings: [...won.warnings, ...warnings] } : won
 }
 
-/** A refused credential or an empty account comes back only by hand, so it is left alone for long. */
-const credentialWaitMs = 60_000
-const limitedWaitMs = 1_000
+const paidTwice = (slower: string, winner: string): Warning => ({
+  code: 'hedged',
+  message: `Two providers were asked at once, and ${winner} answered first; ${slower} had taken the request, so its input is billed too.`,
+  param: 'gateway.routing.hedge',
+})
 
-/** What a failure teaches about its candidate, by the table of verdicts. */
-export function takeToHeart(health: HealthBook, candidate: Candidate, failure: Failure): void {
-  const verdict = verdicts[failure.kind].health
-  if (verdict === 'neutral') return
-  if (verdict === 'fault') health.failed(candidate)
-  const wait = { credential: credentialWaitMs, limited: limitedWaitMs, fault: undefined }[verdict]
-  const waitMs = failure.retryAfterMs ?? wait
-  if (waitMs !== undefined) health.cool(candidate, waitMs)
+function tellPlan({ hooks, logger }: Engine, call: CallFacts, selection: Selection): void {
+  if (!hooks.onPlan) return
+  tell(logger, 'onPlan', () =>
+    hooks.onPlan?.(
+      call,
+      selection.all().map(({ candidate: { provider, offer } }) => `${provider.id}/${offer.provider_model_id}`),
+    ),
+  )
 }

@@ -3,26 +3,22 @@ import type { Model } from '../protocol/model.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { isObject } from '../protocol/wire.ts'
-import type { Clock } from '../runtime/ports.ts'
 import { type Candidates, candidatesOf, type Sources } from './candidates.ts'
 import { checkRouting, quoted, unknownStrategy } from './check-routing.ts'
-import type { HealthBook } from './health.ts'
 import { type Demands, needsOf, type Question } from './needs.ts'
 import { nobodyLeft } from './nobody-left.ts'
 import type { Candidate, Plan } from './plan.ts'
-import { ranked, strategyNamed } from './rank.ts'
+import { ranksOf } from './rank.ts'
 import { sift } from './sift.ts'
-import type { Strategy } from './strategies.ts'
+import { type Ruling, strategyNamed } from './strategies.ts'
 import { farthest, wishOf } from './wish.ts'
 
 export interface Planning extends Sources {
   readonly find: (idOrAlias: string) => Model | undefined
   readonly nearest: (name: string) => readonly string[]
-  readonly strategies: Readonly<Record<string, Strategy>>
+  readonly strategies: Readonly<Record<string, Ruling>>
   /** Of requests that name none. */
   readonly strategy: string
-  readonly health: HealthBook
-  readonly clock: Clock
   /** Of the caller's workspace, beside what the request says itself. */
   readonly demands?: Demands | undefined
   /** Images and files at addresses can be read for providers that take bytes only. */
@@ -31,14 +27,14 @@ export interface Planning extends Sources {
   readonly lastMade?: (candidate: Candidate) => number | undefined
 }
 
-/** needs → candidates → exclude → rank. Throws where a name is wrong or nobody is left. */
+/** needs → candidates → exclude → who goes before whom, whatever the strategy. Throws where a name is wrong or nobody is left. */
 export function makePlan(request: InferenceRequest, inputTokens: number, planning: Planning): Plan {
   const { routing } = request
-  const { strategies, providers, lastMade, health, clock } = planning
+  const { strategies, providers, lastMade } = planning
   checkRouting(routing, providers)
   const name = routing.strategy ?? planning.strategy
-  const strategy = strategyNamed(name, strategies)
-  if (!strategy) throw unknownStrategy(name, Object.keys(strategies))
+  const ruling = strategyNamed(name, strategies)
+  if (ruling === undefined) throw unknownStrategy(name, Object.keys(strategies))
   const models = modelsOf(request, planning)
   const found = models.map(model => candidatesOf(model, planning))
   const question: Question = {
@@ -50,11 +46,19 @@ export function makePlan(request: InferenceRequest, inputTokens: number, plannin
   }
   const { able, excluded: sifted } = sift(allOf(found), question)
   const excluded = [...found.flatMap(({ missing }) => missing), ...sifted]
-  const wish = wishIn(name === 'order' ? models : [], question)
-  const [first, ...rest] = ranked(able, { strategy, order: routing.order, wish, lastMade, health, clock })
+  const [first, ...rest] = able
   if (!first) throw nobodyLeft(models, excluded)
+  const asGiven = ruling === 'order'
+  const ranks = ranksOf(able, { order: routing.order, wish: wishIn(asGiven ? models : [], question), lastMade, asGiven })
   const pinned = lastMade ? able.filter(candidate => lastMade(candidate) !== undefined) : []
-  return { candidates: [first, ...rest], excluded, strategy: name, ...(pinned.length > 0 && { pinned }) }
+  return {
+    candidates: [first, ...rest],
+    excluded,
+    strategy: name,
+    ruling,
+    ...(ranks && { ranks }),
+    ...(pinned.length > 0 && { pinned }),
+  }
 }
 
 /** Those named, each once: an alias beside its model asks for nothing more. */

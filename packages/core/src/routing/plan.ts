@@ -1,5 +1,6 @@
 import type { Model, Offer } from '../protocol/model.ts'
 import type { Credential, Provider } from '../protocol/provider.ts'
+import type { Ruling } from './strategies.ts'
 
 /** One way to get the answer: a model as a provider sells it, and the credential to ask with. */
 export interface Candidate {
@@ -9,11 +10,16 @@ export interface Candidate {
   readonly credential: Credential
 }
 
-/** Who will be asked, in order, and who was left out, and why, in words. */
+/** Who may be asked, by what they are chosen, and who was left out, and why, in words. */
 export interface Plan {
+  /** In the order in which models, offers and credentials were given. */
   readonly candidates: readonly [Candidate, ...Candidate[]]
   readonly excluded: readonly Excluded[]
+  /** By name. */
   readonly strategy: string
+  readonly ruling: Ruling
+  /** For each candidate what stands above the strategy: lower goes first, and the strategy decides among equals. Absent: among all. */
+  readonly ranks?: readonly number[]
   /** Those that made reasoning state of the conversation: they are asked first, and the others do without it. */
   readonly pinned?: readonly Candidate[]
 }

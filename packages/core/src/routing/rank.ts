@@ -1,45 +1,51 @@
-import type { Clock } from '../runtime/ports.ts'
-import type { HealthBook } from './health.ts'
 import type { Candidate } from './plan.ts'
-import type { Strategy } from './strategies.ts'
 
-/** What decides the order of a plan. */
-export interface Ranking {
-  readonly strategy: Strategy
+/** What of a request stands above any strategy. Each row weighs more than all below it; lower numbers go first. */
+export interface Claims {
   /** Provider ids that the caller wants asked first, in this order. */
   readonly order?: readonly string[] | undefined
-  /** What the caller asked for beside an order, as a number: lower goes first, whatever the strategy says. */
-  readonly wish?: ((candidate: Candidate) => number) | undefined
+  /** What the caller asked for beside an order, as a number. */
+  readonly wish: (candidate: Candidate) => number
   /** Where in the conversation the candidate's own reasoning state stands last; nothing where it made none. */
   readonly lastMade?: ((candidate: Candidate) => number | undefined) | undefined
-  readonly health: HealthBook
-  readonly clock: Clock
+  /** The order in which they are given counts. */
+  readonly asGiven: boolean
 }
 
-/** The strategy of this name, if there is one: a name that objects inherit is none. */
-export const strategyNamed = (name: string, strategies: Readonly<Record<string, Strategy>>): Strategy | undefined =>
-  Object.hasOwn(strategies, name) ? strategies[name] : undefined
+/**
+ * A number for each candidate, in their order: 0, 1, 2… for those who go first, second, third, the same for those among whom
+ * only the strategy decides. Nothing where it decides among all.
+ */
+export function ranksOf(candidates: readonly Candidate[], { order, wish, lastMade, asGiven }: Claims): readonly number[] | undefined {
+  if (candidates.length < 2) return undefined
+  const rows = [
+    ...(order ? [candidates.map(({ provider }) => placeIn(order, provider.id))] : []),
+    candidates.map(wish),
+    // Who made reasoning state of the conversation can be given it back, and who made the last of it goes on best.
+    ...(lastMade ? [candidates.map(candidate => -(lastMade(candidate) ?? -1))] : []),
+    ...(asGiven ? [candidates.map((_, at) => at)] : []),
+  ].filter(row => row.some(number => number !== row[0]))
+  return rows.length === 0 ? undefined : dense(rows, candidates.length)
+}
 
-/** Those that can serve a request, best first. Equals keep the order in which they were given. */
-export function ranked(candidates: readonly Candidate[], ranking: Ranking): readonly Candidate[] {
-  if (candidates.length < 2) return candidates
-  const { strategy, order, wish, lastMade, health, clock } = ranking
-  const now = clock.monotonic()
-  const place = ({ provider }: Candidate): number => {
-    const at = order?.indexOf(provider.id) ?? -1
-    return at === -1 ? Number.MAX_SAFE_INTEGER : at
+const placeIn = (order: readonly string[], id: string): number => {
+  const at = order.indexOf(id)
+  return at === -1 ? order.length : at
+}
+
+/** Places instead of numbers: how far apart two claims are means nothing. */
+function dense(rows: readonly (readonly number[])[], length: number): readonly number[] {
+  const before = (a: number, b: number): number => {
+    for (const row of rows) if (row[a] !== row[b]) return (row[a] as number) - (row[b] as number)
+    return 0
   }
-  return candidates
-    .map(candidate => ({
-      candidate,
-      // Who asked to be left alone goes last, and is still asked when all others fail: a plan is never empty for that.
-      wait: Math.max(0, health.coolUntil(candidate) - now),
-      place: place(candidate),
-      wish: wish?.(candidate) ?? 0,
-      // Who made reasoning state of the conversation can be given it back, and who made the last of it goes on best.
-      pin: lastMade?.(candidate) ?? -1,
-      score: strategy(candidate, health.of(candidate)),
-    }))
-    .sort((a, b) => a.wait - b.wait || a.place - b.place || a.wish - b.wish || b.pin - a.pin || a.score - b.score || 0)
-    .map(({ candidate }) => candidate)
+  const sorted = Array.from({ length }, (_, at) => at).sort(before)
+  const ranks: number[] = new Array(length).fill(0)
+  let rank = 0
+  sorted.forEach((at, place) => {
+    const last = sorted[place - 1]
+    if (last !== undefined && before(last, at) !== 0) rank += 1
+    ranks[at] = rank
+  })
+  return ranks
 }

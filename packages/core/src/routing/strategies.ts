@@ -1,19 +1,31 @@
-import type { Health } from './health.ts'
-import type { Candidate } from './plan.ts'
+import { type Preference, preferences } from '../brain/preferences.ts'
+import type { Strategy } from '../brain/sight.ts'
+import type { Logger } from '../runtime/ports.ts'
 
-/** Lower goes first; equals keep the order in which models, offers and providers were given. */
-export type Strategy = (candidate: Candidate, health: Health) => number
+/** What decides among those who can serve a request: what things are worth, a function of the caller's operator, or the order given. */
+export type Ruling = Preference | Strategy | 'order'
 
-const priceOf = ({ offer }: Candidate): number => (offer.price ? offer.price.input + 3 * offer.price.output : Number.MAX_SAFE_INTEGER)
-
-/** A strategy sees numbers and returns a number; it cannot call anyone. A row is a strategy's name as requests give it. */
-export const strategies: Readonly<Record<string, Strategy>> = {
-  order: () => 0,
-  cost: priceOf,
-  latency: (_, health) => health.latencyMs,
-  throughput: (_, health) => -health.tokensPerSecond,
-  availability: (_, health) => health.errorRate,
-  /** Price, slowness, failure and a limit that runs out as factors of one figure: twice as dear weighs as much as four times as slow. */
-  balanced: (candidate, health) =>
-    (priceOf(candidate) + 1) * Math.sqrt(health.latencyMs + 1) * (1 + 10 * health.errorRate) * (2 - Math.min(1, 5 * health.headroom)),
+/** A row is a strategy's name as requests give it. */
+export const strategies: Readonly<Record<string, Ruling>> = {
+  order: 'order',
+  ...(Object.fromEntries(Object.keys(preferences).map(name => [name, name])) as Readonly<Record<Preference, Preference>>),
 }
+
+/** The strategy of this name, if there is one: a name that objects inherit is none. */
+export const strategyNamed = (name: string, known: Readonly<Record<string, Ruling>>): Ruling | undefined =>
+  Object.hasOwn(known, name) ? known[name] : undefined
+
+/** The same strategies, which now may throw: whom they throw at is worst. */
+export const soundly = (own: Readonly<Record<string, Strategy>> = {}, logger: Logger): Readonly<Record<string, Strategy>> =>
+  Object.fromEntries(Object.entries(own).map(([name, strategy]) => [name, sound(strategy, { name, logger })]))
+
+const sound =
+  (strategy: Strategy, { name, logger }: { readonly name: string; readonly logger: Logger }): Strategy =>
+  (sight, offer) => {
+    try {
+      return strategy(sight, offer)
+    } catch (error) {
+      logger.error({ strategy: name, offer: offer.id, error: String(error) }, 'A strategy threw; the offer is taken for the worst.')
+      return Number.NaN
+    }
+  }

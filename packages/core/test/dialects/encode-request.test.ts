@@ -120,7 +120,7 @@ describe.each([responsesProvider, chatProvider])('what costs more, to $name', ({
   )
   test('what is not done yet is said, where it is asked for', () => {
     const both = (value: boolean) => sent({ gateway: { routing: { hedge: value, byok_first: value } } }).warned
-    expect(both(true)).toEqual(['gateway.routing.hedge', 'gateway.routing.byok_first'])
+    expect(both(true)).toEqual(['gateway.routing.byok_first'])
     expect(both(false)).toEqual([])
   })
 })

@@ -64,10 +64,19 @@ export interface Stage {
   close(): Promise<void>
 }
 
+/** Providers are asked in the order in which they are given, unless the options say otherwise. */
 export async function openStage(providers: readonly Provider[], options: Partial<GatewayOptions> = {}): Promise<Stage> {
   const models: readonly Model[] = [{ id: 'model', family: 'family', offers: providers.map(each => offerOf(each)) }]
   const quiet = { info: () => {}, warn: () => {}, error: () => {} }
-  const gateway = createGateway({ sealingKey, logger: quiet, models, ...options, providers, storage: options.storage ?? memoryStorage() })
+  const gateway = createGateway({
+    sealingKey,
+    logger: quiet,
+    models,
+    strategy: 'order',
+    ...options,
+    providers,
+    storage: options.storage ?? memoryStorage(),
+  })
   const callerOf = async (name: string): Promise<Caller> => {
     const workspace = await gateway.workspaces.create({ name })
     await gateway.billing.credit(workspace.id, { reference: 'test', amount: 1_000_000 })

@@ -1,0 +1,56 @@
+import type { Brain } from '../brain/brain.ts'
+import type { Used } from '../brain/port.ts'
+import type { Call, Won } from '../execution/execute.ts'
+import { verdicts } from '../execution/verdict.ts'
+import type { Seen } from '../metering/meter.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { Usage } from '../protocol/response.ts'
+
+// What the brain is told of each call: that it went out, and then exactly once how it ended. Told twice, it listens once.
+
+export interface Lesson {
+  /** Asked again, it would fail the same request again. */
+  readonly final: boolean
+  /** The limit that passed was the caller's own. */
+  readonly chosen: boolean
+}
+
+/** It went wrong before first content; what that says of its offer stands in the table of verdicts. */
+export function learnFailure(brain: Brain, call: Call, { kind, retryAfterMs, final, chosen }: Failure & Lesson): void {
+  const { teaches } = verdicts[kind]
+  // What never went out ended on our side of the line, and all the same this request has nothing more to ask there.
+  const underway = call.underway ?? brain.started(call.turn.choice)
+  if (teaches === 'left') brain.left(underway)
+  else
+    brain.failed(underway, {
+      kind: teaches,
+      final,
+      chosen: chosen && teaches === 'timeout',
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
+}
+
+/** It committed: a stream goes on from here, a whole answer is over. */
+export function learnCommit(
+  brain: Brain,
+  { underway }: Call,
+  { stream, usage }: { readonly stream: boolean; readonly usage: Usage | undefined },
+): void {
+  if (!underway) return
+  if (stream) brain.firstContent(underway)
+  else brain.finished(underway, usedOf(usage))
+}
+
+/** How an answer that had committed ended. */
+export function learnEnd(brain: Brain, { call: { underway } }: Pick<Won, 'call'>, seen: Pick<Seen, 'outcome' | 'usage'>): void {
+  if (!underway) return
+  const { outcome, usage } = seen
+  const teaches = outcome?.status === 'failed' ? verdicts[outcome.error.kind].teaches : undefined
+  if (!outcome || teaches === 'left') brain.left(underway)
+  else if (teaches) brain.failed(underway, { kind: teaches })
+  else brain.finished(underway, usedOf(usage))
+}
+
+/** What the provider itself told; an estimate teaches nothing. */
+const usedOf = (usage: Usage | undefined): Used =>
+  usage && !usage.estimated ? { outputTokens: usage.output_tokens, cachedTokens: usage.cached_tokens } : {}

@@ -1,0 +1,100 @@
+import type { Caller } from '../access/caller.ts'
+import type { Why } from '../brain/port.ts'
+import type { Sight } from '../brain/sight.ts'
+import type { Turn } from '../execution/execute.ts'
+import { estimateInput } from '../metering/estimate.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import { makePlan } from '../routing/make-plan.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
+import { openCarried, pinned } from './carry.ts'
+import { type Fidelity, fidelityOf } from './fidelity.ts'
+import { type Engine, hedges } from './infer.ts'
+import { select } from './select.ts'
+
+/** What would be done with a request now, and why. */
+export interface PlannedRequest extends Plan {
+  /** In the order in which they would be asked, if nothing were learned in between. */
+  readonly candidates: readonly [Candidate, ...Candidate[]]
+  /** For each candidate, in the same order, what it is judged by. */
+  readonly choices: readonly [PlannedChoice, ...PlannedChoice[]]
+  /** For each candidate, in the same order, what of the request would reach it. */
+  readonly fidelity: readonly Fidelity[]
+}
+
+/** Somebody who would be asked. */
+export interface PlannedChoice {
+  readonly model: string
+  readonly provider: string
+  readonly provider_model_id: string
+  /** Expected loss in USD, or whatever a strategy of one's own returned; the ranks of the plan stand above it. Lower goes first. */
+  readonly loss: number
+  /** What was expected of it: cost, waits, failures, room. */
+  readonly sight: Sight
+  /** `fallback`: after the first. `last_resort`: it asked to be left alone, or fails again and again. */
+  readonly why: Why
+  /** Milliseconds that the request would wait before asking. */
+  readonly waitMs: number
+  /** Milliseconds without first content (of a whole answer: without its end) after which the next would be asked. */
+  readonly timeoutMs: number
+  /** Milliseconds of silence after which another would be asked beside it. Absent: none would. */
+  readonly hedgeAfterMs?: number
+}
+
+/** Nobody is called, and nothing is learned. */
+export async function planned(engine: Engine, asked: InferenceRequest, caller: Caller): Promise<PlannedRequest> {
+  const request = engine.prepare ? await engine.prepare(asked, caller) : asked
+  const carried = await openCarried(request, caller.workspaceId, engine.ring)
+  const inputTokens = estimateInput(request.prompt)
+  const plan = makePlan(request, inputTokens, pinned(engine.planning, carried))
+  const [first, ...others] = weighed(engine, { plan, request, inputTokens, caller })
+  const turns = [first, ...others]
+  return {
+    ...plan,
+    ...(plan.ranks && { ranks: turns.map(({ candidate }) => plan.ranks?.[plan.candidates.indexOf(candidate)] ?? 0) }),
+    candidates: [first.candidate, ...others.map(({ candidate }) => candidate)],
+    choices: [told(first), ...others.map(told)],
+    fidelity: turns.map(({ candidate }) => {
+      const fitted = carried?.fit(candidate, false)
+      return fidelityOf(fitted?.request ?? request, candidate, fitted?.warnings)
+    }),
+  }
+}
+
+export interface Weighing {
+  readonly plan: Plan
+  readonly request: InferenceRequest
+  readonly inputTokens: number
+  readonly caller: Pick<Caller, 'workspaceId'>
+}
+
+/** Everyone who may be asked, best first, as it would be judged now. */
+export function weighed(engine: Engine, { plan, request, inputTokens, caller }: Weighing): readonly [Turn, ...Turn[]] {
+  const { timeouts, limits } = engine
+  const { timeout_ms, deadline_ms } = request.routing
+  return select(engine, {
+    plan,
+    request,
+    inputTokens,
+    workspaceId: caller.workspaceId,
+    leftMs: deadline_ms ?? timeouts.deadlineMs,
+    ceilingMs: timeout_ms ?? (request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs),
+    attempts: limits.attempts,
+    hedge: hedges(engine, request),
+    dry: true,
+  }).all()
+}
+
+function told({ candidate: { model, provider, offer }, choice }: Turn): PlannedChoice {
+  const { loss, sight, why, waitMs, timeoutMs, hedgeAfterMs } = choice
+  return {
+    model: model.id,
+    provider: provider.id,
+    provider_model_id: offer.provider_model_id,
+    loss,
+    sight,
+    why,
+    waitMs,
+    timeoutMs,
+    ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
+  }
+}

@@ -1,0 +1,115 @@
+import type { Contender } from '../brain/belief.ts'
+import type { Brain } from '../brain/brain.ts'
+import type { Choice, RouterOffer } from '../brain/port.ts'
+import type { Turn } from '../execution/execute.ts'
+import { priceFor } from '../metering/tier.ts'
+import type { Rates } from '../protocol/model.ts'
+import { ratesAt } from '../protocol/rates.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Contenders } from '../routing/contenders.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
+import { cacheKeyOf } from './cache-key.ts'
+
+// A plan and the brain: whom to ask, and in what order.
+
+export interface SelectPorts {
+  readonly brain: Brain
+  readonly contenders: Contenders
+}
+
+export interface Selecting {
+  readonly plan: Plan
+  readonly request: InferenceRequest
+  readonly inputTokens: number
+  readonly workspaceId: string
+  /** Milliseconds that the request has. */
+  readonly leftMs: number
+  /** For one attempt. */
+  readonly ceilingMs: number
+  readonly attempts: number
+  /** Two may be asked at once. */
+  readonly hedge?: boolean
+  /** Only to look at: nothing is learned of it. */
+  readonly dry?: boolean
+}
+
+export interface Selection {
+  /** Whom to ask now, judged anew each time. */
+  next(): Turn | undefined
+  /** Everyone, best first, as judged at first. */
+  all(): readonly [Turn, ...Turn[]]
+}
+
+export function select({ brain, contenders: contenderOf }: SelectPorts, selecting: Selecting): Selection {
+  const { plan, request, inputTokens, leftMs, ceilingMs, hedge = false, dry = false } = selecting
+  const { candidates, ruling } = plan
+  const { prompt, routing, delivery } = request
+  const thoughts = thoughtsOf(request)
+  let mayThink = thoughts === 'asked'
+  const contenders = candidates.map(candidate => {
+    mayThink ||= thoughts === 'unsaid' && thinksUnasked(candidate)
+    const thinking = thoughts === 'asked' && canThink(candidate)
+    return contenderOf(candidate, { rates: ratesFor(candidate, request, inputTokens), thinking })
+  })
+  const cacheKey = cacheKeyOf(selecting)
+  const rank = rankBy(selecting, contenders)
+  const routed = brain.plan(
+    {
+      inputTokens,
+      stream: delivery === 'stream',
+      preference: ruling === 'order' ? 'balanced' : ruling,
+      deadlineMs: leftMs,
+      timeoutMs: ceilingMs,
+      // Who may not ask anybody else waits for the one as long as it takes.
+      attempts: routing.allow_fallbacks ? selecting.attempts : 1,
+      hedge,
+      dry,
+      ...(mayThink && { coldTimeoutMs: ceilingMs }),
+      ...(prompt.max_output_tokens !== undefined && { maxOutputTokens: prompt.max_output_tokens }),
+      ...(cacheKey !== undefined && { cacheKey }),
+      ...(rank && { rank }),
+    },
+    contenders,
+  )
+  const selected = (choice: Choice): Turn => {
+    const at = contenders.findIndex(({ offer }) => offer === choice.offer)
+    return { choice, candidate: candidates[at] as Candidate, contender: contenders[at] as Contender }
+  }
+  return {
+    next() {
+      const choice = routed.next()
+      return choice && selected(choice)
+    },
+    all() {
+      const [first, ...others] = routed.choices()
+      return [selected(first), ...others.map(selected)]
+    },
+  }
+}
+
+/** More than anyone asks: what has no price known is not planned, and is not free. */
+const unknownRates: Rates = { input: 1_000_000_000, output: 1_000_000_000 }
+
+function ratesFor(candidate: Candidate, request: InferenceRequest, inputTokens: number): Rates {
+  const price = priceFor(candidate, request)
+  return price ? ratesAt(price, inputTokens) : unknownRates
+}
+
+/** Who is asked for thoughts is silent for longer. */
+function thoughtsOf({ prompt: { reasoning } }: InferenceRequest): 'asked' | 'unsaid' | 'none' {
+  if (reasoning?.effort === undefined) return reasoning?.budget_tokens === undefined ? 'unsaid' : 'asked'
+  return reasoning.effort === 'none' ? 'none' : 'asked'
+}
+
+const canThink = ({ offer }: Candidate): boolean => offer.abilities?.includes('reasoning') ?? true
+
+/** It is known to be able to, and nobody knows that it does not. */
+const thinksUnasked = ({ offer, model }: Candidate): boolean =>
+  offer.quirks?.thinks_unasked !== false && (offer.abilities?.includes('reasoning') ?? model.capabilities?.includes('reasoning') ?? false)
+
+/** Where only the loss decides there is no rank, and somebody may be tried to learn of it; not where nobody could step in. */
+function rankBy({ plan: { ranks }, request }: Selecting, contenders: readonly Contender[]): ((offer: RouterOffer) => number) | undefined {
+  if (!ranks) return request.routing.allow_fallbacks ? undefined : () => 0
+  const places = new Map(contenders.map(({ offer }, at) => [offer, ranks[at] ?? 0]))
+  return offer => places.get(offer) ?? 0
+}
