@@ -16,7 +16,7 @@ export interface Memory extends Pick<Telling, 'statistics' | 'published' | 'limi
   notes(moment: Moment): readonly ReaderNote[]
   /** What others have learned. The same news twice teaches nothing. */
   learn(news: RoutingNews, moment: Moment): void
-  /** Nobody here knows who has read the conversation: others may. */
+  /** Nobody here has read the conversation lately: others may have. */
   isMissing(key: string, now: number): boolean
   /** Who has read it elsewhere. */
   recall(key: string, readers: readonly Reader[], moment: Moment): void
@@ -31,8 +31,8 @@ export interface MemoryOptions {
 
 /** Notes that wait to be told; more than this are dropped, since a store that takes none must not fill the process. */
 const mostNotes = 2_000
-/** Prompts that were read longer ago are in few caches: others may have read on. */
-const coldMs = 300_000
+/** Whoever read a conversation here longer ago may not be the last: its turns go to any process. */
+const lastReadMs = 30_000
 
 export function createMemory({ writer, urgent }: MemoryOptions): Memory {
   const telling = makeTelling(writer)
@@ -73,7 +73,7 @@ export function createMemory({ writer, urgent }: MemoryOptions): Memory {
     isMissing(key, now) {
       if (!affinity.has(key)) return true
       const [last] = affinity.of(key)
-      return last !== undefined && now - last.at > coldMs
+      return last !== undefined && now - last.at > lastReadMs
     },
     recall(key, readers, { now, at }) {
       const known = affinity.of(key)

@@ -29,6 +29,8 @@ export const makeOwed = (): Owed => ({ before: { good: 0, bad: 0 }, after: { goo
 
 /** How long what others saw speaks for what is. */
 const fadesMs = 240_000
+/** And how long against what was heard of the offer later. */
+const overtakenMs = 5_000
 /** Calls of one telling that count at most, good and bad in their proportion: many others must not drown what was seen here. */
 const mostCalls = 60
 /** Answers that a mean stands for at most: processes differ in where they stand, and that does not average out. */
@@ -44,13 +46,14 @@ const mostLn = 20
 /** A mean that is off by more deviations than this tells of another level, not of chance. */
 const surprising = 2
 /** After others saw an offer fail, how long until it is tried here. */
-const othersProbeMs = 5_000
+const othersProbeMs = 15_000
 /** What one more answer adds to the speed, and to the long run, once many were seen. */
 const weights = { speed: 0.08, longRun: 0.01 } as const
 
 export function learnFromOthers(belief: Belief, evidence: Evidence, { owed, now }: { readonly owed: Owed; readonly now: number }): void {
   const { counts } = evidence
-  const trust = lastingShare(evidence, now)
+  // What was seen since tells more of now than what others saw before it.
+  const trust = lastingShare(evidence, now) * Math.exp(Math.min(0, evidence.to - belief.heardAt) / overtakenMs)
   const { answered, failed, finished, broken } = counts
   noteAll(belief.failing, beforeContent, { good: answered * trust, bad: failed * trust, owed: owed.before, now })
   noteAll(belief.breaking, afterContent, { good: finished * trust, bad: broken * trust, owed: owed.after, now })

@@ -226,6 +226,18 @@ describe('what others say is weighed', () => {
     expect(old).toBeGreaterThan(ancient)
   })
 
+  test('what others saw while all was well does not cover what fails here since', async () => {
+    const { here, there, time } = await acquainted()
+    for (let calls = 0; calls < 20; calls += 1) there.answer(cheap)
+    await there.tell()
+    time.ms += 15_000
+    for (let calls = 0; calls < 4; calls += 1) here.fail(cheap)
+    const before = seenBy(here, cheap).failure
+    await here.listen()
+    expect(before).toBeGreaterThan(0.9)
+    expect(seenBy(here, cheap).failure).toBeGreaterThan(0.8)
+  })
+
   test('a crowd of others does not drown what is seen here', async () => {
     const time = { ms: 0 }
     const store = routingStore()
