@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cheapest, random, roundRobin } from '../src/routing/baselines.ts'
 import { createEvents } from '../src/routing/events.ts'
-import { oracle } from '../src/routing/oracle.ts'
+import { oracle, oracleWith } from '../src/routing/oracle.ts'
 import { barChart } from '../src/routing/picture.ts'
 import { ours, policies } from '../src/routing/policies.ts'
 import type { Policy } from '../src/routing/policy.ts'
@@ -63,6 +63,12 @@ describe('the oracle', () => {
     const run = { seed: 3, minutes: 10, rate: 8 }
     const least = simulate(calm, oracle, run).meanLoss
     for (const policy of policies) expect(simulate(calm, policy, run).meanLoss, policy.name).toBeGreaterThan(least * 0.995)
+  })
+
+  it.each([{ turns: 0 }, { turns: 2 }, { queueing: 1 }, { dearer: 0.0005 }])('would lose no less with other foresight: %o', foresight => {
+    const trials = [cache, ...worlds.filter(({ name }) => name === 'limits')]
+    const lost = (policy: Policy) => trials.reduce((sum, world) => sum + simulate(world, policy, { seed: 4, minutes: 15 }).meanLoss, 0)
+    expect(lost(oracleWith(foresight))).toBeGreaterThan(lost(oracle) * 0.99)
   })
 
   it('never meets a limit that it could have seen', () => {

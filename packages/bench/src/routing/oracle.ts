@@ -6,7 +6,7 @@ import { below, spreadOf, type Waits } from './waits.ts'
 import type { TrueOffer } from './world.ts'
 
 /** How the oracle looks ahead. Each may be set, to see whether another figure were better: none is by more than noise. */
-export interface Foresight {
+interface Foresight {
   /** Times the further turns of a conversation. Less than one: offers change before they come, and some come after the run. */
   readonly turns?: number
   /** Times what waiting for a place is worth. Many: whoever waits delays all who come after. */
@@ -54,6 +54,15 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     return prospectOf({ ...seer, state: reality.state(seer.at, now()) }, { inputTokens, warm, keyed: cacheKey !== undefined, stream })
   }
 
+  /** What a place at an offer costs: waiting for it, and that others do not get it. */
+  const placeAt = (seer: Seer): { readonly waitMs: number; readonly loss: number } => {
+    const waitMs = reality.freeInMs(seer.at, now(), seer.queued)
+    const free = Math.max(0, reality.freeShare(seer.at, now()))
+    seer.scarce = Math.max(0, seer.scarce + (dearer * (1 - free / spare) * (now() - seer.scarceMs)) / 1_000)
+    seer.scarceMs = now()
+    return { waitMs, loss: seer.scarce + (queueing * worth.waiting * waitMs) / 1_000 }
+  }
+
   const judge = (request: RouterRequest, { leftMs, last }: { leftMs: number; last: boolean }): Judged[] => {
     const prospects = seers.map(seer => look(seer, request, reality.warm(seer.at, request.cacheKey, now())))
     const other: Else = { worth, leftMs, next: last ? worth.failing : afterFailure(prospects, leftMs) }
@@ -61,20 +70,20 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     return seers.map((seer, at) => {
       const prospect = prospects[at]
       const { cutMs, loss } = prospect ? bestCut(prospect, other) : { cutMs: leftMs, loss: 0 }
-      const waitMs = reality.freeInMs(seer.at, now(), seer.queued)
-      const free = Math.max(0, reality.freeShare(seer.at, now()))
-      seer.scarce = Math.max(0, seer.scarce + (dearer * (1 - free / spare) * (now() - seer.scarceMs)) / 1_000)
-      seer.scarceMs = now()
-      return { seer, cutMs, waitMs, loss: loss + seer.scarce + (later[at] ?? 0) + (queueing * worth.waiting * waitMs) / 1_000 }
+      const place = placeAt(seer)
+      return { seer, cutMs, waitMs: place.waitMs, loss: loss + place.loss + (later[at] ?? 0) }
     })
   }
 
   /** What a second attempt loses: first as if nothing came after it, so that nobody who is down looks cheap, then with that guess. */
   const afterFailure = (prospects: readonly Prospect[], leftMs: number): number => {
-    const losses = prospects.map(prospect => lossOf(prospect, leftMs, { worth, leftMs, next: worth.failing }))
+    const guess: Else = { worth, leftMs, next: worth.failing }
+    const places = seers.map(seer => placeAt(seer).loss)
+    const losses = prospects.map((prospect, at) => lossOf(prospect, leftMs, guess) + (places[at] ?? 0))
     const least = Math.min(...losses)
-    const best = prospects[losses.indexOf(least)]
-    return best ? bestCut(best, { worth, leftMs, next: least }).loss : least
+    const best = losses.indexOf(least)
+    const prospect = prospects[best]
+    return prospect ? bestCut(prospect, { worth, leftMs, next: least }).loss + (places[best] ?? 0) : least
   }
 
   /** What the further turns of a conversation lose if this one is read here: with its prompt in the cache, or wherever they go else. */

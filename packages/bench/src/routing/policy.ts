@@ -31,7 +31,7 @@ export interface Ranking {
 }
 
 /** As most software is set: the same for everyone, whatever the offer. */
-export const fixedTimeoutMs = { stream: 8_000, whole: 45_000 } as const
+const fixedTimeoutMs = { stream: 8_000, whole: 45_000 } as const
 
 interface Going extends Attempt {
   readonly offer: number

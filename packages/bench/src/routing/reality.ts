@@ -30,7 +30,7 @@ export type Fate =
       readonly cached: number
     }
 
-export interface Call {
+interface Call {
   readonly offer: number
   readonly asked: Asked
   /** How often this request has asked this offer before. */
@@ -38,7 +38,7 @@ export interface Call {
   readonly atMs: number
 }
 
-export interface Headroom {
+interface Headroom {
   readonly share: number
   readonly resetsInMs: number
 }

@@ -22,7 +22,7 @@ export interface Run {
 }
 
 /** To first content of a stream, to the end of a whole answer. */
-export const deadlineMs = { stream: 20_000, whole: 90_000 } as const
+const deadlineMs = { stream: 20_000, whole: 90_000 } as const
 const attempts = 4
 
 /**

@@ -6,14 +6,14 @@ const usual = { offers: sixOffers, rate: 8, minutes: 60, sessions: 0.4, drift: 0
 export const calm: World = { ...usual, name: 'calm', faults: () => [] }
 
 /** The favourites answer several times more slowly for ten minutes at a time, now one of them, now two. */
-export const brownOut: World = {
+const brownOut: World = {
   ...usual,
   name: 'brown-out',
   faults: plan => inSpans(plan, dice => ({ slower: dice.between(3.5, 6.5) })),
 }
 
 /** The favourites are down: they say so at once, or after a while, or never. */
-export const outage: World = {
+const outage: World = {
   ...usual,
   name: 'outage',
   faults: plan => inSpans(plan, dice => pick(dice, outages)),
@@ -22,7 +22,7 @@ export const outage: World = {
 const outages = [{ errors: 1, errorMs: 60 }, { errors: 1, errorMs: 6_000 }, { hangs: 1 }] as const
 
 /** The favourites look well to whoever checks them, and fail a part of their calls. */
-export const gray: World = {
+const gray: World = {
   ...usual,
   name: 'gray failure',
   faults: plan => inSpans(plan, dice => pick(dice, grayFailures)),
@@ -31,7 +31,7 @@ export const gray: World = {
 const grayFailures = [{ errors: 0.3 }, { hangs: 0.3 }, { breaks: 0.25 }, { longest: 2_500 }] as const
 
 /** The favourites let through a fraction of what they usually do. */
-export const limits: World = {
+const limits: World = {
   ...usual,
   name: 'limits',
   offers: sixOffers.map(offer => ({ ...offer, requestsPerMinute: offer.requestsPerMinute / 2 })),
