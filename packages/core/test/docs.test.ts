@@ -40,9 +40,9 @@ ${Object.entries(codes)
 
 ## What a provider's failure leads to
 
-\`retry\`: the others first, then the same one once more. \`next\`: the others only. \`strip\`: the same one at once, without
-the reasoning state of the conversation; where it was sent none, the others. \`stop\`: the request is at fault, nobody else is
-asked. When several failed, the caller hears the topmost row.
+\`retry\`: the others first, then the same one once more, unless it asked to be left alone for longer than the request would
+wait. \`next\`: the others only. \`strip\`: the same one at once, without the reasoning state of the conversation; where it was sent
+none, the others. \`stop\`: the request is at fault, nobody else is asked. When several failed, the caller hears the topmost row.
 
 | failure | then | code |
 |---|---|---|
