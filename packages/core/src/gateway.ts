@@ -12,6 +12,7 @@ import { type Engine, endForShutdown, infer, type Live } from './inference/infer
 import { keepLeases } from './inference/leases.ts'
 import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
+import { keepSharing } from './inference/sharing.ts'
 import { type Billing, billingOf } from './management/billing.ts'
 import type { Identity } from './management/identity.ts'
 import { type Keys, keysOf } from './management/keys.ts'
@@ -75,7 +76,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const models = directoryOf(options.models, options.providers, options.facts)
-  const brain = createBrain({ monotonic: () => clock.monotonic(), preference: 'balanced', seed: options.seed ?? seedFrom(ids) })
+  const sharing = storage.routing && keepSharing({ store: storage.routing, clock, ids, logger })
+  const seed = options.seed ?? seedFrom(ids)
+  const brain = createBrain({ monotonic: onwards(clock), preference: 'balanced', seed, memory: sharing?.memory })
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
     find: models.find,
@@ -100,6 +103,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
     leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger }),
+    sharing,
     ring: ringOf(options, ids),
     pending: new Set(),
     media: options.media,
@@ -169,6 +173,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await emptied(engine, 2_000)
       await Promise.allSettled([...engine.live].map(live => live.leave()))
       await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
+      await sharing?.close()
       await storage.close()
     },
   }
@@ -194,6 +199,15 @@ function ringOf({ sealingKey, previousSealingKeys = [] }: GatewayOptions, ids: I
 
 /** Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment. */
 const seedFrom = (ids: Ids): number => ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)
+
+/** A clock of somebody else's may jump; what is believed would never get over an hour that has not come yet. */
+function onwards(clock: Clock): () => number {
+  let latest = Number.NEGATIVE_INFINITY
+  return () => {
+    latest = Math.max(latest, clock.monotonic())
+    return latest
+  }
+}
 
 /** Waits until no request is under way, or the time is over. */
 async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {

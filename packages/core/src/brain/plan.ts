@@ -70,7 +70,7 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
   const again = (): Chosen | undefined => {
     if (judging.leftMs() <= 0) return undefined
     // Who was only full may have room by now, and is worth more than somebody who is down.
-    const fresh = among.filter(contender => !asked.has(contender) || asked.get(contender)?.ended === 'rate_limited')
+    const fresh = among.filter(contender => !asked.has(contender) || isOnlyFull(asked.get(contender)))
     const open = fresh.length > 0 ? fresh : among.filter(contender => mayBeAskedAgain(asked.get(contender)))
     if (open.length === 0) return undefined
     const cut = [...asked.values()].some(({ ended }) => ended === 'timeout')
@@ -111,6 +111,8 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
 }
 
 const isFault = (ended: Chosen['ended']): boolean => ended === 'error' || ended === 'timeout'
+
+const isOnlyFull = (chosen: Chosen | undefined): boolean => chosen?.ended === 'rate_limited' && !chosen.final
 
 /** Whoever refused the credential or the request will do so again. */
 const mayBeAskedAgain = (chosen: Chosen | undefined): boolean =>

@@ -12,7 +12,7 @@ import { longestTimer } from '../runtime/timers.ts'
 import { type Batches, commit } from './commit.ts'
 import { encode } from './encode.ts'
 import { arrivedAtOnce, decoded } from './events.ts'
-import { guarded } from './guard.ts'
+import { type Guarded, guarded } from './guard.ts'
 import { type Line, openLine } from './line.ts'
 import { inlineMedia } from './media.ts'
 import { type SendPorts, send } from './send.ts'
@@ -44,7 +44,7 @@ export interface AttemptPorts extends SendPorts {
 export type Attempted =
   | {
       readonly ok: true
-      readonly events: Batches
+      readonly events: Batches | Guarded
       readonly warnings: readonly Warning[]
       /** As the provider told it, of an answer that is already over. */
       readonly usage?: Usage
@@ -106,7 +106,7 @@ function held(
   events: Batches,
   { request, candidate, limits }: Trying,
   { line, clock }: { readonly line: Line; readonly clock: Clock },
-): Batches {
+): Batches | Guarded {
   if (request.delivery === 'stream') return guarded(events, { line, clock, provider: candidate.provider.id, ...limits })
   line.letGo()
   return events

@@ -9,6 +9,7 @@ import type { Clock } from '../runtime/ports.ts'
 import type { Attempted, AttemptLimits } from './attempt.ts'
 import { type Branch, branchOf } from './branch.ts'
 import type { Batches } from './commit.ts'
+import type { Guarded } from './guard.ts'
 import { type Leg, race } from './race.ts'
 import { allFailed } from './told.ts'
 import { verdicts } from './verdict.ts'
@@ -36,7 +37,7 @@ export interface Call {
 export interface Won {
   readonly call: Call
   readonly candidate: Candidate
-  readonly events: Batches
+  readonly events: Batches | Guarded
   readonly warnings: readonly Warning[]
 }
 
@@ -73,17 +74,19 @@ export async function execute(executing: Executing): Promise<Won> {
   const journey = begin(executing)
   for (let turn = journey.next(); turn; turn = journey.next()) {
     const waitMs = journey.waitFor(turn)
-    if (waitMs === undefined) break
+    if (waitMs === undefined) continue
     if (waitMs > 0) await pause(clock, waitMs, ending)
     const won = await journey.ask(turn)
     if (won) return won
   }
   if (ending.why) throw allFailed([{ kind: ending.why, message: '' }])
-  throw allFailed(journey.failures, { deadlineOver: limits.deadlineAt <= clock.monotonic(), excluded })
+  throw allFailed(journey.failures.length > 0 ? journey.failures : journey.full, { deadlineOver: limits.deadlineAt <= clock.monotonic(), excluded })
 }
 
 interface Journey {
   readonly failures: readonly Failure[]
+  /** Those who were not even asked, since they had no room. */
+  readonly full: readonly Failure[]
   next(): Turn | undefined
   /** Milliseconds to wait before asking; nothing where it is of no use to ask at all. */
   waitFor(turn: Turn): number | undefined
@@ -95,14 +98,13 @@ function begin(executing: Executing): Journey {
   const { request, clock, limits, ending } = executing
   const alone = !request.routing.allow_fallbacks
   const failures: Failure[] = []
+  const full: Failure[] = []
   const asked: Candidate[] = []
   /** Who could not use the state of the conversation, and is not sent it again. */
   const bare = new Set<Candidate>()
   let left = executing.budget
   /** Chosen, and not asked yet. */
   let waiting: Turn | undefined
-  /** An answer that was to come whole has been given up by a limit that was learned. */
-  let isCut = false
   const timeLeft = (): number => limits.deadlineAt - clock.monotonic()
   const isOver = (): boolean => left <= 0 || timeLeft() <= 0 || ending.why !== undefined
   const timesOf = (candidate: Candidate): number => asked.reduce((times, each) => (each === candidate ? times + 1 : times), 0)
@@ -111,7 +113,7 @@ function begin(executing: Executing): Journey {
     const { candidate } = turn
     if (isOver()) return undefined
     left -= 1
-    const ceilingMs = alone || isCut ? limits.ceilingMs : Math.min(limits.ceilingMs, turn.choice.timeoutMs)
+    const ceilingMs = alone ? limits.ceilingMs : Math.min(limits.ceilingMs, turn.choice.timeoutMs)
     const call: Call = { turn, bare: bare.has(candidate), ceilingMs, ending: branch ?? ending }
     const tried = await executing.attempt(call)
     if (branch?.isCut) {
@@ -133,7 +135,6 @@ function begin(executing: Executing): Journey {
     failures.push(failure)
     executing.onFailure(call, failure, isFinal && !isStripped)
     if (then === 'stop') throw allFailed(failures, { told: failure })
-    if (failure.kind === 'timed_out' && request.delivery === 'whole') isCut = true
     if (alone && !isFinal) waiting = againAfter(turn, failure)
     if (!isStripped) return undefined
     bare.add(candidate)
@@ -158,18 +159,21 @@ function begin(executing: Executing): Journey {
 
   return {
     failures,
+    full,
     next() {
       if (isOver()) return undefined
       const turn = waiting ?? (alone && asked.length > 0 ? undefined : executing.next())
       waiting = undefined
       return turn
     },
-    waitFor({ candidate, choice: { waitMs, sight } }) {
-      const isAgain = asked.includes(candidate)
-      // Who asked to be left alone for longer than anyone waits is asked once all the same, and at once.
-      const isVain = sight.heldMs > waitMs + 1 || waitMs >= timeLeft()
-      if (isVain) return isAgain ? undefined : 0
-      return waitMs
+    waitFor({ candidate, contender: { belief }, choice: { waitMs, sight } }) {
+      const isVain = sight.heldMs > waitMs + 1
+      if (!isVain && waitMs < timeLeft()) return waitMs
+      if (asked.includes(candidate)) return undefined
+      // Who asked to be left alone for longer than anyone waits is asked all the same, and at once, but by one at a time.
+      if (!isVain || belief.running === 0 || belief.capacity.refusals === 0) return 0
+      full.push({ kind: 'rate_limited', message: '', provider: candidate.provider.id, retryAfterMs: Math.ceil(sight.heldMs) })
+      return undefined
     },
     ask(turn) {
       const { hedgeAfterMs } = turn.choice

@@ -14,8 +14,14 @@ export interface Guarding {
   readonly provider: string
 }
 
+/** An answer that is read while it grows. */
+export interface Guarded extends Batches {
+  /** Its pace was the reader's. */
+  readonly readSlowly: () => boolean
+}
+
 /** After commit: idle and deadline end the stream, and a failure is told in the caller's terms. */
-export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, provider }: Guarding): Batches {
+export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, provider }: Guarding): Guarded {
   const guard = watch({ clock, idleMs, deadlineAt }, why => {
     line.why = why
     line.hangUp()
@@ -50,6 +56,7 @@ export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, prov
       await events.return?.()
       return { done: true, value: undefined }
     },
+    readSlowly: guard.readSlowly,
   }
 
   /** A break that we made ourselves is told by its reason, not by what it looked like to the reader. */

@@ -9,8 +9,13 @@ export interface Watch {
   heard(): void
   /** Somebody listens just now. */
   listening(): boolean
+  /** More time has passed between the reads than in waiting for what was read: the pace is the reader's, not the provider's. */
+  readSlowly(): boolean
   stop(): void
 }
+
+/** What passes between reads is nothing below this. */
+const littleMs = 100
 
 /**
  * One timer for a whole stream, re-armed only when it fires: noting a sound is an assignment, not a new timer.
@@ -20,7 +25,9 @@ export function watch(
   { clock, idleMs, deadlineAt }: { readonly clock: Clock; readonly idleMs: number; readonly deadlineAt: number },
   end: (why: 'idle' | 'deadline') => void,
 ): Watch {
+  const since = clock.monotonic()
   let waitingSince: number | undefined
+  let waitedMs = 0
   let timer: unknown
   const arm = (): void => {
     const now = clock.monotonic()
@@ -34,9 +41,14 @@ export function watch(
       waitingSince = clock.monotonic()
     },
     heard: () => {
+      if (waitingSince !== undefined) waitedMs += clock.monotonic() - waitingSince
       waitingSince = undefined
     },
     listening: () => waitingSince !== undefined,
+    readSlowly: () => {
+      const betweenMs = clock.monotonic() - since - waitedMs
+      return betweenMs > littleMs && betweenMs > waitedMs
+    },
     stop: () => clock.clearTimeout(timer),
   }
 }

@@ -42,15 +42,20 @@ export function learnCommit(
 }
 
 /** How an answer that had committed ended. */
-export function learnEnd(brain: Brain, { call: { underway } }: Pick<Won, 'call'>, seen: Pick<Seen, 'outcome' | 'usage'>): void {
+export function learnEnd(
+  brain: Brain,
+  { call: { underway }, events }: Pick<Won, 'call' | 'events'>,
+  { outcome, usage }: Pick<Seen, 'outcome' | 'usage'>,
+): void {
   if (!underway) return
-  const { outcome, usage } = seen
   const teaches = outcome?.status === 'failed' ? verdicts[outcome.error.kind].teaches : undefined
   if (!outcome || teaches === 'left') brain.left(underway)
   else if (teaches) brain.failed(underway, { kind: teaches })
-  else brain.finished(underway, usedOf(usage))
+  else brain.finished(underway, usedOf(usage, 'readSlowly' in events && events.readSlowly()))
 }
 
-/** What the provider itself told; an estimate teaches nothing. */
-const usedOf = (usage: Usage | undefined): Used =>
-  usage && !usage.estimated ? { outputTokens: usage.output_tokens, cachedTokens: usage.cached_tokens } : {}
+/** What the provider itself told; an estimate teaches nothing, nor does the pace of a reader who takes their time. */
+function usedOf(usage: Usage | undefined, isReadSlowly = false): Used {
+  if (!usage || usage.estimated) return {}
+  return { cachedTokens: usage.cached_tokens, ...(!isReadSlowly && { outputTokens: usage.output_tokens }) }
+}
