@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { drive, said, world } from '../../test/brain/journeys.ts'
 import type { Choice, Failed, RouterOffer, RouterOptions } from './port.ts'
 import type { DecisionRecord } from './record.ts'
+import { createRecorder } from './recorder.ts'
 import { createRouter } from './router.ts'
+import type { Sight } from './sight.ts'
 import { standoutsOf } from './standouts.ts'
 import { encodeTrace } from './trace.ts'
 
@@ -62,7 +64,7 @@ test('a decision takes no more than a kilobyte, however many could be asked, and
 })
 
 test('where not all find room, the best by loss stay, and so do the cheapest, the fastest and the most reliable of all', () => {
-  const offers = Array.from({ length: 60 }, (_, at) => offer(`o${at}`, 1_000_000 + ((at * 37) % 60) * 10_000))
+  const offers = Array.from({ length: 60 }, (_, at) => offer(`o${at}`, 1_000_000 + ((at * 37 + 20) % 60) * 10_000))
   const { router } = make({ offers, preference: ({ unheardMs }, { id }) => (id === 'o59' ? -1 : Number(id.slice(1)) + unheardMs * 0) })
   const plan = router.plan({ inputTokens: 900 })
   plan.next()
@@ -72,6 +74,60 @@ test('where not all find room, the best by loss stay, and so do the cheapest, th
   expect(kept).toEqual(expect.arrayContaining(['o59', 'o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6', 'o7', 'o8']))
   expect(kept).toContain(plan.choices()[all.cheapest]?.offer.id)
   expect(kept).toEqual([...kept].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
+})
+
+const plainSights = (count: number): Sight[] =>
+  Array.from({ length: count }, () => ({
+    cost: 0.5,
+    firstContentMs: 500,
+    growingMs: 500,
+    failure: 0,
+    lostMs: 0,
+    breaking: 0,
+    lateness: 0,
+    heldMs: 0,
+    restingMs: 0,
+    headroom: 1,
+    warmTokens: 0,
+    unheardMs: 0,
+  }))
+const forty = Array.from({ length: 40 }, (_, at) => offer(`o${at}`, 1_000_000 + at))
+
+/** The record of a choice among forty, of whom the one in the middle fails nearly always. */
+function recorded(chosen: { readonly at: number; readonly why: Choice['why'] }, hoped: boolean): DecisionRecord {
+  const [calm] = plainSights(1) as [Sight]
+  const sights = plainSights(40)
+  sights[20] = { ...calm, failure: 0.75 }
+  const loss = ({ failure }: Sight, { price }: RouterOffer): number => (failure > 0.5 ? 1e12 : price.input)
+  const among = forty.map(each => ({ offer: each }))
+  const recorder = createRecorder({}, 1)
+  recorder.open({ preference: loss, worth: undefined, strategy: loss, rank: undefined, among })?.write(
+    {
+      offers: forty,
+      sights,
+      hope: hoped ? { at: 20, sight: calm } : undefined,
+      looking: { now: 1, inputTokens: 1, outputTokens: 1, stream: true, turns: 1, leftMs: 1 },
+    },
+    { offer: forty[chosen.at] as RouterOffer, sight: calm, loss: 1, why: chosen.why, waitMs: 0, timeoutMs: 1 },
+  )
+  return recorder.trace().decisions[0] as DecisionRecord
+}
+
+test('who was chosen stays, though it is the worst by loss', () => {
+  const decision = recorded({ at: 20, why: 'last_resort' }, false)
+  expect(decision.omitted).toBeGreaterThan(0)
+  expect(decision.candidates[decision.chosen]).toMatchObject({ offer: { id: 'o20' }, loss: 1e12 })
+})
+
+test.each<[string, { readonly at: number; readonly why: Choice['why'] }]>([
+  ['chosen', { at: 20, why: 'probe' }],
+  ['not good enough', { at: 0, why: 'best' }],
+])('who was held against the best to learn of it and was %s stays, though it is the worst by what is known of it', (_, chosen) => {
+  const decision = recorded(chosen, true)
+  expect(decision.candidates[decision.hope?.at ?? -1]).toMatchObject({ offer: { id: 'o20' }, loss: 1e12 })
+  expect(decision.hope?.loss).toBe(1_000_020)
+  expect(decision.candidates[decision.chosen]?.offer.id).toBe(`o${chosen.at}`)
+  expect(decision.candidates.length + decision.omitted).toBe(40)
 })
 
 test('the oldest make room once as many are kept as were asked for', () => {

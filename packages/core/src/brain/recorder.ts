@@ -36,7 +36,7 @@ export interface Pen {
 
 /** What was seen for one decision. */
 interface Glimpse extends View {
-  readonly looking: Looking
+  readonly looking: Pick<Looking, 'now' | 'inputTokens' | 'outputTokens' | 'stream' | 'turns' | 'leftMs'>
 }
 
 /** By what a request is decided. */
@@ -169,7 +169,8 @@ function keptOf(
 ): readonly number[] | undefined {
   if (sights.length <= room) return undefined
   const { cheapest, fastest, mostReliable } = standoutsOf(sights)
-  const kept = new Set([chosen, hope?.at ?? chosen, cheapest, fastest, mostReliable])
+  const kept = new Set([chosen, cheapest, fastest, mostReliable])
+  if (hope) kept.add(hope.at)
   const byLoss = [...losses.keys()].sort((a, b) =>
     (losses[a] as number) < (losses[b] as number) ? -1 : losses[a] === losses[b] ? a - b : 1,
   )

@@ -6,8 +6,8 @@ import { replay } from './replay.ts'
 import { createRouter } from './router.ts'
 import { decodeTrace, encodeTrace, encodeTraceText } from './trace.ts'
 
-const some = (): Trace => {
-  const price = { input: 1_000_000, output: 3_000_000 }
+const some = (input = 1_000_000): Trace => {
+  const price = { input, output: 3_000_000 }
   const router = createRouter({
     offers: [
       { id: 'a', price },
@@ -45,6 +45,11 @@ test('the trace of a plan is read from the middle of a larger piece of memory, t
 test('offers stand in the bytes once, however many decisions name them', () => {
   const text = new TextDecoder('latin1').decode(encodeTrace(some()))
   expect(text.match(/"id":"a"/g)).toHaveLength(1)
+})
+
+test('an offer that changed its price is another one, under the same id', () => {
+  const trace = { ...some(), decisions: [...some().decisions, ...some(9).decisions, ...some().decisions] }
+  expect(decodeTrace(encodeTrace(trace))).toEqual(trace)
 })
 
 test('a byte that changed is seen, wherever it stands', () => {
