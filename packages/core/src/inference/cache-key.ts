@@ -54,7 +54,7 @@ function addTexts(item: Item, texts: string[]): void {
 const looked = 768
 const mostTexts = 64
 
-/** 53 bits that two beginnings will hardly share. They never leave the process, so nobody needs to be unable to forge them. */
+/** 53 bits that two beginnings will hardly share. Whoever takes them out of the process hashes them once more. */
 function digestOf(texts: readonly string[]): number {
   const state = { a: 0x9e3779b9, b: 0x85ebca6b }
   for (const text of texts.slice(0, mostTexts)) {

@@ -13,11 +13,13 @@ import type { CallFacts, Clock, Hooks, Logger, MediaReader, Transport } from '..
 import type { KeyRing } from '../runtime/seal.ts'
 import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
+import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
 import type { Leases } from './leases.ts'
 import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
+import type { Sharing } from './sharing.ts'
 import { type Known, stamper } from './stamp.ts'
 import { type Tries, tryAll } from './try-all.ts'
 
@@ -46,6 +48,8 @@ export interface Engine {
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
   readonly leases: Leases
+  /** Absent: nobody else is told what is learned. */
+  readonly sharing?: Sharing | undefined
   /** Settlements that are being tried again. */
   readonly pending: Set<Promise<void>>
 }
@@ -78,17 +82,32 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const carried = opening && (await opening)
     const plan = makePlan(request, inputTokens, pinned(engine.planning, carried)) // 404 unknown model, 400 nobody can serve this
     const hedge = hedges(engine, request)
+    const cacheKey = cacheKeyOf({ request, plan, inputTokens, workspaceId: caller.workspaceId })
+    const recalling = engine.sharing?.recall(cacheKey)
     const ticket = await admit(
       { requestId, caller, plan, inputTokens, request, hedge, at, until: at + deadlineMs },
       { storage, inferenceRpm: limits.inferenceRpm, concurrentRequests: limits.concurrentRequests },
     ) //                                                              429 too fast or too many, 402 cannot be paid for
     lease(ticket.slotKey)
+    if (recalling) await recalling
     const tries: Tries = { count: 0, accepted: [] }
     const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
     let won: Won | undefined
     try {
       const deadlineAt = startedAt + deadlineMs
-      const winner = await tryAll(engine, { call, request, plan, inputTokens, hedge, carried, ending, deadlineAt, startedAt, tries })
+      const winner = await tryAll(engine, {
+        call,
+        request,
+        plan,
+        inputTokens,
+        cacheKey,
+        hedge,
+        carried,
+        ending,
+        deadlineAt,
+        startedAt,
+        tries,
+      })
       won = winner
       known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
       const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId: caller.workspaceId })
@@ -112,7 +131,7 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
 
 /** One ending for the request: the caller leaves, or a closing gateway will wait no longer. */
 function followCaller(
-  { live, leases }: Engine,
+  { live, leases, sharing }: Engine,
   { signal: caller, requestId }: Pick<CallOptions, 'signal'> & { readonly requestId: string },
   opened: () => Promise<Metered>,
 ): { readonly ending: Ending; readonly letGo: () => void; readonly lease: (slotKey: string) => void } {
@@ -132,10 +151,14 @@ function followCaller(
   const lease = (slotKey: string): void => {
     entry.slot = { key: slotKey, slot: requestId }
     leases.begin()
+    sharing?.begin()
   }
   const letGo = (): void => {
     live.delete(entry)
-    if (live.size === 0) leases.end()
+    if (live.size === 0) {
+      leases.end()
+      sharing?.end()
+    }
     caller?.removeEventListener('abort', follow)
   }
   return { ending, letGo, lease }

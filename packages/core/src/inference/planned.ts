@@ -6,6 +6,7 @@ import { estimateInput } from '../metering/estimate.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { makePlan } from '../routing/make-plan.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
+import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 import { type Engine, hedges } from './infer.ts'
@@ -75,7 +76,7 @@ export function weighed(engine: Engine, { plan, request, inputTokens, caller }: 
     plan,
     request,
     inputTokens,
-    workspaceId: caller.workspaceId,
+    cacheKey: cacheKeyOf({ plan, request, inputTokens, workspaceId: caller.workspaceId }),
     leftMs: deadline_ms ?? timeouts.deadlineMs,
     ceilingMs: timeout_ms ?? (request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs),
     attempts: limits.attempts,

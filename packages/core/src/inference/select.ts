@@ -8,7 +8,6 @@ import { ratesAt } from '../protocol/rates.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Contenders } from '../routing/contenders.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
-import { cacheKeyOf } from './cache-key.ts'
 
 // A plan and the brain: whom to ask, and in what order.
 
@@ -21,7 +20,8 @@ export interface Selecting {
   readonly plan: Plan
   readonly request: InferenceRequest
   readonly inputTokens: number
-  readonly workspaceId: string
+  /** The same for all requests of its conversation; absent where nobody would have kept the prompt. */
+  readonly cacheKey: string | undefined
   /** Milliseconds that the request has. */
   readonly leftMs: number
   /** For one attempt. */
@@ -41,7 +41,7 @@ export interface Selection {
 }
 
 export function select({ brain, contenders: contenderOf }: SelectPorts, selecting: Selecting): Selection {
-  const { plan, request, inputTokens, leftMs, ceilingMs, hedge = false, dry = false } = selecting
+  const { plan, request, inputTokens, cacheKey, leftMs, ceilingMs, hedge = false, dry = false } = selecting
   const { candidates, ruling } = plan
   const { prompt, routing, delivery } = request
   const thoughts = thoughtsOf(request)
@@ -51,7 +51,6 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
     const thinking = thoughts === 'asked' && canThink(candidate)
     return contenderOf(candidate, { rates: ratesFor(candidate, request, inputTokens), thinking })
   })
-  const cacheKey = cacheKeyOf(selecting)
   const rank = rankBy(selecting, contenders)
   const routed = brain.plan(
     {

@@ -1,10 +1,8 @@
 import type { RoutingStore } from '@signalbox/storage'
-import pTimeout from 'p-timeout'
 import { makeDice } from '../brain/dice.ts'
 import { createMemory, type Memory } from '../brain/memory.ts'
-import type { Moment } from '../brain/telling.ts'
 import type { Clock, Ids, Logger } from '../runtime/ports.ts'
-import { timersOf } from '../runtime/timers.ts'
+import { makePost } from './post.ts'
 
 /** Tells other processes what this one's brain learns, and its brain what they learn: while requests run, and never in their way. */
 export interface Sharing {
@@ -14,7 +12,7 @@ export interface Sharing {
   begin(): void
   /** None is left. */
   end(): void
-  /** Who has read a conversation that is not known here, looked up for a moment at most. Nothing: there is nothing to wait for. */
+  /** Who has read a conversation that is not known here. Nothing: there is nothing to wait for. Never rejects. */
   recall(cacheKey: string | undefined): Promise<void> | undefined
   /** Tells what was not told yet, and then nothing more. */
   close(): Promise<void>
@@ -31,88 +29,39 @@ export interface SharingOptions {
 const exchangeMs = { least: 5_000, most: 15_000 } as const
 /** What is urgent is told together, after so long. */
 const soonMs = 250
-/** A conversation's next turn waits no longer than this for what others know. */
-const recallMs = 50
-const storeMs = 5_000
-const lastWordMs = 2_000
 
 export function keepSharing({ store, clock, ids, logger }: SharingOptions): Sharing {
   // A name and a seed are drawn at first use: some runtimes have no chance before their first request.
-  let name: string | undefined
-  let dice: (() => number) | undefined
-  const writer = (): string => {
-    name ??= ids.uuid()
-    return name
-  }
-  const chance = (): number => {
-    dice ??= makeDice(new DataView(ids.random(4).slice().buffer).getInt32(0))
-    return dice()
-  }
+  const writer = once(() => ids.hex(16))
+  const dice = once(() => makeDice(ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)))
   const memory = createMemory({ writer, urgent: () => tellSoon() })
-  const moment = (): Moment => ({ now: clock.monotonic(), at: clock.now() })
-  const customTimers = timersOf(clock)
-
+  const post = makePost({ store, memory, writer, clock, logger })
   let open = true
   let busy = false
-  let failing = false
   let dueAt = Number.NEGATIVE_INFINITY
-  let cursor: string | undefined
   let timer: unknown
   let soon: unknown
   let exchanging: Promise<void> | undefined
 
-  /** A store that fails takes nothing away: it is said once, and routing goes on by what is known here. */
-  const trouble = (error: unknown): void => {
-    if (!failing) logger.warn({ error: String(error) }, 'What is known of routing cannot be shared now; each process goes by its own.')
-    failing = true
-  }
-  const attempt = (exchange: () => Promise<void>, milliseconds = storeMs): Promise<void> =>
-    pTimeout(
-      exchange().then(() => {
-        failing = false
-      }),
-      { milliseconds, customTimers },
-    ).catch(trouble)
-
-  const tell = async (): Promise<void> => {
-    const rows = memory.statistics(moment())
-    if (rows.length > 0) await store.publish(rows, clock.now())
-    memory.published(rows)
-    await tellUrgent()
-  }
-  const tellUrgent = async (): Promise<void> => {
-    const pauses = memory.pauses(moment())
-    const notes = memory.notes(moment())
-    if (pauses.length > 0) await store.pause(pauses, clock.now())
-    if (notes.length > 0) await store.remember(notes, clock.now())
-  }
-  const listen = async (): Promise<void> => {
-    const news = await store.news({ writer: writer(), ...(cursor !== undefined && { after: cursor }) }, clock.now())
-    memory.learn(news, moment())
-    cursor = news.cursor
-  }
-  const lookUp = async (key: string): Promise<void> => memory.recall(key, await store.readers(key, clock.now()), moment())
   const exchange = (): void => {
-    dueAt = clock.monotonic() + exchangeMs.least + (exchangeMs.most - exchangeMs.least) * chance()
-    exchanging ??= attempt(async () => {
-      await tell()
-      await listen()
-    }).finally(() => {
+    dueAt = clock.monotonic() + exchangeMs.least + (exchangeMs.most - exchangeMs.least) * dice()()
+    exchanging ??= post.exchange().finally(() => {
       exchanging = undefined
     })
   }
   const tick = (): void => {
-    exchange()
-    timer = clock.setTimeout(tick, dueAt - clock.monotonic())
+    if (clock.monotonic() >= dueAt) exchange()
+    // Whole milliseconds, so that a timer is not set for less than a clock can show.
+    timer = clock.setTimeout(tick, Math.ceil(dueAt - clock.monotonic()))
   }
   const tellNow = (): void => {
     clock.clearTimeout(soon)
     soon = undefined
     // What cannot be told waits for the next exchange, which finds out whether the store is back.
-    if (open && !failing) void attempt(tellUrgent)
+    if (!post.isFailing()) void post.tellUrgent()
   }
   const tellSoon = (): void => {
-    if (!open || failing) return
+    if (!open || post.isFailing()) return
     if (busy) soon ??= clock.setTimeout(tellNow, soonMs)
     else tellNow()
   }
@@ -121,14 +70,12 @@ export function keepSharing({ store, clock, ids, logger }: SharingOptions): Shar
     if (soon !== undefined) tellNow()
     busy = false
   }
-
   return {
     memory,
     begin() {
       if (busy || !open) return
       busy = true
-      if (clock.monotonic() >= dueAt) exchange()
-      timer = clock.setTimeout(tick, dueAt - clock.monotonic())
+      tick()
     },
     end() {
       if (!busy) return
@@ -136,16 +83,24 @@ export function keepSharing({ store, clock, ids, logger }: SharingOptions): Shar
       if (clock.monotonic() >= dueAt) exchange()
     },
     recall(cacheKey) {
-      if (cacheKey === undefined || !open || failing || !memory.isMissing(cacheKey, clock.monotonic())) return undefined
-      // Too late is no failure: what comes then is known at the next turn.
-      return pTimeout(lookUp(cacheKey), { milliseconds: recallMs, fallback: () => {}, customTimers }).catch(trouble)
+      const isUnknown = cacheKey !== undefined && open && !post.isFailing() && memory.isMissing(cacheKey, clock.monotonic())
+      return isUnknown ? post.recall(cacheKey) : undefined
     },
     async close() {
       if (!open) return
       rest()
       open = false
       await exchanging
-      if (name !== undefined) await attempt(tell, lastWordMs)
+      // Whoever never had a request has nothing to tell.
+      if (dueAt !== Number.NEGATIVE_INFINITY) await post.lastWord()
     },
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }

@@ -16,6 +16,7 @@ export interface Trying {
   readonly request: InferenceRequest
   readonly plan: Plan
   readonly inputTokens: number
+  readonly cacheKey: string | undefined
   /** Two may be asked at once. */
   readonly hedge: boolean
   /** The reasoning state of the conversation, where it holds some. */
@@ -44,7 +45,6 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   const ceilingMs = timeout_ms ?? usualMs
   const selection = select(engine, {
     ...trying,
-    workspaceId: facts.workspaceId,
     leftMs: deadlineAt - clock.monotonic(),
     ceilingMs,
     attempts: engine.limits.attempts,

@@ -1,5 +1,5 @@
 import type { RoutingStore } from '@signalbox/storage'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
 import { type Brain, createBrain } from '../../src/brain/brain.ts'
 import type { RouterOffer } from '../../src/brain/port.ts'
@@ -17,7 +17,7 @@ interface House {
 /** Names and chance that are the same in every run, and differ between houses. */
 function idsFor(house: number): Ids {
   const random = (bytes: number) => new Uint8Array(bytes).fill(house)
-  return { uuid: () => `house-${house}`, hex: bytes => 'ab'.repeat(bytes), random }
+  return { uuid: () => `house-${house}`, hex: bytes => house.toString(16).padStart(2 * bytes, '0'), random }
 }
 
 let houses = 0
@@ -130,15 +130,39 @@ describe('sharing', () => {
     const store = routingStore()
     const [here, there] = [houseOf(store, clock), houseOf(store, clock)]
     here.sharing.begin()
-    const reader = await ask(here, clock, { cacheKey: 'hash-1' })
+    const reader = await ask(here, clock, { cacheKey: 'key-1' })
     await clock.advance(1_000)
-    const other = await ask(here, clock, { cacheKey: 'hash-2' })
+    const other = await ask(here, clock, { cacheKey: 'key-2' })
     here.sharing.end()
     await clock.advance(0)
-    await there.sharing.recall('hash-1')
-    await there.sharing.recall('hash-2')
-    expect(there.sharing.memory.affinity.of('hash-1')).toMatchObject([{ id: reader, tokens: 5_000 }])
-    expect(there.sharing.memory.affinity.of('hash-2')).toMatchObject([{ id: other, tokens: 5_000 }])
+    const known = async (key: string) => {
+      await there.sharing.recall(key)
+      return there.sharing.memory.affinity.of(key)
+    }
+    await vi.waitFor(async () => expect(await known('key-1')).toMatchObject([{ id: reader, tokens: 5_000 }]))
+    await vi.waitFor(async () => expect(await known('key-2')).toMatchObject([{ id: other, tokens: 5_000 }]))
+  })
+
+  test('lets the key of a conversation leave the process as a hash only', async () => {
+    const clock = fakeClock()
+    const keys: string[] = []
+    const store = routingStore()
+    const { routing } = watched({
+      readers: (key, at) => {
+        keys.push(key)
+        return store.readers(key, at)
+      },
+      remember: (notes, at) => {
+        keys.push(...notes.map(({ key }) => key))
+        return store.remember(notes, at)
+      },
+    })
+    const house = houseOf(routing, clock)
+    await house.sharing.recall('workspace key')
+    await ask(house, clock, { cacheKey: 'workspace key' })
+    await vi.waitFor(() => expect(keys).toHaveLength(2))
+    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/)
+    expect(keys[1]).toBe(keys[0])
   })
 
   test('looks a conversation up once, and not at all where it is known or has no key', async () => {
@@ -179,10 +203,9 @@ describe('sharing', () => {
     const { routing, calls } = watched()
     const house = houseOf(routing, clock)
     house.sharing.begin()
-    await ask(house, clock, { cacheKey: 'hash' })
+    await ask(house, clock)
     await house.sharing.close()
     expect((await routing.news({ writer: 'nobody' }, clock.now())).statistics).toMatchObject([{ offer: 'cheap', answered: 1 }])
-    expect(await routing.readers('hash', clock.now())).toHaveLength(1)
     const before = calls.length
     house.sharing.begin()
     await ask(house, clock, { cacheKey: 'other' })
