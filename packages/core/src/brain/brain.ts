@@ -49,7 +49,16 @@ export function createBrain({ monotonic, preference, seed, record, memory }: Bra
     return made
   }
   const recorder = record && createRecorder(record, seed)
-  const mind: Mind = { monotonic, preference, affinity, probing: makeBudget(), hedging: makeBudget(), lengthOf, recorder }
+  const mind: Mind = {
+    monotonic,
+    preference,
+    affinity,
+    probing: makeBudget(),
+    hedging: makeBudget(),
+    lengthOf,
+    recorder,
+    streamedAt: Number.NEGATIVE_INFINITY,
+  }
 
   const over = (attempt: Attempt): Underway | undefined => {
     const call = attempt as Underway

@@ -73,16 +73,18 @@ export function refused(
   capacity.at = now
   const waitMs = Math.min(longestHoldMs, firstHoldMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * asked.chance)
   capacity.refusals += 1
-  hold(capacity, now + Math.min(longestAskedMs, asked.retryAfterMs ?? waitMs))
+  hold(capacity, now + asWait(asked.retryAfterMs ?? waitMs))
 }
+
+/** What is no number, or negative, asks for nothing. */
+const asWait = (milliseconds: number): number => (milliseconds > 0 ? Math.min(longestAskedMs, milliseconds) : 0)
 
 /** Never shortens an earlier hold. */
 const hold = (capacity: Capacity, until: number): void => {
   capacity.heldUntil = Math.max(capacity.heldUntil, until)
 }
 
-export const holdFor = (capacity: Capacity, now: number, milliseconds: number): void =>
-  hold(capacity, now + Math.min(longestAskedMs, milliseconds))
+export const holdFor = (capacity: Capacity, now: number, milliseconds: number): void => hold(capacity, now + asWait(milliseconds))
 
 /** What the headers of an answer say. Nothing left: the next place is free long before all are. */
 export function tellHeadroom(capacity: Capacity, now: number, seen: { readonly share: number; readonly resetsInMs: number }): void {

@@ -34,10 +34,15 @@ const binCount = 40
 /** Answers that the scatter taken for granted counts for, and after how many the past counts little. */
 const grantedWeight = 12
 const keep = 0.992
+/** One answer counts as at most so many times the level, and the tail taken for granted for so many answers: slow ones are rare, and come by chance. */
+const longestTail = 8
+const tailMass = 50
 /** Milliseconds over which a level falls back to the long run. */
 const relaxMs = 600_000
+/** Milliseconds after which a bad spell is the usual. */
+const longRunMs = 3_600_000
 /** Drift of the level: variance per millisecond. */
-const drift = 1e-6
+const drift = 3e-7
 const mostDoubt = 0.5
 /** One answer moves the level as if it were no farther off than this many deviations. */
 const clip = 2.5
@@ -88,7 +93,9 @@ export function observe(latency: Latency, milliseconds: number, now: number): vo
     const gain = opened / (opened + latency.scatter)
     latency.level = level + gain * (Math.abs(latency.offside) >= 2 ? off : moved)
     latency.doubt = (1 - gain) * opened
-    latency.longRun += Math.max(0.01, 1 / (latency.seen + 1)) * (latency.level - latency.longRun)
+    // A bad spell must not become what is expected of it; a good one may.
+    const news = latency.level > latency.longRun ? Math.min(0.01, (now - latency.at) / longRunMs) : 0.01
+    latency.longRun += Math.max(news, 1 / (latency.seen + 1)) * (latency.level - latency.longRun)
   }
   latency.seen += 1
   latency.at = now
@@ -104,7 +111,7 @@ function scatterBy(latency: Latency, off: number): void {
   const weight = 1 / Math.min(latency.seen + grantedWeight, 150)
   const within = Math.min(Math.abs(off), clip * Math.sqrt(latency.scatter + latency.doubt))
   latency.scatter = Math.max(0.005, latency.scatter + weight * (within * within - latency.scatter))
-  latency.tail += weight * (Math.min(Math.exp(off), 20) - latency.tail)
+  latency.tail += (Math.min(Math.exp(off), longestTail) - latency.tail) / Math.min(latency.seen + tailMass, 250)
   const { bins } = latency
   for (let at = 0; at < binCount; at += 1) bins[at] = (bins[at] ?? 0) * keep
   const bin = Math.min(binCount - 1, Math.max(0, Math.floor((off - lowest) / step)))

@@ -5,7 +5,7 @@ import { accepted, holdFor, refused } from './capacity.ts'
 import { countSpeed, countWait } from './counts.ts'
 import { levelNow, observe } from './latency.ts'
 import type { Failed, Used } from './port.ts'
-import { fellAgain, lived } from './probe.ts'
+import { fell, fellAgain, lived } from './probe.ts'
 import { afterContent, beforeContent, expected, isHigh, note } from './rate.ts'
 import { observeReading, perToken } from './reading.ts'
 import { blend } from './speed.ts'
@@ -73,7 +73,7 @@ function learnWhole(belief: Belief, call: Underway, { outputTokens, now }: { rea
   if (outputTokens < fewTokens) return
   const wait = Math.exp(levelNow(belief.latency, now)) * belief.latency.tail + perToken(belief.reading) * call.coldTokens
   const milliseconds = now - call.startedAt
-  const growingMs = Math.max(milliseconds - wait, 0.25 * milliseconds)
+  const growingMs = Math.max(1, milliseconds - wait, 0.25 * milliseconds)
   blend(belief.speed, Math.log((outputTokens * 1_000) / growingMs), 0.04)
 }
 
@@ -116,6 +116,7 @@ function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void
     return
   }
   note(belief.failing, beforeContent, { bad: true, now })
+  fell(belief, now)
   belief.counts.failed += 1
   if (call.stream) blend(belief.lost, now - call.startedAt, 0.15)
   broke(belief.breaker, now, { failing: expected(belief.failing, beforeContent, now), chance })

@@ -21,6 +21,8 @@ export interface Mind {
   readonly probing: Budget
   readonly hedging: Budget
   readonly lengthOf: (model: string | undefined) => Average
+  /** When the last stream was asked for. */
+  streamedAt: number
   /** Absent: nothing is recorded. */
   readonly recorder: Recorder | undefined
 }
@@ -44,6 +46,8 @@ const usualAttempts = 4
 const usualColdMs = 10_000
 /** With less time than this nobody is tried only to learn of it. */
 const leisureMs = 4_000
+/** Streams pass here if one did so lately. */
+const streamsPassMs = 60_000
 /** A second look at somebody who failed comes no sooner. */
 const againMs = 250
 /** How long a request stands in line for an offer that is full, of what is left. */
@@ -170,10 +174,20 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
     const sights = contenders.map(contender => see(contender, looking, warmAt(readers, contender, now)))
     const offers = contenders.map(({ offer }) => offer)
     const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
-    // A warm conversation is not the place to try somebody, and neither is a second attempt.
+    // A warm conversation is not the place to try somebody, neither is a second attempt, nor a whole answer where streams pass:
+    // whoever is silent is given up much later there.
+    if (stream && !request.dry) mind.streamedAt = now
     const mayTry =
-      !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
-    const hope = mayTry ? hopeAmong(contenders, looking, { budget: probing, strategy }) : undefined
+      !request.dry &&
+      !failed &&
+      now - mind.streamedAt < streamsPassMs === stream &&
+      request.rank === undefined &&
+      contenders.length > 1 &&
+      readers.length === 0 &&
+      looking.leftMs > leisureMs
+    const hope = mayTry
+      ? hopeAmong(contenders, looking, { budget: probing, strategy, leader: () => decide({ offers, sights }, strategy).at })
+      : undefined
     return { contenders, looking, sights, offers, shunned, hope }
   }
 

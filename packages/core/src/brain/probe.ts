@@ -35,12 +35,18 @@ export const earn = (budget: Budget): void => {
 export function hopeAmong(
   contenders: readonly Contender[],
   looking: Looking,
-  { budget, strategy }: { readonly budget: Budget; readonly strategy: Strategy },
+  { budget, strategy, leader }: { readonly budget: Budget; readonly strategy: Strategy; readonly leader: () => number },
 ): Hope | undefined {
+  let first: number | undefined
   let best: (Hope & { readonly loss: number }) | undefined
   for (let at = 0; at < contenders.length; at += 1) {
     const contender = contenders[at]
     if (!contender || !isDue(contender.belief, looking.now, budget)) continue
+    // Whoever is asked anyway need not be hoped for, and must not stand before those who do.
+    first ??= leader()
+    if (at === first) continue
+    // One stranger at a time.
+    if ((contenders[first]?.belief.heard ?? 0) < tries) return undefined
     const sight = seeHopefully(contender, looking)
     if (!isFree(sight)) continue
     const loss = lossOf(strategy, sight, contender.offer)
@@ -60,7 +66,8 @@ function isDue(belief: Belief, now: number, { saved }: Budget): boolean {
   if (belief.running > 0 || now < belief.probeAt) return false
   if (belief.heard < tries) return true
   if (isUnheard(belief, now)) return saved >= price.unheard
-  return saved >= price.fallen && (!isClosed(belief.breaker) || isFallen(belief, now))
+  // Who has just answered as well as was hoped costs no more than anyone: only hopes that fail have to be paid for.
+  return (belief.probeMs === 0 || saved >= price.fallen) && (!isClosed(belief.breaker) || isFallen(belief, now))
 }
 
 const isUnheard = ({ heardAt }: Belief, now: number): boolean => now - heardAt > longSilenceMs
@@ -71,7 +78,8 @@ const isFallen = ({ failing, breaking, latency }: Belief, now: number): boolean 
 /** It is being tried: the next time is later. */
 export function probed(belief: Belief, now: number, budget: Budget): void {
   if (belief.heard < tries) return
-  budget.saved -= isUnheard(belief, now) ? price.unheard : price.fallen
+  const unheard = isUnheard(belief, now)
+  if (belief.probeMs > 0 || unheard) budget.saved -= unheard ? price.unheard : price.fallen
   belief.probeMs = Math.min(longestMs, Math.max(firstMs, belief.probeMs * growth))
   belief.probeAt = now + belief.probeMs
 }
@@ -80,6 +88,12 @@ export function probed(belief: Belief, now: number, budget: Budget): void {
 export function lived(belief: Belief, now: number): void {
   belief.probeMs = 0
   belief.probeAt = now
+}
+
+/** It failed: the next try is not the very next request. */
+export function fell(belief: Belief, now: number): void {
+  belief.probeMs = Math.max(belief.probeMs, firstMs)
+  belief.probeAt = Math.max(belief.probeAt, now + belief.probeMs)
 }
 
 /** It broke off in the middle of an answer, which nothing can mend: the next try comes late. */

@@ -3,7 +3,7 @@ import { type Belief, type Contender, usualLevel, usualLostMs, usualSpeed } from
 import { restOf } from './breaker.ts'
 import { headroomNow, waitFor } from './capacity.ts'
 import { expectedCost, type Use } from './cost.ts'
-import { levelNow, rarity, shareBeyond } from './latency.ts'
+import { doubtNow, levelNow, rarity, shareBeyond } from './latency.ts'
 import { afterContent, beforeContent, expected, expectedIf } from './rate.ts'
 import { perToken } from './reading.ts'
 import type { Sight } from './sight.ts'
@@ -30,6 +30,8 @@ export interface Best {
 /** Answers after which somebody is known, and after which it has had its tries. */
 export const known = 1
 export const tries = 3
+/** How much faster than anyone somebody may have become of whom nobody has heard, as a logarithm. */
+const leap = 0.5
 /** What one answer may be off by, as a logarithm. */
 const luck = 0.35
 
@@ -41,13 +43,17 @@ const strangersPatience = 0.08
 /** Nobody stands in line for longer, whatever the offer says. */
 const longestLineMs = 30_000
 
+/** Whoever is less known gets the benefit of so many deviations of the doubt: of near equals the one that was not heard of lately is asked. */
+const benefit = 0.6
+
 /** What an offer looks like for a request: beliefs, brought up to now. */
 export function see({ offer, belief }: Contender, looking: Looking, warm: number): Sight {
   const { now, stream, best, inputTokens, outputTokens } = looking
   const { latency } = belief
   const isKnown = latency.seen >= known
   const silence = silenceOf(belief, now)
-  const level = isKnown ? (silence.level ?? levelNow(latency, now)) : Math.min(best.level, silence.level ?? best.level)
+  const level =
+    silence.level ?? (isKnown ? levelNow(latency, now) - benefit * Math.sqrt(doubtNow(latency, now)) : Math.min(best.level, usualLevel))
   const cold = inputTokens - Math.min(warm, inputTokens) * belief.warmth.value
   const firstContentMs = Math.exp(level) * latency.tail + perToken(belief.reading) * cold
   const speed = belief.speed.seen >= known ? belief.speed.value : Math.max(best.speed, belief.speed.value)
@@ -80,7 +86,7 @@ export function seeHopefully({ offer, belief }: Contender, looking: Looking): Si
   // Unheard for minutes, it may have become as good as anyone; heard but a few times, it may only have been unlucky.
   const long = now - belief.heardAt > longSilenceMs || belief.heard === 0
   const today = levelNow(latency, now)
-  const level = long ? Math.min(latency.longRun, best.level) : Math.min(latency.longRun, today) - (latency.seen < tries ? luck : 0)
+  const level = long ? Math.min(latency.longRun, best.level) - leap : Math.min(latency.longRun, today) - (latency.seen < tries ? luck : 0)
   const speed = long ? Math.max(best.speed, belief.speed.value) : belief.speed.value
   return {
     cost: Math.fround(expectedCost(offer, looking, { warm: 0, warmth: belief.warmth.value })),
