@@ -94,20 +94,8 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
     const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
     let won: Won | undefined
     try {
-      const deadlineAt = startedAt + deadlineMs
-      const winner = await tryAll(engine, {
-        call,
-        request,
-        plan,
-        inputTokens,
-        cacheKey,
-        hedge,
-        carried,
-        ending,
-        deadlineAt,
-        startedAt,
-        tries,
-      })
+      const within = { startedAt, deadlineAt: startedAt + deadlineMs }
+      const winner = await tryAll(engine, { call, request, plan, inputTokens, cacheKey, hedge, carried, ending, tries, ...within })
       won = winner
       known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
       const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId: caller.workspaceId })
