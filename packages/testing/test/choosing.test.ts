@@ -1,0 +1,293 @@
+import type { RouterOffer, Sight } from '@signalbox/core'
+import { describe, expect, test } from 'vitest'
+import { acts } from '../src/index.ts'
+import { cheap, countsOf, dear, moody, offerOf, openScene, settled, startClock } from './choosing.ts'
+
+// Whom the gateway asks, as its brain judges: by what it has seen, and anew after each call.
+
+const down = acts.status(503)
+
+describe('who is asked', () => {
+  test('is somebody else when the one asked is silent for much longer than it ever was, long before the ceiling', async () => {
+    const clock = startClock()
+    const [first, second] = [moody('first', clock), moody('second', clock)]
+    const scene = await openScene({ clock, providers: [first, second], offers: [offerOf(first, cheap), offerOf(second, dear)] })
+    await scene.load(2, 30)
+    first.mood = acts.never()
+    const [answered] = await scene.load(1, 1)
+    expect(answered).toMatchObject({ provider: 'second', warnings: ['provider_timeout'] })
+    expect(answered?.afterMs).toBeLessThan(6_000)
+  })
+
+  test.each([
+    [1, 300],
+    [8, 60],
+  ])('is the best again within a minute of its recovery, at %i requests a second', async (perSecond, seconds) => {
+    const clock = startClock()
+    const [best, other] = [moody('best', clock), moody('other', clock)]
+    const scene = await openScene({ clock, providers: [best, other], offers: [offerOf(best, cheap), offerOf(other, dear)] })
+    const before = await scene.load(perSecond, seconds)
+    expect(countsOf(before).best).toBeGreaterThan(0.8 * before.length)
+    best.mood = down
+    expect(countsOf(await scene.load(perSecond, 120))).toEqual({ other: 120 * perSecond })
+    best.mood = acts.stall(300)
+    await scene.load(perSecond, 60)
+    expect(countsOf(await scene.load(perSecond, 20)).best).toBeGreaterThan(15 * perSecond)
+  })
+
+  test('is a new offer at once, where it costs less', async () => {
+    const clock = startClock()
+    const [old, fresh] = [moody('old', clock), moody('fresh', clock)]
+    const scene = await openScene({ clock, providers: [old, fresh], offers: [offerOf(old, dear)] })
+    await scene.load(2, 30)
+    scene.gateway.models.replace([{ id: 'model', offers: [offerOf(old, dear), offerOf(fresh, cheap)] }])
+    expect(countsOf(await scene.load(1, 10))).toEqual({ fresh: 10 })
+  })
+
+  test('is the least bad where all are bad: nobody is refused without a try', async () => {
+    const clock = startClock()
+    const [dead, ill] = [moody('dead', clock, down), moody('ill', clock)]
+    let calls = 0
+    ill.mood = stage => {
+      calls += 1
+      return calls % 3 === 0 ? acts.stall(300)(stage) : down(stage)
+    }
+    const scene = await openScene({ clock, providers: [dead, ill], offers: [offerOf(dead, cheap), offerOf(ill, dear)] })
+    await scene.load(2, 30)
+    const before = [dead.calls.length, ill.calls.length] as const
+    const answers = await scene.load(2, 60)
+    expect(countsOf(answers).ill).toBeGreaterThan(40)
+    expect(ill.calls.length - before[1]).toBeGreaterThan(dead.calls.length - before[0])
+  })
+
+  test('is the same with the same seed and the same events', async () => {
+    const run = async (seed: number) => {
+      const clock = startClock()
+      const providers = ['a', 'b', 'c'].map(id => moody(id, clock))
+      providers.forEach((provider, at) => {
+        let calls = at
+        provider.mood = stage => {
+          calls += 1
+          if (calls % 7 === 0) return down(stage)
+          return calls % 11 === 0 ? acts.status(429)(stage) : acts.stall(100 + ((calls * 37) % 400))(stage)
+        }
+      })
+      const scene = await openScene({ clock, providers, offers: providers.map(each => offerOf(each)), seed })
+      const answers = await scene.load(4, 90)
+      return { providers: answers.map(({ provider }) => provider), asked: providers.map(({ calls }) => calls.length) }
+    }
+    expect(await run(3)).toEqual(await run(3))
+  })
+
+  test('is nobody for having been looked at: plans change nothing', async () => {
+    const run = async (plans: number) => {
+      const clock = startClock()
+      const providers = ['a', 'b', 'c'].map(id => moody(id, clock))
+      const [a] = providers
+      const scene = await openScene({ clock, providers, offers: providers.map(each => offerOf(each)) })
+      const request = scene.gateway.dialects.responses.decodeRequest({ model: 'model', input: 'Hi', stream: true, prompt_cache_key: 'k' })
+      const look = async () => {
+        for (let plan = 0; plan < plans; plan += 1) await scene.gateway.plan(request, scene.caller)
+      }
+      const first = await scene.load(2, 20)
+      await look()
+      if (a) a.mood = down
+      const second = await scene.load(2, 20)
+      await look()
+      if (a) a.mood = acts.stall(200)
+      return [...first, ...second, ...(await scene.load(2, 60))].map(({ provider }) => provider)
+    }
+    expect(await run(20)).toEqual(await run(0))
+  })
+})
+
+describe('a limit', () => {
+  test('that is reached moves requests elsewhere until it is over, and then they come back', async () => {
+    const clock = startClock()
+    const [best, other] = [moody('best', clock), moody('other', clock)]
+    const scene = await openScene({ clock, providers: [best, other], offers: [offerOf(best, cheap), offerOf(other, dear)] })
+    await scene.load(1, 30)
+    best.mood = acts.status(429, { retryAfter: 20 })
+    await scene.load(1, 1)
+    best.mood = acts.stall(300)
+    expect(countsOf(await scene.load(1, 17))).toEqual({ other: 17 })
+    await scene.load(1, 10)
+    expect(countsOf(await scene.load(1, 20)).best).toBeGreaterThan(15)
+  })
+
+  test('of the only provider is waited out where that is soon, and told at once where it is not', async () => {
+    const clock = startClock()
+    const only = moody('only', clock)
+    const scene = await openScene({ clock, providers: [only], offers: [offerOf(only)] })
+    await scene.load(1, 20)
+    only.mood = stage => {
+      only.mood = acts.stall(300)
+      return acts.status(429, { retryAfter: 1 })(stage)
+    }
+    const [soon] = await scene.load(1, 1)
+    expect(soon).toMatchObject({ provider: 'only' })
+    expect(soon?.afterMs).toBeLessThan(2_500)
+    only.mood = acts.status(429, { retryAfter: 60 })
+    const [late] = await scene.load(1, 1)
+    expect(late).toMatchObject({ error: 'rate_limit_exceeded' })
+    expect(late?.afterMs).toBeLessThan(1_000)
+  })
+
+  test('that lasts is tried by one request at a time, and the others hear of it at once', async () => {
+    const clock = startClock()
+    const only = moody('only', clock, acts.status(429, { retryAfter: 60 }))
+    const scene = await openScene({ clock, providers: [only], offers: [offerOf(only)] })
+    await scene.load(1, 1)
+    only.mood = acts.stall(2_000, acts.status(429, { retryAfter: 60 }))
+    const before = only.calls.length
+    const answers = await settled(
+      Array.from({ length: 5 }, () => scene.ask()),
+      clock,
+    )
+    expect(answers.map(({ error }) => error)).toEqual(Array(5).fill('rate_limit_exceeded'))
+    expect(only.calls.length - before).toBe(1)
+  })
+})
+
+const long = 'Of all that has been said so far. '.repeat(400)
+const saying = (key: string) => ({ input: long, prompt_cache_key: key })
+const caching = { ...cheap, cached: 50_000 }
+/** Answers after so long, and has the prompt in its cache. */
+const remembering = (milliseconds: number) =>
+  acts.stall(milliseconds, acts.reply({ text: 'Yes.', usage: { input: 3_400, output: 20, cached: 3_300 } }))
+
+describe('a conversation', () => {
+  test('stays with the provider that has read it, though another has become a little better', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
+    const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
+    await scene.load(1, 20)
+    const [first] = await scene.load(1, 1, () => saying('talk'))
+    const warm = first?.provider === 'one' ? one : two
+    warm.mood = remembering(450)
+    await scene.load(1, 60)
+    const cold = countsOf(await scene.load(1, 20, at => saying(`another ${at}`)))
+    expect(cold[warm.id] ?? 0).toBeLessThan(5)
+    expect(countsOf(await scene.load(1, 20, () => saying('talk')))).toEqual({ [warm.id]: 20 })
+  })
+
+  test('is known by how it begins where nobody named it', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
+    const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
+    const request = (turns: number) =>
+      scene.gateway.dialects.responses.decodeRequest({
+        model: 'model',
+        instructions: 'Be brief.',
+        input: [{ role: 'user', content: long }, ...Array.from({ length: turns }, () => ({ role: 'assistant', content: 'Go on.' }))],
+        stream: true,
+      })
+    const reply = scene.gateway.infer(request(0), { caller: scene.caller })
+    await settled([reply.whole()], clock)
+    const { choices } = await scene.gateway.plan(request(3), scene.caller)
+    expect(choices.map(({ provider, sight }) => [provider, sight.warmTokens > 1_024])).toEqual([
+      [reply.stamp().routing?.provider, true],
+      [expect.any(String), false],
+    ])
+    const other = scene.gateway.dialects.responses.decodeRequest({ model: 'model', input: `${long}!`, stream: true })
+    expect((await scene.gateway.plan(other, scene.caller)).choices.map(({ sight }) => sight.warmTokens)).toEqual([0, 0])
+  })
+
+  test('of another workspace is never taken for it', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
+    const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
+    await scene.load(1, 1, () => saying('talk'))
+    const request = scene.gateway.dialects.responses.decodeRequest({ model: 'model', stream: true, ...saying('talk') })
+    const stranger = { ...scene.caller, workspaceId: 'another' }
+    const warm = async (caller: typeof stranger) =>
+      (await scene.gateway.plan(request, caller)).choices.some(({ sight }) => sight.warmTokens > 0)
+    expect([await warm(scene.caller), await warm(stranger)]).toEqual([true, false])
+  })
+
+  test('is not where somebody is tried to learn of them', async () => {
+    const clock = startClock()
+    const [best, other] = [moody('best', clock, remembering(300)), moody('other', clock, remembering(300))]
+    const offers = [offerOf(best, caching), offerOf(other, { ...dear, cached: 100_000 })]
+    const scene = await openScene({ clock, providers: [best, other], offers })
+    await scene.load(2, 30)
+    best.mood = down
+    expect(countsOf(await scene.load(1, 20, () => saying('talk'))).other).toBe(20)
+    best.mood = remembering(300)
+    const before = best.calls.length
+    await scene.load(1, 60, () => saying('talk'))
+    expect(best.calls.length).toBe(before)
+    await scene.load(1, 30)
+    expect(best.calls.length).toBeGreaterThan(before)
+  })
+
+  test('with a model of a pool stays with that model, and the answer names it', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
+    const models = [
+      { id: 'model-a', offers: [offerOf(one, caching)] },
+      { id: 'model-b', offers: [offerOf(two, caching)] },
+    ]
+    const scene = await openScene({ clock, providers: [one, two], offers: [], models })
+    const pool = (key: string) => ({ model: undefined, gateway: { models: ['model-a', 'model-b'] }, ...saying(key) })
+    await scene.load(1, 20, at => pool(`warm-up ${at}`))
+    const [first] = await scene.load(1, 1, () => pool('talk'))
+    const name = first?.model
+    expect(['model-a', 'model-b']).toContain(name)
+    const warm = name === 'model-a' ? one : two
+    warm.mood = remembering(450)
+    await scene.load(1, 40, at => pool(`others ${at}`))
+    const later = await scene.load(1, 10, () => pool('talk'))
+    expect(later.map(({ model }) => model)).toEqual(Array(10).fill(name))
+  })
+})
+
+describe('a strategy', () => {
+  test('of the operator’s own sees expectations and decides by a number', async () => {
+    const clock = startClock()
+    const [near, far] = [moody('near', clock), moody('far', clock)]
+    const seen: (readonly [Sight, RouterOffer])[] = []
+    const strategies = {
+      farthest: (sight: Sight, offer: RouterOffer) => {
+        seen.push([sight, offer])
+        return offer.provider === 'far' ? 0 : 1
+      },
+    }
+    const offers = [offerOf(near, cheap), offerOf(far, dear)]
+    const scene = await openScene({ clock, providers: [near, far], offers, strategies, strategy: 'farthest' })
+    expect(countsOf(await scene.load(2, 10))).toEqual({ far: 20 })
+    for (const [sight, offer] of seen) {
+      expect(Object.values(sight).every(Number.isFinite)).toBe(true)
+      expect(offer.price).toEqual(offer.provider === 'far' ? dear : cheap)
+    }
+  })
+
+  test('that throws, or returns what is no number, leaves everybody to be asked', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock), moody('two', clock, down)]
+    const strategies = {
+      broken: () => {
+        throw new Error('A strategy broke.')
+      },
+      lost: () => Number.NaN,
+    }
+    const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(two), offerOf(one)], strategies })
+    for (const strategy of ['broken', 'lost']) {
+      const [answered] = await scene.load(1, 1, () => ({ gateway: { routing: { strategy } } }))
+      expect(answered).toMatchObject({ provider: 'one' })
+    }
+  })
+
+  test('comes after the order that a caller gives, but an order does not lead to who is down', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock), moody('two', clock)]
+    const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, cheap), offerOf(two, dear)] })
+    const ordered = () => ({ gateway: { routing: { order: ['two', 'one'] } } })
+    expect(countsOf(await scene.load(1, 10, ordered))).toEqual({ two: 10 })
+    two.mood = down
+    await scene.load(1, 10, ordered)
+    const before = two.calls.length
+    expect(countsOf(await scene.load(2, 5, ordered))).toEqual({ one: 10 })
+    expect(two.calls.length - before).toBeLessThan(5)
+  })
+})
