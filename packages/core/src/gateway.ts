@@ -2,12 +2,14 @@ import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
 import { createBrain } from './brain/brain.ts'
+import { usuallyKept } from './brain/recorder.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
+import { type Flights, keepFlights } from './inference/flights.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
 import { keepLeases } from './inference/leases.ts'
 import { type PlannedRequest, planned } from './inference/planned.ts'
@@ -53,6 +55,8 @@ export interface Gateway extends Endpoints {
   /** Starts at once and never throws: what goes wrong comes out of `committed`, `whole()` and the iterators. */
   infer(request: InferenceRequest, options: CallOptions): Reply
   readonly models: ModelDirectory
+  /** How the last requests were routed, and why. */
+  readonly flights: Flights
   readonly workspaces: Workspaces
   readonly keys: Keys
   readonly billing: Billing
@@ -78,7 +82,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const models = directoryOf(options.models, options.providers, options.facts)
   const sharing = storage.routing && keepSharing({ store: storage.routing, clock, ids, logger })
   const seed = options.seed ?? seedFrom(ids)
-  const brain = createBrain({ monotonic: onwards(clock), preference: 'balanced', seed, memory: sharing?.memory })
+  const { record = {} } = options
+  const recording = record === false ? {} : { record }
+  const brain = createBrain({ monotonic: onwards(clock), preference: 'balanced', seed, memory: sharing?.memory, ...recording })
+  const flights = keepFlights(record === false ? 0 : (record.keep ?? usuallyKept), brain.trace)
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
     find: models.find,
@@ -91,6 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const engine: Engine = {
     planning,
     brain,
+    flights,
     contenders: keepContenders(brain),
     hedge: options.hedge ?? false,
     hedgeMaxCost: options.hedgeMaxCost ?? Number.POSITIVE_INFINITY,
@@ -120,6 +128,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger,
     dialects: clientDialects,
     models,
+    flights,
     workspaces: workspacesOf(storage.workspaces, { clock, ids }),
     keys: keysOf({ storage, authenticator, clock, ids }),
     billing: billingOf(storage, clock),

@@ -33,6 +33,7 @@ export type { CountTokens, CreateMessage, MessageObject, MessageStreamEvent } fr
 export type { CreateResponse, InputItem, OutputItem, ResponseObject, ResponseStreamEvent } from './in-process/responses.ts'
 export type { TokenCount } from './inference/count.ts'
 export type { FeatureFate, Fidelity } from './inference/fidelity.ts'
+export type { Flights } from './inference/flights.ts'
 export type { PlannedChoice, PlannedRequest } from './inference/planned.ts'
 export type { CallOptions, Reply } from './inference/reply.ts'
 export type { Billing } from './management/billing.ts'

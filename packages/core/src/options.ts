@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
+import type { RecordOptions } from './brain/recorder.ts'
 import type { Strategy } from './brain/sight.ts'
 import type { Limits, Timeouts } from './execution/limits.ts'
 import type { Model } from './protocol/model.ts'
@@ -43,6 +44,11 @@ export interface GatewayOptions {
   readonly hedge?: boolean
   /** USD that such a second call may be expected to cost. Default: any. */
   readonly hedgeMaxCost?: number
+  /**
+   * What is kept of how requests were routed, for `gateway.flights`: `keep` decisions (default 1,000, at most 1 kB each) of a
+   * `share` of the requests (default 1, all). `false`: nothing.
+   */
+  readonly record?: RecordOptions | false
   /** A whole number. Gateways with the same seed that see the same choose the same. Default: drawn from `ids`. */
   readonly seed?: number
   readonly timeouts?: Partial<Timeouts>

@@ -58,7 +58,7 @@ export interface Recorder {
   readonly trace: () => Trace
 }
 
-const usuallyKept = 1_000
+export const usuallyKept = 1_000
 /** Decisions share pieces of memory of so many bytes: to get one of their own would take them longer than to be written. */
 const pageBytes = 16_384
 /** What makes the recorder's dice others than the router's: what is recorded must not change what is decided. */

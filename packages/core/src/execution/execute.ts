@@ -29,8 +29,8 @@ export interface Call {
   readonly bare: boolean
   readonly ceilingMs: number
   readonly ending: Ending
-  /** As the brain knows it, from when it goes out. */
-  underway?: Attempt
+  /** As the brain knows it, from when it goes out until it has been told how the call ended. */
+  underway?: Attempt | undefined
 }
 
 /** The call that committed, its events, and what it took to get there. */
@@ -80,7 +80,10 @@ export async function execute(executing: Executing): Promise<Won> {
     if (won) return won
   }
   if (ending.why) throw allFailed([{ kind: ending.why, message: '' }])
-  throw allFailed(journey.failures.length > 0 ? journey.failures : journey.full, { deadlineOver: limits.deadlineAt <= clock.monotonic(), excluded })
+  throw allFailed(journey.failures.length > 0 ? journey.failures : journey.full, {
+    deadlineOver: limits.deadlineAt <= clock.monotonic(),
+    excluded,
+  })
 }
 
 interface Journey {

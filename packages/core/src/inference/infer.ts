@@ -15,6 +15,7 @@ import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
+import type { FlightBook } from './flights.ts'
 import type { Leases } from './leases.ts'
 import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
@@ -29,6 +30,8 @@ export interface Engine {
   /** Judges whom to ask, and learns of each call. */
   readonly brain: Brain
   readonly contenders: Contenders
+  /** How the last requests were routed. */
+  readonly flights: FlightBook
   /** Two may be asked at once where a request does not say. */
   readonly hedge: boolean
   /** USD that a second call beside a silent one may cost. */

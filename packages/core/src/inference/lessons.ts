@@ -1,12 +1,12 @@
 import type { Brain } from '../brain/brain.ts'
-import type { Used } from '../brain/port.ts'
+import type { Attempt, Used } from '../brain/port.ts'
 import type { Call, Won } from '../execution/execute.ts'
 import { verdicts } from '../execution/verdict.ts'
 import type { Seen } from '../metering/meter.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Usage } from '../protocol/response.ts'
 
-// What the brain is told of each call: that it went out, and then exactly once how it ended. Told twice, it listens once.
+// What the brain is told of each call: that it went out, and then exactly once how it ended.
 
 export interface Lesson {
   /** Asked again, it would fail the same request again. */
@@ -15,11 +15,18 @@ export interface Lesson {
   readonly chosen: boolean
 }
 
+/** Ends a call here: whoever hears of it later finds nothing to end. */
+function end(call: Call): Attempt | undefined {
+  const { underway } = call
+  call.underway = undefined
+  return underway
+}
+
 /** It went wrong before first content; what that says of its offer stands in the table of verdicts. */
 export function learnFailure(brain: Brain, call: Call, { kind, retryAfterMs, final, chosen }: Failure & Lesson): void {
   const { teaches } = verdicts[kind]
   // What never went out ended on our side of the line, and all the same this request has nothing more to ask there.
-  const underway = call.underway ?? brain.started(call.turn.choice)
+  const underway = end(call) ?? brain.started(call.turn.choice)
   if (teaches === 'left') brain.left(underway)
   else
     brain.failed(underway, {
@@ -30,12 +37,19 @@ export function learnFailure(brain: Brain, call: Call, { kind, retryAfterMs, fin
     })
 }
 
+/** Another was asked beside it, and answered first. */
+export function learnOutrun(brain: Brain, call: Call): void {
+  const underway = end(call)
+  if (underway) brain.left(underway)
+}
+
 /** It committed: a stream goes on from here, a whole answer is over. */
 export function learnCommit(
   brain: Brain,
-  { underway }: Call,
+  call: Call,
   { stream, usage }: { readonly stream: boolean; readonly usage: Usage | undefined },
 ): void {
+  const underway = stream ? call.underway : end(call)
   if (!underway) return
   if (stream) brain.firstContent(underway)
   else brain.finished(underway, usedOf(usage))
@@ -44,9 +58,10 @@ export function learnCommit(
 /** How an answer that had committed ended. */
 export function learnEnd(
   brain: Brain,
-  { call: { underway }, events }: Pick<Won, 'call' | 'events'>,
+  { call, events }: Pick<Won, 'call' | 'events'>,
   { outcome, usage }: Pick<Seen, 'outcome' | 'usage'>,
 ): void {
+  const underway = end(call)
   if (!underway) return
   const teaches = outcome?.status === 'failed' ? verdicts[outcome.error.kind].teaches : undefined
   if (!outcome || teaches === 'left') brain.left(underway)

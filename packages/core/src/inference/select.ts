@@ -1,6 +1,7 @@
 import type { Contender } from '../brain/belief.ts'
 import type { Brain } from '../brain/brain.ts'
 import type { Choice, RouterOffer } from '../brain/port.ts'
+import type { Trace } from '../brain/record.ts'
 import type { Turn } from '../execution/execute.ts'
 import { priceFor } from '../metering/tier.ts'
 import type { Rates } from '../protocol/model.ts'
@@ -38,6 +39,8 @@ export interface Selection {
   next(): Turn | undefined
   /** Everyone, best first, as judged at first. */
   all(): readonly [Turn, ...Turn[]]
+  /** What was decided so far, and what came of it. Absent: it is not recorded. */
+  readonly flight?: () => Trace
 }
 
 export function select({ brain, contenders: contenderOf }: SelectPorts, selecting: Selecting): Selection {
@@ -83,6 +86,7 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
       const [first, ...others] = routed.choices()
       return [selected(first), ...others.map(selected)]
     },
+    ...(routed.flight && { flight: routed.flight }),
   }
 }
 

@@ -8,7 +8,7 @@ import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Carried } from './carry.ts'
 import type { Engine } from './infer.ts'
-import { learnCommit, learnFailure } from './lessons.ts'
+import { learnCommit, learnFailure, learnOutrun } from './lessons.ts'
 import { type Selection, select } from './select.ts'
 
 export interface Trying {
@@ -50,6 +50,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     attempts: engine.limits.attempts,
   })
   tellPlan(engine, facts, selection)
+  if (selection.flight) engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: trying.plan.excluded })
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const isImpatient = (call: Call): boolean =>
     (ceilingMs < usualMs && call.ceilingMs >= ceilingMs) || (deadline_ms !== undefined && deadline_ms < usualMs)
@@ -83,9 +84,10 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
       learnFailure(brain, call, { ...failure, final, chosen: isImpatient(call) })
       if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
     },
-    onOutrun: ({ turn, underway }, accepted) => {
-      if (underway) brain.left(underway)
-      if (accepted && !tries.accepted.includes(turn.candidate)) tries.accepted.push(turn.candidate)
+    onOutrun: (call, accepted) => {
+      learnOutrun(brain, call)
+      const { candidate } = call.turn
+      if (accepted && !tries.accepted.includes(candidate)) tries.accepted.push(candidate)
     },
   })
   if (hooks.onCommit) tell(logger, 'onCommit', () => hooks.onCommit?.(facts, won.candidate.provider.id, clock.monotonic() - startedAt))

@@ -1,0 +1,62 @@
+import { decodeTrace, encodeTrace, replay } from '@signalbox/core'
+import { responsesClient } from '@signalbox/core/dialects'
+import { expect, onTestFinished, test } from 'vitest'
+import { chaosProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
+
+// How requests were routed, as a gateway tells it afterwards.
+
+async function served(options: TestGatewayOptions = {}) {
+  const [broken, well] = await Promise.all([chaosProvider(), chaosProvider()])
+  const site = await testGateway({ servers: [broken, well], seed: 7, ...options })
+  onTestFinished(async () => {
+    await Promise.all([site.close(), broken.close(), well.close()])
+  })
+  const ask = (requestId: string, more: object = {}) => {
+    const request = responsesClient.decodeRequest({ model: 'fault:status-503', input: 'Hello', ...more })
+    return site.gateway.infer(request, { caller: site.caller, requestId }).whole()
+  }
+  return { ...site, ask }
+}
+
+test('a request tells afterwards who was weighed by what numbers, who was left out, and what became of each attempt', async () => {
+  const { gateway, ask } = await served()
+  await ask('0190b7a0-0000-7000-8000-000000000001', { gateway: { routing: { strategy: 'balanced', ignore: [] } } })
+  const evidence = gateway.flights.of('0190b7a0-0000-7000-8000-000000000001')
+  expect(evidence).toMatchObject({ seed: 7, strategy: 'balanced', excluded: [] })
+  expect(evidence?.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
+    ['server-1', 'error'],
+    ['server-2', 'ok'],
+  ])
+  expect(evidence?.decisions.map(({ why, candidates }) => [why, candidates.length])).toEqual([
+    ['best', 2],
+    ['fallback', 1],
+  ])
+  expect(evidence?.counterfactuals?.cheapest).toBeDefined()
+})
+
+test('who was left out stands there with the reason', async () => {
+  const { gateway, ask } = await served()
+  await ask('0190b7a0-0000-7000-8000-000000000002', { gateway: { routing: { ignore: ['server-1'] } } })
+  expect(gateway.flights.of('0190b7a0-0000-7000-8000-000000000002')?.excluded).toMatchObject([
+    { provider: 'server-1', code: 'routing_constraint_unsatisfiable', param: 'gateway.routing.ignore' },
+  ])
+})
+
+test('the trace of a gateway comes back from bytes, and is decided the same again', async () => {
+  const { gateway, ask } = await served({ strategy: 'balanced' })
+  for (const at of [1, 2, 3]) await ask(`0190b7a0-0000-7000-8000-00000000000${at}`)
+  const { decisions } = replay(decodeTrace(encodeTrace(gateway.flights.trace())))
+  expect(decisions.length).toBeGreaterThanOrEqual(3)
+  expect(decisions.every(({ same }) => same)).toBe(true)
+})
+
+test('nothing is kept where that is switched off, and of more requests than are kept the oldest is forgotten', async () => {
+  const off = await served({ record: false })
+  await off.ask('0190b7a0-0000-7000-8000-000000000001')
+  expect(off.gateway.flights.of('0190b7a0-0000-7000-8000-000000000001')).toBeUndefined()
+  expect(off.gateway.flights.trace().decisions).toEqual([])
+  const two = await served({ record: { keep: 2 } })
+  for (const at of [1, 2, 3]) await two.ask(`0190b7a0-0000-7000-8000-00000000000${at}`)
+  expect(two.gateway.flights.of('0190b7a0-0000-7000-8000-000000000001')).toBeUndefined()
+  expect(two.gateway.flights.of('0190b7a0-0000-7000-8000-000000000003')).toBeDefined()
+})
