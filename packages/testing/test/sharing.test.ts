@@ -1,0 +1,164 @@
+import { chatProvider } from '@signalbox/core/dialects'
+import type { InferenceRequest, Offer } from '@signalbox/core/protocol'
+import type { RoutingNews, RoutingStore, Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Act, acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
+
+// Two gateways over one storage: what one of them learns, the other knows.
+
+const offer = (provider: string, input: number): Offer => ({
+  provider,
+  provider_model_id: 'theirs',
+  dialect: 'chat',
+  price: { input, output: 1_000_000, cached: input / 10 },
+})
+
+const models = [
+  { id: 'shared', offers: [offer('cheap', 500_000), offer('dear', 700_000)] },
+  { id: 'long', offers: [offer('slow', 500_000)] },
+]
+
+const request = (text: string, model = 'shared'): InferenceRequest => ({
+  prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text }] }] },
+  routing: { models: [model], allow_fallbacks: true },
+  delivery: 'stream',
+})
+
+interface House {
+  readonly cheap: ScriptedProvider
+  readonly dear: ScriptedProvider
+  readonly warnings: readonly string[]
+  /** Asks, and says who answered. */
+  ask(text?: string): Promise<string | undefined>
+  /** Has a request under way that is answered after so long. */
+  linger(milliseconds: number): void
+}
+
+async function houseOver(storage: Storage, clock: FakeClock): Promise<House> {
+  const provider = (id: string) => scriptedProvider({ id, dialect: chatProvider, clock })
+  const [cheap, dear, slow] = [provider('cheap'), provider('dear'), provider('slow')]
+  const warnings: string[] = []
+  const logger = { info: () => {}, error: () => {}, warn: (_: unknown, message: string) => void warnings.push(message) }
+  const { gateway, caller, close } = await testGateway({
+    providers: [cheap, dear, slow],
+    models,
+    storage,
+    clock,
+    logger,
+    strategy: 'balanced',
+  })
+  onTestFinished(close)
+  // A gateway that closes waits for its requests, and they for time to pass.
+  onTestFinished(() => clock.advance(200_000))
+  return {
+    cheap,
+    dear,
+    warnings,
+    linger(milliseconds) {
+      slow.play(acts.stall(milliseconds))
+      gateway
+        .infer(request('Think.', 'long'), { caller })
+        .whole()
+        .catch(() => {})
+    },
+    async ask(text = 'Hello.') {
+      const before = [cheap.calls.length, dear.calls.length]
+      await gateway.infer(request(text), { caller }).whole()
+      await clock.advance(1)
+      return dear.calls.length > (before[1] ?? 0) ? 'dear' : cheap.calls.length > (before[0] ?? 0) ? 'cheap' : undefined
+    },
+  }
+}
+
+const down: Act = acts.status(503)
+
+/** The same storage; each piece of news that is asked for is shown on its way. */
+function watching(storage: Storage, show: (news: RoutingNews) => void): Storage {
+  const { routing } = storage
+  if (!routing) throw new Error('This storage shares nothing.')
+  const news: RoutingStore['news'] = async (query, at) => {
+    const told = await routing.news(query, at)
+    show(told)
+    return told
+  }
+  return { ...storage, routing: { ...routing, news } }
+}
+
+describe('two gateways over one storage', () => {
+  test('an outage that one of them meets is no news to the other', async () => {
+    const clock = fakeClock()
+    let heard = false
+    const storage = watching(memoryStorage(), ({ statistics }) => {
+      heard ||= statistics.some(({ failed }) => failed > 2)
+    })
+    const [here, there] = [await houseOver(storage, clock), await houseOver(storage, clock)]
+    for (const house of [here, there]) for (let calls = 0; calls < 6; calls += 1) expect(await house.ask()).toBe('cheap')
+    for (const house of [here, there]) house.linger(120_000)
+    await clock.advance(30_000)
+    here.cheap.play(...Array.from({ length: 60 }, () => down))
+    for (let second = 0; second < 60 && !heard; second += 1) {
+      await here.ask()
+      await clock.advance(1_000)
+    }
+    const before = there.cheap.calls.length
+    expect(await there.ask()).toBe('dear')
+    expect(there.cheap.calls).toHaveLength(before)
+  })
+
+  test('who wants to be left alone is left alone by both', async () => {
+    const clock = fakeClock()
+    const storage = memoryStorage()
+    const [here, there] = [await houseOver(storage, clock), await houseOver(storage, clock)]
+    here.cheap.play(acts.status(429, { retryAfter: 120 }))
+    expect(await here.ask()).toBe('dear')
+    await vi.waitFor(async () => expect((await storage.routing?.news({ writer: '' }, clock.now()))?.pauses).toHaveLength(1))
+    await there.ask()
+    await clock.advance(20_000)
+    await there.ask()
+    await clock.advance(0)
+    expect(await there.ask()).toBe('dear')
+    await clock.advance(121_000)
+    expect(await there.ask()).toBe('cheap')
+  })
+
+  test('nothing that a conversation says, and no name of a workspace, gets into what is shared', async () => {
+    const clock = fakeClock()
+    const inner = memoryStorage()
+    const said: string[] = []
+    const watched = (verb: (...given: never[]) => unknown) =>
+      ((...given: never[]) => {
+        said.push(JSON.stringify(given))
+        return verb(...given)
+      }) as never
+    const routing = Object.fromEntries(Object.entries(inner.routing ?? {}).map(([name, verb]) => [name, watched(verb)]))
+    const storage: Storage = { ...inner, routing: routing as unknown as RoutingStore }
+    const house = await houseOver(storage, clock)
+    const secret = 'the launch codes '.repeat(600)
+    await house.ask(secret)
+    await clock.advance(20_000)
+    await house.ask(secret)
+    await vi.waitFor(() => expect(said.filter(each => each.includes('tokens'))).not.toEqual([]))
+    const [workspace] = await storage.workspaces.list()
+    expect(said.join()).not.toContain('launch')
+    expect(said.join()).not.toContain(workspace?.id)
+  })
+})
+
+test('a storage whose routing memory fails serves as one that has none, and says so once', async () => {
+  const clock = fakeClock()
+  const fail = async (): Promise<never> => {
+    throw new Error('gone')
+  }
+  const { routing: _, ...bare } = memoryStorage()
+  const failing = await houseOver({ ...bare, routing: { publish: fail, pause: fail, news: fail, remember: fail, readers: fail } }, clock)
+  const none = await houseOver(memoryStorage(), clock)
+  const alone = await houseOver(bare, clock)
+  for (let calls = 0; calls < 10; calls += 1) {
+    const asked = [await failing.ask(`${calls}`), await none.ask(`${calls}`), await alone.ask(`${calls}`)]
+    expect(asked).toEqual(['cheap', 'cheap', 'cheap'])
+    await clock.advance(5_000)
+  }
+  expect(failing.warnings).toHaveLength(1)
+  expect([...none.warnings, ...alone.warnings]).toEqual([])
+})
