@@ -17,8 +17,9 @@ export interface Belief {
   readonly reading: Reading
   /** ln of tokens a second. */
   readonly speed: Average
-  /** Milliseconds that a failure before first content takes. */
+  /** Milliseconds that a failure before first content takes, and one of a whole answer: who is silent is given up much later there. */
   readonly lost: Average
+  readonly lostWhole: Average
   readonly capacity: Capacity
   readonly breaker: Breaker
   /** Share of what should be in its cache that is. */
@@ -64,6 +65,7 @@ export interface Underway extends Attempt {
 export const usualLevel = Math.log(600)
 /** Milliseconds that a failure takes, where none was seen. */
 export const usualLostMs = 400
+const usualLostWholeMs = 5_000
 export const usualSpeed = Math.log(60)
 
 export const makeBelief = (at: number): Belief => ({
@@ -73,6 +75,7 @@ export const makeBelief = (at: number): Belief => ({
   reading: makeReading(),
   speed: makeAverage(usualSpeed),
   lost: makeAverage(usualLostMs),
+  lostWhole: makeAverage(usualLostWholeMs),
   capacity: makeCapacity(at),
   breaker: makeBreaker(),
   warmth: makeAverage(0.9),

@@ -118,7 +118,7 @@ function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void
   note(belief.failing, beforeContent, { bad: true, now })
   fell(belief, now)
   belief.counts.failed += 1
-  if (call.stream) blend(belief.lost, now - call.startedAt, 0.15)
+  blend(call.stream ? belief.lost : belief.lostWhole, now - call.startedAt, 0.15)
   broke(belief.breaker, now, { failing: expected(belief.failing, beforeContent, now), chance })
   if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
 }

@@ -17,9 +17,9 @@ const againMs = 2_000
 const fallenBy = 0.2
 /** What a request adds to what may be spent on probes, and the most that is saved up. */
 const perRequest = 0.04
-const mostSaved = 4
+const mostSaved = 2
 /** A probe of someone who fell, and of one who is only unheard of. */
-const price = { fallen: 1, unheard: 3 }
+const price = { fallen: 1, unheard: 2 }
 
 export interface Budget {
   saved: number

@@ -66,7 +66,7 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
     firstContentMs: Math.fround(Math.min(heldMs, longestLineMs) + firstContentMs),
     growingMs: Math.fround(growingMs),
     failure: Math.fround(expectedIf(belief.failing, beforeContent, { now, given: silence.given })),
-    lostMs: Math.fround(belief.lost.value),
+    lostMs: Math.fround(stream ? belief.lost.value : belief.lostWhole.value),
     breaking: Math.fround(expected(belief.breaking, afterContent, now)),
     lateness: Math.fround(
       lateness(belief, { leftMs: looking.leftMs - Math.min(heldMs, longestLineMs) - (stream ? 0 : growingMs), level, firstContentMs }),
