@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
+import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../../../testing/src/scripted-provider.ts'
+import { chatProvider } from '../../src/dialects/index.ts'
+import { makerOf, sealState } from '../../src/inference/envelope.ts'
+import { endForShutdown, infer } from '../../src/inference/infer.ts'
+import type { Model, Offer } from '../../src/protocol/model.ts'
+import type { InferenceRequest } from '../../src/protocol/request.ts'
+import { type Watched, watchedEngine } from './engine.ts'
+
+// However a call ends, the brain is told so exactly once, and nothing that is over stays under way in what it believes.
+
+const stale = acts.status(400, { code: 'invalid_encrypted_content' })
+
+/** All ways in which a provider answers, or does not. */
+const ways: Readonly<Record<string, Act>> = {
+  answers: acts.reply(),
+  'answers late': acts.stall(1_500),
+  'answers very late': acts.stall(40_000),
+  'says nothing': acts.never(),
+  'takes it and says nothing': acts.pauseAfter(0, 90_000),
+  'falls silent': acts.pauseAfter(1, 90_000),
+  pauses: acts.pauseAfter(1, 2_000),
+  fails: acts.status(500),
+  'is full': acts.status(429),
+  'is full for long': acts.status(429, { retryAfter: 30 }),
+  'refuses us': acts.status(401),
+  'refuses the request': acts.status(400),
+  'cannot use the state': stale,
+  'breaks before content': acts.preambleThenFail(),
+  'breaks after content': acts.breakAfter(1),
+  'ends too soon': acts.endAfter(1),
+  'fails first': acts.errorFirst(),
+  'fails after content': acts.errorAfter(1),
+  'is not there': acts.unreachable(),
+  throws: () => {
+    throw new Error('Code of the provider’s own.')
+  },
+}
+
+interface Asked {
+  readonly whole: boolean
+  readonly hedge: boolean
+  readonly stateful: boolean
+  readonly allow_fallbacks: boolean
+  readonly strategy: string
+  readonly limits: { readonly timeout_ms?: number; readonly deadline_ms?: number }
+  readonly afterMs: number
+  /** What the caller does: reads to the end, leaves after so long, stops reading after the first batch, or never reads. */
+  readonly reads: { readonly until: 'end' | 'first' | 'never' } | { readonly until: 'leaves'; readonly afterMs: number }
+}
+
+const aRequest: fc.Arbitrary<Asked> = fc.record({
+  whole: fc.constantFrom(false, false, true),
+  hedge: fc.constantFrom(true, true, false),
+  stateful: fc.boolean(),
+  allow_fallbacks: fc.boolean(),
+  strategy: fc.constantFrom('latency', 'latency', 'balanced', 'order'),
+  limits: fc.oneof(
+    fc.constant({}),
+    fc.record({ timeout_ms: fc.integer({ min: 1, max: 5_000 }) }),
+    fc.record({ deadline_ms: fc.integer({ min: 1, max: 8_000 }) }),
+  ),
+  afterMs: fc.integer({ min: 0, max: 4_000 }),
+  reads: fc.oneof(
+    fc.record({ until: fc.constantFrom('end' as const, 'first' as const, 'never' as const) }),
+    fc.record({ until: fc.constant('leaves' as const), afterMs: fc.integer({ min: 0, max: 6_000 }) }),
+  ),
+})
+
+const aWay = fc.constantFrom(...Object.keys(ways))
+
+/** `ordinary`: calls of each provider that are answered before its script begins. */
+async function stage(scripts: readonly (readonly string[])[], ordinary: number) {
+  const clock = fakeClock()
+  const providers = scripts.map((script, at): ScriptedProvider => {
+    const broken = { ...chatProvider }
+    let calls = 0
+    const next: Act = given => {
+      provider.play(next)
+      calls += 1
+      if (calls <= ordinary) return acts.stall(300)(given)
+      return (ways[script[calls % script.length] ?? ''] ?? acts.reply())(given)
+    }
+    const provider = scriptedProvider({ id: `provider-${at}`, dialect: broken, clock, acts: [next] })
+    return provider
+  })
+  const offers = providers.map(
+    ({ id }): Offer => ({ provider: id, provider_model_id: 'theirs', dialect: 'chat', price: { input: 1_000, output: 2_000 } }),
+  )
+  const model: Model = { id: 'model', offers }
+  const watched = watchedEngine(clock, providers, [model])
+  const [provider, offer] = [providers[0], offers[0]]
+  if (!provider?.credential || !offer) throw new Error('A stage has a provider.')
+  const state = await sealState(watched.engine.ring, watched.caller.workspaceId, {
+    maker: makerOf({ provider, credential: provider.credential, offer, model }),
+    text: 'state',
+  })
+  return { clock, watched, state }
+}
+
+/** So many ordinary requests before: whoever is known is given up, hedged and tried otherwise than who is not. */
+async function warmUp({ clock, watched, state }: Awaited<ReturnType<typeof stage>>, requests: number): Promise<void> {
+  for (let at = 0; at < requests; at += 1) {
+    const done = begin(watched, ordinaryRequest, { id: `ordinary-${at}`, state })
+    await clock.advance(500)
+    await done
+  }
+}
+
+const ordinaryRequest: Asked = {
+  whole: false,
+  hedge: false,
+  stateful: false,
+  allow_fallbacks: true,
+  strategy: 'latency',
+  limits: {},
+  afterMs: 0,
+  reads: { until: 'end' },
+}
+
+const requestOf = (asked: Asked, state: string): InferenceRequest => ({
+  prompt: {
+    input: [
+      { type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      ...(asked.stateful ? [{ type: 'reasoning' as const, summary: ['So.'], encrypted_content: state }] : []),
+    ],
+  },
+  routing: { models: ['model'], allow_fallbacks: asked.allow_fallbacks, strategy: asked.strategy, hedge: asked.hedge, ...asked.limits },
+  delivery: asked.whole ? 'whole' : 'stream',
+})
+
+function begin(
+  { engine, caller }: Watched,
+  asked: Asked,
+  { id, state }: { readonly id: string; readonly state: string },
+): Promise<unknown> {
+  const leaving = new AbortController()
+  const reply = infer(engine, requestOf(asked, state), { caller, requestId: id, signal: leaving.signal })
+  const { reads } = asked
+  if (reads.until === 'leaves') {
+    engine.clock.setTimeout(() => leaving.abort(), reads.afterMs)
+    return reply.whole().catch(() => {})
+  }
+  if (reads.until === 'end') return reply.whole().catch(() => {})
+  if (reads.until === 'first')
+    return reply
+      .batches()
+      .next()
+      .catch(() => {})
+  return reply.committed.catch(() => {})
+}
+
+function checkAtRest({ contenders, ends }: Watched): void {
+  const open = [...contenders].map(({ offer, belief }) => ({
+    offer: offer.id,
+    running: belief.running,
+    silent: belief.silent.size,
+    trying: belief.breaker.trying,
+  }))
+  expect(open).toEqual(open.map(({ offer }) => ({ offer, running: 0, silent: 0, trying: false })))
+  expect([...new Set(ends.values())].filter(times => times !== 1)).toEqual([])
+}
+
+describe('what is under way', () => {
+  test('is nothing once every request is over, and each call ended once, whatever providers and callers do', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(aWay, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+        fc.array(aRequest, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(0, 12),
+        async (scripts, requests, ordinary) => {
+          const staged = await stage(scripts, ordinary)
+          const { clock, watched, state } = staged
+          await warmUp(staged, ordinary * scripts.length)
+          const done: Promise<unknown>[] = []
+          for (const [at, asked] of requests.entries()) {
+            await clock.advance(asked.afterMs)
+            done.push(begin(watched, asked, { id: `request-${at}`, state }))
+          }
+          // Who never reads is closed by the deadline.
+          for (let minute = 0; minute < 4; minute += 1) await clock.advance(30_000)
+          await Promise.all(done)
+          checkAtRest(watched)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  test('ends with the gateway, at whatever moment that is', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(aWay, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+        fc.array(aRequest, { minLength: 1, maxLength: 5 }),
+        async (scripts, requests) => {
+          const { clock, watched, state } = await stage(scripts, 0)
+          for (const [at, asked] of requests.entries()) {
+            void begin(watched, asked, { id: `request-${at}`, state })
+            await clock.advance(asked.afterMs / 10)
+          }
+          endForShutdown(watched.engine.live)
+          await clock.advance(1_000)
+          await Promise.all([...watched.engine.live].map(live => live.leave()))
+          await clock.advance(1_000)
+          checkAtRest(watched)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest'
+import { type Act, acts } from '../src/index.ts'
+import { moody, offerOf, openScene, type Scene, type Staging, settled, startClock } from './choosing.ts'
+
+// A second provider asked beside a silent one: who answers first wins, the other is hung up on, and the caller pays as is told.
+
+/** A microdollar for a token that goes in, two for one that comes out. */
+const price = { input: 1_000_000, output: 2_000_000 }
+/** The prompt that `ask` sends, as it is estimated: two characters and the item around them. */
+const estimated = 9
+const answer = acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } })
+/** Takes the request at once, and says nothing for so long. */
+const takesAndWaits = (milliseconds: number): Act => acts.pauseAfter(0, milliseconds)
+
+async function open(options: Partial<Staging> = {}) {
+  const clock = startClock()
+  const first = moody('first', clock, acts.stall(300, answer))
+  const second = moody('second', clock, acts.stall(300, answer))
+  const providers = [first, second]
+  // A second of waiting is worth more than a short call, and the first is the favourite as long as it answers.
+  const scene = await openScene({ clock, providers, offers: providers.map(each => offerOf(each, price)), strategy: 'latency', ...options })
+  await scene.load(1, 60)
+  second.mood = acts.stall(320, answer)
+  await scene.load(1, 60)
+  return { ...scene, first, second, before: { first: first.calls.length, second: second.calls.length } }
+}
+
+const hedge = { gateway: { routing: { hedge: true } } }
+
+async function asked(scene: Scene, body: object) {
+  const [answered] = await settled([scene.ask(body)], scene.clock)
+  if (!answered) throw new Error('One request has one answer.')
+  return answered
+}
+
+describe('a second call', () => {
+  test('wins where the first stays silent; the first is hung up on, and its prompt is paid for since it had taken it', async () => {
+    const scene = await open()
+    scene.first.mood = takesAndWaits(60_000)
+    const { workspaceId } = scene.caller
+    const { balance } = await scene.gateway.billing.balance(workspaceId)
+    const answered = await asked(scene, hedge)
+    expect(answered).toMatchObject({ provider: 'second', warnings: ['hedged'], cost: (12 + 2 * 3 + estimated) / 1e6 })
+    expect(answered.afterMs).toBeLessThan(2_500)
+    expect(scene.first.calls.at(-1)).toMatchObject({ aborted: true, finished: false })
+    expect(await scene.gateway.billing.balance(workspaceId)).toMatchObject({ balance: balance - 27, held: 0 })
+  })
+
+  test('costs nothing more where the first had not taken the request', async () => {
+    const scene = await open()
+    scene.first.mood = acts.never()
+    expect(await asked(scene, hedge)).toMatchObject({ provider: 'second', warnings: [], cost: 18 / 1e6 })
+  })
+
+  test('loses where the first speaks after all', async () => {
+    const scene = await open()
+    scene.first.mood = takesAndWaits(1_200)
+    scene.second.mood = takesAndWaits(60_000)
+    expect(await asked(scene, hedge)).toMatchObject({ provider: 'first', warnings: ['hedged'] })
+    expect(scene.second.calls.at(-1)).toMatchObject({ aborted: true })
+  })
+
+  test('is no more than one, and is counted as an attempt', async () => {
+    const clock = startClock()
+    const providers = ['a', 'b', 'c'].map(id => moody(id, clock, acts.stall(300, answer)))
+    const settledFacts: number[] = []
+    const hooks = { onSettle: (_: unknown, { attempts }: { readonly attempts: number }) => void settledFacts.push(attempts) }
+    const scene = await openScene({
+      clock,
+      providers,
+      offers: providers.map(each => offerOf(each, price)),
+      strategy: 'latency',
+      hedge: true,
+      hooks,
+    })
+    await scene.load(1, 60)
+    for (const provider of providers) provider.mood = takesAndWaits(2_000)
+    await asked(scene, {})
+    expect(settledFacts.at(-1)).toBe(2)
+  })
+
+  test('that fails leaves the first its time', async () => {
+    const scene = await open()
+    scene.first.mood = acts.stall(1_500, answer)
+    scene.second.mood = acts.status(503)
+    expect(await asked(scene, hedge)).toMatchObject({ provider: 'first', cost: 18 / 1e6 })
+  })
+
+  test('and the first failing both, is told as any failure', async () => {
+    const scene = await open()
+    scene.first.mood = acts.stall(1_200, acts.status(500))
+    scene.second.mood = acts.stall(1_000, acts.status(500))
+    expect(await asked(scene, hedge)).toMatchObject({ error: 'provider_error' })
+    expect((await scene.gateway.billing.balance(scene.caller.workspaceId)).held).toBe(0)
+  })
+
+  test('ends the request where it finds the request at fault', async () => {
+    const scene = await open()
+    scene.first.mood = takesAndWaits(60_000)
+    scene.second.mood = acts.status(400, { code: 'invalid_value' })
+    const answered = await asked(scene, hedge)
+    expect(answered).toMatchObject({ error: 'invalid_parameter_value' })
+    expect(scene.first.calls.at(-1)).toMatchObject({ aborted: true })
+  })
+})
+
+describe('no second call is made', () => {
+  const silent = async (options: Partial<Staging>, body: object) => {
+    const scene = await open(options)
+    scene.first.mood = takesAndWaits(2_000)
+    await asked(scene, body)
+    return scene.second.calls.length - scene.before.second
+  }
+
+  test('where nobody wants it', async () => {
+    expect([await silent({}, {}), await silent({ hedge: true }, { gateway: { routing: { hedge: false } } })]).toEqual([0, 0])
+    expect(await silent({ hedge: true }, {})).toBe(1)
+  })
+
+  test('of a whole answer', async () => {
+    expect(await silent({}, { ...hedge, stream: false })).toBe(0)
+  })
+
+  test('where a hosted tool might act twice', async () => {
+    expect(await silent({}, { ...hedge, tools: [{ type: 'web_search' }] })).toBe(0)
+  })
+
+  test('that would cost more than the operator allows', async () => {
+    expect([await silent({ hedgeMaxCost: 0.000_001 }, hedge), await silent({ hedgeMaxCost: 1 }, hedge)]).toEqual([0, 1])
+  })
+
+  test('where the caller allows no other provider', async () => {
+    expect(await silent({}, { gateway: { routing: { hedge: true, allow_fallbacks: false } } })).toBe(0)
+  })
+})
+
+test('a caller who leaves while two are reading pays for both prompts', async () => {
+  const scene = await open()
+  scene.first.mood = takesAndWaits(60_000)
+  scene.second.mood = takesAndWaits(60_000)
+  const { workspaceId } = scene.caller
+  const { balance } = await scene.gateway.billing.balance(workspaceId)
+  const leaving = new AbortController()
+  const request = scene.gateway.dialects.responses.decodeRequest({ model: 'model', input: 'Hi', stream: true, ...hedge })
+  const reply = scene.gateway.infer(request, { caller: scene.caller, signal: leaving.signal })
+  await scene.clock.advance(2_000)
+  expect(scene.second.calls.length).toBe(scene.before.second + 1)
+  leaving.abort()
+  await expect(reply.committed).rejects.toMatchObject({ code: 'client_disconnected' })
+  await scene.clock.advance(1_000)
+  expect(await scene.gateway.billing.balance(workspaceId)).toMatchObject({ balance: balance - 2 * estimated, held: 0 })
+})
+
+test('money is held for both', async () => {
+  const heldFor = async (body: object) => {
+    const scene = await open()
+    scene.first.mood = acts.never()
+    scene.second.mood = acts.never()
+    const request = scene.gateway.dialects.responses.decodeRequest({
+      model: 'model',
+      input: 'Hi',
+      stream: true,
+      max_output_tokens: 16,
+      ...body,
+    })
+    const reply = scene.gateway.infer(request, { caller: scene.caller })
+    await scene.clock.advance(100)
+    const { held } = await scene.gateway.billing.balance(scene.caller.workspaceId)
+    await settled([reply.whole().catch(() => undefined)], scene.clock)
+    return held
+  }
+  const [one, two] = [await heldFor({}), await heldFor(hedge)]
+  expect(two - one).toBeGreaterThanOrEqual(estimated)
+})
