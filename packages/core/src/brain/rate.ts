@@ -29,7 +29,7 @@ export const beforeContent: Ailments = { usual: 0.006, ailing: 0.08, sick: 0.3, 
 export const afterContent: Ailments = { usual: 0.001, ailing: 0.04, sick: 0.25, dead: 0.9, chance: 0.0004 }
 
 /** How long what was seen speaks for what is. */
-const lastsMs = 240_000
+const lastsMs = 600_000
 /** Calls that `usual` rests upon. */
 const mass = 300
 
