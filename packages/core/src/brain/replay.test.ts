@@ -36,7 +36,7 @@ test('so does one that was made to learn of an offer', () => {
     const choice = router.plan({ inputTokens: 500 }).next()
     if (!choice) continue
     const attempt = router.started(choice)
-    now += 900
+    now += 300
     router.firstContent(attempt)
     router.finished(attempt, { outputTokens: 100 })
   }
