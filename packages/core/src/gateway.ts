@@ -84,7 +84,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const seed = options.seed ?? seedFrom(ids)
   const { record = {} } = options
   const recording = record === false ? {} : { record }
-  const brain = createBrain({ monotonic: onwards(clock), preference: 'balanced', seed, memory: sharing?.memory, ...recording })
+  const brain = createBrain({ monotonic: () => clock.monotonic(), preference: 'balanced', seed, memory: sharing?.memory, ...recording })
   const flights = keepFlights(record === false ? 0 : (record.keep ?? usuallyKept), brain.trace)
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
@@ -208,15 +208,6 @@ function ringOf({ sealingKey, previousSealingKeys = [] }: GatewayOptions, ids: I
 
 /** Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment. */
 const seedFrom = (ids: Ids): number => ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)
-
-/** A clock of somebody else's may jump; what is believed would never get over an hour that has not come yet. */
-function onwards(clock: Clock): () => number {
-  let latest = Number.NEGATIVE_INFINITY
-  return () => {
-    latest = Math.max(latest, clock.monotonic())
-    return latest
-  }
-}
 
 /** Waits until no request is under way, or the time is over. */
 async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {

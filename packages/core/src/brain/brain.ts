@@ -6,6 +6,7 @@ import { spend, tellHeadroom } from './capacity.ts'
 import { makeDice } from './dice.ts'
 import { learnContent, learnEnd, learnFailure, learnLeft, learnRead } from './learn.ts'
 import type { Memory } from './memory.ts'
+import { onwards } from './onwards.ts'
 import { type Chosen, type Mind, planFor } from './plan.ts'
 import type { Attempt, Choice, Failed, Recorded, Router, RouterOffer, RouterPlan, RouterRequest, Used } from './port.ts'
 import type { Preference, Worth } from './preferences.ts'
@@ -36,7 +37,8 @@ const mostBeliefs = 10_000
 /** Tokens of an answer, before any was seen. */
 const usualLength = 300
 
-export function createBrain({ monotonic, preference, seed, record, memory }: BrainOptions): Brain {
+export function createBrain({ preference, seed, record, memory, ...clock }: BrainOptions): Brain {
+  const monotonic = onwards(clock.monotonic)
   const contenders = new LRUCache<string, Contender>({ max: mostBeliefs })
   const lengths = new LRUCache<string, Average>({ max: mostBeliefs })
   const dice = makeDice(seed)

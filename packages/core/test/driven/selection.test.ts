@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Brain, createBrain } from '../../src/brain/brain.ts'
+import { preferences } from '../../src/brain/preferences.ts'
+import { select } from '../../src/inference/select.ts'
+import type { Price } from '../../src/protocol/model.ts'
+import type { InferenceRequest } from '../../src/protocol/request.ts'
+import { keepContenders } from '../../src/routing/contenders.ts'
+import type { Candidate, Plan } from '../../src/routing/plan.ts'
+import { ranksOf } from '../../src/routing/rank.ts'
+import type { Ruling } from '../../src/routing/strategies.ts'
+
+// Whatever a strategy returns, whatever the clock does, and however many may be asked: somebody is chosen, and all are in the end.
+
+const candidateOf = (at: number, price: Price, more: Partial<Candidate['offer']> = {}): Candidate => {
+  const offer = { provider: `p${at}`, provider_model_id: 'theirs', dialect: 'chat', price, ...more }
+  return {
+    model: { id: 'model', offers: [offer] },
+    offer,
+    provider: { id: `p${at}`, dialects: [], endpoint: () => '', authorize: () => {} },
+    credential: { id: `c${at}`, owner: 'platform', secret: '' },
+  }
+}
+
+const planOf = (candidates: readonly Candidate[], ruling: Ruling, ranks?: readonly number[]): Plan => {
+  const [first, ...rest] = candidates
+  if (!first) throw new Error('A plan has a candidate.')
+  return { candidates: [first, ...rest], excluded: [], strategy: 'any', ruling, ...(ranks && { ranks }) }
+}
+
+const request = (more: Partial<InferenceRequest['prompt']> = {}, routing: Partial<InferenceRequest['routing']> = {}): InferenceRequest => ({
+  prompt: { input: [], ...more },
+  routing: { models: ['model'], allow_fallbacks: true, ...routing },
+  delivery: 'stream',
+})
+
+const selecting = { inputTokens: 100, cacheKey: undefined, leftMs: 60_000, ceilingMs: 30_000, attempts: 1_000 }
+const anything = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 1e308))
+/** A strategy that has no reasons. */
+const cycling = (values: readonly number[]): Ruling => {
+  let calls = 0
+  return () => {
+    calls += 1
+    return values[calls % values.length] ?? 0
+  }
+}
+const rulings: fc.Arbitrary<Ruling> = fc.oneof(
+  fc.constantFrom<Ruling>('order', ...(Object.keys(preferences) as readonly (keyof typeof preferences)[])),
+  fc.array(anything, { minLength: 1, maxLength: 20 }).map(cycling),
+)
+const prices = fc.record({ input: fc.constantFrom(0, 1, 500_000, 1e12), output: fc.constantFrom(0, 1, 1_600_000, 1e12) })
+
+const happenings = ['answer', 'error', 'timeout', 'rate_limited', 'credential', 'refused', 'left'] as const
+
+function happen(brain: Brain, choice: Parameters<Brain['started']>[0], what: (typeof happenings)[number]): void {
+  const attempt = brain.started(choice)
+  if (what === 'left') brain.left(attempt)
+  else if (what !== 'answer') brain.failed(attempt, { kind: what })
+  else {
+    brain.firstContent(attempt)
+    brain.finished(attempt, { outputTokens: 20, cachedTokens: 0 })
+  }
+}
+
+describe('a selection', () => {
+  test('is total: each who may be asked is, once before anyone is twice, whatever strategies return and clocks do', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.constantFrom(1, 2, 200), fc.integer({ min: 1, max: 12 })),
+        fc.array(prices, { minLength: 1, maxLength: 4 }),
+        fc.array(
+          fc.record({
+            ruling: rulings,
+            jumpMs: fc.integer({ min: -1e9, max: 1e9 }),
+            what: fc.constantFrom(...happenings),
+            ranked: fc.boolean(),
+          }),
+          {
+            minLength: 1,
+            maxLength: 12,
+          },
+        ),
+        (offers, priced, rounds) => {
+          let now = 0
+          const brain = createBrain({ monotonic: () => now, preference: 'balanced', seed: 1 })
+          const contenders = keepContenders(brain)
+          const candidates = Array.from({ length: offers }, (_, at) => candidateOf(at, priced[at % priced.length] as Price))
+          for (const { ruling, jumpMs, what, ranked } of rounds) {
+            const plan = planOf(candidates, ruling, ranked ? candidates.map((_, at) => at % 3) : undefined)
+            const selection = select({ brain, contenders }, { ...selecting, leftMs: 1e15, plan, request: request() })
+            const dry = select({ brain, contenders }, { ...selecting, plan, request: request(), dry: true }).all()
+            expect(new Set(dry.map(({ candidate }) => candidate)).size).toBe(offers)
+            const asked = new Set<Candidate>()
+            for (let turn = 0; turn < offers; turn += 1) {
+              const chosen = selection.next()
+              if (!chosen) break
+              asked.add(chosen.candidate)
+              expect(chosen.choice.waitMs).toBeGreaterThanOrEqual(0)
+              expect(chosen.choice.timeoutMs).toBeGreaterThan(0)
+              if (turn === 0) happen(brain, chosen.choice, what)
+            }
+            // Who is full is asked again before who is down.
+            expect(asked.size).toBeGreaterThanOrEqual(what === 'rate_limited' ? 1 : offers)
+            now += jumpMs
+          }
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('ranks', () => {
+  const three = [0, 1, 2].map(at => candidateOf(at, { input: 1, output: 1 }))
+  const [a, b, c] = three as [Candidate, Candidate, Candidate]
+  const nothing = { wish: () => 0, asGiven: false }
+
+  test('are none where nothing stands above the strategy', () => {
+    expect(ranksOf(three, nothing)).toBeUndefined()
+    expect(ranksOf([a], { ...nothing, asGiven: true })).toBeUndefined()
+    expect(ranksOf(three, { ...nothing, wish: () => 7 })).toBeUndefined()
+  })
+
+  test('put the caller’s order first, then what is wished for, then who made state last, then the order given', () => {
+    expect(ranksOf(three, { ...nothing, order: ['p2'] })).toEqual([1, 1, 0])
+    expect(ranksOf(three, { ...nothing, wish: each => (each === b ? 3 : 5) })).toEqual([1, 0, 1])
+    expect(ranksOf(three, { ...nothing, lastMade: each => (each === c ? 4 : each === b ? 9 : undefined) })).toEqual([2, 0, 1])
+    expect(ranksOf(three, { ...nothing, asGiven: true })).toEqual([0, 1, 2])
+    const all = { order: ['p2'], wish: (each: Candidate) => (each === a ? 1 : 0), lastMade: () => undefined, asGiven: true }
+    expect(ranksOf(three, all)).toEqual([2, 1, 0])
+  })
+})
+
+describe('a candidate', () => {
+  const tiered: Price = {
+    input: 1_000_000,
+    output: 2_000_000,
+    tiers: [{ over: 50, input: 4_000_000, output: 8_000_000 }],
+    priority: { input: 9_000_000, output: 9_000_000 },
+  }
+  const thinker = candidateOf(0, tiered, { abilities: ['reasoning'], quirks: { priority_tier: 'priority' } })
+  const other = candidateOf(1, tiered)
+  const brain = createBrain({ monotonic: () => 0, preference: 'balanced', seed: 1 })
+  const contenders = keepContenders(brain)
+  const chosen = (candidates: readonly Candidate[], asked: InferenceRequest, inputTokens = 10) =>
+    select(
+      { brain, contenders },
+      {
+        ...selecting,
+        inputTokens,
+        plan: planOf(
+          candidates,
+          'order',
+          candidates.map((_, at) => at),
+        ),
+        request: asked,
+        dry: true,
+      },
+    ).all()
+
+  test('is judged by what this request pays, and believed of as one whatever a long prompt pays', () => {
+    const [short] = chosen([thinker], request())
+    const [long] = chosen([thinker], request(), 60)
+    expect([short?.choice.offer.price.input, long?.choice.offer.price.input]).toEqual([1_000_000, 4_000_000])
+    expect(long?.contender.belief).toBe(short?.contender.belief)
+    expect(short?.choice.offer.id).toBe('p0/theirs@platform')
+  })
+
+  test('is another one in a dear tier, where it thinks, and with a credential of somebody’s own', () => {
+    const [usual] = chosen([thinker], request())
+    const [dear] = chosen([thinker], request({}, { tier: 'priority' }))
+    const [thinking] = chosen([thinker], request({ reasoning: { effort: 'high' } }))
+    const own: Candidate = { ...thinker, credential: { id: 'cred_1', owner: 'workspace', secret: '' } }
+    const [theirs] = chosen([own], request())
+    expect([dear, thinking, theirs].map(each => each?.choice.offer.id)).toEqual([
+      'p0/theirs@platform+priority',
+      'p0/theirs@platform+thinking',
+      'p0/theirs@cred_1',
+    ])
+    expect(dear?.choice.offer.price.input).toBe(9_000_000)
+    expect(new Set([usual, dear, thinking, theirs].map(each => each?.contender.belief)).size).toBe(4)
+  })
+
+  test('is the same object for the brain with every request of its kind', () => {
+    const [one] = chosen([thinker, other], request({ reasoning: { effort: 'low' } }))
+    const [two] = chosen([thinker, other], request({ reasoning: { effort: 'high' } }))
+    expect(two?.contender).toBe(one?.contender)
+  })
+
+  test('that may think is not given up for being silent before it is known', () => {
+    const timeouts = (asked: InferenceRequest, candidates = [thinker, other]) =>
+      chosen(candidates, asked).map(({ choice }) => choice.timeoutMs)
+    const [silent, plain] = [timeouts(request()), timeouts(request({ reasoning: { effort: 'none' } }))]
+    expect(silent[0]).toBe(selecting.ceilingMs)
+    expect(plain[0]).toBeLessThan(selecting.ceilingMs)
+    expect(timeouts(request({}, { allow_fallbacks: false }), [other, { ...other }])[0]).toBe(selecting.ceilingMs)
+  })
+})
