@@ -16,7 +16,7 @@ export interface Flights {
   trace(): Trace
 }
 
-export interface Flown {
+interface Flown {
   readonly flight: () => Trace
   readonly excluded: readonly Exclusion[]
 }

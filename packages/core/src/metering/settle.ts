@@ -1,4 +1,5 @@
 import type { Storage, UsageResult, UsageRow } from '@signalbox/storage'
+import pRetry from 'p-retry'
 import type { Failure } from '../protocol/failure.ts'
 import type { Price } from '../protocol/model.ts'
 import type { Usage } from '../protocol/response.ts'
@@ -71,18 +72,20 @@ export async function settle({ row, account, slotKey }: Settling, { storage, clo
     const failed = done.find(result => result.status === 'rejected')
     if (failed) throw failed.reason
   }
-  const again = async (): Promise<void> => {
-    for (const wait of waits) {
-      await sleep(clock, wait)
-      const error = await write().then(
-        () => undefined,
-        (reason: unknown) => String(reason),
-      )
-      if (error === undefined) return
-      logger.warn({ requestId: row.id, error }, 'The request could not be settled; it is tried again.')
-    }
-    logger.error({ requestId: row.id, cost: row.cost }, 'The request was not settled; its hold runs out by itself.')
-  }
+  // Its own pauses are off: time is the clock's.
+  const again = (): Promise<void> =>
+    pRetry(
+      async attempt => {
+        await sleep(clock, waits[attempt - 1] ?? 0)
+        await write()
+      },
+      {
+        retries: waits.length - 1,
+        minTimeout: 0,
+        onFailedAttempt: ({ error }) =>
+          logger.warn({ requestId: row.id, error: String(error) }, 'The request could not be settled; it is tried again.'),
+      },
+    ).catch(() => logger.error({ requestId: row.id, cost: row.cost }, 'The request was not settled; its hold runs out by itself.'))
   try {
     await write()
   } catch (error) {

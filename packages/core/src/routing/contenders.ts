@@ -4,7 +4,7 @@ import type { Rates } from '../protocol/model.ts'
 import type { Candidate } from './plan.ts'
 
 /** What of a request makes a candidate another one to the brain: what it pays, and how long it may be silent. */
-export interface Manner {
+interface Manner {
   /** What this request pays here. */
   readonly rates: Rates
   /** It thinks before it speaks. */
