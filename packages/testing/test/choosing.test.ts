@@ -1,4 +1,7 @@
 import type { RouterOffer, Sight } from '@signalbox/core'
+import type { Provider } from '@signalbox/core/protocol'
+import { compatible } from '@signalbox/core/providers'
+import type { Transport } from '@signalbox/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { acts } from '../src/index.ts'
 import { cheap, countsOf, dear, moody, offerOf, openScene, settled, startClock } from './choosing.ts'
@@ -113,6 +116,40 @@ describe('a limit', () => {
     expect(countsOf(await scene.load(1, 17))).toEqual({ other: 17 })
     await scene.load(1, 10)
     expect(countsOf(await scene.load(1, 20)).best).toBeGreaterThan(15)
+  })
+
+  test('that the headers of an answer show to be used up moves the next requests elsewhere before anyone is refused', async () => {
+    const clock = startClock()
+    const spoken = 'data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    let left = 5
+    const asked: string[] = []
+    const transport: Transport = async ({ url }) => {
+      const { hostname } = new URL(url)
+      asked.push(hostname)
+      if (hostname === 'best') left -= 1
+      const told: Readonly<Record<string, string>> = { limit: '5', remaining: String(left), reset: '60' }
+      const body = [new TextEncoder().encode(spoken)].values()
+      return {
+        status: 200,
+        header: name => (hostname === 'best' ? told[name] : undefined),
+        body: { next: async () => body.next() as IteratorResult<Uint8Array, undefined> },
+      }
+    }
+    const quirks = { rate_limits: [{ limit: 'limit', remaining: 'remaining', reset: 'reset' }] }
+    const providers = ['best', 'other'].map(id => compatible({ id, baseUrl: `http://${id}`, speaks: ['chat'] }))
+    const [best, other] = providers as [Provider, Provider]
+    const offers = [offerOf(best, cheap, { quirks }), offerOf(other, dear)]
+    const scene = await openScene({ clock, providers, offers, transport })
+    await scene.load(20, 0.5)
+    expect(asked.slice(0, 5)).toEqual(Array(5).fill('best'))
+    expect(asked.filter(each => each === 'other').length).toBeGreaterThan(2)
+    left = 5
+    asked.length = 0
+    await scene.load(1, 30, () => {
+      left = 5
+      return {}
+    })
+    expect(asked.slice(-10).filter(each => each === 'best').length).toBeGreaterThan(7)
   })
 
   test('of the only provider is waited out where that is soon, and told at once where it is not', async () => {

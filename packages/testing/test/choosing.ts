@@ -1,6 +1,6 @@
 import type { Caller, Gateway, GatewayOptions } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
-import type { Offer, Price } from '@signalbox/core/protocol'
+import type { Offer, Price, Provider } from '@signalbox/core/protocol'
 import { onTestFinished } from 'vitest'
 import { type Act, acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
 
@@ -56,7 +56,7 @@ export interface Answered {
 
 export interface Staging extends Partial<GatewayOptions> {
   readonly clock: FakeClock
-  readonly providers: readonly ScriptedProvider[]
+  readonly providers: readonly Provider[]
   readonly offers: readonly Offer[]
 }
 
