@@ -5,7 +5,7 @@ import { accepted, holdFor, refused } from './capacity.ts'
 import { countSpeed, countWait } from './counts.ts'
 import { levelNow, observe } from './latency.ts'
 import type { Failed, Used } from './port.ts'
-import { fell, fellAgain, lived } from './probe.ts'
+import { endured, fell, fellAgain, lived } from './probe.ts'
 import { afterContent, beforeContent, expected, isHigh, note } from './rate.ts'
 import { observeReading, perToken } from './reading.ts'
 import { blend } from './speed.ts'
@@ -28,7 +28,7 @@ export function learnContent(call: Underway, now: number): void {
   observe(belief.latency, base, now)
   countWait(belief.counts, base)
   answered(call, now)
-  if (off < hopedFor && !isHigh(belief.breaking, now)) lived(belief, now)
+  if (off < hopedFor && !isHigh(belief.breaking, afterContent, now)) lived(belief, now)
 }
 
 /** As good as its usual form, as a logarithm. */
@@ -49,7 +49,7 @@ export function learnEnd(call: Underway, used: Used, now: number): void {
   const { outputTokens = 0 } = used
   if (call.stream) {
     // Whoever breaks off is hoped for only once it has come to an end.
-    if (isHigh(belief.breaking, now)) lived(belief, now)
+    if (isHigh(belief.breaking, afterContent, now)) endured(belief, now)
     note(belief.breaking, afterContent, { bad: false, now })
     belief.counts.finished += 1
     const growingMs = now - (call.firstContentAt ?? now)

@@ -2,7 +2,7 @@ import type { Belief, Contender } from './belief.ts'
 import { isClosed } from './breaker.ts'
 import { isFree, lossOf } from './decide.ts'
 import { levelNow } from './latency.ts'
-import { isHigh } from './rate.ts'
+import { afterContent, beforeContent, isHigh } from './rate.ts'
 import { type Looking, longSilenceMs, seeHopefully, tries } from './see.ts'
 import type { Sight, Strategy } from './sight.ts'
 
@@ -73,7 +73,7 @@ function isDue(belief: Belief, now: number, { saved }: Budget): boolean {
 const isUnheard = ({ heardAt }: Belief, now: number): boolean => now - heardAt > longSilenceMs
 
 const isFallen = ({ failing, breaking, latency }: Belief, now: number): boolean =>
-  isHigh(failing, now) || isHigh(breaking, now) || levelNow(latency, now) > latency.longRun + fallenBy
+  isHigh(failing, beforeContent, now) || isHigh(breaking, afterContent, now) || levelNow(latency, now) > latency.longRun + fallenBy
 
 /** It is being tried: the next time is later. */
 export function probed(belief: Belief, now: number, budget: Budget): void {
@@ -87,6 +87,12 @@ export function probed(belief: Belief, now: number, budget: Budget): void {
 /** It answered as well as was hoped: it may be tried again at once, so that a few such answers restore it. */
 export function lived(belief: Belief, now: number): void {
   belief.probeMs = 0
+  belief.probeAt = now
+}
+
+/** It did not break off this time. It may be tried again at once, but such tries are dear: each has to be saved up for. */
+export function endured(belief: Belief, now: number): void {
+  belief.probeMs = firstMs
   belief.probeAt = now
 }
 

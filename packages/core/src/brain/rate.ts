@@ -30,6 +30,9 @@ export const afterContent: Ailments = { usual: 0.001, ailing: 0.04, sick: 0.25, 
 
 /** How long what was seen speaks for what is. */
 const lastsMs = 600_000
+const mostKept = 0.995
+/** What is usual is learned within so many times what is taken for granted: what is far beyond is a fault. */
+const mostUsual = 4
 /** Calls that `usual` rests upon. */
 const mass = 300
 
@@ -44,7 +47,8 @@ export const makeRate = (at: number, { usual, chance }: Ailments): Rate => ({
 
 /** One call went well, or did not. */
 export function note(rate: Rate, by: Ailments, { bad, now }: { readonly bad: boolean; readonly now: number }): void {
-  const kept = Math.exp((rate.at - now) / lastsMs)
+  // However often it went well, the next call may be the first of a fault.
+  const kept = Math.min(mostKept, Math.exp((rate.at - now) / lastsMs))
   const weigh = (state: number, prior: number, share: number): number => (prior + (state - prior) * kept) * (bad ? share : 1 - share)
   const inOrder = weigh(rate.inOrder, 1 - 3 * by.chance, rate.usual)
   const ailing = weigh(rate.ailing, by.chance, by.ailing)
@@ -56,7 +60,8 @@ export function note(rate: Rate, by: Ailments, { bad, now }: { readonly bad: boo
   rate.sick = sick / all
   rate.dead = dead / all
   rate.at = now
-  rate.usual += (rate.inOrder / mass) * ((bad ? 1 : 0) - rate.usual)
+  const usual = rate.usual + (rate.inOrder / mass) * ((bad ? 1 : 0) - rate.usual)
+  rate.usual = Math.min(by.usual * mostUsual, Math.max(by.usual / mostUsual, usual))
 }
 
 export const expected = (rate: Rate, by: Ailments, now: number): number => expectedIf(rate, by, { now, given: 0 })
@@ -73,5 +78,5 @@ export function expectedIf(rate: Rate, by: Ailments, { now, given }: { readonly 
   return (inOrder * rate.usual + ailing * by.ailing + sick * by.sick + dead * by.dead) / (inOrder + ailing + sick + dead)
 }
 
-/** Something is probably wrong. */
-export const isHigh = (rate: Rate, now: number): boolean => 1 - (1 - rate.inOrder) * Math.exp((rate.at - now) / lastsMs) < 0.7
+/** Far more goes wrong than usual. */
+export const isHigh = (rate: Rate, by: Ailments, now: number): boolean => expected(rate, by, now) > 5 * by.usual
