@@ -2,6 +2,7 @@ import type { OfferPause, OfferStatistics, RoutingNews } from '@signalbox/storag
 import type { Belief } from './belief.ts'
 import { holdFor } from './capacity.ts'
 import { type Counts, growthOf } from './counts.ts'
+import { makeDice } from './dice.ts'
 import { learnFromOthers, makeOwed, type Owed } from './others.ts'
 import { forgottenMs, type Moment } from './telling.ts'
 
@@ -37,6 +38,11 @@ export function makeHearing(writer: () => string): Hearing {
   /** Unix less monotonic milliseconds, when news last came. */
   let apart = 0
   let rowCount = 0
+  let dice: (() => number) | undefined
+  const chance = (): number => {
+    dice ??= makeDice(numberOf(writer()))
+    return dice()
+  }
 
   const heardOf = (offer: string): Heard | undefined => {
     const known = offers.get(offer)
@@ -57,7 +63,7 @@ export function makeHearing(writer: () => string): Hearing {
     const mine = row ?? { latest, learned: undefined }
     mine.latest = latest
     heard.rows.set(latest.writer, mine)
-    learnRow(heard, mine, moment)
+    learnRow(heard, mine, { ...moment, chance: chance() })
   }
   const hearPause = ({ offer, until }: OfferPause, moment: Moment): void => {
     const heard = heardOf(offer)
@@ -84,7 +90,7 @@ export function makeHearing(writer: () => string): Hearing {
       const moment = { now, at: now + apart }
       for (const row of heard.rows.values()) {
         row.learned = undefined
-        learnRow(heard, row, moment)
+        learnRow(heard, row, { ...moment, chance: chance() })
       }
       rest(heard, moment)
     },
@@ -101,17 +107,24 @@ export function makeHearing(writer: () => string): Hearing {
 const isNewer = (row: OfferStatistics, before: OfferStatistics): boolean =>
   row.epoch > before.epoch || (row.epoch === before.epoch && row.version > before.version)
 
-function learnRow({ belief, owed }: Heard, row: Row, { now, at }: Moment): void {
+function learnRow({ belief, owed, rows }: Heard, row: Row, { now, at, chance }: Moment & { readonly chance: number }): void {
   if (!belief) return
   const { latest, learned } = row
   const before = learned?.epoch === latest.epoch ? learned : undefined
   const counts: Counts = growthOf(latest, before)
   const here = (unix: number): number => Math.min(now, now - at + unix)
   const to = here(latest.at)
-  learnFromOthers(belief, { from: Math.min(to, here(before?.at ?? latest.epoch)), to, counts }, { owed, now })
+  learnFromOthers(belief, { from: Math.min(to, here(before?.at ?? latest.epoch)), to, counts }, { owed, now, others: rows.size, chance })
   row.learned = latest
 }
 
 function rest({ belief, pausedUntil }: Heard, { now, at }: Moment): void {
   if (belief && pausedUntil > at) holdFor(belief.capacity, now, pausedUntil - at)
+}
+
+/** Names of processes as seeds: what is left to chance falls out differently in each. */
+function numberOf(name: string): number {
+  let number = 0
+  for (let at = 0; at < name.length; at += 1) number = (Math.imul(number, 31) + name.charCodeAt(at)) | 0
+  return number
 }

@@ -1,7 +1,7 @@
 import type { Belief } from './belief.ts'
 import type { Counts } from './counts.ts'
 import { doubtNow, type Latency, levelNow } from './latency.ts'
-import { type Ailments, afterContent, beforeContent, note, type Rate } from './rate.ts'
+import { type Ailments, afterContent, beforeContent, isHigh, note, type Rate } from './rate.ts'
 import type { Average } from './speed.ts'
 
 // What others saw of an offer, as evidence for what is believed here. It comes as sums over a stretch of time: the older, the
@@ -27,6 +27,14 @@ interface Tally {
 
 export const makeOwed = (): Owed => ({ before: { good: 0, bad: 0 }, after: { good: 0, bad: 0 } })
 
+export interface Listener {
+  readonly owed: Owed
+  readonly now: number
+  /** How many others there are, and a number from 0 to 1 that no two of them share. */
+  readonly others: number
+  readonly chance: number
+}
+
 /** How long what others saw speaks for what is. */
 const fadesMs = 240_000
 /** And how long against what was heard of the offer later. */
@@ -45,15 +53,16 @@ const mostWider = 6
 const mostLn = 20
 /** A mean that is off by more deviations than this tells of another level, not of chance. */
 const surprising = 2
-/** After others saw an offer fail, how long until it is tried here. */
-const othersProbeMs = 15_000
+/** After others saw an offer fail that is believed to fail, one of them all tries it again about every so often. */
+const triedMs = 15_000
 /** What one more answer adds to the speed, and to the long run, once many were seen. */
 const weights = { speed: 0.08, longRun: 0.01 } as const
 
-export function learnFromOthers(belief: Belief, evidence: Evidence, { owed, now }: { readonly owed: Owed; readonly now: number }): void {
+export function learnFromOthers(belief: Belief, evidence: Evidence, { owed, now, others, chance }: Listener): void {
   const { counts } = evidence
-  // What was seen since tells more of now than what others saw before it.
-  const trust = lastingShare(evidence, now) * Math.exp(Math.min(0, evidence.to - belief.heardAt) / overtakenMs)
+  // What was heard since tells more of now than what others saw before it.
+  const overtakenBy = belief.heard > 0 ? Math.max(0, belief.heardAt - evidence.to) : 0
+  const trust = lastingShare(evidence, now) * Math.exp(-overtakenBy / overtakenMs)
   const { answered, failed, finished, broken } = counts
   noteAll(belief.failing, beforeContent, { good: answered * trust, bad: failed * trust, owed: owed.before, now })
   noteAll(belief.breaking, afterContent, { good: finished * trust, bad: broken * trust, owed: owed.after, now })
@@ -63,8 +72,9 @@ export function learnFromOthers(belief: Belief, evidence: Evidence, { owed, now 
   if (calls === 0) return
   belief.heard += calls
   belief.heardAt = Math.max(belief.heardAt, Math.min(now, evidence.to))
-  // Those who see it fail look out for its return too: not everyone need try at once.
-  if (failed + broken > answered) belief.probeAt = Math.max(belief.probeAt, now + othersProbeMs)
+  // Those who see it fail look out for its return too. Who of them tries it next is left to chance.
+  if (failed + broken > 0 && (isHigh(belief.failing, beforeContent, now) || isHigh(belief.breaking, afterContent, now)))
+    belief.probeAt = now + triedMs * (1 + others * chance)
 }
 
 /** What is left of evidence that fades, on average over the time in which it was seen: 0 to 1. */
@@ -77,8 +87,18 @@ function noteAll(rate: Rate, by: Ailments, { good, bad, owed, now }: Tally & { r
   const share = Math.min(1, mostCalls / Math.max(1, good + bad))
   owed.good += good * share
   owed.bad += bad * share
-  for (; owed.bad >= 1; owed.bad -= 1) note(rate, by, { bad: true, now })
-  for (; owed.good >= 1; owed.good -= 1) note(rate, by, { bad: false, now })
+  const bads = Math.floor(owed.bad)
+  const calls = Math.floor(owed.good) + bads
+  owed.bad -= bads
+  owed.good -= calls - bads
+  // Nobody said in what order they came: the bad ones stand evenly among the good.
+  let due = calls / 2
+  for (let call = 0; call < calls; call += 1) {
+    due += bads
+    const bad = due >= calls
+    if (bad) due -= calls
+    note(rate, by, { bad, now })
+  }
 }
 
 /** As one answer moves a level, but many at once: their mean is surer than any of them where they agree, and old ones are less sure. */

@@ -235,7 +235,24 @@ describe('what others say is weighed', () => {
     const before = seenBy(here, cheap).failure
     await here.listen()
     expect(before).toBeGreaterThan(0.9)
-    expect(seenBy(here, cheap).failure).toBeGreaterThan(0.8)
+    expect(seenBy(here, cheap).failure).toBeGreaterThan(0.6)
+  })
+
+  test('one of many that see it fail tries it again, and not all of them at once', async () => {
+    const time = { ms: 0 }
+    const store = routingStore()
+    const crowd = Array.from({ length: 20 }, (_, n) => mindOf(`crowd-${n}`, time, { store }))
+    for (const mind of crowd) acquaint(mind)
+    for (const mind of crowd) await mind.tell()
+    for (const mind of crowd) await mind.listen()
+    for (let calls = 0; calls < 4; calls += 1) for (const mind of crowd.slice(0, 10)) mind.fail(cheap)
+    for (const mind of crowd) await mind.tell()
+    for (const mind of crowd) await mind.listen()
+    const triedWithin = (milliseconds: number): number =>
+      crowd.filter(mind => beliefOf(mind, cheap).probeAt < mind.moment().now + milliseconds).length
+    expect(triedWithin(15_000)).toBe(0)
+    expect(triedWithin(75_000)).toBeGreaterThanOrEqual(1)
+    expect(triedWithin(75_000)).toBeLessThanOrEqual(12)
   })
 
   test('a crowd of others does not drown what is seen here', async () => {
