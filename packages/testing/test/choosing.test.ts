@@ -104,6 +104,50 @@ describe('who is asked', () => {
   })
 })
 
+describe('what is learned', () => {
+  const question = { model: 'model', input: 'Hi', stream: true }
+
+  test('of an answer that breaks off is that it breaks, and not that it is never given', async () => {
+    const clock = startClock()
+    const [one, two] = [moody('one', clock), moody('two', clock)]
+    const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, cheap), offerOf(two, dear)] })
+    await scene.load(1, 30)
+    const sightOf = async (id: string) => {
+      const { choices } = await scene.gateway.plan(scene.gateway.dialects.responses.decodeRequest(question), scene.caller)
+      return choices.find(({ provider }) => provider === id)?.sight
+    }
+    const before = await sightOf('one')
+    one.mood = acts.breakAfter(1)
+    expect(await scene.load(1, 1)).toMatchObject([{ error: 'provider_error' }])
+    const after = await sightOf('one')
+    expect(after?.breaking).toBeGreaterThan(2 * (before?.breaking ?? 1))
+    expect(after?.failure).toBeLessThanOrEqual(before?.failure ?? 0)
+    expect(countsOf(await scene.load(1, 10)).two).toBeGreaterThan(7)
+  })
+
+  test('is nothing of a provider’s pace from a reader who takes their time', async () => {
+    const clock = startClock()
+    const only = moody(
+      'only',
+      clock,
+      acts.stall(300, acts.reply({ text: 'One two three four five six.', usage: { input: 10, output: 40 } })),
+    )
+    const scene = await openScene({ clock, providers: [only], offers: [offerOf(only)] })
+    const request = scene.gateway.dialects.responses.decodeRequest(question)
+    const growing = async () => (await scene.gateway.plan(request, scene.caller)).choices[0].sight.growingMs
+    const before = await growing()
+    const batches = scene.gateway.infer(request, { caller: scene.caller }).batches()
+    let reading = true
+    while (reading) {
+      const step = batches.next()
+      await clock.advance(1_000)
+      reading = !(await step).done
+      await clock.advance(5_000)
+    }
+    expect(await growing()).toBe(before)
+  })
+})
+
 describe('a limit', () => {
   test('that is reached moves requests elsewhere until it is over, and then they come back', async () => {
     const clock = startClock()
