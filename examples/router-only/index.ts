@@ -9,7 +9,7 @@ const gateway = createGateway({
   models: [
     {
       id: 'assistant',
-      // Asked in this order; prices are microdollars per million tokens.
+      // Prices are microdollars per million tokens. The cheapest is asked first while nobody is known to be slow or broken.
       offers: [
         { provider: 'openai', provider_model_id: 'gpt-5-mini', dialect: 'responses', price: { input: 250_000, output: 2_000_000 } },
         { provider: 'sim-down', provider_model_id: 'story', dialect: 'chat', price: { input: 100_000, output: 200_000 } },

@@ -30,6 +30,8 @@ const firstHoldMs = 250
 const longestHoldMs = 5_000
 /** Nobody is left alone for longer, whatever its headers say. */
 const longestAskedMs = 600_000
+/** Nobody waits for longer. */
+const longestLineSeconds = 8
 /** A cap this far above what is asked is none. */
 const loose = 6
 
@@ -49,7 +51,8 @@ export const makeCapacity = (at: number): Capacity => ({
 export function spend(capacity: Capacity, now: number): void {
   if (capacity.cap === Number.POSITIVE_INFINITY) return
   refill(capacity, now)
-  capacity.tokens -= 1
+  // Who stood in line may have left it, so that no line is believed to be longer than anyone would stand in.
+  capacity.tokens = Math.max(capacity.tokens - 1, -capacity.cap * longestLineSeconds)
 }
 
 /** A call was taken on. */
@@ -88,9 +91,10 @@ export const holdFor = (capacity: Capacity, now: number, milliseconds: number): 
 
 /** What the headers of an answer say. Nothing left: the next place is free long before all are. */
 export function tellHeadroom(capacity: Capacity, now: number, seen: { readonly share: number; readonly resetsInMs: number }): void {
-  capacity.headroom = seen.share
-  capacity.headroomUntil = now + seen.resetsInMs
-  if (seen.share <= 0) hold(capacity, now + Math.min(2_000, Math.max(100, seen.resetsInMs / 20)))
+  const resetsInMs = asWait(seen.resetsInMs)
+  capacity.headroom = seen.share >= 0 ? Math.min(1, seen.share) : 1
+  capacity.headroomUntil = now + resetsInMs
+  if (seen.share <= 0) hold(capacity, now + Math.min(2_000, Math.max(100, resetsInMs / 20)))
 }
 
 export const headroomNow = ({ headroom, headroomUntil }: Capacity, now: number): number => (now < headroomUntil ? headroom : 1)

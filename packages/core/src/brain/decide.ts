@@ -26,7 +26,7 @@ const worthwhile = 0.02
 /** What a strategy says, made total: whatever is no number is worst. */
 export function lossOf(strategy: Strategy, sight: Sight, offer: RouterOffer): number {
   const loss = strategy(sight, offer)
-  return Number.isNaN(loss) ? Number.POSITIVE_INFINITY : loss
+  return typeof loss === 'number' && !Number.isNaN(loss) ? loss : Number.POSITIVE_INFINITY
 }
 
 export const isFree = ({ heldMs, restingMs }: Sight): boolean => heldMs <= 0 && restingMs <= 0

@@ -123,12 +123,20 @@ function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void
   if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
 }
 
+/** Answers after which a silence can be called too long. */
+const wellKnown = 10
+
 /** Nobody waits for it any more. If it was silent for longer than nearly all its answers took, that was its fault. */
 export function learnLeft(call: Underway, chance: number, now: number): void {
   const { belief } = call.contender
   const { latency } = belief
   const base = now - call.startedAt - perToken(belief.reading) * call.coldTokens
-  const overdue = call.stream && call.firstContentAt === undefined && base > 1_000 && Math.log(base) - levelNow(latency, now) > latency.p997
+  const overdue =
+    latency.seen >= wellKnown &&
+    call.stream &&
+    call.firstContentAt === undefined &&
+    base > 1_000 &&
+    Math.log(base) - levelNow(latency, now) > latency.p997
   if (overdue) learnFault(call, { kind: 'timeout', now, chance })
   else untried(belief.breaker)
 }

@@ -1,7 +1,7 @@
 import type { Affinity } from './affinity.ts'
 import type { Contender } from './belief.ts'
 import { spend, waitFor } from './capacity.ts'
-import { type Decision, decide, inOrder, isFree, runnerUp, type View } from './decide.ts'
+import { type Decision, decide, inOrder, isFree, lossOf, runnerUp, type View } from './decide.ts'
 import { hedgeAfter } from './hedge.ts'
 import { lossBy, worthAt } from './loss.ts'
 import type { Choice, Failed, RouterPlan, RouterRequest, Why } from './port.ts'
@@ -104,7 +104,7 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
       // Somebody who was silent for long has not ended: this is the second call beside it.
       for (const { ended, hedgeAfterMs } of asked.values()) if (ended === undefined && hedgeAfterMs !== undefined) mind.hedging.saved -= 1
       asked.set(chosen.contender, chosen)
-      if (chosen.waitMs > 0 && !request.dry) {
+      if (chosen.waitMs > 0 && isFree(chosen.sight) && !request.dry) {
         chosen.placed = true
         spend(chosen.contender.belief.capacity, judging.now())
       }
@@ -202,6 +202,7 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
       ceilingMs: request.timeoutMs ?? (stream ? ceilings.stream : ceilings.whole),
       coldMs: request.coldTimeoutMs ?? usualColdMs,
       cut: seen.cut === true,
+      leastMs: request.leastTimeoutMs ?? 0,
     })
     const mayHedge = request.hedge === true && stream && worth && next && isFree(next.sight) && hedging.saved >= 1
     const hedgeAfterMs = mayHedge
@@ -242,7 +243,8 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
 
 /** More than any loss, in USD. */
 const rankWeight = 1e6
+const mostLoss = 4e5
 
 /** The order of a caller stands above every loss. */
 export const ranked = (strategy: Strategy, rank: RouterRequest['rank']): Strategy =>
-  rank ? (sight, offer) => rank(offer) * rankWeight + strategy(sight, offer) : strategy
+  rank ? (sight, offer) => rank(offer) * rankWeight + Math.min(mostLoss, Math.max(-mostLoss, lossOf(strategy, sight, offer))) : strategy

@@ -43,6 +43,8 @@ export interface RouterRequest {
   readonly attempts?: number
   /** A second offer may be asked while the first is silent. Default: false. */
   readonly hedge?: boolean
+  /** No learned time-out is shorter: of requests whose silence says nothing, since the model thinks. Default: 0. */
+  readonly leastTimeoutMs?: number
   /** How long an offer that is hardly known yet may take to its first content. Default: 10,000. */
   readonly coldTimeoutMs?: number
   /** An order of the caller's own: lower goes first, and only among equals the loss decides. Nobody is then asked only to learn of it. */

@@ -302,3 +302,21 @@ test('a router without offers, or with two of one name, says what is wrong', () 
     'There is no offer "nobody"; there are cheap, middle, dear.',
   )
 })
+
+test('what makes no sense is refused by name, or teaches nothing', () => {
+  const router = createRouter({ offers, clock: { now: () => 0 } })
+  expect(() => createRouter({ offers, preference: 'balancd' as 'balanced' })).toThrow('Did you mean "balanced"?')
+  expect(() => router.plan({ inputTokens: 1, preference: { waiting: -1, growing: 0, failing: 0 } })).toThrow(
+    'The `waiting` of a preference is -1',
+  )
+  expect(() => router.plan({ inputTokens: Number.NaN })).toThrow('The `inputTokens` of a request is NaN')
+  expect(() => createRouter({ offers: [{ id: 'free', price: { input: -1, output: 0 } }] })).toThrow(
+    'The `price.input` of the offer "free" is -1',
+  )
+  const [choice] = router.plan({ inputTokens: 10 }).choices()
+  const attempt = router.started(choice)
+  expect(() => router.failed(attempt, { kind: 'eror' as 'error' })).toThrow('Did you mean "error"?')
+  router.finished(attempt, { outputTokens: Number.NaN, cachedTokens: -5 })
+  router.headroom('cheap', { share: 0, resetsInMs: Number.NaN })
+  for (const { loss, timeoutMs } of router.plan({ inputTokens: 10 }).choices()) expect([loss, timeoutMs].every(Number.isFinite)).toBe(true)
+})

@@ -1,5 +1,6 @@
 import { webClock } from '../runtime/web.ts'
 import { createBrain } from './brain.ts'
+import { checkFailed, checkOffer, checkPreference, checkRequest, saneUsed } from './check.ts'
 import type { Recorded, Router, RouterOptions } from './port.ts'
 
 /**
@@ -17,6 +18,8 @@ import type { Recorded, Router, RouterOptions } from './port.ts'
  * }
  */
 export function createRouter({ offers, preference = 'balanced', clock, seed = 1, record }: RouterOptions): Router & Recorded {
+  for (const offer of offers) checkOffer(offer)
+  checkPreference(preference)
   const brain = createBrain({ monotonic: ticking(clock), preference, seed, record })
   const contenders = new Map(offers.map(offer => [offer.id, brain.contender(offer)]))
   if (contenders.size < offers.length || contenders.size === 0) {
@@ -32,7 +35,15 @@ export function createRouter({ offers, preference = 'balanced', clock, seed = 1,
   }
   return {
     ...brain,
-    plan: request => brain.plan(request, request.offers ? request.offers.map(named) : all),
+    plan(request) {
+      checkRequest(request)
+      return brain.plan(request, request.offers ? [...new Set(request.offers)].map(named) : all)
+    },
+    finished: (attempt, used = {}) => brain.finished(attempt, saneUsed(used)),
+    failed(attempt, failed) {
+      checkFailed(failed)
+      brain.failed(attempt, failed)
+    },
     headroom: (offerId, seen) => brain.headroom(named(offerId), seen),
   }
 }

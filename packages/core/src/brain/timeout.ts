@@ -33,13 +33,15 @@ interface Bounds {
   readonly coldMs: number
   /** An attempt of the request has been given up already. */
   readonly cut: boolean
+  /** No learned time-out is shorter. */
+  readonly leastMs: number
 }
 
 /** `next`: who would be asked then; nothing where nobody is left. */
 export function timeoutOf(
   { belief, sight, probing }: Seen & { readonly probing: boolean },
   next: Seen | undefined,
-  { looking, ceilingMs, coldMs, cut }: Bounds,
+  { looking, ceilingMs, coldMs, cut, leastMs }: Bounds,
 ): number {
   const { leftMs, stream, now, inputTokens } = looking
   const most = Math.max(1, Math.min(ceilingMs, leftMs))
@@ -48,15 +50,15 @@ export function timeoutOf(
   const { latency, reading, speed } = belief
   const longest = patience * Math.exp(levelNow(latency, now) + latency.p997) + perToken(reading) * inputTokens
   if (stream) {
-    const least = probing ? shortestProbeMs : shortestMs
-    const usual = latency.seen >= (probing ? known : seenEnough) ? Math.max(least, longest) : coldMs
     const later = next.belief
     const spare = leftMs - Math.exp(levelNow(later.latency, now) + later.latency.p95) - perToken(later.reading) * inputTokens
+    const least = Math.max(Math.min(leastMs, spare), probing ? shortestProbeMs : shortestMs)
+    const usual = latency.seen >= (probing ? known : seenEnough) ? Math.max(least, longest) : coldMs
     return Math.min(most, Math.max(least, Math.min(usual, spare)))
   }
   // A whole answer that takes long may only be long: whoever is asked then would need as long.
   if (cut) return most
   const isKnown = latency.seen >= seenEnough || speed.seen >= seenEnough
-  const usual = isKnown ? Math.max(shortestWholeMs, longest + lengthPatience * sight.growingMs) : wholePatience * coldMs
+  const usual = isKnown ? Math.max(shortestWholeMs, leastMs, longest + lengthPatience * sight.growingMs) : wholePatience * coldMs
   return Math.min(most, Math.max(shortestWholeMs, Math.min(usual, wholeShare * leftMs)))
 }

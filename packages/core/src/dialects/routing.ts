@@ -38,6 +38,12 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
   } satisfies { readonly [Field in Exclude<keyof RoutingOptions, 'models'>]-?: Read<unknown> }),
 )
 
+/** Of a caller in this process, whose body nobody read: throws the 400 that names the field at fault. */
+export function checkRoutingFields({ models, ...options }: RoutingOptions): void {
+  if (Object.keys(options).length > 1 || typeof options.allow_fallbacks !== 'boolean')
+    exact(options as unknown as JsonObject, 'gateway.routing', routingFields)
+}
+
 const readModels: Read<readonly string[]> = (value, path) => {
   const models = names(value, path)
   return models.length > 0 ? models : refuse('invalid_parameter_value', `\`${path}\` must name at least one model.`, path)

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Evidence, type Exclusion, evidenceOf } from '../brain/evidence.ts'
 import type { Trace } from '../brain/record.ts'
+import { requestIdOf } from '../dialects/mint.ts'
 
 /** What is kept of how requests were routed: the last ones, in memory, in at most 1 kB a decision. */
 export interface Flights {
@@ -9,9 +10,9 @@ export interface Flights {
    * what the cheapest, the fastest and the most reliable choice would have meant. Nothing where it was not recorded, or too
    * many came after it.
    *
-   * @example gateway.flights.of(requestId)?.counterfactuals?.cheapest
+   * @example gateway.flights.of(response.id)?.counterfactuals?.cheapest // or by `x-request-id`
    */
-  of(requestId: string): Evidence | undefined
+  of(requestOrAnswerId: string): Evidence | undefined
   /** Every decision that is kept: for `replay`, or to be stored with `encodeTrace`. */
   trace(): Trace
 }
@@ -33,7 +34,7 @@ export function keepFlights(most: number, trace: () => Trace): FlightBook {
       book?.set(requestId, flown)
     },
     of(requestId) {
-      const flown = book?.get(requestId)
+      const flown = book?.get(requestId) ?? book?.get(requestIdOf({ id: requestId }))
       return flown && evidenceOf(flown.flight(), flown.excluded)
     },
     trace,

@@ -109,7 +109,11 @@ export function infer(engine: Engine, asked: InferenceRequest, options: CallOpti
         return closed.usage
       })
     } catch (error) {
-      if (won) learnEnd(engine.brain, won, {})
+      if (won) {
+        learnEnd(engine.brain, won, {})
+        // Nobody will read it to its end.
+        won.events.return?.().catch(() => {})
+      }
       await books.release(error, ending.why === 'client_left')
       throw error
     }

@@ -66,7 +66,7 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
       attempts: routing.allow_fallbacks ? selecting.attempts : 1,
       hedge,
       dry,
-      ...(mayThink && { coldTimeoutMs: ceilingMs }),
+      ...(mayThink && { coldTimeoutMs: ceilingMs, leastTimeoutMs: thoughts === 'asked' ? ceilingMs : Math.min(ceilingMs, unsaidMs) }),
       ...(prompt.max_output_tokens !== undefined && { maxOutputTokens: prompt.max_output_tokens }),
       ...(cacheKey !== undefined && { cacheKey }),
       ...(rank && { rank }),
@@ -89,6 +89,9 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
     ...(routed.flight && { flight: routed.flight }),
   }
 }
+
+/** Who thinks unasked mostly thinks little: a silence is a hang after so long. */
+const unsaidMs = 30_000
 
 /** More than anyone asks: what has no price known is not planned, and is not free. */
 const unknownRates: Rates = { input: 1_000_000_000, output: 1_000_000_000 }

@@ -53,7 +53,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   if (selection.flight) engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: trying.plan.excluded })
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const isImpatient = (call: Call): boolean =>
-    (ceilingMs < usualMs && call.ceilingMs >= ceilingMs) || (deadline_ms !== undefined && deadline_ms < usualMs)
+    (ceilingMs < usualMs && call.ceilingMs >= ceilingMs) || (deadline_ms !== undefined && clock.monotonic() >= deadlineAt)
   const won = await execute({
     request,
     ending,

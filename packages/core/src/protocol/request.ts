@@ -98,8 +98,9 @@ export interface RoutingOptions {
   readonly max_price?: { readonly input?: number; readonly output?: number }
   /** How a provider may deal with what it is sent, at the least strict. Default: `any`. */
   readonly data_policy?: DataPolicyDemand
-  /** Two providers at once, and a credential of the caller's own: not done yet, and `true` is answered with a warning. */
+  /** A second provider may be asked while the first is silent. Streams without hosted tools only. Default: the gateway's. */
   readonly hedge?: boolean
+  /** Credentials of the caller's own go before ours (`true`, the default), or after. */
   readonly byok_first?: boolean
   /** Turns every warning into a 400. */
   readonly strict?: boolean

@@ -1,28 +1,21 @@
-import { number, oneOf, refuse } from '../dialects/check.ts'
+import { refuse } from '../dialects/check.ts'
+import { checkRoutingFields } from '../dialects/routing.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { nearestOf } from '../errors/nearest.ts'
 import type { Provider } from '../protocol/provider.ts'
-import { dataPolicyDemands } from '../protocol/provider-facts.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
-import type { Json } from '../protocol/wire.ts'
 
 // What only this gateway can tell of `gateway.routing`, and what a caller in this process may get wrong without having been read.
 
 /** Throws the 400 that names the field at fault. */
 export function checkRouting(routing: RoutingOptions, providers: ReadonlyMap<string, Provider>): void {
+  checkRoutingFields(routing)
   for (const field of ['order', 'only', 'ignore'] as const) {
     const at = routing[field]?.findIndex(id => !providers.has(id)) ?? -1
     if (at >= 0) throw unknownProvider(`gateway.routing.${field}[${at}]`, routing[field]?.[at] ?? '', providers)
   }
   checkContradiction(routing)
-  if (routing.max_price) {
-    for (const [part, ceiling] of Object.entries(routing.max_price)) price(ceiling as Json, `gateway.routing.max_price.${part}`)
-  }
-  if (routing.data_policy !== undefined) policy(routing.data_policy, 'gateway.routing.data_policy')
 }
-
-const price = number(0)
-const policy = oneOf(...dataPolicyDemands)
 
 /** A name in both lists asks for a provider and forbids it, so one of the two is a mistake. */
 function checkContradiction({ only, ignore }: RoutingOptions): void {

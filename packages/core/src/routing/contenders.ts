@@ -43,7 +43,7 @@ export function keepContenders(brain: Pick<Brain, 'contender'>): Contenders {
  * tier another queue, and who thinks is silent for longer; the price of a long prompt changes nothing of how it is served.
  */
 function nameOf({ provider, offer, credential }: Candidate, { rates, thinking }: Manner): string {
-  const account = credential.owner === 'platform' ? 'platform' : credential.id
+  const account = credential.owner === 'platform' ? 'platform' : `own:${credential.id}`
   const tier = rates === offer.price?.priority ? '+priority' : ''
   return `${provider.id}/${offer.provider_model_id}@${account}${tier}${thinking ? '+thinking' : ''}`
 }

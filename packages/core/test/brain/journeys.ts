@@ -17,7 +17,7 @@ export const odd: Strategy = ({ cost, firstContentMs, unheardMs }, { id }) => {
 const preference = fc.constantFrom<NonNullable<RouterRequest['preference']>>(
   ...(Object.keys(preferences) as (keyof typeof preferences)[]),
   { waiting: 0.003, growing: 0, failing: 0.2 },
-  { waiting: Number.NaN, growing: 0, failing: 1 },
+  { waiting: 0, growing: 0, failing: 1 },
   odd,
 )
 
