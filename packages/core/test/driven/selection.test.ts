@@ -175,7 +175,7 @@ describe('a candidate', () => {
     expect([dear, thinking, theirs].map(each => each?.choice.offer.id)).toEqual([
       'p0/theirs@platform+priority',
       'p0/theirs@platform+thinking',
-      'p0/theirs@cred_1',
+      'p0/theirs@own:cred_1',
     ])
     expect(dear?.choice.offer.price.input).toBe(9_000_000)
     expect(new Set([usual, dear, thinking, theirs].map(each => each?.contender.belief)).size).toBe(4)
