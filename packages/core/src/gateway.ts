@@ -81,7 +81,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const models = directoryOf(options.models, options.providers, options.facts)
   const sharing = storage.routing && keepSharing({ store: storage.routing, clock, ids, logger })
-  const seed = options.seed ?? seedFrom(ids)
+  let drawn = options.seed
+  const seed = (): number => {
+    drawn ??= seedFrom(ids)
+    return drawn
+  }
   const { record = {} } = options
   const recording = record === false ? {} : { record }
   const brain = createBrain({ monotonic: () => clock.monotonic(), preference: 'balanced', seed, memory: sharing?.memory, ...recording })

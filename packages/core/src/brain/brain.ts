@@ -3,7 +3,7 @@ import { makeAffinity } from './affinity.ts'
 import { type Contender, makeBelief, type Underway } from './belief.ts'
 import { tried } from './breaker.ts'
 import { spend, tellHeadroom } from './capacity.ts'
-import { makeDice } from './dice.ts'
+import { makeDice, type Seed, seedOf } from './dice.ts'
 import { learnContent, learnEnd, learnFailure, learnLeft, learnRead } from './learn.ts'
 import type { Memory } from './memory.ts'
 import { onwards } from './onwards.ts'
@@ -26,7 +26,8 @@ export interface Brain extends Omit<Router, 'plan' | 'headroom'>, Recorded {
 export interface BrainOptions {
   readonly monotonic: () => number
   readonly preference: Preference | Worth | Strategy
-  readonly seed: number
+  /** Asked for when first needed. */
+  readonly seed: Seed
   readonly record?: RecordOptions | undefined
   /** What is shared with brains elsewhere. Default: nothing. */
   readonly memory?: Memory | undefined
@@ -152,6 +153,6 @@ export function createBrain({ preference, seed, record, memory, ...clock }: Brai
     headroom({ belief }, seen) {
       tellHeadroom(belief.capacity, monotonic(), seen)
     },
-    trace: () => recorder?.trace() ?? emptyTrace(seed),
+    trace: () => recorder?.trace() ?? emptyTrace(seedOf(seed)),
   }
 }

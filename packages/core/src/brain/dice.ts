@@ -1,7 +1,13 @@
+/** Asked for when first needed: some runtimes have no chance before the first request. */
+export type Seed = number | (() => number)
+
+export const seedOf = (seed: Seed): number => (typeof seed === 'number' ? seed : seed())
+
 /** Numbers from 0 to 1 that look like chance and are the same for the same seed: what was decided by them can be decided again. */
-export function makeDice(seed: number): () => number {
-  let state = seed | 0
+export function makeDice(seed: Seed): () => number {
+  let state: number | undefined
   return () => {
+    state ??= seedOf(seed)
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed

@@ -1,6 +1,6 @@
 import type { Underway } from './belief.ts'
 import { lossOf, type View } from './decide.ts'
-import { makeDice } from './dice.ts'
+import { makeDice, type Seed, seedOf } from './dice.ts'
 import { type Draft, readRecord, roomFor, writeOutcome, writeRecord } from './layout.ts'
 import { worthAt } from './loss.ts'
 import type { Chosen } from './plan.ts'
@@ -64,10 +64,10 @@ const pageBytes = 16_384
 /** What makes the recorder's dice others than the router's: what is recorded must not change what is decided. */
 const ownDice = 0x2c1b3c6d
 
-export function createRecorder({ keep = usuallyKept, share = 1 }: RecordOptions, seed: number): Recorder {
+export function createRecorder({ keep = usuallyKept, share = 1 }: RecordOptions, seed: Seed): Recorder {
   if (!Number.isSafeInteger(keep) || keep < 0) throw new TypeError(`\`record.keep\` is ${keep}; it takes a whole number, 0 or more.`)
   if (!(share >= 0 && share <= 1)) throw new TypeError(`\`record.share\` is ${share}; it takes a number from 0 to 1.`)
-  const dice = makeDice(seed ^ ownDice)
+  const dice = makeDice(() => seedOf(seed) ^ ownDice)
   const take = makePaper()
   const ring: Note[] = []
   let written = 0
@@ -85,14 +85,14 @@ export function createRecorder({ keep = usuallyKept, share = 1 }: RecordOptions,
     end: writeEnd,
     trace() {
       const oldest = keep > 0 && written > keep ? written % keep : 0
-      return traceOf([...ring.slice(oldest), ...ring.slice(0, oldest)], { seed, dropped: written - ring.length })
+      return traceOf([...ring.slice(oldest), ...ring.slice(0, oldest)], { seed: seedOf(seed), dropped: written - ring.length })
     },
   }
 }
 
 interface Page {
   readonly request: number
-  readonly seed: number
+  readonly seed: Seed
   readonly take: (bytes: number) => DataView
   readonly remember: (note: Note) => void
 }
@@ -146,7 +146,7 @@ function takePen(judgement: Judgement, { request, seed, take, remember }: Page):
       remember(note)
       return note
     },
-    flight: () => traceOf(notes, { seed, dropped: 0 }),
+    flight: () => traceOf(notes, { seed: seedOf(seed), dropped: 0 }),
   }
 }
 
