@@ -1,5 +1,6 @@
-import { decodeTrace, encodeTrace, replay } from '@signalbox/core'
+import { createGateway, decodeTrace, encodeTrace, replay } from '@signalbox/core'
 import { responsesClient } from '@signalbox/core/dialects'
+import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test } from 'vitest'
 import { chaosProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
 
@@ -59,4 +60,13 @@ test('nothing is kept where that is switched off, and of more requests than are 
   for (const at of [1, 2, 3]) await two.ask(`0190b7a0-0000-7000-8000-00000000000${at}`)
   expect(two.gateway.flights.of('0190b7a0-0000-7000-8000-000000000001')).toBeUndefined()
   expect(two.gateway.flights.of('0190b7a0-0000-7000-8000-000000000003')).toBeDefined()
+})
+
+test('a gateway is made without chance: some runtimes have none before the first request', () => {
+  const none = (): never => {
+    throw new Error('There is no chance here yet.')
+  }
+  expect(() =>
+    createGateway({ providers: [], models: [], storage: memoryStorage(), ids: { uuid: none, hex: none, random: none } }),
+  ).not.toThrow()
 })
