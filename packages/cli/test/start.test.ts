@@ -150,14 +150,6 @@ describe('the first start', () => {
     expect(JSON.parse(stdout)).toMatchObject({ object: 'response', status: 'completed', model: 'sim/echo', output_text: 'Hello' })
   })
 
-  test('takes less than a second', async () => {
-    const folder = newFolder()
-    const began = performance.now()
-    await listening({ folder, variables: { NODE_COMPILE_CACHE: '' } })
-    // Twice as long as promised, since tests share their machine.
-    expect(performance.now() - began).toBeLessThan(2_000)
-  })
-
   test('listens where it says, also on every address', async () => {
     const server = await listening({ variables: { HOST: '0.0.0.0', SIGNALBOX_STORAGE: 'memory:' } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
