@@ -8,7 +8,8 @@ import type { Candidate, Excluded } from '../routing/plan.ts'
 import { makeEnding } from '../runtime/ending.ts'
 import { webClock } from '../runtime/web.ts'
 import type { Attempted } from './attempt.ts'
-import { type Call, execute, type Turn, type Won } from './execute.ts'
+import type { Call, Turn, Won } from './call.ts'
+import { execute } from './execute.ts'
 import { verdicts } from './verdict.ts'
 
 const candidate = (id: string): Candidate => ({

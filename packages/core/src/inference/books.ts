@@ -1,6 +1,6 @@
 import type { UsageRow } from '@signalbox/storage'
 import { isGatewayError } from '../errors/gateway-error.ts'
-import type { Won } from '../execution/execute.ts'
+import type { Won } from '../execution/call.ts'
 import type { Seen } from '../metering/meter.ts'
 import type { Microdollars } from '../metering/money.ts'
 import { billed, nothingBilled, resultOf, settle } from '../metering/settle.ts'

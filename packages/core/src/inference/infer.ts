@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
 import type { Brain } from '../brain/brain.ts'
-import type { Won } from '../execution/execute.ts'
+import type { Won } from '../execution/call.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import { type Metered, meter } from '../metering/meter.ts'

@@ -1,6 +1,6 @@
 import type { Brain } from '../brain/brain.ts'
 import type { Attempt, Used } from '../brain/port.ts'
-import type { Call, Won } from '../execution/execute.ts'
+import type { Call, Won } from '../execution/call.ts'
 import { verdicts } from '../execution/verdict.ts'
 import type { Seen } from '../metering/meter.ts'
 import type { Failure } from '../protocol/failure.ts'

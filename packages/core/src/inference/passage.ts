@@ -1,4 +1,4 @@
-import type { Won } from '../execution/execute.ts'
+import type { Won } from '../execution/call.ts'
 import type { Stage } from '../metering/meter.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'

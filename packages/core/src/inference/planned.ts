@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Why } from '../brain/port.ts'
 import type { Sight } from '../brain/sight.ts'
-import type { Turn } from '../execution/execute.ts'
+import type { Turn } from '../execution/call.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { makePlan } from '../routing/make-plan.ts'

@@ -1,5 +1,6 @@
 import { attempt } from '../execution/attempt.ts'
-import { type Call, execute, type Won } from '../execution/execute.ts'
+import type { Call, Won } from '../execution/call.ts'
+import { execute } from '../execution/execute.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
