@@ -1,6 +1,6 @@
 import type { Contender } from '../brain/belief.ts'
 import type { Brain } from '../brain/brain.ts'
-import type { Choice, RouterOffer } from '../brain/port.ts'
+import type { Choice, RouterOffer, RouterRequest } from '../brain/port.ts'
 import type { Trace } from '../brain/record.ts'
 import type { Turn } from '../execution/call.ts'
 import { priceFor } from '../metering/tier.ts'
@@ -44,9 +44,8 @@ export interface Selection {
 }
 
 export function select({ brain, contenders: contenderOf }: SelectPorts, selecting: Selecting): Selection {
-  const { plan, request, inputTokens, cacheKey, leftMs, ceilingMs, hedge = false, dry = false } = selecting
-  const { candidates, ruling } = plan
-  const { prompt, routing, delivery } = request
+  const { plan, request, inputTokens, ceilingMs } = selecting
+  const { candidates } = plan
   const thoughts = thoughtsOf(request)
   let mayThink = thoughts === 'asked'
   const contenders = candidates.map(candidate => {
@@ -54,25 +53,10 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
     const thinking = thoughts === 'asked' && canThink(candidate)
     return contenderOf(candidate, { rates: ratesFor(candidate, request, inputTokens), thinking })
   })
-  const rank = rankBy(selecting, contenders)
-  const routed = brain.plan(
-    {
-      inputTokens,
-      stream: delivery === 'stream',
-      preference: ruling === 'order' ? 'balanced' : ruling,
-      deadlineMs: leftMs,
-      timeoutMs: ceilingMs,
-      // Who may not ask anybody else waits for the one as long as it takes.
-      attempts: routing.allow_fallbacks ? selecting.attempts : 1,
-      hedge,
-      dry,
-      ...(mayThink && { coldTimeoutMs: ceilingMs, leastTimeoutMs: thoughts === 'asked' ? ceilingMs : Math.min(ceilingMs, unsaidMs) }),
-      ...(prompt.max_output_tokens !== undefined && { maxOutputTokens: prompt.max_output_tokens }),
-      ...(cacheKey !== undefined && { cacheKey }),
-      ...(rank && { rank }),
-    },
-    contenders,
-  )
+  const patience = mayThink
+    ? { coldTimeoutMs: ceilingMs, leastTimeoutMs: thoughts === 'asked' ? ceilingMs : Math.min(ceilingMs, unsaidMs) }
+    : {}
+  const routed = brain.plan({ ...askingFor(selecting, contenders), ...patience }, contenders)
   const selected = (choice: Choice): Turn => {
     const at = contenders.findIndex(({ offer }) => offer === choice.offer)
     return { choice, candidate: candidates[at] as Candidate, contender: contenders[at] as Contender }
@@ -87,6 +71,26 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
       return [selected(first), ...others.map(selected)]
     },
     ...(routed.flight && { flight: routed.flight }),
+  }
+}
+
+function askingFor(selecting: Selecting, contenders: readonly Contender[]): RouterRequest {
+  const { plan, request, inputTokens, cacheKey, leftMs, ceilingMs, hedge = false, dry = false } = selecting
+  const { prompt, routing, delivery } = request
+  const rank = rankBy(selecting, contenders)
+  return {
+    inputTokens,
+    stream: delivery === 'stream',
+    preference: plan.ruling === 'order' ? 'balanced' : plan.ruling,
+    deadlineMs: leftMs,
+    timeoutMs: ceilingMs,
+    // Who may not ask anybody else waits for the one as long as it takes.
+    attempts: routing.allow_fallbacks ? selecting.attempts : 1,
+    hedge,
+    dry,
+    ...(prompt.max_output_tokens !== undefined && { maxOutputTokens: prompt.max_output_tokens }),
+    ...(cacheKey !== undefined && { cacheKey }),
+    ...(rank && { rank }),
   }
 }
 

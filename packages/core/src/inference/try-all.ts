@@ -1,4 +1,4 @@
-import { attempt } from '../execution/attempt.ts'
+import { type Attempted, type AttemptLimits, attempt } from '../execution/attempt.ts'
 import type { Call, Won } from '../execution/call.ts'
 import { execute } from '../execution/execute.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -39,10 +39,9 @@ export interface Tries {
 /** The plan's candidates, one after the other, with what each call teaches. */
 export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   const { call: facts, request, plan, carried, ending, startedAt, deadlineAt, tries } = trying
-  const { brain, clock, hooks, logger, media, timeouts, transport } = engine
-  const stream = request.delivery === 'stream'
+  const { brain, clock, hooks, logger, timeouts } = engine
   const { timeout_ms, deadline_ms } = request.routing
-  const usualMs = stream ? timeouts.firstByteMs : timeouts.wholeMs
+  const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
   const ceilingMs = timeout_ms ?? usualMs
   const selection = select(engine, {
     ...trying,
@@ -65,21 +64,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     next: selection.next,
     ...(carried && { carries: (candidate: Candidate) => carried.fit(candidate, false).carries }),
     mayHedge: ({ choice }) => choice.sight.cost <= engine.hedgeMaxCost,
-    async attempt(call) {
-      tries.count += 1
-      const { candidate, choice, contender } = call.turn
-      const fitted = carried?.fit(candidate, call.bare) ?? { request }
-      const onSent = (): void => {
-        call.underway = brain.started(choice)
-      }
-      const tried = await attempt(
-        { ...fitted, candidate, ending: call.ending, limits: { ...limits, ceilingMs: call.ceilingMs }, onSent },
-        { transport, clock, logger, media, onHeadroom: (_, seen) => brain.headroom(contender, seen) },
-      )
-      if (tried.ok) learnCommit(brain, call, { stream, usage: tried.usage })
-      else if (tried.accepted && ending.why) tries.accepted.push(candidate)
-      return tried
-    },
+    attempt: call => makeCall(engine, trying, { call, limits }),
     onFailure: (call, failure, final) => {
       // A limit that the caller chose says little about the provider, and must not demote it for others.
       learnFailure(brain, call, { ...failure, final, chosen: isImpatient(call) })
@@ -94,6 +79,29 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   if (hooks.onCommit) tell(logger, 'onCommit', () => hooks.onCommit?.(facts, won.candidate.provider.id, clock.monotonic() - startedAt))
   const warnings = tries.accepted.map(({ provider }) => paidTwice(provider.id, won.candidate.provider.id))
   return warnings.length > 0 ? { ...won, warnings: [...won.warnings, ...warnings] } : won
+}
+
+interface Calling {
+  readonly call: Call
+  readonly limits: AttemptLimits
+}
+
+/** One call, and what it teaches as far as it succeeds. */
+async function makeCall(engine: Engine, { request, carried, ending, tries }: Trying, { call, limits }: Calling): Promise<Attempted> {
+  const { brain, transport, clock, logger, media } = engine
+  const { candidate, choice, contender } = call.turn
+  tries.count += 1
+  const fitted = carried?.fit(candidate, call.bare) ?? { request }
+  const onSent = (): void => {
+    call.underway = brain.started(choice)
+  }
+  const tried = await attempt(
+    { ...fitted, candidate, ending: call.ending, limits: { ...limits, ceilingMs: call.ceilingMs }, onSent },
+    { transport, clock, logger, media, onHeadroom: (_, seen) => brain.headroom(contender, seen) },
+  )
+  if (tried.ok) learnCommit(brain, call, { stream: request.delivery === 'stream', usage: tried.usage })
+  else if (tried.accepted && ending.why) tries.accepted.push(candidate)
+  return tried
 }
 
 const paidTwice = (slower: string, winner: string): Warning => ({
