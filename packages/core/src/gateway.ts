@@ -2,6 +2,7 @@ import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
 import { createBrain } from './brain/brain.ts'
+import { seedFrom } from './brain/dice.ts'
 import { usuallyKept } from './brain/recorder.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError } from './errors/gateway-error.ts'
@@ -81,6 +82,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const models = directoryOf(options.models, options.providers, options.facts)
   const sharing = storage.routing && keepSharing({ store: storage.routing, clock, ids, logger })
+  // Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment.
   let drawn = options.seed
   const seed = (): number => {
     drawn ??= seedFrom(ids)
@@ -209,9 +211,6 @@ function ringOf({ sealingKey, previousSealingKeys = [] }: GatewayOptions, ids: I
   const older = previousSealingKeys.map(key => key.slice())
   return makeKeyRing(() => [first ?? ids.random(keyBytes), ...older])
 }
-
-/** Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment. */
-const seedFrom = (ids: Ids): number => ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)
 
 /** Waits until no request is under way, or the time is over. */
 async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {

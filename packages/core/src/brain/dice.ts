@@ -1,3 +1,5 @@
+import type { Ids } from '../runtime/ports.ts'
+
 /** Asked for when first needed: some runtimes have no chance before the first request. */
 export type Seed = number | (() => number)
 
@@ -14,3 +16,6 @@ export function makeDice(seed: Seed): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }
+
+/** A seed that nobody gave. */
+export const seedFrom = (ids: Pick<Ids, 'random'>): number => ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)

@@ -1,5 +1,5 @@
 import type { RoutingStore } from '@signalbox/storage'
-import { makeDice } from '../brain/dice.ts'
+import { makeDice, seedFrom } from '../brain/dice.ts'
 import { createMemory, type Memory } from '../brain/memory.ts'
 import type { Clock, Ids, Logger } from '../runtime/ports.ts'
 import { makePost } from './post.ts'
@@ -33,7 +33,7 @@ const soonMs = 250
 export function keepSharing({ store, clock, ids, logger }: SharingOptions): Sharing {
   // A name and a seed are drawn at first use: some runtimes have no chance before their first request.
   const writer = once(() => ids.hex(16))
-  const dice = once(() => makeDice(ids.random(4).reduce((seed, byte) => (seed << 8) | byte, 0)))
+  const dice = once(() => makeDice(seedFrom(ids)))
   const memory = createMemory({ writer, urgent: () => tellSoon() })
   const post = makePost({ store, memory, writer, clock, logger })
   let open = true
