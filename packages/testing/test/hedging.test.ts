@@ -94,13 +94,40 @@ describe('a second call', () => {
     expect((await scene.gateway.billing.balance(scene.caller.workspaceId)).held).toBe(0)
   })
 
-  test('ends the request where it finds the request at fault', async () => {
+  test('that finds the request at fault leaves the first its answer: not everyone finds the same at fault', async () => {
     const scene = await open()
-    scene.first.mood = takesAndWaits(60_000)
+    scene.first.mood = acts.stall(1_500, answer)
     scene.second.mood = acts.status(400, { code: 'invalid_value' })
-    const answered = await asked(scene, hedge)
+    expect(await asked(scene, hedge)).toMatchObject({ provider: 'first', cost: 18 / 1e6 })
+    expect(scene.second.calls.length - scene.before.second).toBe(1)
+  })
+
+  test('answers though the first finds the request at fault', async () => {
+    const scene = await open()
+    scene.first.mood = acts.stall(1_200, acts.status(400, { code: 'content_policy_violation' }))
+    scene.second.mood = acts.stall(1_500, answer)
+    expect(await asked(scene, hedge)).toMatchObject({ provider: 'second', cost: 18 / 1e6 })
+  })
+
+  test('that finds the request at fault ends it once the first has had its time, and no third is asked', async () => {
+    const clock = startClock()
+    const providers = ['a', 'b', 'c'].map(id => moody(id, clock, acts.stall(300, answer)))
+    const offers = providers.map(each => offerOf(each, price))
+    const scene = await openScene({ clock, providers, offers, strategy: 'latency', hedge: true })
+    await scene.load(1, 60)
+    const before = providers.map(({ calls }) => calls.length)
+    // Whoever is asked first says nothing, and the next refuses.
+    let asking = 0
+    for (const provider of providers) {
+      provider.mood = (...heard) => {
+        asking += 1
+        return (asking === 1 ? takesAndWaits(60_000) : acts.status(400, { code: 'invalid_value' }))(...heard)
+      }
+    }
+    const answered = await asked(scene, {})
     expect(answered).toMatchObject({ error: 'invalid_parameter_value' })
-    expect(scene.first.calls.at(-1)).toMatchObject({ aborted: true })
+    expect(answered.afterMs).toBeLessThan(20_000)
+    expect(providers.map(({ calls }, at) => calls.length - (before[at] ?? 0)).sort()).toEqual([0, 1, 1])
   })
 })
 

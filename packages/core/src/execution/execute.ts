@@ -15,8 +15,9 @@ export async function execute(executing: Executing): Promise<Won> {
     const won = await ask(journey, turn)
     if (won) return won
   }
+  const { failures, full, stopped } = journey
+  if (stopped) throw allFailed(failures, { told: stopped })
   if (ending.why) throw allFailed([{ kind: ending.why, message: '' }])
-  const { failures, full } = journey
   throw allFailed(failures.length > 0 ? failures : full, { deadlineOver: limits.deadlineAt <= clock.monotonic(), excluded })
 }
 

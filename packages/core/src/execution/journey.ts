@@ -9,8 +9,7 @@ import { type Branch, branchOf } from './branch.ts'
 import type { Call, Turn, Won } from './call.ts'
 import type { Batches } from './commit.ts'
 import { type Leg, race } from './race.ts'
-import { allFailed } from './told.ts'
-import { verdicts } from './verdict.ts'
+import { mostTelling, verdicts } from './verdict.ts'
 
 export interface Executing {
   readonly request: InferenceRequest
@@ -48,6 +47,8 @@ export interface Journey {
   left: number
   /** Chosen, and not asked yet. */
   waiting: Turn | undefined
+  /** Nobody is asked any more. Who was asked already may still answer: not everyone finds the same request at fault. */
+  stopped: Failure | undefined
 }
 
 export const begin = (executing: Executing): Journey => ({
@@ -58,6 +59,7 @@ export const begin = (executing: Executing): Journey => ({
   bare: new Set(),
   left: executing.budget,
   waiting: undefined,
+  stopped: undefined,
 })
 
 /** Times that one candidate is asked, each time it could not use the state of the conversation aside. */
@@ -66,7 +68,8 @@ const againMs = 250
 const longestWaitMs = 2_000
 
 const timeLeft = ({ executing: { limits, clock } }: Journey): number => limits.deadlineAt - clock.monotonic()
-const isOver = (journey: Journey): boolean => journey.left <= 0 || timeLeft(journey) <= 0 || journey.executing.ending.why !== undefined
+const isOver = (journey: Journey): boolean =>
+  journey.left <= 0 || timeLeft(journey) <= 0 || journey.stopped !== undefined || journey.executing.ending.why !== undefined
 /** Nobody else may be asked. */
 const isAlone = ({ executing: { request } }: Journey): boolean => !request.routing.allow_fallbacks
 
@@ -89,7 +92,7 @@ export function waitBefore(journey: Journey, { candidate, contender: { belief },
   return undefined
 }
 
-/** Asks, and somebody beside it where that is worth its money. Nothing where it failed. Throws where the request itself is at fault. */
+/** Asks, and somebody beside it where that is worth its money. Nothing where it failed. */
 export function ask(journey: Journey, turn: Turn): Promise<Won | undefined> {
   const { hedgeAfterMs } = turn.choice
   if (hedgeAfterMs === undefined) return call(journey, turn)
@@ -148,12 +151,15 @@ function lost(journey: Journey, made: Call, { failure, branch }: Loss): Promise<
   const isFinal = then !== 'retry' || asked.filter(each => each === candidate).length >= mostTimes
   failures.push(failure)
   executing.onFailure(made, failure, isFinal && !isStripped)
-  if (then === 'stop') throw allFailed(failures, { told: failure })
+  if (then === 'stop') journey.stopped = moreTelling(journey.stopped, failure)
   if (isAlone(journey) && !isFinal) journey.waiting = againAfter(turn, failure)
   if (!isStripped) return undefined
   bare.add(candidate)
   return call(journey, turn, branch)
 }
+
+const moreTelling = (before: Failure | undefined, failure: Failure): Failure =>
+  before && mostTelling([before, failure]) === 0 ? before : failure
 
 /** The same one once more, where it may not be anybody else; nothing where it asked to be left alone for long. */
 function againAfter(turn: Turn, { retryAfterMs = 0 }: Failure): Turn | undefined {

@@ -1,7 +1,8 @@
 import type { Clock } from '../runtime/ports.ts'
 
-/** A call of two. `result`: what it won, nothing where it lost, or the error that ends the request. */
+/** A call of two. */
 export interface Leg<Won> {
+  /** What it won, or nothing where it lost. An error is nobody's verdict: it ends both. */
   readonly result: Promise<Won | undefined>
   /** Hangs up. */
   readonly cut: () => void
