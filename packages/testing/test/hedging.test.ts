@@ -161,6 +161,31 @@ describe('no second call is made', () => {
   })
 })
 
+describe('a plan', () => {
+  const plannedBy = async (options: Partial<Staging>, routing: Readonly<Record<string, boolean>>) => {
+    const { gateway, caller } = await open(options)
+    const request = gateway.dialects.responses.decodeRequest({ model: 'model', input: 'Hi', stream: true, gateway: { routing } })
+    return gateway.plan(request, caller)
+  }
+  const shown = async (options: Partial<Staging>, routing: Readonly<Record<string, boolean>>) =>
+    (await plannedBy(options, routing)).choices.map(({ hedgeAfterMs }) => hedgeAfterMs !== undefined)
+
+  test('shows a second call where one would be made: not past what it may cost, nor beside the last', async () => {
+    expect(await shown({}, { hedge: true })).toEqual([true, false])
+    expect(await shown({ hedgeMaxCost: 0.000_001 }, { hedge: true })).toEqual([false, false])
+    expect(await shown({}, {})).toEqual([false, false])
+  })
+
+  test('shows the one who would be asked where no other may be, and says why the other is left out', async () => {
+    const { choices, candidates, fidelity, excluded } = await plannedBy({}, { hedge: true, allow_fallbacks: false })
+    expect([choices.map(({ provider }) => provider), candidates.length, fidelity.length]).toEqual([['first'], 1, 1])
+    expect(choices[0]).not.toHaveProperty('hedgeAfterMs')
+    expect(excluded).toMatchObject([
+      { provider: 'second', code: 'routing_constraint_unsatisfiable', param: 'gateway.routing.allow_fallbacks' },
+    ])
+  })
+})
+
 test('a caller who leaves while two are reading pays for both prompts', async () => {
   const scene = await open()
   scene.first.mood = takesAndWaits(60_000)

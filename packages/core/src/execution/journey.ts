@@ -29,7 +29,7 @@ export interface Executing {
   readonly onFailure: (call: Call, failure: Failure, final: boolean) => void
   /** Another was asked beside it, and answered first. `accepted`: it had taken the request. */
   readonly onOutrun: (call: Call, accepted: boolean) => void
-  /** This one may be asked beside another that is silent. */
+  /** This one may be asked beside another that is silent: at once, and at what it costs. */
   readonly mayHedge: (turn: Turn) => boolean
 }
 
@@ -113,7 +113,7 @@ function second(journey: Journey, beside: Turn): Leg<Won> | undefined {
   const { next, mayHedge } = journey.executing
   const turn = isOver(journey) ? undefined : next()
   if (!turn || turn.candidate === beside.candidate) return undefined
-  if (turn.choice.waitMs <= 0 && mayHedge(turn)) return launch(journey, turn)
+  if (mayHedge(turn)) return launch(journey, turn)
   journey.waiting = turn
   return undefined
 }

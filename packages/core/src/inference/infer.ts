@@ -16,6 +16,7 @@ import { keepBooks } from './books.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
 import type { FlightBook } from './flights.ts'
+import { hedges } from './hedging.ts'
 import type { Leases } from './leases.ts'
 import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
@@ -158,10 +159,6 @@ function followCaller(
   }
   return { ending, letGo, lease }
 }
-
-/** A second answer is worth its money where somebody waits for the first word, and nothing happens that must not happen twice. */
-export const hedges = ({ hedge }: Engine, { delivery, prompt: { tools }, routing }: InferenceRequest): boolean =>
-  (routing.hedge ?? hedge) && delivery === 'stream' && routing.allow_fallbacks && tools?.some(({ type }) => type === 'native') !== true
 
 export const endForShutdown = (live: Iterable<Live>): void => {
   for (const { ending } of live) ending.end('shut_down')

@@ -5,11 +5,12 @@ import type { Turn } from '../execution/call.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { makePlan } from '../routing/make-plan.ts'
-import type { Candidate, Plan } from '../routing/plan.ts'
+import type { Candidate, Excluded, Plan } from '../routing/plan.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
-import { type Engine, hedges } from './infer.ts'
+import { affordsBeside, hedges } from './hedging.ts'
+import type { Engine } from './infer.ts'
 import { select } from './select.ts'
 
 /** What would be done with a request now, and why. */
@@ -48,12 +49,15 @@ export async function planned(engine: Engine, asked: InferenceRequest, caller: C
   const inputTokens = estimateInput(request.prompt)
   const plan = makePlan(request, inputTokens, pinned(engine.planning, carried))
   const [first, ...others] = weighed(engine, { plan, request, inputTokens, caller })
-  const turns = [first, ...others]
+  const fallbacks = request.routing.allow_fallbacks ? others : []
+  const turns = [first, ...fallbacks]
+  const choice = (turn: Turn, at: number): PlannedChoice => told(turn, turns[at + 1], engine)
   return {
     ...plan,
+    excluded: request.routing.allow_fallbacks ? plan.excluded : [...plan.excluded, ...others.map(forbidden)],
     ...(plan.ranks && { ranks: turns.map(({ candidate }) => plan.ranks?.[plan.candidates.indexOf(candidate)] ?? 0) }),
-    candidates: [first.candidate, ...others.map(({ candidate }) => candidate)],
-    choices: [told(first), ...others.map(told)],
+    candidates: [first.candidate, ...fallbacks.map(({ candidate }) => candidate)],
+    choices: [choice(first, 0), ...fallbacks.map((turn, at) => choice(turn, at + 1))],
     fidelity: turns.map(({ candidate }) => {
       const fitted = carried?.fit(candidate, false)
       return fidelityOf(fitted?.request ?? request, candidate, fitted?.warnings)
@@ -85,7 +89,8 @@ export function weighed(engine: Engine, { plan, request, inputTokens, caller }: 
   }).all()
 }
 
-function told({ candidate: { model, provider, offer }, choice }: Turn): PlannedChoice {
+/** `next`: who would be asked after it, or beside it. */
+function told({ candidate: { model, provider, offer }, choice }: Turn, next: Turn | undefined, engine: Engine): PlannedChoice {
   const { loss, sight, why, waitMs, timeoutMs, hedgeAfterMs } = choice
   return {
     model: model.id,
@@ -96,6 +101,16 @@ function told({ candidate: { model, provider, offer }, choice }: Turn): PlannedC
     why,
     waitMs,
     timeoutMs,
-    ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
+    ...(hedgeAfterMs !== undefined && next && affordsBeside(engine, next) && { hedgeAfterMs }),
   }
 }
+
+/** Somebody who could serve the request, but would only be asked after another. */
+const forbidden = ({ candidate: { model, provider, offer } }: Turn): Excluded => ({
+  model: model.id,
+  provider: provider.id,
+  provider_model_id: offer.provider_model_id,
+  code: 'routing_constraint_unsatisfiable',
+  reason: 'another goes first, and `gateway.routing.allow_fallbacks` is false',
+  param: 'gateway.routing.allow_fallbacks',
+})

@@ -8,6 +8,7 @@ import type { Ending } from '../runtime/ending.ts'
 import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Carried } from './carry.ts'
+import { affordsBeside } from './hedging.ts'
 import type { Engine } from './infer.ts'
 import { learnCommit, learnFailure, learnOutrun } from './lessons.ts'
 import { type Selection, select } from './select.ts'
@@ -63,7 +64,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     excluded: plan.excluded,
     next: selection.next,
     ...(carried && { carries: (candidate: Candidate) => carried.fit(candidate, false).carries }),
-    mayHedge: ({ choice }) => choice.sight.cost <= engine.hedgeMaxCost,
+    mayHedge: turn => affordsBeside(engine, turn),
     attempt: call => makeCall(engine, trying, { call, limits }),
     onFailure: (call, failure, final) => {
       // A limit that the caller chose says little about the provider, and must not demote it for others.
