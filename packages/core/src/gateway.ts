@@ -80,7 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ids = options.ids ?? webIds()
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  const models = directoryOf(options.models, options.providers, options.facts)
+  const models = directoryOf(options.models, options.providers, { facts: options.facts, logger })
   const sharing = storage.routing && keepSharing({ store: storage.routing, clock, ids, logger })
   // Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment.
   let drawn = options.seed

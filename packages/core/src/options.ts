@@ -2,6 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
 import type { RecordOptions } from './brain/recorder.ts'
 import type { Strategy } from './brain/sight.ts'
+import { nearestOf } from './errors/nearest.ts'
 import type { Limits, Timeouts } from './execution/limits.ts'
 import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
@@ -31,7 +32,7 @@ export interface GatewayOptions {
   readonly strategy?: string
   /**
    * Strategies of your own, by name; requests may name them too. Each sees expectations of an offer for one request and returns
-   * a number: lower goes first. What throws or is no number is worst.
+   * a number: lower goes first. What throws or is no number is worst. The names above are taken.
    *
    * @example { thrifty: ({ cost, failure }) => cost + 0.01 * failure }
    */
@@ -100,12 +101,22 @@ export function checkOptions(options: GatewayOptions): void {
         throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
     }
   }
-  const known = { ...strategies, ...options.strategies }
-  if (options.strategy !== undefined && !Object.hasOwn(known, options.strategy)) {
+  checkStrategies(options)
+}
+
+/** A name means one thing, in every gateway: requests carry it from one to another. */
+function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): void {
+  const taken = Object.keys(own).find(name => Object.hasOwn(strategies, name))
+  if (taken !== undefined)
     throw new TypeError(
-      `createGateway: \`strategy\` is "${options.strategy}"; it takes ${Object.keys(known).join(', ')}, or a name from \`strategies\`.`,
+      `createGateway: \`strategies\` holds "${taken}", which is one of the strategies there are. Give yours another name.`,
     )
-  }
+  const known = [...Object.keys(strategies), ...Object.keys(own)]
+  if (strategy === undefined || known.includes(strategy)) return
+  const [close] = nearestOf(strategy, known)
+  throw new TypeError(
+    `createGateway: \`strategy\` is "${strategy}"; it takes ${known.join(', ')}, or a name from \`strategies\`.${close === undefined ? '' : ` Did you mean "${close}"?`}`,
+  )
 }
 
 function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {

@@ -276,7 +276,23 @@ test('a gateway that was put together wrongly says so at once', () => {
     /does not speak "responses"/,
   )
   expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'best' })).toThrow(/strategy/)
+  expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'latncy' })).toThrow(/Did you mean "latency"\?$/)
+  const strategies = { mine: () => 0, balanced: () => 0 }
+  expect(() => createGateway({ providers: [provider], models: [], storage, strategies })).toThrow(/`strategies` holds "balanced"/)
   expect(() => createGateway({ providers: [provider], models: [], storage, timeouts: { idleMs: 0 } })).toThrow(/idleMs/)
+})
+
+test('a strict request is not sent where its answer would come with a warning, and hears which', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
+  const { gateway, caller } = await house({ providers: [provider] })
+  const routing = { strict: true, byok_first: true }
+  await expect(gateway.infer(request(gateway, { gateway: { routing } }), { caller }).whole()).rejects.toMatchObject({
+    code: 'capability_mismatch',
+    message:
+      'p would answer with a warning, which `gateway.routing.strict` forbids: This gateway takes no credentials of your own yet, and uses its own.',
+    facts: { param: 'gateway.routing.byok_first' },
+  })
+  expect(provider.calls).toHaveLength(0)
 })
 
 test('an answer without usage tells the usage that was billed', async () => {

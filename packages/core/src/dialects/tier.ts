@@ -34,7 +34,7 @@ const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
 export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
   sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || !ordinary.has(named))
 
-const unheeded = [['byok_first', 'This gateway does not take credentials of your own yet; its own was used.']] as const
+const unheeded = [['byok_first', 'This gateway takes no credentials of your own yet, and uses its own.']] as const
 
 /** Fields of single languages that make an answer dearer than its price, and the values that do not. */
 const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([

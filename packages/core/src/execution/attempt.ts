@@ -65,7 +65,7 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   }
 
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
-  if (!dialect) return lost({ kind: 'unsupported', message: `It does not speak the dialect "${offer.dialect}" of the offer.` })
+  if (!dialect) return lost(ours(`${provider.id} does not speak the dialect "${offer.dialect}" of its offer.`))
   const ceilingMs = Math.min(limits.ceilingMs, limits.deadlineAt - startedAt)
   const outOfTime = (why: 'timed_out' | EndReason, late: Failure): Attempted => {
     if (why !== 'timed_out') return lost({ kind: why, message: '' })
@@ -76,11 +76,11 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
     const reading = quirks.bytes_only && ports.media ? inlineMedia(request, ports.media, line.signal) : undefined
     const inlined = reading && (await within(reading, { ceilingMs, ending, clock }))
     if (typeof inlined === 'string') return outOfTime(inlined, tooSlow)
-    if (inlined && !inlined.ok) return lost({ kind: 'unsupported', message: inlined.why })
+    if (inlined && !inlined.ok) return lost(ours(inlined.why))
     const encoded = encode(dialect, inlined?.request ?? request, { offer, quirks })
     const warnings = trying.warnings ? [...trying.warnings, ...encoded.warnings] : encoded.warnings
     const [warning] = warnings
-    if (request.routing.strict && warning) return lost(tooLossy(warning))
+    if (request.routing.strict && warning) return lost(tooLossy(provider.id, warning))
     const sentAt = clock.monotonic()
     trying.onSent?.()
     const exchanging = exchange(trying, ports, { dialect, encoded, line, call, quirks })
@@ -96,10 +96,16 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   }
 }
 
-/** Who is slow is whoever keeps the images, not the provider: its health does not suffer. */
-const tooSlow: Failure = { kind: 'unsupported', message: 'The images and files of the request could not be read in time.' }
+/** A sentence of our own, and not the provider's: it was not asked. */
+const ours = (message: string): Failure => ({ kind: 'unsupported', message, told: true })
 
-const tooLossy = ({ message, param }: Warning): Failure => ({ kind: 'unsupported', message, ...(param !== undefined && { param }) })
+/** Who is slow is whoever keeps the images, not the provider: its health does not suffer. */
+const tooSlow = ours('The images and files of the request could not be read in time.')
+
+const tooLossy = (provider: string, { message, param }: Warning): Failure => ({
+  ...ours(`${provider} would answer with a warning, which \`gateway.routing.strict\` forbids: ${message}`),
+  ...(param !== undefined && { param }),
+})
 
 /** A whole answer is here to its end; only a stream has to be guarded. */
 function held(

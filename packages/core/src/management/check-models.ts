@@ -1,13 +1,17 @@
+import { nearestOf } from '../errors/nearest.ts'
 import type { Model, Offer } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
+import type { Logger } from '../runtime/ports.ts'
 
 /**
- * Throws a TypeError that names the first fault: an offer in a language that its provider does not speak, or a price that is not
- * made of whole microdollars. `where`: who was given the models.
+ * Throws a TypeError that names the first fault: a name that nobody can ask for, an offer in a language that its provider does
+ * not speak, or a price that is not made of whole microdollars. `where`: who was given the models.
  */
 export function checkModels(models: readonly Model[], providers: readonly Provider[], where: string): void {
   const spoken = new Map(providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
-  for (const { id, offers } of models) {
+  for (const { id, aliases = [], offers } of models) {
+    const place = id === '' ? 'a model has "" as its `id`' : aliases.includes('') ? `"${id}" has "" among its \`aliases\`` : undefined
+    if (place !== undefined) throw new TypeError(`${where}: ${place}; it takes a name that a request can ask for.`)
     for (const offer of offers) {
       const fault = unspoken(offer, spoken.get(offer.provider)) ?? mispriced(offer)
       if (fault !== undefined) throw new TypeError(`${where}: an offer of "${id}" ${fault}`)
@@ -41,3 +45,24 @@ const numbersOf = (rates: object, place: string): readonly (readonly [string, un
   Object.entries({ ...(!Array.isArray(rates) && { input: undefined, output: undefined }), ...rates }).flatMap(([part, value]) =>
     typeof value === 'object' && value !== null ? numbersOf(value, `${place}.${part}`) : [[`${place}.${part}`, value] as const],
   )
+
+/**
+ * Says once what is no fault, since models may be shared among gateways that have other providers each, and looks like one where
+ * a name is mistyped: an offer of somebody who is not here, and a model that nobody sells.
+ */
+export function tellStrays(models: readonly Model[], providers: readonly Provider[], logger: Logger): void {
+  const known = new Set(providers.map(({ id }) => id))
+  const strays = models.flatMap(({ id, offers }) => offers.flatMap(({ provider }) => (known.has(provider) ? [] : [{ id, provider }])))
+  const [stray] = strays
+  if (stray) {
+    const [nearest] = nearestOf(stray.provider, [...known])
+    logger.warn(
+      { model: stray.id, provider: stray.provider, ...(nearest !== undefined && { nearest }), offers: strays.length },
+      'Offers name providers that this gateway does not have, such as this one; nobody can be asked for them.',
+    )
+  }
+  const unsold = models.filter(({ offers }) => offers.length === 0)
+  const [first] = unsold
+  if (first)
+    logger.warn({ model: first.id, models: unsold.length }, 'Models have no offers, such as this one; nobody can be asked for them.')
+}

@@ -23,7 +23,7 @@ const model = (id: string, more: Partial<Model> = {}): Model => ({ id, offers: [
 
 describe('what is known of a provider', () => {
   const known = (given: Partial<Provider>, list: readonly ProviderFacts[] = [facts('here', { env: ['HERE_KEY'], retention_days: 30 })]) =>
-    directoryOf([], [provider('here', given)], list).providers()[0]
+    directoryOf([], [provider('here', given)], { facts: list }).providers()[0]
 
   test('is what it says of itself, then what the facts say, then nothing', () => {
     expect(known({})).toEqual({
@@ -47,7 +47,7 @@ describe('what is known of a provider', () => {
       data_policy: 'may_train',
     })
     expect(
-      directoryOf([], [provider('b'), provider('a')], [facts('c')])
+      directoryOf([], [provider('b'), provider('a')], { facts: [facts('c')] })
         .providers()
         .map(({ id }) => id),
     ).toEqual(['b', 'a'])
@@ -55,7 +55,7 @@ describe('what is known of a provider', () => {
 
   test('goes to its offers, unless they say otherwise', () => {
     const policy = (given: Partial<Provider>, asked: Partial<Offer>, list: readonly ProviderFacts[]): unknown =>
-      directoryOf([model('m', { offers: [offer(asked)] })], [provider('here', given)], list).find('m')?.offers[0]?.data_policy
+      directoryOf([model('m', { offers: [offer(asked)] })], [provider('here', given)], { facts: list }).find('m')?.offers[0]?.data_policy
     expect(policy({ data_policy: 'zdr' }, { data_policy: 'may_train' }, [facts('here')])).toBe('may_train')
     expect(policy({ data_policy: 'zdr' }, {}, [facts('here')])).toBe('zdr')
     expect(policy({}, {}, [facts('here')])).toBe('no_training')
@@ -76,16 +76,19 @@ describe('other models in place of all that there are', () => {
     expect(directory.find('three')?.offers[0]?.data_policy).toBe('unknown')
   })
 
-  test('may be none', () => {
+  test('are at least one: a list that could not be read must not take all away', () => {
     const directory = directoryOf(before, [provider('here')])
-    directory.replace([])
-    expect([directory.list(), directory.find('one'), directory.nearest('one')]).toEqual([[], undefined, []])
+    expect(() => directory.replace([])).toThrow(/^models\.replace: the list of models is empty/)
+    expect([directory.version(), directory.find('first')?.id]).toEqual([1, 'one'])
+    expect(directoryOf([], [provider('here')]).list()).toEqual([])
   })
 
   const priced = (price: unknown): Model => model('new', { offers: [offer({ price: price as NonNullable<Offer['price']> })] })
   const regional = { region: 'eu', provider_model_id: 'x', price: { input: 1.5, output: 1 } }
   test.each<readonly [fault: string, message: RegExp, models: readonly Model[]]>([
     ['an alias that is another’s id', /"one" belongs to the models "one" and "new"/, [model('one'), model('new', { aliases: ['one'] })]],
+    ['no id', /a model has "" as its `id`/, [model('')]],
+    ['an alias that nobody can ask for', /"new" has "" among its `aliases`/, [model('new', { aliases: [''] })]],
     ['one id twice', /"new" belongs/, [model('new'), model('new')]],
     [
       'a language that is not spoken',
@@ -123,5 +126,32 @@ describe('other models in place of all that there are', () => {
     directory.replace(given)
     given.push(model('two'))
     expect([directory.list().length, directory.find('two')]).toEqual([1, undefined])
+  })
+})
+
+describe('what nobody can be asked for', () => {
+  const heard = (models: readonly Model[], providers: readonly Provider[]) => {
+    const told: object[] = []
+    const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void told.push(facts) }
+    const directory = directoryOf([model('good')], providers, { logger })
+    told.length = 0
+    directory.replace([model('good'), ...models])
+    return told
+  }
+
+  test('is told once, by its model, its provider and whom it may have meant', () => {
+    const strays = ['hree', 'elsewhere', 'far'].map(id => model(id, { offers: [offer(), offer({ provider: id })] }))
+    expect(heard(strays, [provider('here')])).toEqual([{ model: 'hree', provider: 'hree', nearest: 'here', offers: 3 }])
+    expect(heard([model('m', { offers: [offer({ provider: 'far' })] })], [provider('here')])).toEqual([
+      { model: 'm', provider: 'far', offers: 1 },
+    ])
+  })
+
+  test('may be a model without offers', () => {
+    expect(heard([model('a', { offers: [] }), model('b', { offers: [] })], [provider('here')])).toEqual([{ model: 'a', models: 2 }])
+  })
+
+  test('is nothing where everyone is here', () => {
+    expect(heard([model('one')], [provider('here')])).toEqual([])
   })
 })

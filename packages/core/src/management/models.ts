@@ -3,7 +3,8 @@ import type { Model } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { ProviderFacts } from '../protocol/provider-facts.ts'
 import type { DialectName } from '../protocol/wire.ts'
-import { checkModels } from './check-models.ts'
+import type { Logger } from '../runtime/ports.ts'
+import { checkModels, tellStrays } from './check-models.ts'
 
 /** The models and the providers of a gateway: what can be asked for, and of whom. */
 export interface ModelDirectory {
@@ -20,7 +21,7 @@ export interface ModelDirectory {
   /**
    * Puts other models in place of all that there are. A request is planned with the old ones or with the new ones, never with
    * some of each; what has been planned goes on as it was. Throws a TypeError for what would not do at the start either, and
-   * nothing has changed then.
+   * for no models at all, which is what a list that failed to load looks like; nothing has changed then.
    *
    * @example gateway.models.replace(catalogModels({ providers: ['openai'], dialects: ['responses', 'chat'] }))
    */
@@ -35,17 +36,30 @@ export interface ProviderRecord extends Omit<ProviderFacts, 'data_policy'> {
   readonly dialects: readonly DialectName[]
 }
 
+export interface DirectoryOptions {
+  /** What is known of providers beside what they say themselves. */
+  readonly facts?: readonly ProviderFacts[] | undefined
+  /** Hears of offers and models that nobody can be asked for. */
+  readonly logger?: Logger
+}
+
 /** Models by id and alias. Throws where one is at fault, or two claim one name: a request must mean one thing. */
-export function directoryOf(given: readonly Model[], providers: readonly Provider[], facts: readonly ProviderFacts[] = []): ModelDirectory {
+export function directoryOf(
+  given: readonly Model[],
+  providers: readonly Provider[],
+  { facts = [], logger }: DirectoryOptions = {},
+): ModelDirectory {
   const known = new Map(facts.map(each => [each.id, each]))
   const records = providers.map(provider => recordOf(provider, known.get(provider.id)))
   const policies = new Map(records.map(({ id, data_policy }) => [id, data_policy]))
   const stock = (models: readonly Model[], where: string): Stock => {
     checkModels(models, providers, where)
-    return stockOf(
+    const made = stockOf(
       models.map(model => withPolicies(model, policies)),
       where,
     )
+    if (logger) tellStrays(models, providers, logger)
+    return made
   }
   // One reference, so that whoever looks sees one set whole.
   let current = stock(given, 'createGateway')
@@ -57,6 +71,8 @@ export function directoryOf(given: readonly Model[], providers: readonly Provide
     providers: () => records,
     version: () => version,
     replace: models => {
+      if (models.length === 0)
+        throw new TypeError('models.replace: the list of models is empty; it takes at least one, and the old ones stay until then.')
       current = stock(models, 'models.replace')
       version++
     },

@@ -17,18 +17,22 @@ export function checkRouting(routing: RoutingOptions, providers: ReadonlyMap<str
   checkContradiction(routing)
 }
 
-/** A name in both lists asks for a provider and forbids it, so one of the two is a mistake. */
-function checkContradiction({ only, ignore }: RoutingOptions): void {
-  if (!only || !ignore) return
-  const wanted = new Set(only)
-  const at = ignore.findIndex(id => wanted.has(id))
-  if (at === -1) return
-  const param = `gateway.routing.ignore[${at}]`
-  refuse(
-    'invalid_parameter_value',
-    `\`${param}\` is "${ignore[at]}", which \`gateway.routing.only\` names too. Take it out of one of them.`,
-    param,
-  )
+/** What one list asks for and another forbids: one of the two is a mistake. */
+const clashes = [
+  { field: 'ignore', other: 'only', named: true, says: 'which `gateway.routing.only` names too' },
+  { field: 'order', other: 'ignore', named: true, says: 'which `gateway.routing.ignore` names too' },
+  { field: 'order', other: 'only', named: false, says: 'which `gateway.routing.only` does not name' },
+] as const
+
+function checkContradiction(routing: RoutingOptions): void {
+  for (const { field, other, named, says } of clashes) {
+    const [list, against] = [routing[field], routing[other]]
+    if (!list || !against) continue
+    const names = new Set(against)
+    const at = list.findIndex(id => names.has(id) === named)
+    const param = `gateway.routing.${field}[${at}]`
+    if (at >= 0) refuse('invalid_parameter_value', `\`${param}\` is "${list[at]}", ${says}. Change one of the two.`, param)
+  }
 }
 
 function unknownProvider(param: string, name: string, providers: ReadonlyMap<string, Provider>): GatewayError {

@@ -103,7 +103,7 @@ test('who would have been asked next is still asked, though the models are gone'
   })
   const running = gateway.infer(asking('whole', 'model'), { caller }).whole()
   await first.asked
-  gateway.models.replace([])
+  gateway.models.replace([{ id: 'other', offers: [offerOf(second)] }])
   const refused = gateway.infer(asking('whole', 'model'), { caller }).whole()
   await expect(refused).rejects.toMatchObject({ code: 'model_not_found' })
   first.release()

@@ -38,6 +38,9 @@ test.each<[JsonObject, string]>([
   [{ order: ['other', 'openai-like', ''] }, 'gateway.routing.order[2]'],
   [{ only: ['other'], ignore: ['openai-like', 'other'] }, 'gateway.routing.ignore[1]'],
   [{ only: ['other', 'openai-like'], ignore: ['other'] }, 'gateway.routing.ignore[0]'],
+  [{ order: ['other', 'openai-like'], ignore: ['openai-like'] }, 'gateway.routing.order[1]'],
+  [{ order: ['openai-like', 'other'], only: ['other'] }, 'gateway.routing.order[0]'],
+  [{ order: ['other'], only: [] }, 'gateway.routing.order[0]'],
   [{ max_price: { input: -0.01 } }, 'gateway.routing.max_price.input'],
   [{ max_price: { input: 1, output: -1 } }, 'gateway.routing.max_price.output'],
   [{ max_price: { output: Number.NaN } }, 'gateway.routing.max_price.output'],
@@ -69,6 +72,11 @@ test('long lists of the same names are looked through once', () => {
   const many = Array<string>(50_000).fill('other')
   const [error] = wrongs({ only: many, ignore: [...Array<string>(50_000).fill('openai-like'), 'other'] })
   expect(error?.facts.param).toBe('gateway.routing.ignore[50000]')
+})
+
+test('an order of some of those who are left asks for nothing impossible', () => {
+  const routing = { order: ['other'], only: ['other', 'openai-like'] }
+  expect(planOf(asking({ model: 'small', gateway: { routing } }), selling).candidates.map(({ provider }) => provider.id)).toContain('other')
 })
 
 test('a model that is not there is a 404 where it was named, be it alone in its pool', () => {
