@@ -45,3 +45,14 @@ function misfit({ name, values, whole }: QueryParameter, value: string): Gateway
     ...facts,
   })
 }
+
+/** A value that names something: throws where nothing here has that name. */
+export function checkNamed(name: string, value: string | undefined, known: readonly string[]): void {
+  if (value === undefined || known.includes(value)) return
+  const { sentence, ...facts } = didYouMean(nearestOf(value, known).slice(0, 1))
+  throw new GatewayError('invalid_parameter_value', {
+    message: `The query parameter "${name}" is "${value.slice(0, 100)}", and there is no such ${name} here.${sentence}`,
+    param: name,
+    ...facts,
+  })
+}

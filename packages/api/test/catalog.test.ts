@@ -56,7 +56,6 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
       ['author=acme', list(sellers.plain, sellers.cloud)],
       ['author=acme&provider=plain&capability=web_search', list(sellers.plain)],
       ['author=tiny&provider=plain', list()],
-      ['provider=elsewhere', list()],
     ],
   ],
   [
@@ -69,8 +68,6 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
       ['author=acme', list(inDirectory.thinker)],
       ['provider=cloud&capability=streaming&author=acme', list(inDirectory.thinker)],
       ['provider=cloud&capability=vision&author=acme', list()],
-      ['provider=elsewhere', list()],
-      ['author=__proto__', list()],
     ],
   ],
   [
@@ -177,6 +174,12 @@ describe('what nobody knows by that name', () => {
     ['/v1/registry/providers', 'capability=', wrong('capability')],
     ['/v1/directory/models', 'capability=constructor', wrong('capability')],
     ['/v1/directory/models', 'author=acme&author=acme', wrong('author')],
+    ['/v1/directory/models', 'author=acne', wrong('author', 'Did you mean "acme"?')],
+    ['/v1/registry/providers', 'author=', wrong('author')],
+    ['/v1/directory/models', 'author=__proto__', wrong('author')],
+    ['/v1/directory/models', 'provider=plane', wrong('provider', 'Did you mean "plain"?')],
+    ['/v1/registry/providers', 'provider=elsewhere', wrong('provider')],
+    ['/v1/registry/providers', 'provider=__proto__', wrong('provider')],
     ['/v1/models', 'endpoint=chat', wrong('endpoint', 'Did you mean "chat_completions"?')],
     [
       '/v1/models/thinker-3',

@@ -1,6 +1,7 @@
 import type { Gateway, ProviderRecord } from '@signalbox/core'
 import { type Capability, capabilities, type Model, type Offer } from '@signalbox/core/protocol'
 import type { ApiReply } from '../exchange.ts'
+import { checkNamed } from '../query.ts'
 import type { Call, Site } from '../routes.ts'
 import { largest, offersHere, onePerProvider } from './offers.ts'
 import { priceView } from './prices.ts'
@@ -21,13 +22,14 @@ export function registryModels({ gateway, site }: Call): ApiReply {
 }
 
 export function directoryModels({ gateway, site, query }: Call): ApiReply {
-  const view = site.views(gateway.models.version(), keyOf('directory/models', query), () =>
-    listOf(
+  const view = site.views(gateway.models.version(), keyOf('directory/models', query), () => {
+    checkFilters(gateway, query)
+    return listOf(
       entriesOf(gateway)
         .filter(entry => fits(entry, query))
         .map(directoryEntry),
-    ),
-  )
+    )
+  })
   return viewReply(view)
 }
 
@@ -36,6 +38,7 @@ export function registryProviders({ gateway, site, query }: Call): ApiReply {
   const { provider, capability, author } = query
   const anyModel = capability === undefined && author === undefined
   const view = site.views(gateway.models.version(), keyOf('registry/providers', query), () => {
+    checkFilters(gateway, query)
     const entries = entriesOf(gateway)
     const listed = gateway.models
       .providers()
@@ -44,6 +47,16 @@ export function registryProviders({ gateway, site, query }: Call): ApiReply {
     return listOf(listed.map(record => providerView(record, entries, site)))
   })
   return viewReply(view)
+}
+
+/** A mistyped name would find nothing, and look like an answer. */
+function checkFilters({ models }: Gateway, { provider, author }: Call['query']): void {
+  checkNamed(
+    'provider',
+    provider,
+    models.providers().map(({ id }) => id),
+  )
+  checkNamed('author', author, [...new Set(models.list().flatMap(model => model.author ?? []))])
 }
 
 function entriesOf(gateway: Gateway): readonly Entry[] {

@@ -59,7 +59,15 @@ export const gateway = () =>
         ignore: z.array(z.string()).optional(),
         max_price: z.object({ input: z.number().optional(), output: z.number().optional() }).optional(),
         data_policy: z.enum(['any', 'no_training', 'zdr']).optional().meta({ description: 'What a provider must promise at the least.' }),
-        strict: z.boolean().optional(),
+        hedge: z
+          .boolean()
+          .optional()
+          .meta({ description: 'A second provider may be asked while the first is silent; its prompt is billed too. Streams only.' }),
+        byok_first: z
+          .boolean()
+          .optional()
+          .meta({ description: 'Credentials of your own go before those of the gateway (default), or after.' }),
+        strict: z.boolean().optional().meta({ description: 'Whatever would be a warning is a 400.' }),
       })
       .optional(),
   })

@@ -67,6 +67,11 @@ export type GatewayFields = May<{
     max_price: May<{ input: number; output: number }>
     /** What a provider must promise at the least. */
     data_policy: 'any' | 'no_training' | 'zdr'
+    /** A second provider may be asked while the first is silent. Streams only. */
+    hedge: boolean
+    /** Credentials of your own go before the gateway's (default), or after. */
+    byok_first: boolean
+    /** Whatever would be a warning is a 400. */
     strict: boolean
   }>
 }>
