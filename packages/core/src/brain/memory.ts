@@ -2,6 +2,7 @@ import type { Reader, ReaderNote, RoutingNews } from '@signalbox/storage'
 import { type Affinity, makeAffinity, type Warm } from './affinity.ts'
 import type { Belief } from './belief.ts'
 import { makeHearing } from './hearing.ts'
+import { soundNews, soundReaders } from './hearsay.ts'
 import { type Moment, makeTelling, type Telling } from './telling.ts'
 
 // What a brain shares with those of other processes. It reads no clock and calls no store: somebody asks it what is to be told,
@@ -66,7 +67,8 @@ export function createMemory({ writer, urgent }: MemoryOptions): Memory {
       waiting = new Map()
       return told.map(({ key, warm }) => ({ key, offer: warm.id, tokens: warm.tokens, at: Math.round(at - (now - warm.at)) }))
     },
-    learn(news, moment) {
+    learn(told, moment) {
+      const news = soundNews(told, moment.at)
       hearing.hear(news, moment)
       for (const pause of news.pauses) telling.paused(pause)
     },
@@ -77,7 +79,7 @@ export function createMemory({ writer, urgent }: MemoryOptions): Memory {
     },
     recall(key, readers, { now, at }) {
       const known = affinity.of(key)
-      for (const reader of [...readers].sort((a, b) => a.at - b.at)) {
+      for (const reader of [...soundReaders(readers)].sort((a, b) => a.at - b.at)) {
         const warm: Warm = { id: reader.offer, tokens: reader.tokens, at: Math.min(now, now - at + reader.at) }
         if (!known.some(({ id, at: readAt }) => id === warm.id && readAt >= warm.at)) affinity.read(key, warm)
       }

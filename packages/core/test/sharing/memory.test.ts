@@ -1,5 +1,7 @@
+import type { OfferStatistics, Reader } from '@signalbox/storage'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { countNames, makeCounts } from '../../src/brain/counts.ts'
 import type { RouterOffer } from '../../src/brain/port.ts'
 import { beliefOf, cheap, dear, type Mind, mindOf, routingStore, T0 } from './together.ts'
 
@@ -297,5 +299,73 @@ describe('what others say is weighed', () => {
       }),
       { numRuns: 40 },
     )
+  })
+
+  const rowOf = (told: object): OfferStatistics => ({
+    writer: 'x',
+    offer: 'cheap',
+    epoch: T0,
+    version: 1,
+    at: T0 + 500,
+    ...makeCounts(),
+    answered: 3,
+    waits: 3,
+    lnWaits: 18,
+    lnWaitsSquared: 108,
+    ...told,
+  })
+  const sightAfter = (told: object | undefined) => {
+    const mind = mindOf('me', { ms: 1_000 }, { store: routingStore() })
+    mind.answer(cheap)
+    if (told) mind.memory.learn({ cursor: '1', statistics: [rowOf(told)], pauses: [] }, mind.moment())
+    return seenBy(mind, cheap)
+  }
+
+  test('a row of numbers that cannot be teaches nothing', () => {
+    const untouched = sightAfter(undefined)
+    expect(sightAfter({})).not.toEqual(untouched)
+    const fields = ['epoch', 'version', 'at', ...countNames]
+    const impossible = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 1e300, '7', null, undefined)
+    fc.assert(
+      fc.property(fc.constantFrom(...fields), impossible, (field, value) => {
+        expect(sightAfter({ [field]: value })).toEqual(untouched)
+      }),
+    )
+  })
+
+  test('whoever told what cannot be is heard again as soon as it tells what can', () => {
+    const mind = mindOf('me', { ms: 1_000 }, { store: routingStore() })
+    for (const told of [
+      { version: 1e300 },
+      { epoch: Number.POSITIVE_INFINITY },
+      { failed: 1e300 },
+      { failed: 40, answered: 0, version: 2 },
+    ])
+      mind.memory.learn({ cursor: '1', statistics: [rowOf(told)], pauses: [] }, mind.moment())
+    expect(seenBy(mind, cheap).failure).toBeGreaterThan(0.5)
+  })
+
+  test('a pause without end or number is no longer than any, and does not hide the ones to come', () => {
+    const time = { ms: 1_000 }
+    const mind = mindOf('me', time, { store: routingStore() })
+    const pause = (until: number) => mind.memory.learn({ cursor: '1', statistics: [], pauses: [{ offer: 'cheap', until }] }, mind.moment())
+    for (const until of [Number.NaN, Number.POSITIVE_INFINITY, -1]) pause(until)
+    expect(seenBy(mind, cheap).heldMs).toBe(0)
+    pause(1e15)
+    time.ms += 600_000
+    expect(seenBy(mind, cheap).heldMs).toBe(0)
+    pause(T0 + time.ms + 30_000)
+    expect(seenBy(mind, cheap).heldMs).toBeGreaterThan(20_000)
+  })
+
+  test('a reader of so many tokens as nobody reads has read nothing', () => {
+    const mind = mindOf('me', { ms: 1_000 }, { store: routingStore() })
+    const read = (more: object): Reader => ({ offer: 'cheap', tokens: 5_000, at: T0, ...more })
+    for (const more of [{ tokens: Number.NaN }, { tokens: 1e300 }, { tokens: -1 }, { at: Number.NaN }, { at: Number.POSITIVE_INFINITY }])
+      mind.memory.recall('c', [read(more)], mind.moment())
+    const { sight } = mind.brain.plan({ inputTokens: 6_000, cacheKey: 'c' }, mind.among).choices()[0]
+    expect(sight.warmTokens).toBe(0)
+    mind.memory.recall('c', [read({})], mind.moment())
+    expect(mind.brain.plan({ inputTokens: 6_000, cacheKey: 'c' }, mind.among).choices()[0].sight.warmTokens).toBe(5_000)
   })
 })
