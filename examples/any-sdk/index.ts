@@ -18,7 +18,7 @@ const gateway = withFetch(
   }),
 )
 const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
-const { secret: apiKey } = await gateway.keys.create(workspace.id, { name: 'example' })
+const { secret: apiKey } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'example' })
 
 // The host is never looked up: `fetch` is the gateway itself. Keys, limits and money are those of the HTTP API.
 const { fetch } = gateway

@@ -20,7 +20,7 @@ const gateway = createGateway({
 })
 
 const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
-const { secret } = await gateway.keys.create(workspace.id, { name: 'example' })
+const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'example' })
 
 const port = Number(process.env.PORT ?? 8787)
 console.log(`Listening on http://127.0.0.1:${port}. Ask it:

@@ -22,7 +22,7 @@ const gateway = createGateway({
 })
 
 const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
-const { secret } = await gateway.keys.create(workspace.id, { name: 'example' })
+const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'example' })
 
 // The gateway lives below a path of its own, beside whatever else the app does.
 const handler = createFetchHandler(gateway, { basePath: '/llm' })

@@ -22,8 +22,8 @@ const gateway = createGateway({
 
 // Whoever calls has a key and a workspace, also in process: limits, usage and credit hang on them.
 const workspace = await gateway.workspaces.create({ name: 'example' })
-await gateway.billing.credit(workspace.id, { reference: 'first deposit', amount: 5_000_000 })
-const { secret } = await gateway.keys.create(workspace.id, { name: 'example' })
+await gateway.workspaces(workspace.id).billing.credit({ reference: 'first deposit', amount: 5_000_000 })
+const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'example' })
 const caller = await gateway.authenticate(secret)
 
 const request: InferenceRequest = {
@@ -49,6 +49,6 @@ const reply = gateway.infer({ ...request, delivery: 'whole' }, { caller })
 const { outcome, usage } = await reply.whole()
 console.log(`Whole: ${outcome.status}, ${usage?.output_tokens} tokens, $${reply.stamp().routing?.cost?.usd}.`)
 
-const { balance } = await gateway.billing.balance(workspace.id)
+const { balance } = await gateway.workspaces(workspace.id).billing.balance()
 console.log(`Left of $5: $${balance / 1_000_000}`)
 await gateway.close()

@@ -127,9 +127,12 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         version: () => 1,
         replace: () => {},
       },
-      workspaces: { create: () => Promise.reject(new Error('not here')), list: async () => [] },
-      keys: { create: () => Promise.reject(new Error('not here')), revoke: async () => false },
-      billing: { balance: () => Promise.reject(new Error('not here')), credit: async () => {} },
+      workspaces: Object.assign(
+        () => {
+          throw new Error('not here')
+        },
+        { create: () => Promise.reject(new Error('not here')), list: async () => [] },
+      ),
       responses: { create: notHere },
       chat: { completions: { create: notHere } },
       messages: { create: notHere, countTokens: notHere },

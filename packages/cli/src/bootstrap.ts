@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import { type Gateway, isGatewayError } from '@signalbox/core'
 import type { Storage } from '@signalbox/storage'
 import { wrong } from './fault.ts'
 import type { Config } from './schema.ts'
@@ -18,25 +18,26 @@ export async function makeWorkspace({ gateway, config }: Bootstrapping): Promise
   const [first] = await gateway.workspaces.list()
   const { id } = first ?? (await gateway.workspaces.create({ name: workspace.name }))
   const amount = Math.round(workspace.credit_usd * 1_000_000)
-  if (amount > 0) await gateway.billing.credit(id, { reference: creditReference, amount })
+  if (amount > 0) await gateway.workspaces(id).billing.credit({ reference: creditReference, amount })
   if (admin_key !== undefined) await useKey(gateway, id, admin_key)
   return id
 }
 
 async function useKey(gateway: Gateway, workspaceId: string, secret: string): Promise<void> {
   try {
-    await gateway.keys.create(workspaceId, { name: 'admin', scopes: '*', secret })
+    await gateway.workspaces(workspaceId).apiKeys.create({ name: 'admin', scopes: '*', secret })
   } catch (error) {
-    if (error instanceof TypeError) throw wrong('admin_key', secret, 'a key that was not revoked and is not of another workspace')
+    if (isGatewayError(error) && error.facts.param === 'secret')
+      throw wrong('admin_key', secret, 'a key that was not revoked and is not of another workspace')
     throw error
   }
 }
 
 /** A key with every scope, for a workspace that never had a key. Its secret is known only here and now. */
-export async function firstKey({ gateway, storage, config }: Bootstrapping, workspaceId: string): Promise<string | undefined> {
+export async function firstKey({ gateway, config }: Bootstrapping, workspaceId: string): Promise<string | undefined> {
   if (config.admin_key !== undefined) return undefined
-  const keys = await storage.keys.list(workspaceId, { includeRevoked: true })
+  const keys = await gateway.workspaces(workspaceId).apiKeys.list({ includeRevoked: true, limit: 1 })
   if (keys.length > 0) return undefined
-  const { secret } = await gateway.keys.create(workspaceId, { name: 'admin', scopes: '*' })
+  const { secret } = await gateway.workspaces(workspaceId).apiKeys.create({ name: 'admin', scopes: '*' })
   return secret
 }

@@ -112,7 +112,7 @@ async function outlasting() {
   const [text] = await Promise.all([stream.text(), server.stop({ graceMs: 200 })])
 
   const storage = await openStorage({ kind: 'sqlite', path })
-  const [{ id: workspaceId } = { id: '' }] = await storage.workspaces.list()
+  const [{ id: workspaceId } = { id: '' }] = await storage.records.list({ kind: 'workspace', limit: 1 })
   const rows = await storage.usage.list({ workspaceId, from: 0, to: Date.now() + 1, limit: 10 })
   const balance = await storage.ledger.balance(`credit:${workspaceId}`, Date.now())
   await storage.close()

@@ -1,6 +1,8 @@
 import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
+import { recordsOf } from './access/records.ts'
+import { keepTerms } from './access/terms.ts'
 import { createBrain } from './brain/brain.ts'
 import { seedFrom } from './brain/dice.ts'
 import { usuallyKept } from './brain/recorder.ts'
@@ -16,10 +18,9 @@ import { keepLeases } from './inference/leases.ts'
 import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
 import { keepSharing } from './inference/sharing.ts'
-import { type Billing, billingOf } from './management/billing.ts'
 import type { Identity } from './management/identity.ts'
-import { type Keys, keysOf } from './management/keys.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
+import { makeRegistrar } from './management/register.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
 import { estimateInput } from './metering/estimate.ts'
 import { checkOptions, defaultLimits, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
@@ -59,8 +60,6 @@ export interface Gateway extends Endpoints {
   /** How the last requests were routed, and why. */
   readonly flights: Flights
   readonly workspaces: Workspaces
-  readonly keys: Keys
-  readonly billing: Billing
   /** Empty: ready. Else one sentence per thing that is not. */
   problems(): Promise<readonly string[]>
   /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
@@ -123,7 +122,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
   }
-  const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
+  const records = recordsOf(storage.records)
+  const terms = keepTerms({ records, clock, open: async () => new Map() })
+  const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
+  const register = makeRegistrar({ storage, terms, clock, ids })
   let closing = false
 
   const house: Omit<Gateway, keyof Endpoints> = {
@@ -135,14 +137,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     dialects: clientDialects,
     models,
     flights,
-    workspaces: workspacesOf(storage.workspaces, { clock, ids }),
-    keys: keysOf({ storage, authenticator, clock, ids }),
-    billing: billingOf(storage, clock),
+    workspaces: workspacesOf({ storage, records, register, terms, authenticator, clock, ids, logger }),
     authenticate: authenticator.authenticate,
     identity: async caller => ({
       caller,
       limits: {
-        inferenceRpm: caller.rpm ?? limits.inferenceRpm,
+        inferenceRpm: caller.limits?.requestsPerMinute ?? limits.inferenceRpm,
         managementReadsRpm: limits.managementReadsRpm,
         managementWritesRpm: limits.managementWritesRpm,
       },
@@ -188,6 +188,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await emptied(engine, 2_000)
       await Promise.allSettled([...engine.live].map(live => live.leave()))
       await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
+      await authenticator.flush()
       await sharing?.close()
       await storage.close()
     },

@@ -1,10 +1,10 @@
 import type { Storage } from '@signalbox/storage'
+import { memoryAudit } from './audit.ts'
 import { memoryCounters } from './counters.ts'
-import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
+import { memoryRecords } from './records.ts'
 import { memoryRouting } from './routing.ts'
 import { memoryUsage } from './usage.ts'
-import { memoryWorkspaces } from './workspaces.ts'
 
 export interface MemoryStorageOptions {
   /** Ledger entries kept for each account, newest first; balances stay exact. Default 10,000. */
@@ -13,6 +13,8 @@ export interface MemoryStorageOptions {
   readonly maxUsageRows?: number
   /** Settlement and credit ids remembered at least, so that a repetition does nothing. Default 100,000. */
   readonly maxIds?: number
+  /** Audit rows kept for each workspace; a chain that was cut begins at the oldest that is left. Default 100,000. */
+  readonly maxAuditRows?: number
 }
 
 /**
@@ -24,17 +26,20 @@ export interface MemoryStorageOptions {
  * ```
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
-  const { maxEntries = 10_000, maxUsageRows = 100_000, maxIds = 100_000 } = options
-  for (const [name, value] of Object.entries({ maxEntries, maxUsageRows, maxIds }))
+  const { maxEntries = 10_000, maxUsageRows = 100_000, maxIds = 100_000, maxAuditRows = 100_000 } = options
+  for (const [name, value] of Object.entries({ maxEntries, maxUsageRows, maxIds, maxAuditRows }))
     if (!(Number.isSafeInteger(value) && value > 0))
       throw new RangeError(`memoryStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
+  const ledger = memoryLedger({ maxEntries, maxIds })
+  const audit = memoryAudit(maxAuditRows)
   return {
-    workspaces: memoryWorkspaces(),
-    keys: memoryKeys(),
+    records: memoryRecords({ audit, ledger }),
+    audit,
     counters: memoryCounters(),
-    ledger: memoryLedger({ maxEntries, maxIds }),
+    ledger,
     usage: memoryUsage(maxUsageRows),
     routing: memoryRouting({ maxRows: 20_000, maxPauses: 10_000, maxConversations: 50_000 }),
+    isShared: false,
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }

@@ -1,4 +1,12 @@
-import { faultOfCredit, faultOfHold, faultOfSettlement, type HoldRequest, type LedgerEntry, type LedgerStore } from '@signalbox/storage'
+import {
+  type CreditEntry,
+  faultOfCredit,
+  faultOfHold,
+  faultOfSettlement,
+  type HoldRequest,
+  type LedgerEntry,
+  type LedgerStore,
+} from '@signalbox/storage'
 import { remember } from './remembered.ts'
 
 export interface MemoryLedgerOptions {
@@ -16,8 +24,14 @@ interface Account {
 }
 interface Hold {
   readonly amount: number
-  readonly accounts: readonly string[]
+  readonly accounts: HoldRequest['accounts']
   readonly expiresAt: number
+}
+
+/** The books, and what `records.commit` needs of them: at once, since nothing may come in between. */
+export interface MemoryLedger extends LedgerStore {
+  hasCredit(account: string, id: string): boolean
+  creditNow(entry: CreditEntry): void
 }
 
 /** Reserves between two searches for holds that ran out: where nobody is ever refused, nobody else looks. */
@@ -27,7 +41,7 @@ const done = Promise.resolve()
 const admitted = Promise.resolve(undefined)
 
 /** Balances, holds and entries. `await memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me', at)` */
-export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): LedgerStore {
+export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): MemoryLedger {
   const accounts = new Map<string, Account>()
   const holds = new Map<string, Hold>()
   const settled = remember(maxIds)
@@ -45,7 +59,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
   }
   const end = (id: string, hold: Hold): void => {
     holds.delete(id)
-    for (const name of hold.accounts) open(name).held -= hold.amount
+    for (const { account, amount = hold.amount } of hold.accounts) open(account).held -= amount
   }
   const lapse = (at: number): void => {
     if (!(at >= soonest)) return
@@ -65,6 +79,15 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
     return (row ? row.balance - row.held : 0) - floor
   }
 
+  const onceOf = (name: string, id: string): string => `${id.length} ${id}${name}`
+  const hasCredit = (name: string, id: string): boolean => credits.has(onceOf(name, id))
+  const creditNow = ({ id, account: name, amount, at, kind = 'credit', note }: CreditEntry): void => {
+    credits.add(onceOf(name, id))
+    const account = open(name)
+    account.credited += amount
+    write(name, account, { id, kind, amount, at, ...(note !== undefined && { note }) })
+  }
+
   return {
     reserve(hold) {
       const fault = faultOfHold(hold)
@@ -73,14 +96,14 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
       if ((known && known.expiresAt > hold.at) || settled.has(hold.id)) return admitted
       if (known || ++reserves % SWEEP_EVERY === 0) lapse(hold.at)
       for (const wanted of hold.accounts) {
-        if (availableTo(wanted) >= hold.amount) continue
+        const amount = wanted.amount ?? hold.amount
+        if (availableTo(wanted) >= amount) continue
         lapse(hold.at)
         const available = availableTo(wanted)
-        if (available < hold.amount) return Promise.resolve({ account: wanted.account, available: Math.max(0, available) })
+        if (available < amount) return Promise.resolve({ account: wanted.account, available: Math.max(0, available) })
       }
-      for (const { account } of hold.accounts) open(account).held += hold.amount
-      const names = hold.accounts.map(({ account }) => account)
-      holds.set(hold.id, { amount: hold.amount, accounts: names, expiresAt: hold.expiresAt })
+      for (const { account, amount = hold.amount } of hold.accounts) open(account).held += amount
+      holds.set(hold.id, { amount: hold.amount, accounts: hold.accounts.map(each => ({ ...each })), expiresAt: hold.expiresAt })
       if (hold.expiresAt < soonest) soonest = hold.expiresAt
       return admitted
     },
@@ -104,26 +127,26 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Ledge
     credit(entry) {
       const fault = faultOfCredit(entry)
       if (fault) return Promise.reject(fault)
-      const { id, account: name, amount, at } = entry
-      const once = `${id.length} ${id}${name}`
-      if (credits.has(once)) return done
-      credits.add(once)
-      const account = open(name)
-      account.credited += amount
-      write(name, account, { id, kind: 'credit', amount, at })
+      if (!hasCredit(entry.account, entry.id)) creditNow(entry)
       return done
     },
+    hasCredit,
+    creditNow,
     async balance(name, at) {
       lapse(at)
       const { balance, held, credited, spent } = accounts.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
       return { balance, held, credited, spent }
     },
-    async entries(name, { limit, before }) {
+    async entries(name, { limit, before, from, to, id }) {
       const kept = accounts.get(name)?.entries.slice(-maxEntries) ?? []
       const end = before === undefined ? kept.length : kept.findIndex(entry => entry.id === before)
       // A cursor that is unknown has nothing before it.
       return kept
-        .slice(Math.max(0, end - limit), Math.max(0, end))
+        .slice(0, Math.max(0, end))
+        .filter(
+          entry => (id === undefined || entry.id === id) && (from === undefined || entry.at >= from) && (to === undefined || entry.at < to),
+        )
+        .slice(-Math.max(0, limit) || kept.length)
         .reverse()
         .map(entry => ({ ...entry }))
     },

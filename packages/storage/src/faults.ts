@@ -1,5 +1,9 @@
+import type { AuditRow } from './audit.ts'
+import type { CounterRequest, SlotRequest } from './counters.ts'
+import type { CreditEntry, HoldRequest, Settlement } from './ledger.ts'
+import type { Change, RecordPut, RecordRemoval, StoredRecord } from './records.ts'
 import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
-import type { CounterRequest, HoldRequest, LedgerEntry, Settlement, SlotRequest, StoredKey, UsageRow } from './storage.ts'
+import type { UsageRow } from './usage.ts'
 
 // What no store may take in: a fraction of a microdollar or a NaN would sit in the books for ever. Checked before a verb
 // begins, so that a bad call is refused alone and changes nothing.
@@ -12,7 +16,9 @@ export function faultOfHold(hold: HoldRequest): RangeError | undefined {
     faultOfTime('ledger.reserve: `expiresAt`', hold.expiresAt)
   if (fault) return fault
   for (let index = 0; index < hold.accounts.length; index++) {
-    const { account, floor } = hold.accounts[index] ?? { account: '', floor: 0 }
+    const { account, floor, amount } = hold.accounts[index] ?? { account: '', floor: 0 }
+    const wrong = amount === undefined ? undefined : faultOfAmount(`ledger.reserve: the amount of \`${account}\``, amount)
+    if (wrong) return wrong
     if (!Number.isSafeInteger(floor) && floor !== Number.NEGATIVE_INFINITY)
       return new RangeError(`ledger.reserve: the floor of \`${account}\` must be whole microdollars or -Infinity, got ${floor}.`)
     for (let other = 0; other < index; other++)
@@ -32,9 +38,11 @@ export function faultOfSettlement(settlement: Settlement): RangeError | undefine
 }
 
 /** The trouble with money coming in, if there is any. `faultOfCredit({ id, account, amount: 0, at })?.message` */
-export function faultOfCredit(entry: Pick<LedgerEntry, 'amount' | 'at'>): RangeError | undefined {
-  if (entry.amount === 0) return new RangeError('ledger.credit: `amount` must be above 0. To take money away, settle.')
-  return faultOfAmount('ledger.credit: `amount`', entry.amount) ?? faultOfTime('ledger.credit: `at`', entry.at)
+export function faultOfCredit({ amount, at, kind }: Pick<CreditEntry, 'amount' | 'at' | 'kind'>): RangeError | undefined {
+  if (amount === 0) return new RangeError('ledger.credit: `amount` is 0, which changes nothing.')
+  return (
+    faultOfAmount('ledger.credit: `amount`', kind === 'adjustment' ? Math.abs(amount) : amount) ?? faultOfTime('ledger.credit: `at`', at)
+  )
 }
 
 /** The trouble with a take, if there is any. `faultOfTake([{ key, amount: 1, limit: 5, windowMs: 0 }], at)?.message` */
@@ -64,20 +72,64 @@ export function faultOfSlot({ key, limit, ttlMs }: SlotRequest, at: number): Ran
   return faultOfTime('counters.enter: `at`', at)
 }
 
-/** The trouble with a key, if there is any: an invalid date would be kept as none at all. `faultOfKey({ ...key, expiresAt: NaN })?.message` */
-export function faultOfKey(key: StoredKey): RangeError | undefined {
-  for (const field of ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const) {
-    const value = key[field]
-    const fault = value === undefined ? undefined : faultOfTime(`keys.insert: \`${field}\``, value)
+/** The trouble with a change of records, if there is any: an invalid date would be kept as none at all. `faultOfChange({ puts: [{ ...put, createdAt: NaN }] })?.message` */
+export function faultOfChange({ puts = [], removals = [], credits = [], audit = [] }: Change): RangeError | undefined {
+  const fault = faultOfVersions(puts, removals)
+  if (fault) return fault
+  for (const put of puts) {
+    const fault = faultOfRecordTimes(put)
     if (fault) return fault
   }
-  return key.rpm === undefined || isAmount(key.rpm)
-    ? undefined
-    : new RangeError(`keys.insert: \`rpm\` must be a whole number, 0 or more, got ${key.rpm}.`)
+  for (const credit of credits) {
+    const fault = faultOfCredit(credit)
+    if (fault) return fault
+  }
+  return faultOfAudit(audit)
 }
 
-/** The trouble with a moment at which something happens to a key, if there is any. `faultOfKeyTime('revoke', at)?.message` */
-export const faultOfKeyTime = (verb: 'revoke' | 'touch', at: number): RangeError | undefined => faultOfTime(`keys.${verb}: \`at\``, at)
+function faultOfVersions(puts: readonly RecordPut[], removals: readonly RecordRemoval[]): RangeError | undefined {
+  const named = new Set<string>()
+  for (const { kind, id, version } of [...puts, ...removals]) {
+    if (!isAmount(version))
+      return new RangeError(`records.commit: the version of \`${id}\` must be a whole number, 0 or more, got ${version}.`)
+    const key = JSON.stringify([kind, id])
+    if (named.has(key)) return new RangeError(`records.commit: \`${id}\` is named twice. Say once what shall become of it.`)
+    named.add(key)
+  }
+  const gone = removals.find(({ version }) => version === 0)
+  return gone && new RangeError(`records.commit: the version of \`${gone.id}\` is 0, but only what is there can be removed.`)
+}
+
+function faultOfRecordTimes(put: Pick<StoredRecord, 'id' | 'createdAt' | 'expiresAt'>): RangeError | undefined {
+  for (const field of ['createdAt', 'expiresAt'] as const) {
+    const value = put[field]
+    const fault = value === undefined ? undefined : faultOfTime(`records.commit: \`${field}\` of \`${put.id}\``, value)
+    if (fault) return fault
+  }
+  return undefined
+}
+
+function faultOfAudit(rows: readonly AuditRow[]): RangeError | undefined {
+  for (const [index, row] of rows.entries()) {
+    const before = rows[index - 1]
+    if (!isAmount(row.place) || row.place === 0 || (before && !isNext(row, before)))
+      return new RangeError(
+        'records.commit: audit rows must be of one workspace, each in the place after the one before it and with its hash.',
+      )
+    const fault = faultOfTime('records.commit: `at` of an audit row', row.at)
+    if (fault) return fault
+  }
+  return undefined
+}
+
+const isNext = (row: AuditRow, before: AuditRow): boolean =>
+  row.workspaceId === before.workspaceId && row.place === before.place + 1 && row.previousHash === before.hash
+
+/** The trouble with a note of use, if there is any. `faultOfUse({ id, at: NaN })?.message` */
+export const faultOfUse = ({ at }: { readonly at: number }): RangeError | undefined => faultOfTime('records.touch: `at`', at)
+
+/** The trouble with the time up to which records are removed, if there is any: none would be all time. `faultOfExpiry(NaN)?.message` */
+export const faultOfExpiry = (at: number): RangeError | undefined => faultOfTime('records.expire: `at`', at)
 
 /** The trouble with a usage row, if there is any. `faultOfUsage({ ...row, cost: -1 })?.message` */
 export function faultOfUsage(row: UsageRow): RangeError | undefined {
@@ -88,6 +140,7 @@ export function faultOfUsage(row: UsageRow): RangeError | undefined {
     isAmount(row.cacheWriteTokens) &&
     isAmount(row.reasoningTokens) &&
     isAmount(row.cost) &&
+    isAmount(row.byokCost) &&
     isAmount(row.attempts) &&
     isAmount(row.durationMs) &&
     (row.firstContentMs === undefined || isAmount(row.firstContentMs))

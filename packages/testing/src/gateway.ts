@@ -94,8 +94,8 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     models: models ?? testModels(spoken),
   })
   const workspace = await gateway.workspaces.create({ name: 'Test' })
-  if (credit > 0) await gateway.billing.credit(workspace.id, { reference: 'test', amount: credit })
-  const { secret } = await gateway.keys.create(workspace.id, { name: 'test', scopes: '*' })
+  if (credit > 0) await gateway.workspaces(workspace.id).billing.credit({ reference: 'test', amount: credit })
+  const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'test', scopes: '*' })
   return { gateway, secret, caller: await gateway.authenticate(secret), storage, close: () => gateway.close() }
 }
 

@@ -140,7 +140,7 @@ export async function checkAtRest({ test: { gateway, storage, caller }, broken, 
     await server.until('no more connections than requests at once', ({ connections }) => connections() <= atOnce)
   }
   const { workspaceId, keyId } = caller
-  const { balance, held } = await gateway.billing.balance(workspaceId)
+  const { balance, held } = await gateway.workspaces(workspaceId).billing.balance()
   const entries = await storage.ledger.entries(`credit:${workspaceId}`, { limit: 10_000 })
   const sum = entries.reduce((total, { amount }) => total + amount, 0)
   const free = await storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())

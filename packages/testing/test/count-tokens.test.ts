@@ -63,7 +63,7 @@ const ask = async (
   return { status: response.status, said: await response.json(), estimated: response.headers.get('x-token-count') === 'estimated' }
 }
 const spent = async ({ gateway, caller }: TestGateway): Promise<unknown> => {
-  const { balance, held } = await gateway.billing.balance(caller.workspaceId)
+  const { balance, held } = await gateway.workspaces(caller.workspaceId).billing.balance()
   return [balance, held]
 }
 
@@ -140,7 +140,7 @@ test('an unknown model, a body without messages and a key without the scope are 
   const house = await counting(() => Response.json({ input_tokens: 1 }))
   expect((await ask(house, { model: 'countd' })).status).toBe(404)
   expect((await ask(house, { messages: undefined })).status).toBe(400)
-  const { secret } = await house.gateway.keys.create(house.caller.workspaceId, { name: 'reader', scopes: ['usage:read'] })
+  const { secret } = await house.gateway.workspaces(house.caller.workspaceId).apiKeys.create({ name: 'reader', scopes: ['usage:read'] })
   expect((await ask({ ...house, secret })).status).toBe(403)
   expect(house.seen).toEqual([])
 })

@@ -104,7 +104,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
         if (piece !== '') leaving.abort()
       }
       await expect.poll(() => provider.calls[0]?.aborted).toBe(true)
-      await expect.poll(async () => (await gateway.billing.balance(caller.workspaceId)).held).toBe(0)
+      await expect.poll(async () => (await gateway.workspaces(caller.workspaceId).billing.balance()).held).toBe(0)
     })
 
     test('an abort before the first word is heard as one', async () => {

@@ -45,7 +45,7 @@ describe('the test gateway', () => {
     const { gateway, caller, secret } = house
     expect((await gateway.authenticate(secret)).keyId).toBe(caller.keyId)
     await textOf(house, 'test-model')
-    const { balance, held, spent } = await gateway.billing.balance(caller.workspaceId)
+    const { balance, held, spent } = await gateway.workspaces(caller.workspaceId).billing.balance()
     expect(spent).toBeGreaterThan(0)
     expect([balance + spent, held]).toEqual([5_000_000, 0])
   })

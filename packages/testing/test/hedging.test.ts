@@ -38,12 +38,12 @@ describe('a second call', () => {
     const scene = await open()
     scene.first.mood = takesAndWaits(60_000)
     const { workspaceId } = scene.caller
-    const { balance } = await scene.gateway.billing.balance(workspaceId)
+    const { balance } = await scene.gateway.workspaces(workspaceId).billing.balance()
     const answered = await asked(scene, hedge)
     expect(answered).toMatchObject({ provider: 'second', warnings: ['hedged'], cost: (12 + 2 * 3 + estimated) / 1e6 })
     expect(answered.afterMs).toBeLessThan(2_500)
     expect(scene.first.calls.at(-1)).toMatchObject({ aborted: true, finished: false })
-    expect(await scene.gateway.billing.balance(workspaceId)).toMatchObject({ balance: balance - 27, held: 0 })
+    expect(await scene.gateway.workspaces(workspaceId).billing.balance()).toMatchObject({ balance: balance - 27, held: 0 })
   })
 
   test('costs nothing more where the first had not taken the request', async () => {
@@ -91,7 +91,7 @@ describe('a second call', () => {
     scene.first.mood = acts.stall(1_200, acts.status(500))
     scene.second.mood = acts.stall(1_000, acts.status(500))
     expect(await asked(scene, hedge)).toMatchObject({ error: 'provider_error' })
-    expect((await scene.gateway.billing.balance(scene.caller.workspaceId)).held).toBe(0)
+    expect((await scene.gateway.workspaces(scene.caller.workspaceId).billing.balance()).held).toBe(0)
   })
 
   test('that finds the request at fault leaves the first its answer: not everyone finds the same at fault', async () => {
@@ -191,7 +191,7 @@ test('a caller who leaves while two are reading pays for both prompts', async ()
   scene.first.mood = takesAndWaits(60_000)
   scene.second.mood = takesAndWaits(60_000)
   const { workspaceId } = scene.caller
-  const { balance } = await scene.gateway.billing.balance(workspaceId)
+  const { balance } = await scene.gateway.workspaces(workspaceId).billing.balance()
   const leaving = new AbortController()
   const request = scene.gateway.dialects.responses.decodeRequest({ model: 'model', input: 'Hi', stream: true, ...hedge })
   const reply = scene.gateway.infer(request, { caller: scene.caller, signal: leaving.signal })
@@ -200,7 +200,7 @@ test('a caller who leaves while two are reading pays for both prompts', async ()
   leaving.abort()
   await expect(reply.committed).rejects.toMatchObject({ code: 'client_disconnected' })
   await scene.clock.advance(1_000)
-  expect(await scene.gateway.billing.balance(workspaceId)).toMatchObject({ balance: balance - 2 * estimated, held: 0 })
+  expect(await scene.gateway.workspaces(workspaceId).billing.balance()).toMatchObject({ balance: balance - 2 * estimated, held: 0 })
 })
 
 test('money is held for both', async () => {
@@ -217,7 +217,7 @@ test('money is held for both', async () => {
     })
     const reply = scene.gateway.infer(request, { caller: scene.caller })
     await scene.clock.advance(100)
-    const { held } = await scene.gateway.billing.balance(scene.caller.workspaceId)
+    const { held } = await scene.gateway.workspaces(scene.caller.workspaceId).billing.balance()
     await settled([reply.whole().catch(() => undefined)], scene.clock)
     return held
   }

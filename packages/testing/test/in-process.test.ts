@@ -86,7 +86,7 @@ describe.each([
       if (event.type === 'response.output_text.delta') break
     }
     expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
-    const { held, spent } = await gateway.billing.balance(caller.workspaceId)
+    const { held, spent } = await gateway.workspaces(caller.workspaceId).billing.balance()
     expect([held, spent > 0]).toEqual([0, true])
   })
 
@@ -105,7 +105,7 @@ describe.each([
     await events.return?.()
     await read
     expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
-    expect(await gateway.billing.balance(caller.workspaceId)).toMatchObject({ held: 0 })
+    expect(await gateway.workspaces(caller.workspaceId).billing.balance()).toMatchObject({ held: 0 })
   })
 
   test('a signal ends it, before the first word and after', async () => {
@@ -133,7 +133,7 @@ describe('the same rules as over HTTP', () => {
     const { gateway, caller, secret } = await testGateway({ providers: [provider], limits: { inferenceRpm: 1 } })
     const create = (change: object, calling: { readonly apiKey: string } = { apiKey: secret }): Promise<unknown> =>
       error(gateway.responses.create({ model: 'test-model', input, stream, ...change }, calling))
-    const { secret: reader } = await gateway.keys.create(caller.workspaceId, { name: 'reader', scopes: ['usage:read'] })
+    const { secret: reader } = await gateway.workspaces(caller.workspaceId).apiKeys.create({ name: 'reader', scopes: ['usage:read'] })
     expect(await create({}, { apiKey: 'ak_wrong' })).toMatchObject({ code: 'invalid_api_key' })
     expect(await create({}, { apiKey: reader })).toMatchObject({ code: 'operation_not_allowed' })
     expect(

@@ -13,7 +13,7 @@ const gateway = createGateway({
   limits: { concurrentRequests: 1_000 },
 })
 const { id } = await gateway.workspaces.create({ id: 'w', name: 'W' })
-await gateway.billing.credit(id, { reference: 'first', amount: 1_000_000_000 })
-const { secret } = await gateway.keys.create(id, { name: 'k' })
+await gateway.workspaces(id).billing.credit({ reference: 'first', amount: 1_000_000_000 })
+const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'k' })
 const { url } = await serve(gateway, { port: 0 })
 process.stdout.write(`${JSON.stringify({ url, secret })}\n`)

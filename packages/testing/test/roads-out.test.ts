@@ -24,7 +24,7 @@ async function house(options: Parameters<typeof testGateway>[0]) {
   closing.push(made.close)
   const books = async () => {
     const { workspaceId, keyId } = made.caller
-    const { held } = await made.gateway.billing.balance(workspaceId)
+    const { held } = await made.gateway.workspaces(workspaceId).billing.balance()
     const rows = await made.storage.usage.list({ workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 })
     const free = await made.storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
     await made.storage.counters.leave(`slots:${keyId}`, 'probe')

@@ -139,7 +139,7 @@ describe('two gateways over one storage', () => {
     await clock.advance(20_000)
     await house.ask(secret)
     await vi.waitFor(() => expect(said.filter(each => each.includes('tokens'))).not.toEqual([]))
-    const [workspace] = await storage.workspaces.list()
+    const [workspace] = await storage.records.list({ kind: 'workspace', limit: 1 })
     expect(said.join()).not.toContain('launch')
     expect(said.join()).not.toContain(workspace?.id)
   })

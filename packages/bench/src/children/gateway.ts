@@ -30,8 +30,8 @@ serve(
       limits: { inferenceRpm: 1_000_000_000, concurrentRequests: 100_000 },
     })
     const workspace = await gateway.workspaces.create({ name: 'Bench' })
-    await gateway.billing.credit(workspace.id, { reference: 'bench', amount: 1_000_000_000_000 })
-    const { secret } = await gateway.keys.create(workspace.id, { name: 'bench' })
+    await gateway.workspaces(workspace.id).billing.credit({ reference: 'bench', amount: 1_000_000_000_000 })
+    const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'bench' })
     const { port } = await serveGateway(gateway, { port: 0 })
     return { port, authorization: `Bearer ${secret}`, speaks: Object.keys(gateway.dialects) }
   }),

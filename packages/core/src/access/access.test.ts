@@ -1,21 +1,26 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { keysOf } from '../management/keys.ts'
+import { makeRegistrar } from '../management/register.ts'
+import { workspacesOf } from '../management/workspaces.ts'
 import { webClock, webIds } from '../runtime/web.ts'
 import { makeAuthenticator } from './authenticate.ts'
+import { recordsOf } from './records.ts'
 import { profileOf } from './scopes.ts'
 import { isSecret, makeSecret, prefixOf } from './secret.ts'
+import { keepTerms } from './terms.ts'
 
 const ids = webIds()
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
-const house = async (now = { ms: 1_000_000 }) => {
-  const storage = memoryStorage()
+const house = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
   const clock = { ...webClock(), now: () => now.ms }
-  const authenticator = makeAuthenticator({ keys: storage.keys, workspaces: storage.workspaces, clock, logger })
-  const keys = keysOf({ storage, authenticator, clock, ids })
-  await storage.workspaces.insert({ id: 'w', name: 'W', billing: 'prepaid', createdAt: 0 })
-  return { storage, authenticator, keys, now }
+  const records = recordsOf(storage.records)
+  const terms = keepTerms({ records, clock, open: async () => new Map() })
+  const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
+  const register = makeRegistrar({ storage, terms, clock, ids })
+  const workspaces = workspacesOf({ storage, records, register, terms, authenticator, clock, ids, logger })
+  await workspaces.create({ id: 'w', name: 'W' })
+  return { storage, authenticator, keys: workspaces('w').apiKeys, workspaces, now }
 }
 
 test('a secret has the form of a key, and its checksum tells one wrong character', () => {
@@ -31,8 +36,8 @@ test('a secret has the form of a key, and its checksum tells one wrong character
 test('two keys with the same prefix never share an identity', async () => {
   const { keys, authenticator } = await house()
   const [a, b] = ['ak_same-prefix-one', 'ak_same-prefix-two']
-  const first = await keys.create('w', { name: 'a', secret: a })
-  const second = await keys.create('w', { name: 'b', secret: b })
+  const first = await keys.create({ name: 'a', secret: a })
+  const second = await keys.create({ name: 'b', secret: b })
   expect(prefixOf(a)).toBe(prefixOf(b))
   expect((await authenticator.authenticate(a)).keyId).toBe(first.id)
   expect((await authenticator.authenticate(b)).keyId).toBe(second.id)
@@ -40,29 +45,30 @@ test('two keys with the same prefix never share an identity', async () => {
 
 test('a revoked key stops at once in the process that revoked it, an expired one at the second', async () => {
   const { keys, authenticator, now } = await house()
-  const { id, secret } = await keys.create('w', { name: 'a', expiresAt: new Date(now.ms + 5_000) })
+  const { id, secret } = await keys.create({ name: 'a', expiresAt: new Date(now.ms + 5_000) })
   await expect(authenticator.authenticate(secret)).resolves.toMatchObject({ keyId: id })
   now.ms += 5_000
   await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
-  const other = await keys.create('w', { name: 'b' })
+  const other = await keys.create({ name: 'b' })
   await authenticator.authenticate(other.secret)
-  await keys.revoke('w', other.id)
+  await keys.revoke(other.id)
   await expect(authenticator.authenticate(other.secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
 })
 
 test('a key revoked by another process stops within 30 s', async () => {
   const { keys, authenticator, storage, now } = await house()
-  const { id, secret } = await keys.create('w', { name: 'a' })
+  const { id, secret } = await keys.create({ name: 'a' })
   await authenticator.authenticate(secret)
-  await storage.keys.revoke({ workspaceId: 'w', id, at: now.ms })
+  await (await house(now, storage)).keys.revoke(id)
+  await expect(authenticator.authenticate(secret)).resolves.toMatchObject({ keyId: id })
   now.ms += 30_001
   await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
 })
 
 test('missing, malformed, unknown and revoked keys are refused in the same words', async () => {
   const { keys, authenticator } = await house()
-  const { id, secret } = await keys.create('w', { name: 'a' })
-  await keys.revoke('w', id)
+  const { id, secret } = await keys.create({ name: 'a' })
+  await keys.revoke(id)
   const said = await Promise.all(
     [undefined, 'ak_', 'nonsense', makeSecret(ids), secret].map(key =>
       authenticator.authenticate(key).catch((error: Error) => error.message),
@@ -73,8 +79,9 @@ test('missing, malformed, unknown and revoked keys are refused in the same words
 
 test('no store ever sees a secret', async () => {
   const { keys, storage } = await house()
-  const { secret } = await keys.create('w', { name: 'a' })
-  expect(JSON.stringify(await storage.keys.list('w'))).not.toContain(secret.slice(12))
+  const { secret } = await keys.create({ name: 'a' })
+  expect(JSON.stringify(await storage.records.list({ kind: 'key', limit: 10 }))).not.toContain(secret.slice(12))
+  expect(JSON.stringify(await storage.audit.list({ workspaceId: 'w', limit: 10 }))).not.toContain(secret.slice(12))
 })
 
 test.each([
@@ -88,24 +95,19 @@ test.each([
 test('a secret that the operator chose works in every process, also one that has never seen it', async () => {
   const { keys, storage, now } = await house()
   const secret = 'ak_chosen-by-hand'
-  const { id } = await keys.create('w', { name: 'a', secret })
-  const elsewhere = makeAuthenticator({
-    keys: storage.keys,
-    workspaces: storage.workspaces,
-    clock: { ...webClock(), now: () => now.ms },
-    logger,
-  })
+  const { id } = await keys.create({ name: 'a', secret })
+  const { authenticator: elsewhere } = await house(now, storage)
   await expect(elsewhere.authenticate(secret)).resolves.toMatchObject({ keyId: id })
 })
 
 test.each([
   [{ name: '' }, /name/],
-  [{ name: 'a', rpm: 0 }, /rpm/],
+  [{ name: 'a', rateLimitRpm: 0 }, /rate_limit_rpm/],
   [{ name: 'a', scopes: ['everything'] }, /everything/],
   [{ name: 'a', secret: 'sk_other' }, /secret/],
-  [{ name: 'a', expiresAt: new Date('never') }, /expiresAt/],
+  [{ name: 'a', expiresAt: new Date('never') }, /expires_at/],
 ])('a key of %j is refused, naming the field', async (input, words) => {
-  const { keys } = await house()
-  await expect(keys.create('w', input)).rejects.toThrow(words)
-  await expect(keys.create('nowhere', { name: 'a' })).rejects.toThrow(/nowhere/)
+  const { keys, workspaces } = await house()
+  await expect(keys.create(input)).rejects.toThrow(words)
+  await expect(workspaces('nowhere').apiKeys.create({ name: 'a' })).rejects.toThrow(/nowhere/)
 })

@@ -1,13 +1,19 @@
-import type { KeyStore, StoredKey, WorkspaceStore } from '@signalbox/storage'
+import type { RecordStore } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
-import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import type { Caller } from './caller.ts'
+import type { KeyBody } from './kinds.ts'
+import type { Kept, Records } from './records.ts'
+import type { TermsBook } from './terms.ts'
+import { noteUses } from './uses.ts'
 
 export interface Authenticating {
-  readonly keys: KeyStore
-  readonly workspaces: WorkspaceStore
+  readonly records: Records
+  /** Where the last use is noted. */
+  readonly store: Pick<RecordStore, 'touch'>
+  readonly terms: TermsBook
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -16,8 +22,10 @@ export interface Authenticator {
   authenticate(secret: string | undefined): Promise<Caller>
   /** A new key is known at once, though it was refused a moment ago. */
   welcome(secret: string): void
-  /** Revocation takes hold at once in the process that revoked. */
+  /** What changed of a key, its revocation above all, takes hold at once in the process that changed it. */
   forget(keyId: string): void
+  /** Writes down the last uses that are not written yet. */
+  flush(): Promise<void>
 }
 
 /** Revocation is due within 60 s everywhere; a cached answer is at most this old. */
@@ -44,7 +52,7 @@ const refused = (): GatewayError =>
  * Secret → caller, cached by the whole secret (never a part of it). The store knows only SHA-256 hashes, so what can be
  * looked up is a full match or nothing.
  */
-export function makeAuthenticator({ keys, workspaces, clock, logger }: Authenticating): Authenticator {
+export function makeAuthenticator({ records, store, terms, clock, logger }: Authenticating): Authenticator {
   const known = new LRUCache<string, Cached>({ max: mostKeys })
   // Raised by every revocation: what was looked up before it is not remembered.
   let epoch = 0
@@ -52,37 +60,27 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
 
   const look = async (secret: string, now: number): Promise<Cached> => {
     const asked = epoch
-    const key = await keys.findByHash(await sha256(secret)).catch((reason: unknown) => {
-      throw storeDown(reason)
-    })
-    if (!key || !isActive(key, now)) {
+    const key = await records.named('key', await sha256(secret))
+    if (!key || !isActive(key.body, now)) {
       known.delete(secret)
       unknown.set(secret, now + 1_000)
       throw refused()
     }
-    const workspace = await workspaces.find(key.workspaceId)
+    const { workspace } = (await terms.of(key.workspaceId)) ?? {}
     if (!workspace) throw refused()
     const cached: Cached = {
       until: now + cacheMs,
-      touchedAt: 0,
-      caller: {
-        keyId: key.id,
-        keyName: key.name,
-        keyPrefix: key.prefix,
-        workspaceId: workspace.id,
-        workspaceName: workspace.name,
-        billing: workspace.billing,
-        scopes: new Set(key.scopes),
-        createdAt: key.createdAt,
-        ...(key.rpm !== undefined && { rpm: key.rpm }),
-        ...(key.expiresAt !== undefined && { expiresAt: key.expiresAt }),
-      },
+      touchedAt: key.usedAt ?? 0,
+      caller: callerOf(key, workspace),
     }
     if (asked === epoch) known.set(secret, cached)
     return cached
   }
 
+  const uses = noteUses({ store, clock, logger })
+
   return {
+    flush: uses.flush,
     async authenticate(secret) {
       if (secret === undefined) throw refused()
       const now = clock.now()
@@ -93,9 +91,7 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
       if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= now) throw refused()
       if (now - cached.touchedAt >= touchEveryMs) {
         cached.touchedAt = now
-        keys
-          .touch(cached.caller.keyId, now)
-          .catch(error => logger.warn({ error: String(error) }, 'The last use of a key could not be noted.'))
+        uses.note(cached.caller.keyId, now)
       }
       return cached.caller
     },
@@ -107,5 +103,18 @@ export function makeAuthenticator({ keys, workspaces, clock, logger }: Authentic
   }
 }
 
-const isActive = ({ revokedAt, expiresAt }: StoredKey, now: number): boolean =>
+const callerOf = ({ id, createdAt, body }: Kept<'key'>, workspace: Kept<'workspace'>): Caller => ({
+  keyId: id,
+  keyName: body.name,
+  keyPrefix: body.prefix,
+  workspaceId: workspace.id,
+  workspaceName: workspace.body.name,
+  billing: workspace.body.billing,
+  scopes: new Set(body.scopes),
+  createdAt,
+  ...(body.limits && { limits: body.limits }),
+  ...(body.expiresAt !== undefined && { expiresAt: body.expiresAt }),
+})
+
+export const isActive = ({ revokedAt, expiresAt }: Pick<KeyBody, 'revokedAt' | 'expiresAt'>, now: number): boolean =>
   revokedAt === undefined && (expiresAt === undefined || expiresAt > now)

@@ -1,3 +1,5 @@
+import type { CallLimits } from './kinds.ts'
+
 /** An authenticated key and its workspace. */
 export interface Caller {
   readonly keyId: string
@@ -7,8 +9,8 @@ export interface Caller {
   readonly workspaceName: string
   readonly billing: 'prepaid' | 'postpaid'
   readonly scopes: ReadonlySet<string>
-  /** Requests a minute, where the key has its own limit. */
-  readonly rpm?: number
+  /** Limits of the key's own; where it has none those of the workspace and of the gateway count alone. */
+  readonly limits?: CallLimits
   /** Unix milliseconds. */
   readonly expiresAt?: number
   readonly createdAt: number

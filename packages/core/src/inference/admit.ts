@@ -73,7 +73,7 @@ export async function countRequest(
   { caller, plan, at }: Pick<Asking, 'caller' | 'plan' | 'at'>,
   { storage, inferenceRpm }: Pick<Admitting, 'storage' | 'inferenceRpm'>,
 ): Promise<void> {
-  const limit = caller.rpm ?? inferenceRpm
+  const limit = caller.limits?.requestsPerMinute ?? inferenceRpm
   const keys = [`rpm:${caller.keyId}`, `rpm:${caller.keyId}:${plan.candidates[0].model.id}`]
   const takes = keys.map(key => ({ key, amount: 1, limit, windowMs: minute }))
   const refusal = await storage.counters.take(takes, at).catch((reason: unknown) => {

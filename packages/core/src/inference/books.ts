@@ -109,6 +109,7 @@ async function write(engine: Engine, booking: Booking, { usage, ...entry }: Entr
     cacheWriteTokens: usage.cache_write_tokens,
     reasoningTokens: usage.reasoning_tokens,
     estimated: usage.estimated ?? false,
+    byokCost: 0,
     attempts: tries.count,
     durationMs: Math.round(clock.monotonic() - startedAt),
     ...(request.metadata && { metadata: request.metadata }),

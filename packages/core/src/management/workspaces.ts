@@ -1,21 +1,56 @@
-import type { StoredWorkspace, WorkspaceStore } from '@signalbox/storage'
-import type { Clock, Ids } from '../runtime/ports.ts'
+import type { WorkspaceBody } from '../access/kinds.ts'
+import { made } from '../access/records.ts'
+import { type ApiKeys, apiKeysOf } from './api-keys.ts'
+import { type Billing, billingOf } from './billing.ts'
+import type { Actor, Desk, ManagementPorts } from './ports.ts'
 
+/**
+ * The workspaces of the gateway, and what each of them owns.
+ *
+ * @example
+ * const { id } = await gateway.workspaces.create({ name: 'my app' })
+ * const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'backend' })
+ */
 export interface Workspaces {
-  create(input: {
-    readonly id?: string
-    readonly name: string
-    readonly billing?: 'prepaid' | 'postpaid'
-  }): Promise<{ readonly id: string; readonly name: string }>
-  list(): Promise<readonly { readonly id: string; readonly name: string }[]>
+  /** What a workspace owns. `actor`: for whom it is done; default: the operator of the gateway, who may do everything. */
+  (id: string, actor?: Actor): Workspace
+  /** Of two with one id the first is kept, and returned. */
+  create(input: NewWorkspace): Promise<{ readonly id: string; readonly name: string }>
+  list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly { readonly id: string; readonly name: string }[]>
 }
 
-export const workspacesOf = (store: WorkspaceStore, { clock, ids }: { readonly clock: Clock; readonly ids: Ids }): Workspaces => ({
-  async create({ id = ids.uuid(), name, billing = 'prepaid' }) {
-    const workspace: StoredWorkspace = { id, name, billing, createdAt: clock.now() }
-    await store.insert(workspace)
-    // Of two with one id the first is kept, and told.
-    return (await store.find(id)) ?? workspace
-  },
-  list: () => store.list(),
+export interface NewWorkspace {
+  readonly id?: string
+  readonly name: string
+  /** Default: `prepaid`. */
+  readonly billing?: WorkspaceBody['billing']
+}
+
+export interface Workspace {
+  readonly apiKeys: ApiKeys
+  readonly billing: Billing
+}
+
+export function workspacesOf(ports: ManagementPorts): Workspaces {
+  const { records, register, clock, ids } = ports
+  const one = (workspaceId: string, actor: Actor = {}): Workspace => workspaceOf({ ports, workspaceId, actor })
+  return Object.assign(one, {
+    create: ({ id = ids.uuid(), name, billing = 'prepaid' }: NewWorkspace) =>
+      register(id, {}, async () => {
+        const old = await records.find('workspace', id, id)
+        if (old) return { events: [], result: { id, name: old.body.name } }
+        return {
+          puts: [made('workspace', { id, workspaceId: id, createdAt: clock.now(), body: { name, billing } })],
+          events: [{ event: 'workspace.created', subject: { type: 'workspace', id }, changes: { name, billing } }],
+          result: { id, name },
+        }
+      }),
+    list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
+      (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
+  })
+}
+
+const workspaceOf = (desk: Desk): Workspace => ({
+  apiKeys: apiKeysOf(desk),
+  billing: billingOf(desk),
 })

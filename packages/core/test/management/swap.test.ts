@@ -73,7 +73,7 @@ async function open(providers: readonly Provider[], options: Parameters<typeof o
   onTestFinished(stage.close)
   return stage
 }
-const spent = async ({ gateway, caller }: Stage): Promise<number> => (await gateway.billing.balance(caller.workspaceId)).spent
+const spent = async ({ gateway, caller }: Stage): Promise<number> => (await gateway.workspaces(caller.workspaceId).billing.balance()).spent
 
 test.each(['whole', 'stream'] as const)('a request that runs ends as it was planned, and is paid at the old price: %s', async delivery => {
   const [old, other] = [gated('old'), gated('other')]

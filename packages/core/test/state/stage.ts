@@ -79,8 +79,8 @@ export async function openStage(providers: readonly Provider[], options: Partial
   })
   const callerOf = async (name: string): Promise<Caller> => {
     const workspace = await gateway.workspaces.create({ name })
-    await gateway.billing.credit(workspace.id, { reference: 'test', amount: 1_000_000 })
-    const { secret } = await gateway.keys.create(workspace.id, { name: 'test', scopes: '*' })
+    await gateway.workspaces(workspace.id).billing.credit({ reference: 'test', amount: 1_000_000 })
+    const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'test', scopes: '*' })
     return gateway.authenticate(secret)
   }
   return { gateway, caller: await callerOf('Ours'), stranger: await callerOf('Theirs'), close: () => gateway.close() }

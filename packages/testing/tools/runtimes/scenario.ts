@@ -104,8 +104,8 @@ export async function scenario(storage: Storage): Promise<Found> {
     transport,
   })
   const workspace = await gateway.workspaces.create({ name: 'Runtimes' })
-  await gateway.billing.credit(workspace.id, { reference: 'start', amount: 1_000_000 })
-  const { secret } = await gateway.keys.create(workspace.id, { name: 'test' })
+  await gateway.workspaces(workspace.id).billing.credit({ reference: 'start', amount: 1_000_000 })
+  const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'test' })
   const handler = createFetchHandler(gateway)
   const ask = (body: object, key = secret): Promise<Response> =>
     handler(
@@ -123,7 +123,7 @@ export async function scenario(storage: Storage): Promise<Found> {
   const refused = await ask({ model: 'by-chat' }, 'ak_wrong')
   const refusal = (await refused.json()) as { readonly error: { readonly code: string } }
   const rows = await storage.usage.list({ workspaceId: workspace.id, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10 })
-  const { spent, held } = await gateway.billing.balance(workspace.id)
+  const { spent, held } = await gateway.workspaces(workspace.id).billing.balance()
   await gateway.close()
   return {
     whole: { status: whole.status, requestId: whole.headers.get('x-request-id'), text: answer.output[0]?.content[0]?.text ?? '' },

@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache'
+import type { Credential } from '../protocol/provider.ts'
+import type { Clock } from '../runtime/ports.ts'
+import type { WorkspaceBody } from './kinds.ts'
+import type { Kept, Records } from './records.ts'
+
+/** What a workspace has laid down for its calls. Read whole, and at most 30 s old. */
+export interface Terms {
+  readonly workspace: Kept<'workspace'>
+  readonly budgets: readonly Kept<'budget'>[]
+  /** Of the workspace's own, by provider id: those that may be used, the default one first. The same objects for as long as they are the same records. */
+  readonly credentials: ReadonlyMap<string, readonly Credential[]>
+}
+
+export interface TermsBook {
+  /** As they were read within the last 30 s. Nothing: they have to be read. */
+  fresh(workspaceId: string): Terms | undefined
+  /** Nothing: there is no such workspace. */
+  of(workspaceId: string): Promise<Terms | undefined>
+  /** They changed: they are read anew, and what is being read now is not kept. */
+  forget(workspaceId: string): void
+}
+
+export interface TermsPorts {
+  readonly records: Records
+  readonly clock: Clock
+  /** Opens what can be opened. What cannot is not used, and ends no request. */
+  readonly open: (credentials: readonly Kept<'credential'>[]) => Promise<ReadonlyMap<string, readonly Credential[]>>
+}
+
+const cacheMs = 30_000
+const mostWorkspaces = 10_000
+/** As many budgets, and credentials, as a workspace can have. */
+export const mostOfAKind = 200
+
+interface Cached {
+  readonly terms: Terms
+  readonly until: number
+}
+
+export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
+  const known = new LRUCache<string, Cached>({ max: mostWorkspaces })
+  // One reading for all who ask at once.
+  const reading = new Map<string, Promise<Terms | undefined>>()
+
+  const fresh = (workspaceId: string): Terms | undefined => {
+    const cached = known.get(workspaceId)
+    return cached && cached.until > clock.now() ? cached.terms : undefined
+  }
+  const read = async (workspaceId: string): Promise<Terms | undefined> => {
+    const [workspace, budgets, credentials] = await Promise.all([
+      records.find('workspace', workspaceId, workspaceId),
+      records.list('budget', { workspaceId, limit: mostOfAKind }),
+      records.list('credential', { workspaceId, limit: mostOfAKind }),
+    ])
+    return workspace && { workspace, budgets, credentials: await open(credentials) }
+  }
+  const ask = (workspaceId: string): Promise<Terms | undefined> => {
+    const asked = read(workspaceId)
+      .then(terms => {
+        if (terms && reading.get(workspaceId) === asked) known.set(workspaceId, { terms, until: clock.now() + cacheMs })
+        return terms
+      })
+      .finally(() => {
+        if (reading.get(workspaceId) === asked) reading.delete(workspaceId)
+      })
+    reading.set(workspaceId, asked)
+    return asked
+  }
+  return {
+    fresh,
+    of: async workspaceId => fresh(workspaceId) ?? reading.get(workspaceId) ?? ask(workspaceId),
+    forget(workspaceId) {
+      known.delete(workspaceId)
+      reading.delete(workspaceId)
+    },
+  }
+}
+
+export const isPrepaid = ({ billing }: Pick<WorkspaceBody, 'billing'>): boolean => billing === 'prepaid'

@@ -1,0 +1,197 @@
+import type { CallLimits, KeyBody } from '../access/kinds.ts'
+import { changed, type Kept, made } from '../access/records.ts'
+import { scopes as everyScope, isScope } from '../access/scopes.ts'
+import { makeSecret, prefixOf } from '../access/secret.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { sha256 } from '../runtime/web.ts'
+import { absent, checkText, checkWhole, wrong } from './check.ts'
+import type { Actor, Desk } from './ports.ts'
+
+export interface ApiKeys {
+  /**
+   * The secret is returned once and kept nowhere. `secret`: use this one instead of making one; if the workspace has it
+   * already, that key is returned as it is.
+   *
+   * @example const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'backend' })
+   */
+  create(input: NewApiKey): Promise<ApiKey & { readonly secret: string }>
+  /** In the order of their making. */
+  list(options?: { readonly includeRevoked?: boolean; readonly after?: string; readonly limit?: number }): Promise<readonly ApiKey[]>
+  /** Throws `resource_not_found`. */
+  get(id: string): Promise<ApiKey>
+  update(id: string, input: ApiKeyChange): Promise<ApiKey>
+  /** It stops working: here at once, in other processes within 60 s. A second time changes nothing. */
+  revoke(id: string): Promise<ApiKey>
+}
+
+export interface NewApiKey {
+  readonly name: string
+  /** Default: `inference:invoke`. `*`: all that the actor has. */
+  readonly scopes?: readonly string[] | '*'
+  /** Requests a minute, in all and of each model. */
+  readonly rateLimitRpm?: number
+  readonly limits?: Omit<CallLimits, 'requestsPerMinute'>
+  readonly expiresAt?: Date
+  readonly secret?: string
+}
+
+/** `null` takes a limit or a date away. */
+export interface ApiKeyChange {
+  readonly name?: string
+  readonly rateLimitRpm?: number | null
+  readonly expiresAt?: Date | null
+}
+
+export interface ApiKey extends Omit<KeyBody, 'limits'> {
+  readonly id: string
+  readonly workspaceId: string
+  readonly createdAt: number
+  readonly lastUsedAt?: number
+  readonly rateLimitRpm?: number
+  readonly isActive: boolean
+}
+
+export const apiKeysOf = (desk: Desk): ApiKeys => {
+  const { ports, workspaceId, actor } = desk
+  const { records, register, authenticator, clock } = ports
+  const keyOf = async (id: string): Promise<Kept<'key'>> => {
+    const key = await records.find('key', workspaceId, id)
+    if (!key || key.group === 'system') throw absent('API key', id)
+    return key
+  }
+  const told = (key: Kept<'key'>): ApiKey => apiKeyOf(key, clock.now())
+  return {
+    create: input => create(desk, input),
+    list: async ({ includeRevoked = false, after, limit = 100 } = {}) => {
+      const groups = includeRevoked ? ['active', 'revoked'] : ['active']
+      return (await records.list('key', { workspaceId, groups, limit, ...(after !== undefined && { after }) })).map(told)
+    },
+    get: async id => told(await keyOf(id)),
+    async update(id, input) {
+      checkChange(input, clock.now())
+      const updated = await register(workspaceId, actor, async () => {
+        const key = await keyOf(id)
+        const body = withChange(key.body, input)
+        const changes = { ...input, ...(input.expiresAt && { expiresAt: input.expiresAt.toISOString() }) }
+        return {
+          puts: [changed(key, { body })],
+          events: [{ event: 'api_key.updated', subject: { type: 'api_key', id }, changes: wireNames(changes) }],
+          result: { ...key, body },
+        }
+      })
+      authenticator.forget(id)
+      return told(updated)
+    },
+    async revoke(id) {
+      const revoked = await register(workspaceId, actor, async () => {
+        const key = await keyOf(id)
+        if (key.body.revokedAt !== undefined) return { events: [], result: key }
+        const body = { ...key.body, revokedAt: clock.now() }
+        return {
+          puts: [changed(key, { group: 'revoked', body })],
+          events: [{ event: 'api_key.revoked', subject: { type: 'api_key', id } }],
+          result: { ...key, body },
+        }
+      })
+      authenticator.forget(id)
+      return told(revoked)
+    },
+  }
+}
+
+async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
+  const { records, register, authenticator, clock, ids } = ports
+  const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
+  check(input, secret, clock.now())
+  const scopes = granted(input.scopes, actor)
+  const hash = await sha256(secret)
+  const id = ids.uuid()
+  const key = await register(workspaceId, actor, async () => {
+    const old = input.secret === undefined ? undefined : await records.named('key', hash)
+    if (old) return { events: [], result: sameWorkspace(old, workspaceId) }
+    if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+    const body: KeyBody = {
+      name: input.name,
+      prefix: prefixOf(secret),
+      scopes,
+      ...((rateLimitRpm !== undefined || limits) && {
+        limits: { ...limits, ...(rateLimitRpm !== undefined && { requestsPerMinute: rateLimitRpm }) },
+      }),
+      ...(actor.key && { createdBy: actor.key.id }),
+      ...(expiresAt && { expiresAt: expiresAt.getTime() }),
+    }
+    const record = { id, workspaceId, group: 'active', name: hash, createdAt: clock.now(), body }
+    return {
+      puts: [made('key', record)],
+      events: [{ event: 'api_key.created', subject: { type: 'api_key', id }, changes: { name: input.name, scopes } }],
+      result: { ...record, kind: 'key' as const, version: 1 },
+    }
+  })
+  authenticator.welcome(secret)
+  return { ...apiKeyOf(key, clock.now()), secret }
+}
+
+/** As the actor may: nobody grants what they lack. */
+function granted(asked: NewApiKey['scopes'] = ['inference:invoke'], { key }: Actor): readonly string[] {
+  const mine: readonly string[] = key ? [...key.scopes] : everyScope
+  if (asked === '*') return mine
+  const odd = asked.find(scope => !isScope(scope))
+  if (odd !== undefined) throw wrong('scopes', odd, `names among ${everyScope.join(', ')}`)
+  const lacking = asked.find(scope => !mine.includes(scope))
+  if (lacking !== undefined)
+    throw new GatewayError('operation_not_allowed', {
+      message: `This key lacks the scope "${lacking}", so it cannot grant it.`,
+      param: 'scopes',
+    })
+  return [...new Set(asked)]
+}
+
+const apiKeyOf = ({ id, workspaceId, createdAt, usedAt, body: { limits, ...body } }: Kept<'key'>, now: number): ApiKey => ({
+  ...body,
+  id,
+  workspaceId,
+  createdAt,
+  isActive: body.revokedAt === undefined && (body.expiresAt === undefined || body.expiresAt > now),
+  ...(usedAt !== undefined && { lastUsedAt: usedAt }),
+  ...(limits?.requestsPerMinute !== undefined && { rateLimitRpm: limits.requestsPerMinute }),
+})
+
+function sameWorkspace(key: Kept<'key'>, workspaceId: string): Kept<'key'> {
+  if (key.workspaceId === workspaceId && key.body.revokedAt === undefined) return key
+  throw new GatewayError('duplicate_resource', {
+    message: 'This `secret` is a key already, revoked or of another workspace. Choose another one.',
+    param: 'secret',
+  })
+}
+
+function withChange({ limits, expiresAt: _, ...body }: KeyBody, { name = body.name, rateLimitRpm, expiresAt }: ApiKeyChange): KeyBody {
+  const until = expiresAt === undefined ? _ : expiresAt?.getTime()
+  const { requestsPerMinute, ...others } = limits ?? {}
+  const rpm = rateLimitRpm === undefined ? requestsPerMinute : rateLimitRpm
+  const kept: CallLimits = { ...others, ...(typeof rpm === 'number' && { requestsPerMinute: rpm }) }
+  return { ...body, name, ...(Object.keys(kept).length > 0 && { limits: kept }), ...(until !== undefined && { expiresAt: until }) }
+}
+
+const wireNames = (changes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(changes).map(([name, value]) => [name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`), value]))
+
+function check({ name, rateLimitRpm, limits = {}, expiresAt }: NewApiKey, secret: string, now: number): void {
+  checkChange({ name, ...(rateLimitRpm !== undefined && { rateLimitRpm }), ...(expiresAt && { expiresAt }) }, now)
+  for (const [limit, value] of Object.entries(limits)) if (value !== undefined) checkWhole(limit, value)
+  if (!/^ak_[\x21-\x7e]{8,200}$/.test(secret))
+    throw new GatewayError('invalid_parameter_value', {
+      message: '`secret` must be `ak_` and 8 to 200 visible ASCII characters.',
+      param: 'secret',
+    })
+}
+
+function checkChange({ name, rateLimitRpm, expiresAt }: ApiKeyChange, now: number): void {
+  if (name !== undefined) checkText('name', name)
+  if (typeof rateLimitRpm === 'number') checkWhole('rate_limit_rpm', rateLimitRpm)
+  if (!expiresAt) return
+  if (!Number.isSafeInteger(expiresAt.getTime())) throw wrong('expires_at', 'no valid date', 'a date in the future')
+  if (expiresAt.getTime() <= now) throw wrong('expires_at', expiresAt.toISOString(), 'a date in the future')
+}
+
+export const noWorkspace = (id: string): GatewayError =>
+  new GatewayError('resource_not_found', { message: `There is no workspace "${id}". Make it first, with workspaces.create.` })

@@ -1,0 +1,42 @@
+import type { Storage } from '@signalbox/storage'
+import type { Authenticator } from '../access/authenticate.ts'
+import type { Records } from '../access/records.ts'
+import type { TermsBook } from '../access/terms.ts'
+import type { Clock, Ids, Logger } from '../runtime/ports.ts'
+import type { Registrar } from './register.ts'
+
+/** What every resource of a workspace works with. */
+export interface ManagementPorts {
+  readonly storage: Storage
+  readonly records: Records
+  readonly register: Registrar
+  readonly terms: TermsBook
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+}
+
+/** Who manages. In process nothing need be said: then it is the operator, who may do everything. */
+export interface Actor {
+  /** Absent: the operator of the gateway. */
+  readonly key?: { readonly id: string; readonly name: string; readonly scopes: ReadonlySet<string> }
+  readonly requestId?: string
+  readonly ip?: string
+  /** It happens once under this name, however often it is asked for. */
+  readonly once?: Once
+}
+
+export interface Once {
+  readonly name: string
+  readonly fingerprint: string
+  /** Unix milliseconds; until then it is remembered. */
+  readonly until: number
+}
+
+/** The resources of one workspace, as one actor sees them. */
+export interface Desk {
+  readonly ports: ManagementPorts
+  readonly workspaceId: string
+  readonly actor: Actor
+}

@@ -1,0 +1,122 @@
+import type { AuditRow, Change, Conflict, CreditEntry, RecordPut, RecordRemoval, Storage } from '@signalbox/storage'
+import { made } from '../access/records.ts'
+import type { TermsBook } from '../access/terms.ts'
+import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import type { Clock, Ids } from '../runtime/ports.ts'
+import { type AuditEvent, hashOf } from './audit-chain.ts'
+import type { Actor } from './ports.ts'
+
+/** What shall change, as decided from what was read. */
+export interface Draft<T> {
+  readonly puts?: readonly RecordPut[]
+  readonly removals?: readonly RecordRemoval[]
+  readonly credits?: readonly CreditEntry[]
+  readonly events: readonly AuditEvent[]
+  readonly result: T
+  /** What the caller hears where a name is taken already. */
+  readonly taken?: GatewayError
+}
+
+/**
+ * The one way to change what a workspace owns: the change, the audit rows that tell of it, and the note that this request was
+ * done, all in one step or none of it. `decide` reads and decides; where somebody else was faster it is asked again. What it
+ * throws ends the matter. A draft without events changes nothing.
+ */
+export type Registrar = <T>(workspaceId: string, actor: Actor, decide: () => Promise<Draft<T>>) => Promise<T>
+
+export interface RegistrarPorts {
+  readonly storage: Pick<Storage, 'records' | 'audit'>
+  readonly terms: Pick<TermsBook, 'forget'>
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/** Other processes may write to the same chain; more than this many do not come in between by chance. */
+const mostTries = 8
+
+export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): Registrar {
+  // One after the other within a process: they would only push each other aside.
+  const queues = new Map<string, Promise<unknown>>()
+  const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {
+    const turn = (queues.get(workspaceId) ?? Promise.resolve()).then(run, run)
+    const over = turn.then(
+      () => {},
+      () => {},
+    )
+    queues.set(workspaceId, over)
+    void over.then(() => queues.get(workspaceId) === over && queues.delete(workspaceId))
+    return turn
+  }
+
+  const attempt = async <T>(workspaceId: string, actor: Actor, draft: Draft<T>): Promise<Conflict | undefined> => {
+    const at = clock.now()
+    const change: Change = {
+      puts: [...(draft.puts ?? []), ...noteOf(workspaceId, actor, { at, id: ids.uuid() })],
+      removals: draft.removals ?? [],
+      credits: draft.credits ?? [],
+      audit: await rowsOf(draft.events, { workspaceId, actor, at }),
+    }
+    return storage.records.commit(change)
+  }
+  const rowsOf = async (
+    events: readonly AuditEvent[],
+    { workspaceId, actor, at }: { readonly workspaceId: string; readonly actor: Actor; readonly at: number },
+  ): Promise<readonly AuditRow[]> => {
+    let last = await storage.audit.last(workspaceId)
+    const rows: AuditRow[] = []
+    for (const { event, subject, changes } of events) {
+      const row = {
+        id: ids.uuid(),
+        workspaceId,
+        place: (last?.place ?? 0) + 1,
+        event,
+        ...(actor.key && { actorKeyId: actor.key.id, actorName: actor.key.name }),
+        subjectType: subject.type,
+        subjectId: subject.id,
+        at,
+        ...(actor.requestId !== undefined && { requestId: actor.requestId }),
+        ...(actor.ip !== undefined && { ip: actor.ip }),
+        changes: JSON.stringify(changes ?? {}),
+        previousHash: last?.hash ?? '',
+      }
+      last = { ...row, hash: await hashOf(row) }
+      rows.push(last)
+    }
+    return rows
+  }
+
+  return (workspaceId, actor, decide) =>
+    inTurn(workspaceId, async () => {
+      for (let tries = 0; tries < mostTries; tries++) {
+        const draft = await decide()
+        if (draft.events.length === 0) return draft.result
+        const conflict = await attempt(workspaceId, actor, draft).catch((reason: unknown) => {
+          throw storeDown(reason)
+        })
+        if (!conflict) {
+          terms.forget(workspaceId)
+          return draft.result
+        }
+        if (conflict.on === 'name') throw conflict.kind === 'reply' ? doneBefore() : (draft.taken ?? taken(conflict.kind))
+      }
+      throw new GatewayError('service_unavailable', {
+        message: 'Too many changes to this workspace at once. Try again in a moment.',
+        retryAfterMs: 1_000,
+      })
+    })
+}
+
+const noteOf = (workspaceId: string, { once }: Actor, { at, id }: { readonly at: number; readonly id: string }): readonly RecordPut[] =>
+  once
+    ? [made('reply', { workspaceId, id, name: once.name, createdAt: at, expiresAt: once.until, body: { fingerprint: once.fingerprint } })]
+    : []
+
+/** Whoever set the name of what shall happen once looks up what came of it. */
+export const doneBefore = (): GatewayError =>
+  new GatewayError('idempotency_replay_unavailable', {
+    message:
+      'A request with this `Idempotency-Key` was done before, and its answer is not kept. Look at the resource itself, or use another key.',
+  })
+
+const taken = (kind: string): GatewayError =>
+  new GatewayError('duplicate_resource', { message: `There is such a ${kind} already. Change that one, or make another.` })

@@ -1,0 +1,54 @@
+import type { AuditQuery, AuditRow, AuditStore } from '@signalbox/storage'
+
+/** The chains, and the one verb that `records.commit` has beside those of the store. */
+export interface MemoryAudit extends AuditStore {
+  /** Whether the row follows the last of its workspace. */
+  follows(row: AuditRow): boolean
+  append(rows: readonly AuditRow[]): void
+}
+
+/** Audit rows by workspace. `await memoryAudit(10_000).last('ws_1')` */
+export function memoryAudit(maxRows: number): MemoryAudit {
+  const chains = new Map<string, AuditRow[]>()
+  const of = (workspaceId: string): readonly AuditRow[] => chains.get(workspaceId) ?? []
+  return {
+    follows({ workspaceId, place, previousHash }) {
+      const last = of(workspaceId).at(-1)
+      return place === (last?.place ?? 0) + 1 && previousHash === (last?.hash ?? '')
+    },
+    append(rows) {
+      for (const row of rows) {
+        const chain = chains.get(row.workspaceId) ?? []
+        chains.set(row.workspaceId, chain)
+        chain.push({ ...row })
+        // Cut in one go once a quarter too many are there: cheaper than shifting one out each time.
+        if (chain.length > maxRows * 1.25) chain.splice(0, chain.length - maxRows)
+      }
+    },
+    async last(workspaceId) {
+      const last = of(workspaceId).at(-1)
+      return last && { ...last }
+    },
+    async list({ after, limit, ...query }) {
+      const chain = of(query.workspaceId)
+      const end = after === undefined ? chain.length : chain.findIndex(({ id }) => id === after)
+      const found: AuditRow[] = []
+      for (let at = end - 1; at >= 0 && found.length < limit; at--) {
+        const row = chain[at]
+        if (row && isIn(row, query)) found.push({ ...row })
+      }
+      return found
+    },
+    chain: async (workspaceId, { after, limit }) =>
+      of(workspaceId)
+        .filter(({ place }) => place > after)
+        .slice(0, Math.max(0, limit))
+        .map(row => ({ ...row })),
+  }
+}
+
+const isIn = (row: AuditRow, { event, actorKeyId, from, to }: Omit<AuditQuery, 'after' | 'limit'>): boolean =>
+  (event === undefined || row.event === event) &&
+  (actorKeyId === undefined || row.actorKeyId === actorKeyId) &&
+  (from === undefined || row.at >= from) &&
+  (to === undefined || row.at < to)

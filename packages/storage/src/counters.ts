@@ -1,0 +1,30 @@
+export interface CounterStore {
+  /**
+   * Adds to all counters, or to none if any would pass its limit. A window begins at a counter's first take and holds
+   * at most `limit`; after `windowMs` the counter begins anew. The refusal names the first counter without room, and the
+   * time until it has some.
+   */
+  take(requests: readonly CounterRequest[], at: number): Promise<CounterRefusal | undefined>
+  /** Corrects a counter once the true amount is known. Never refuses; never starts a window. */
+  add(key: string, amount: number, at: number): Promise<void>
+  /** A slot that frees itself after `ttlMs`, so that a crash cannot hold it. False: all are taken. The same slot twice is one slot. */
+  enter(slot: SlotRequest, at: number): Promise<boolean>
+  leave(key: string, slot: string): Promise<void>
+}
+
+export interface CounterRequest {
+  readonly key: string
+  readonly amount: number
+  readonly limit: number
+  readonly windowMs: number
+}
+export interface CounterRefusal {
+  readonly key: string
+  readonly retryAfterMs: number
+}
+export interface SlotRequest {
+  readonly key: string
+  readonly slot: string
+  readonly limit: number
+  readonly ttlMs: number
+}

@@ -1,0 +1,85 @@
+export interface LedgerStore {
+  /**
+   * Holds on every account, or on none. The same `id` twice is one hold, and answers as the first did; an `id` whose hold ran
+   * out unsettled may be held anew.
+   */
+  reserve(hold: HoldRequest): Promise<HoldRefusal | undefined>
+  /**
+   * Ends a hold and writes an entry of the true amount for each account named (an account not named pays nothing; none
+   * named: a release). The true amount may pass the hold: what was used is owed. The same `id` twice does nothing the
+   * second time; an `id` that was never held, or whose hold ran out, is charged all the same, once.
+   */
+  settle(settlement: Settlement): Promise<void>
+  /** Money in, or a correction. The same `id` twice for one account is one entry. */
+  credit(entry: CreditEntry): Promise<void>
+  balance(account: string, at: number): Promise<Balance>
+  /** Newest first. */
+  entries(account: string, query: EntryQuery): Promise<readonly LedgerEntry[]>
+}
+
+export interface HoldRequest {
+  readonly id: string
+  /** On every account that does not say otherwise. */
+  readonly amount: number
+  readonly accounts: readonly AccountHold[]
+  readonly at: number
+  /** Past the request's deadline: a hold left behind by a crash counts until then and no longer, and the store forgets it by itself. */
+  readonly expiresAt: number
+}
+export interface AccountHold {
+  readonly account: string
+  /** The account's balance less its live holds may not fall below this. `-Infinity`: never refuses. */
+  readonly floor: number
+  /** Where it is not the amount of the whole hold. */
+  readonly amount?: number
+}
+export interface HoldRefusal {
+  readonly account: string
+  /** What the account could still hold. */
+  readonly available: number
+}
+export interface Settlement {
+  readonly id: string
+  /** Microdollars by account, each 0 or more. */
+  readonly amounts: Readonly<Record<string, number>>
+  readonly at: number
+}
+export interface CreditEntry {
+  readonly id: string
+  readonly account: string
+  /** Above 0. An adjustment may be below 0, and may take an account below 0. */
+  readonly amount: number
+  readonly at: number
+  /** Default: `credit`. An adjustment counts as money in, whichever its sign. */
+  readonly kind?: 'credit' | 'adjustment'
+  readonly note?: string
+}
+export interface Balance {
+  /** Credit less what was spent. */
+  readonly balance: number
+  /** Set aside by live holds. */
+  readonly held: number
+  readonly credited: number
+  readonly spent: number
+}
+export interface EntryQuery {
+  readonly limit: number
+  /** Goes on before the entry of this id; one that is not there has nothing before it. */
+  readonly before?: string
+  /** `from` included, `to` not. */
+  readonly from?: number
+  readonly to?: number
+  /** Only entries of this id. */
+  readonly id?: string
+}
+export interface LedgerEntry {
+  /** Of usage: the request's. Else as it was given. */
+  readonly id: string
+  readonly account: string
+  readonly kind: 'credit' | 'usage' | 'adjustment'
+  /** Credit above 0, usage below or at 0. */
+  readonly amount: number
+  readonly balanceAfter: number
+  readonly at: number
+  readonly note?: string
+}
