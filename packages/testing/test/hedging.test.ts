@@ -20,7 +20,7 @@ async function open(options: Partial<Staging> = {}) {
   // A second of waiting is worth more than a short call, and the first is the favourite as long as it answers.
   const scene = await openScene({ clock, providers, offers: providers.map(each => offerOf(each, price)), strategy: 'latency', ...options })
   await scene.load(1, 60)
-  second.mood = acts.stall(320, answer)
+  second.mood = acts.stall(400, answer)
   await scene.load(1, 60)
   return { ...scene, first, second, before: { first: first.calls.length, second: second.calls.length } }
 }

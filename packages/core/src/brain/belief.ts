@@ -17,9 +17,10 @@ export interface Belief {
   readonly reading: Reading
   /** ln of tokens a second. */
   readonly speed: Average
-  /** Milliseconds that a failure before first content takes, and one of a whole answer: who is silent is given up much later there. */
+  /** Milliseconds that a failure before first content takes. */
   readonly lost: Average
-  readonly lostWhole: Average
+  /** Of failures before first content, the share that came of silence. */
+  readonly hung: Average
   readonly capacity: Capacity
   readonly breaker: Breaker
   /** Share of what should be in its cache that is. */
@@ -36,9 +37,11 @@ export interface Belief {
   heard: number
   /** When the last did. Before the first: when the belief was made. */
   heardAt: number
-  /** When it may be asked next though it is not the best, and how long until then the next time. */
+  /** When it may be asked next though it is not the best. */
   probeAt: number
-  probeMs: number
+  /** What may have been lost by not asking it since it was last asked, and the requests that this does not count yet. */
+  missed: number
+  passed: number
 }
 
 /** An offer and what is believed of it. */
@@ -65,7 +68,6 @@ export interface Underway extends Attempt {
 export const usualLevel = Math.log(600)
 /** Milliseconds that a failure takes, where none was seen. */
 export const usualLostMs = 400
-const usualLostWholeMs = 5_000
 export const usualSpeed = Math.log(60)
 
 export const makeBelief = (at: number): Belief => ({
@@ -75,10 +77,11 @@ export const makeBelief = (at: number): Belief => ({
   reading: makeReading(),
   speed: makeAverage(usualSpeed),
   lost: makeAverage(usualLostMs),
-  lostWhole: makeAverage(usualLostWholeMs),
+  hung: makeAverage(0.3, 3),
   capacity: makeCapacity(at),
   breaker: makeBreaker(),
-  warmth: makeAverage(0.9),
+  // One miss must not end it: whoever is believed to keep nothing gets no conversation, and can never show that it does.
+  warmth: makeAverage(0.9, 20),
   silent: new Set(),
   counts: makeCounts(),
   provenAt: Number.NEGATIVE_INFINITY,
@@ -86,5 +89,6 @@ export const makeBelief = (at: number): Belief => ({
   heard: 0,
   heardAt: at,
   probeAt: 0,
-  probeMs: 0,
+  missed: 0,
+  passed: 0,
 })

@@ -10,7 +10,7 @@ import { onwards } from './onwards.ts'
 import { type Chosen, type Mind, planFor } from './plan.ts'
 import type { Attempt, Choice, Failed, Recorded, Router, RouterOffer, RouterPlan, RouterRequest, Used } from './port.ts'
 import type { Preference, Worth } from './preferences.ts'
-import { makeBudget, probed } from './probe.ts'
+import { asked, makeBudget, probed } from './probe.ts'
 import { createRecorder, emptyTrace, type RecordOptions } from './recorder.ts'
 import type { Strategy } from './sight.ts'
 import { type Average, blend, makeAverage } from './speed.ts'
@@ -107,6 +107,7 @@ export function createBrain({ preference, seed, record, memory, ...clock }: Brai
       if (call.stream) belief.silent.add(call)
       if (!placed) spend(belief.capacity, now)
       tried(belief.breaker)
+      asked(belief)
       if (why === 'probe') probed(belief, now, mind.probing)
       return call
     },

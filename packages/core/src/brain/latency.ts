@@ -71,6 +71,10 @@ export function makeLatency(at: number, level: number): Latency {
 export const levelNow = (latency: Latency, now: number): number =>
   latency.longRun + (latency.level - latency.longRun) * Math.exp((latency.at - now) / relaxMs)
 
+/** How likely it is that a level that rose has fallen back: four times in five where the last answer was far below it. */
+export const settledNow = (latency: Latency, now: number): number =>
+  latency.offside < 0 ? 0.8 : 1 - Math.exp((latency.at - now) / relaxMs)
+
 export const doubtNow = (latency: Latency, now: number): number => Math.min(mostDoubt, latency.doubt + drift * (now - latency.at))
 
 /** Learns from one answer that took so many milliseconds, the reading of its prompt left out. */
@@ -141,6 +145,10 @@ function measure(latency: Latency): void {
   latency.p996 = quantile(latency, 0.004 * sum)
   latency.p997 = quantile(latency, 0.003 * sum)
 }
+
+/** How far beyond the level this share of answers begins. */
+export const beyond = (latency: Latency, share: number): number =>
+  quantile(latency, share * latency.bins.reduce((all, each) => all + each, 0))
 
 /** Above which no more than `mass` lies; inside a bin by its share. */
 function quantile({ bins }: Latency, mass: number): number {

@@ -5,8 +5,7 @@ import { accepted, holdFor, refused } from './capacity.ts'
 import { countSpeed, countWait } from './counts.ts'
 import { levelNow, observe } from './latency.ts'
 import type { Failed, Used } from './port.ts'
-import { endured, fell, fellAgain, lived } from './probe.ts'
-import { afterContent, beforeContent, expected, isHigh, note } from './rate.ts'
+import { afterContent, beforeContent, expected, note } from './rate.ts'
 import { observeReading, perToken } from './reading.ts'
 import { blend } from './speed.ts'
 
@@ -21,18 +20,13 @@ export function learnContent(call: Underway, now: number): void {
   const { belief } = call.contender
   const milliseconds = now - call.startedAt
   const base = Math.max(milliseconds - perToken(belief.reading) * call.coldTokens, 0.2 * milliseconds)
-  const off = Math.log(Math.max(1, base)) - belief.latency.longRun
   // A slow answer tells of the offer's state, not of what it takes to read a prompt.
   const usual = Math.exp(levelNow(belief.latency, now)) * 2
   observeReading(belief.reading, call.coldTokens, Math.min(milliseconds, usual + perToken(belief.reading) * call.coldTokens))
   observe(belief.latency, base, now)
   countWait(belief.counts, base)
   answered(call, now)
-  if (off < hopedFor && !isHigh(belief.breaking, afterContent, now)) lived(belief, now)
 }
-
-/** As good as its usual form, as a logarithm. */
-const hopedFor = 0.3
 
 function answered({ contender: { belief }, startedAt }: Underway, now: number): void {
   belief.provenAt = Math.max(belief.provenAt, startedAt)
@@ -47,11 +41,9 @@ function answered({ contender: { belief }, startedAt }: Underway, now: number): 
 export function learnEnd(call: Underway, used: Used, now: number): void {
   const { belief } = call.contender
   const { outputTokens = 0 } = used
+  note(belief.breaking, afterContent, { bad: false, now })
+  belief.counts.finished += 1
   if (call.stream) {
-    // Whoever breaks off is hoped for only once it has come to an end.
-    if (isHigh(belief.breaking, afterContent, now)) endured(belief, now)
-    note(belief.breaking, afterContent, { bad: false, now })
-    belief.counts.finished += 1
     const growingMs = now - (call.firstContentAt ?? now)
     if (outputTokens >= fewTokens && growingMs > 0) {
       const speed = Math.log((outputTokens * 1_000) / growingMs)
@@ -104,24 +96,28 @@ const lessons: Readonly<Record<Failed['kind'], (call: Underway, lesson: Lesson) 
 
 export const learnFailure = (call: Underway, lesson: Lesson): void => lessons[lesson.kind](call, lesson)
 
-function learnFault(call: Underway, { now, chance, retryAfterMs }: Lesson): void {
+function learnFault(call: Underway, { kind, now, chance, retryAfterMs }: Lesson): void {
   const { belief } = call.contender
   belief.heard += 1
   belief.heardAt = now
-  if (call.firstContentAt !== undefined) {
+  if (call.firstContentAt !== undefined || (kind === 'error' && hasProbablyBroken(call, now))) {
     untried(belief.breaker)
     note(belief.breaking, afterContent, { bad: true, now })
-    fellAgain(belief, now)
     belief.counts.broken += 1
     return
   }
   note(belief.failing, beforeContent, { bad: true, now })
-  fell(belief, now)
   belief.counts.failed += 1
-  blend(call.stream ? belief.lost : belief.lostWhole, now - call.startedAt, 0.15)
+  blend(belief.hung, kind === 'timeout' ? 1 : 0, 0.15)
+  // How long a whole answer was waited for in vain says nothing of streams.
+  if (call.stream || kind === 'error') blend(belief.lost, now - call.startedAt, 0.15)
   broke(belief.breaker, now, { failing: expected(belief.failing, beforeContent, now), chance })
   if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
 }
+
+/** Whether a whole answer failed or broke off nobody sees: it is put down to what is likelier. */
+const hasProbablyBroken = ({ stream, contender: { belief } }: Underway, now: number): boolean =>
+  !stream && expected(belief.breaking, afterContent, now) > expected(belief.failing, beforeContent, now)
 
 /** Answers after which a silence can be called too long. */
 const wellKnown = 10

@@ -178,15 +178,15 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
     // whoever is silent is given up much later there.
     if (stream && !request.dry) mind.streamedAt = now
     const mayTry =
-      !request.dry &&
-      !failed &&
-      now - mind.streamedAt < streamsPassMs === stream &&
-      request.rank === undefined &&
-      contenders.length > 1 &&
-      readers.length === 0 &&
-      looking.leftMs > leisureMs
+      !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
     const hope = mayTry
-      ? hopeAmong(contenders, looking, { budget: probing, strategy, leader: () => decide({ offers, sights }, strategy).at })
+      ? hopeAmong(contenders, looking, {
+          budget: probing,
+          strategy,
+          sights,
+          brief: now - mind.streamedAt < streamsPassMs === stream,
+          leader: () => decide({ offers, sights }, strategy),
+        })
       : undefined
     return { contenders, looking, sights, offers, shunned, hope }
   }

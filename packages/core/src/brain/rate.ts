@@ -78,5 +78,11 @@ export function expectedIf(rate: Rate, by: Ailments, { now, given }: { readonly 
   return (inOrder * rate.usual + ailing * by.ailing + sick * by.sick + dead * by.dead) / (inOrder + ailing + sick + dead)
 }
 
+/** That all is in order. */
+export function inOrderNow(rate: Rate, by: Ailments, now: number): number {
+  const kept = Math.exp((rate.at - now) / lastsMs)
+  return 1 - 3 * by.chance + (rate.inOrder - (1 - 3 * by.chance)) * kept
+}
+
 /** Far more goes wrong than usual. */
 export const isHigh = (rate: Rate, by: Ailments, now: number): boolean => expected(rate, by, now) > 5 * by.usual

@@ -40,6 +40,8 @@ const luck = 0.35
  * warm there stands in it for long.
  */
 const strangersPatience = 0.08
+/** Whoever is silent when a whole answer is due is given up after so many times what one takes. */
+const wholePatience = 4
 /** Nobody stands in line for longer, whatever the offer says. */
 const longestLineMs = 30_000
 
@@ -60,14 +62,17 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
   const growingMs = (outputTokens / Math.exp(speed)) * 1_000
   const heldMs = waitFor(belief.capacity, now)
   const inLine = heldMs <= (warm > 0 ? looking.patienceMs : looking.patienceMs * strangersPatience) ? heldMs : 0
+  const failure = expectedIf(belief.failing, beforeContent, { now, given: silence.given })
+  const breaking = expected(belief.breaking, afterContent, now)
   return {
     cost: Math.fround(expectedCost(offer, looking, { warm, warmth: belief.warmth.value })),
     // The wait for a place counts like any other.
     firstContentMs: Math.fround(Math.min(heldMs, longestLineMs) + firstContentMs),
     growingMs: Math.fround(growingMs),
-    failure: Math.fround(expectedIf(belief.failing, beforeContent, { now, given: silence.given })),
-    lostMs: Math.fround(stream ? belief.lost.value : belief.lostWhole.value),
-    breaking: Math.fround(expected(belief.breaking, afterContent, now)),
+    // Of a whole answer nothing was seen when it breaks off: another can be asked.
+    failure: Math.fround(stream ? failure : 1 - (1 - failure) * (1 - breaking)),
+    lostMs: Math.fround(stream ? belief.lost.value : belief.lost.value + belief.hung.value * wholePatience * growingMs),
+    breaking: Math.fround(stream ? breaking : 0),
     lateness: Math.fround(
       lateness(belief, { leftMs: looking.leftMs - Math.min(heldMs, longestLineMs) - (stream ? 0 : growingMs), level, firstContentMs }),
     ),
@@ -94,7 +99,7 @@ export function seeHopefully({ offer, belief }: Contender, looking: Looking): Si
     growingMs: Math.fround((outputTokens / Math.exp(speed)) * 1_000),
     failure: Math.fround(Math.min(belief.failing.usual, beforeContent.usual)),
     lostMs: Math.fround(Math.min(belief.lost.value, usualLostMs)),
-    breaking: Math.fround(Math.min(belief.breaking.usual, afterContent.usual)),
+    breaking: looking.stream ? Math.fround(Math.min(belief.breaking.usual, afterContent.usual)) : 0,
     lateness: 0,
     heldMs: Math.fround(waitFor(belief.capacity, now)),
     restingMs: Math.fround(restOf(belief.breaker, now)),

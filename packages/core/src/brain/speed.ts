@@ -5,7 +5,8 @@ export interface Average {
   seen: number
 }
 
-export const makeAverage = (value: number): Average => ({ value, seen: 0 })
+/** `seen`: as if so many had been seen already. */
+export const makeAverage = (value: number, seen = 0): Average => ({ value, seen })
 
 /** The first few count alike, then each new one for `weight`. */
 export function blend(average: Average, seen: number, weight: number): void {
