@@ -13,7 +13,19 @@ export interface ErrorFacts {
   /** Who limits: sent as `X-Rate-Limit-Source`. */
   readonly limitedBy?: 'provider' | 'routing'
   readonly attempts?: readonly FailedAttempt[]
+  /** The budget that is used up: sent as `X-Budget-*`. */
+  readonly budget?: BudgetFacts
   readonly cause?: unknown
+}
+
+/** Where a budget stands. Microdollars. */
+export interface BudgetFacts {
+  readonly limit: number
+  readonly used: number
+  /** 0 where it is used up, and past it. */
+  readonly remaining: number
+  /** Unix milliseconds. Absent: it never begins anew. */
+  readonly resetsAt?: number
 }
 
 /**
