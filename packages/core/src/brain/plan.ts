@@ -79,7 +79,8 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
     if (open.length === 0) return undefined
     const cut = [...asked.values()].some(({ ended }) => ended === 'timeout')
     const failed = new Set([...asked.values()].flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
-    const seen = { ...judging.look(open, failed), cut }
+    const spare = among.find(contender => !open.includes(contender) && mayBeAskedAgain(asked.get(contender)))
+    const seen = { ...judging.look(open, failed), cut, spare }
     const chosen = judging.choose(seen, left)
     return noted(seen, {
       ...chosen,
@@ -127,6 +128,8 @@ interface Look extends View {
   readonly contenders: readonly Contender[]
   readonly looking: Looking
   readonly cut?: boolean
+  /** Has failed the request, and may be asked again when nobody else is left. */
+  readonly spare?: Contender | undefined
 }
 
 interface Judging {
@@ -197,11 +200,12 @@ function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]):
     const sight = isProbe && hope ? hope.sight : (sights[at] as Sight)
     const second = attempts > 1 ? runnerUp(seen, at, strategy) : undefined
     const next = second === undefined ? undefined : { belief: (contenders[second] as Contender).belief, sight: sights[second] as Sight }
-    const timeoutMs = timeoutOf({ belief: contender.belief, sight, probing: isProbe }, next, {
+    const timeoutMs = timeoutOf({ belief: contender.belief, sight, probing: isProbe }, next?.belief, {
       looking,
       ceilingMs: request.timeoutMs ?? (stream ? ceilings.stream : ceilings.whole),
       coldMs: request.coldTimeoutMs ?? usualColdMs,
       cut: seen.cut === true,
+      spare: attempts > 1 ? seen.spare?.belief : undefined,
       leastMs: request.leastTimeoutMs ?? 0,
     })
     const mayHedge = request.hedge === true && stream && worth && next && isFree(next.sight) && hedging.saved >= 1

@@ -48,24 +48,26 @@ interface Bounds {
   readonly cut: boolean
   /** No learned time-out is shorter. */
   readonly leastMs: number
+  /** Somebody who has failed the request already: better than whoever leaves calls unanswered. */
+  readonly spare: Belief | undefined
 }
 
-/** `next`: who would be asked then; nothing where nobody is left. */
+/** `next`: who would be asked then; nothing where nobody is left who has not failed. */
 export function timeoutOf(
   { belief, sight, probing }: Seen & { readonly probing: boolean },
-  next: Seen | undefined,
-  { looking, ceilingMs, coldMs, cut, leastMs }: Bounds,
+  next: Belief | undefined,
+  { looking, ceilingMs, coldMs, cut, leastMs, spare }: Bounds,
 ): number {
   const { leftMs, stream, now, inputTokens } = looking
   const most = Math.max(1, Math.min(ceilingMs, leftMs))
-  // Nobody else: all the time that there is.
-  if (!next) return most
   const { latency, reading, speed } = belief
   const doubted = silentShare(belief, now)
+  const later = next ?? (doubted > rarely ? spare : undefined)
+  // Nobody else: all the time that there is.
+  if (!later) return most
   const slowest = doubted > rarely ? Math.exp(beyond(latency, doubted)) : patience * Math.exp(latency.p997)
   const longest = Math.exp(levelNow(latency, now)) * slowest + perToken(reading) * inputTokens
   if (stream) {
-    const later = next.belief
     const spare = leftMs - Math.exp(levelNow(later.latency, now) + later.latency.p95) - perToken(later.reading) * inputTokens
     const least = Math.max(Math.min(leastMs, spare), probing || doubted > rarely ? shortestDoubtedMs : shortestMs)
     const usual = latency.seen >= (probing ? known : seenEnough) ? Math.max(least, longest) : coldMs
