@@ -12,6 +12,7 @@ export function memoryAudit(maxRows: number): MemoryAudit {
   const chains = new Map<string, AuditRow[]>()
   const of = (workspaceId: string): readonly AuditRow[] => chains.get(workspaceId) ?? []
   return {
+    forgets: true,
     follows({ workspaceId, place, previousHash }) {
       const last = of(workspaceId).at(-1)
       return place === (last?.place ?? 0) + 1 && previousHash === (last?.hash ?? '')

@@ -3,6 +3,8 @@
  * there is no verb that changes or removes one.
  */
 export interface AuditStore {
+  /** Only the newest rows are kept, so a chain may begin in the middle. Default: false. */
+  readonly forgets?: boolean
   /** The newest row. */
   last(workspaceId: string): Promise<AuditRow | undefined>
   /** Newest first. */

@@ -18,7 +18,7 @@ const house = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
   const terms = keepTerms({ records, clock, open: async () => new Map() })
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
   const register = makeRegistrar({ storage, terms, clock, ids })
-  const workspaces = workspacesOf({ storage, records, register, terms, authenticator, clock, ids, logger })
+  const workspaces = workspacesOf({ storage, records, register, terms, authenticator, clock, ids, logger, strategies: [], hooks: {} })
   await workspaces.create({ id: 'w', name: 'W' })
   return { storage, authenticator, keys: workspaces('w').apiKeys, workspaces, now }
 }

@@ -2,7 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
-import type { Clock, Ids, Logger } from '../runtime/ports.ts'
+import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
 import type { Registrar } from './register.ts'
 
 /** What every resource of a workspace works with. */
@@ -15,6 +15,9 @@ export interface ManagementPorts {
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
+  /** Names of the strategies that a request may ask for. */
+  readonly strategies: readonly string[]
+  readonly hooks: Hooks
 }
 
 /** Who manages. In process nothing need be said: then it is the operator, who may do everything. */

@@ -3,6 +3,7 @@ import { made } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
 import { GatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
+import { sleep } from '../runtime/timers.ts'
 import { type AuditEvent, hashOf } from './audit-chain.ts'
 import type { Actor } from './ports.ts'
 
@@ -31,8 +32,9 @@ export interface RegistrarPorts {
   readonly ids: Ids
 }
 
-/** Other processes may write to the same chain; more than this many do not come in between by chance. */
-const mostTries = 8
+/** Other processes may write to the same chain: whoever was too late waits for a moment of its own, longer each time. */
+const mostTries = 20
+const waitMs = 2
 
 export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): Registrar {
   // One after the other within a process: they would only push each other aside.
@@ -98,6 +100,7 @@ export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): R
           return draft.result
         }
         if (conflict.on === 'name') throw conflict.kind === 'reply' ? doneBefore() : (draft.taken ?? taken(conflict.kind))
+        await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * waitMs * tries)
       }
       throw new GatewayError('service_unavailable', {
         message: 'Too many changes to this workspace at once. Try again in a moment.',

@@ -1,8 +1,13 @@
 import type { WorkspaceBody } from '../access/kinds.ts'
 import { made } from '../access/records.ts'
 import { type ApiKeys, apiKeysOf } from './api-keys.ts'
+import { type AuditEvents, auditEventsOf } from './audit-events.ts'
 import { type Billing, billingOf } from './billing.ts'
+import { acceptInvite, type Invites, invitesOf } from './invites.ts'
+import { type Member, type Members, membersOf } from './members.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
+import { type RoutingDefaultsDesk, routingDefaultsOf } from './routing-defaults.ts'
+import { type SettingsDesk, settingsOf } from './settings.ts'
 
 /**
  * The workspaces of the gateway, and what each of them owns.
@@ -16,6 +21,8 @@ export interface Workspaces {
   (id: string, actor?: Actor): Workspace
   /** Of two with one id the first is kept, and returned. */
   create(input: NewWorkspace): Promise<{ readonly id: string; readonly name: string }>
+  /** Whoever has the token of an invite becomes a member of its workspace. */
+  acceptInvite(input: { readonly token: string; readonly name: string }): Promise<Member & { readonly workspaceId: string }>
   list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly { readonly id: string; readonly name: string }[]>
 }
 
@@ -29,6 +36,11 @@ export interface NewWorkspace {
 export interface Workspace {
   readonly apiKeys: ApiKeys
   readonly billing: Billing
+  readonly settings: SettingsDesk
+  readonly routingDefaults: RoutingDefaultsDesk
+  readonly members: Members
+  readonly invites: Invites
+  readonly auditEvents: AuditEvents
 }
 
 export function workspacesOf(ports: ManagementPorts): Workspaces {
@@ -45,6 +57,7 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
           result: { id, name },
         }
       }),
+    acceptInvite: (input: { readonly token: string; readonly name: string }) => acceptInvite(ports, input),
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
       (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
   })
@@ -53,4 +66,9 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
 const workspaceOf = (desk: Desk): Workspace => ({
   apiKeys: apiKeysOf(desk),
   billing: billingOf(desk),
+  settings: settingsOf(desk),
+  routingDefaults: routingDefaultsOf(desk),
+  members: membersOf(desk),
+  invites: invitesOf(desk),
+  auditEvents: auditEventsOf(desk),
 })

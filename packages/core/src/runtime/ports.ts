@@ -44,6 +44,18 @@ export interface Hooks {
   onFailure?(call: CallFacts, failure: Failure): void
   onCommit?(call: CallFacts, provider: string, afterMs: number): void
   onSettle?(call: CallFacts, result: SettledFacts): void
+  /** An invite was made: it is yours to send. Its token is told nowhere else but in the answer to who made it. */
+  onInvite?(mail: InviteFacts): void | Promise<void>
+}
+
+export interface InviteFacts {
+  readonly workspaceId: string
+  readonly workspaceName: string
+  readonly email: string
+  readonly role: string
+  readonly token: string
+  /** Unix milliseconds. */
+  readonly expiresAt: number
 }
 
 export interface CallFacts {

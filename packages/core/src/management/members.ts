@@ -1,0 +1,124 @@
+import type { MemberBody } from '../access/kinds.ts'
+import { type Role, roles } from '../access/kinds.ts'
+import { changed, type Kept, made, removed } from '../access/records.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { noWorkspace } from './api-keys.ts'
+import { absent, checkText, wrong } from './check.ts'
+import type { Desk } from './ports.ts'
+
+export interface Member extends MemberBody {
+  readonly id: string
+}
+
+export interface Members {
+  /** In the order of their joining. */
+  list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly Member[]>
+  /** In process only, for the first owner above all; others are invited. The same email twice is `duplicate_resource`. */
+  add(input: { readonly email: string; readonly name: string; readonly role: Role }): Promise<Member>
+  /** The last owner stays one: `state_precondition_failed`. */
+  update(id: string, input: { readonly role?: Role }): Promise<Member>
+  remove(id: string): Promise<Member>
+}
+
+/** More people than share one workspace. */
+const mostMembers = 1_000
+
+export function membersOf({ ports, workspaceId, actor }: Desk): Members {
+  const { records, register, clock, ids } = ports
+  const find = async (id: string): Promise<Kept<'member'>> => {
+    const member = await records.find('member', workspaceId, id)
+    if (!member) throw absent('member', id)
+    return member
+  }
+  const all = (): Promise<readonly Kept<'member'>[]> => records.list('member', { workspaceId, limit: mostMembers })
+  const keepAnOwner = async (leaving: Kept<'member'>): Promise<void> => {
+    if (leaving.body.role !== 'owner') return
+    if ((await all()).some(({ id, body }) => id !== leaving.id && body.role === 'owner')) return
+    throw new GatewayError('state_precondition_failed', {
+      message: 'This member is the last owner. Make another member owner first.',
+      param: 'role',
+    })
+  }
+  return {
+    list: async ({ after, limit = 100 } = {}) =>
+      (await records.list('member', { workspaceId, limit, ...(after !== undefined && { after }) })).map(memberOf),
+    async add(input) {
+      checkMember(input)
+      const id = ids.uuid()
+      return register(workspaceId, actor, async () => {
+        if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+        if ((await all()).length >= mostMembers) throw tooMany()
+        return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
+      })
+    },
+    async update(id, { role }) {
+      if (role !== undefined) checkRole(role)
+      return register(workspaceId, actor, async () => {
+        const member = await find(id)
+        if (role === undefined || role === member.body.role) return { events: [], result: memberOf(member) }
+        await keepAnOwner(member)
+        const body = { ...member.body, role }
+        return {
+          puts: [changed(member, { body })],
+          events: [{ event: 'member.updated', subject: { type: 'member', id }, changes: { role: { from: member.body.role, to: role } } }],
+          result: memberOf({ ...member, body }),
+        }
+      })
+    },
+    remove: id =>
+      register(workspaceId, actor, async () => {
+        const member = await find(id)
+        await keepAnOwner(member)
+        return {
+          removals: [removed(member)],
+          events: [{ event: 'member.deleted', subject: { type: 'member', id }, changes: { role: member.body.role } }],
+          result: memberOf(member),
+        }
+      }),
+  }
+}
+
+export interface Joining {
+  readonly id: string
+  readonly workspaceId: string
+  readonly at: number
+}
+
+/** Somebody becomes a member: by invitation, or added by the operator. */
+export function joining({ id, workspaceId, at }: Joining, { email, name, role }: Pick<MemberBody, 'email' | 'name' | 'role'>) {
+  const body: MemberBody = { email, name, role, joinedAt: at }
+  return {
+    puts: [made('member', { id, workspaceId, name: memberName(workspaceId, email), createdAt: at, body })],
+    events: [{ event: 'member.created', subject: { type: 'member', id }, changes: { email, role } }],
+    result: { ...body, id },
+  }
+}
+
+/** One address is one member of a workspace, however it is written. */
+const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, email.toLowerCase()])
+
+export const isMember = (email: string): GatewayError =>
+  new GatewayError('duplicate_resource', {
+    message: `"${email.slice(0, 100)}" is a member already. Change the role of that member.`,
+    param: 'email',
+  })
+
+const tooMany = (): GatewayError =>
+  new GatewayError('state_precondition_failed', { message: `A workspace has at most ${mostMembers} members. Remove one first.` })
+
+const memberOf = ({ id, body }: Kept<'member'>): Member => ({ ...body, id })
+
+export function checkMember({ email, name, role }: { readonly email: string; readonly name: string; readonly role: Role }): void {
+  checkEmail(email)
+  checkText('name', name)
+  checkRole(role)
+}
+
+export function checkEmail(email: string): void {
+  checkText('email', email, { min: 3, max: 254 })
+  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) throw wrong('email', email, 'an address, as in ada@example.com')
+}
+
+export function checkRole(role: Role): void {
+  if (!roles.includes(role)) throw wrong('role', role, `one of ${roles.join(', ')}`)
+}
