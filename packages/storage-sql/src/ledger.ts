@@ -1,22 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
+  type AccountHold,
   type Balance,
   faultOfCredit,
   faultOfHold,
   faultOfSettlement,
   type HoldRefusal,
   type HoldRequest,
-  type LedgerEntry,
   type LedgerStore,
   type Settlement,
 } from '@signalbox/storage'
+import { type Booking, makeBooking } from './booking.ts'
+import { readEntries } from './entries.ts'
 import type { Connection } from './group.ts'
 
 interface Hold {
-  readonly amount: number
-  /** JSON: a list of account names. */
+  /** JSON: a list of pairs, an account and its amount. */
   readonly accounts: string
 }
+type Held = readonly (readonly [account: string, amount: number])[]
 
 /** Reserves between two searches for holds that ran out: where nobody is ever refused, nobody else looks. */
 const SWEEP_EVERY = 1_000
@@ -24,6 +26,8 @@ const SWEEP_EVERY = 1_000
 /** Balances, holds and entries in SQLite. `await sqliteLedger(connection).balance('credit:me', at)` */
 export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
   const sql = prepare(db)
+  const booking = makeBooking(db)
+  const entriesOf = readEntries(db)
   let reserves = 0
   return {
     reserve(hold) {
@@ -37,24 +41,21 @@ export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
     },
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
-      return fault ? Promise.reject(fault) : write(() => settle(sql, settlement))
+      return fault ? Promise.reject(fault) : write(() => settle({ sql, booking }, settlement))
     },
     credit(entry) {
       const fault = faultOfCredit(entry)
-      return fault ? Promise.reject(fault) : write(() => credit(sql, entry))
+      if (fault) return Promise.reject(fault)
+      return write(() => {
+        booking.credit(entry)
+      })
     },
     balance: (account, at) =>
       read(() => {
         const row = sql.balance.get(at, account) as { [key in keyof Balance]: number } | undefined
         return row ? { ...row } : { balance: 0, held: 0, credited: 0, spent: 0 }
       }),
-    entries: (account, { limit, before }) =>
-      read(() => {
-        const seq = before === undefined ? Number.MAX_SAFE_INTEGER : sql.seqOf.get(before, account)?.seq
-        // A cursor that is unknown has nothing before it.
-        if (typeof seq !== 'number') return []
-        return sql.entries.all(account, seq, Math.max(0, limit)) as unknown as LedgerEntry[]
-      }),
+    entries: (account, query) => read(() => entriesOf(account, query)),
   }
 }
 
@@ -71,31 +72,15 @@ function prepare(db: DatabaseSync) {
     aside: db.prepare('UPDATE accounts SET held = held + ? WHERE account = ? AND balance - held - ? >= ?'),
     account: db.prepare('SELECT balance - held AS free FROM accounts WHERE account = ?'),
     free: db.prepare('UPDATE accounts SET held = held - ? WHERE account = ?'),
-    hold: db.prepare('INSERT INTO holds (id, amount, accounts, expires_at) VALUES (?, ?, ?, ?)'),
-    held: db.prepare('SELECT amount, accounts FROM holds WHERE id = ?'),
+    hold: db.prepare('INSERT INTO holds (id, accounts, expires_at) VALUES (?, ?, ?)'),
+    held: db.prepare('SELECT accounts FROM holds WHERE id = ?'),
     unhold: db.prepare('DELETE FROM holds WHERE id = ?'),
-    lapse: db.prepare('DELETE FROM holds WHERE expires_at <= ? RETURNING amount, accounts'),
-    move: db.prepare('INSERT INTO movements (id, kind, credited_account) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
-    charge: db.prepare(`
-      INSERT INTO accounts (account, balance, held, credited, spent) VALUES (?, ?, 0, 0, ?)
-      ON CONFLICT (account) DO UPDATE SET balance = balance + excluded.balance, held = held - ?, spent = spent + excluded.spent`),
-    credit: db.prepare(`
-      INSERT INTO accounts (account, balance, held, credited, spent) VALUES (?, ?, 0, ?, 0)
-      ON CONFLICT (account) DO UPDATE SET balance = balance + excluded.balance, credited = credited + excluded.credited`),
-    entry: db.prepare(`
-      INSERT INTO entries (account, seq, id, kind, amount, balance_after, at)
-      SELECT account, ?, ?, ?, ?, balance, ? FROM accounts WHERE account = ?`),
+    lapse: db.prepare('DELETE FROM holds WHERE expires_at <= ? RETURNING accounts'),
     balance: db.prepare(`
       SELECT balance, credited, spent, held - coalesce((
-        SELECT sum(amount) FROM holds, json_each(holds.accounts) AS named
-        WHERE expires_at <= ? AND named.value = accounts.account), 0) AS held
+        SELECT sum(json_extract(pair.value, '$[1]')) FROM holds, json_each(holds.accounts) AS pair
+        WHERE expires_at <= ? AND json_extract(pair.value, '$[0]') = accounts.account), 0) AS held
       FROM accounts WHERE account = ?`),
-    seqOf: db.prepare(`
-      SELECT min(movements.seq) AS seq FROM movements JOIN entries ON entries.seq = movements.seq
-      WHERE movements.id = ? AND entries.account = ?`),
-    entries: db.prepare(`
-      SELECT id, account, kind, amount, balance_after AS balanceAfter, at FROM entries
-      WHERE account = ? AND seq < ? ORDER BY seq DESC LIMIT ?`),
   }
 }
 
@@ -105,16 +90,19 @@ function reserve(sql: Sql, hold: HoldRequest): HoldRefusal | undefined {
     if (Number(known.until) > hold.at) return undefined
     lapse(sql, hold.at)
   }
-  for (const [index, wanted] of hold.accounts.entries()) {
-    if (setAside(sql, hold, wanted)) continue
-    for (const { account } of hold.accounts.slice(0, index)) sql.free.run(hold.amount, account)
-    return { account: wanted.account, available: Math.max(0, freeOf(sql, wanted.account) - wanted.floor) }
+  const held: (readonly [string, number])[] = []
+  for (const { account, floor, amount = hold.amount } of hold.accounts) {
+    if (!setAside(sql, { account, floor, amount }, hold.at)) {
+      free(sql, held)
+      return { account, available: Math.max(0, freeOf(sql, account) - floor) }
+    }
+    held.push([account, amount])
   }
-  sql.hold.run(hold.id, hold.amount, JSON.stringify(hold.accounts.map(({ account }) => account)), hold.expiresAt)
+  sql.hold.run(hold.id, JSON.stringify(held), hold.expiresAt)
   return undefined
 }
 
-function setAside(sql: Sql, { amount, at }: HoldRequest, { account, floor }: HoldRequest['accounts'][number]): boolean {
+function setAside(sql: Sql, { account, floor, amount }: Required<AccountHold>, at: number): boolean {
   const tryIt = (): boolean => sql.aside.run(amount, account, amount, floor).changes === 1
   if (tryIt()) return true
   // Refused, or new, or full of holds that ran out: make sure of the first before saying so.
@@ -128,30 +116,24 @@ const freeOf = (sql: Sql, account: string): number => Number(sql.account.get(acc
 
 /** Forgets the holds that ran out and gives back what they had set aside. */
 function lapse(sql: Sql, at: number): void {
-  const over = sql.lapse.all(at) as unknown as readonly Hold[]
-  for (const { amount, accounts } of over) for (const account of namesIn(accounts)) sql.free.run(amount, account)
+  for (const over of sql.lapse.all(at)) free(sql, heldIn(over as unknown as Hold))
 }
 
-const namesIn = (accounts: string): readonly string[] => JSON.parse(accounts)
+function free(sql: Sql, held: Held): void {
+  for (const [account, amount] of held) sql.free.run(amount, account)
+}
 
-function settle(sql: Sql, { id, amounts, at }: Settlement): void {
-  const { changes, lastInsertRowid: seq } = sql.move.run(id, 'usage', '')
-  if (changes === 0) return
+const heldIn = ({ accounts }: Hold): Held => JSON.parse(accounts)
+
+function settle({ sql, booking }: { readonly sql: Sql; readonly booking: Booking }, { id, amounts, at }: Settlement): void {
+  const seq = booking.begin(id)
+  if (seq === undefined) return
   const hold = sql.held.get(id) as unknown as Hold | undefined
   if (hold) sql.unhold.run(id)
-  const heldBy = hold ? namesIn(hold.accounts) : []
-  for (const account of heldBy) if (!Object.hasOwn(amounts, account)) sql.free.run(hold?.amount ?? 0, account)
+  const held = new Map(hold && heldIn(hold))
   for (const account of Object.keys(amounts)) {
-    const amount = amounts[account] ?? 0
-    const freed = heldBy.includes(account) ? (hold?.amount ?? 0) : 0
-    sql.charge.run(account, 0 - amount, amount, freed)
-    sql.entry.run(seq, id, 'usage', 0 - amount, at, account)
+    booking.charge({ seq, id, account, amount: amounts[account] ?? 0, freed: held.get(account) ?? 0, at })
+    held.delete(account)
   }
-}
-
-function credit(sql: Sql, { id, account, amount, at }: { id: string; account: string; amount: number; at: number }): void {
-  const { changes, lastInsertRowid: seq } = sql.move.run(id, 'credit', account)
-  if (changes === 0) return
-  sql.credit.run(account, amount, amount)
-  sql.entry.run(seq, id, 'credit', amount, at, account)
+  free(sql, [...held])
 }

@@ -155,4 +155,90 @@ export const sqliteMigrations: readonly Migration[] = [
   DELETE FROM holds WHERE lapsed = 1;
   ALTER TABLE holds DROP COLUMN lapsed;
   `,
+  // Keys and workspaces become records among others, in the order of their making; holds learn an amount for each account.
+  `
+  CREATE TABLE records (
+    seq INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    grp TEXT,
+    name TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    used_at INTEGER,
+    body TEXT NOT NULL,
+    UNIQUE (kind, id)
+  ) STRICT;
+  CREATE UNIQUE INDEX records_by_name ON records (kind, name) WHERE name IS NOT NULL;
+  CREATE INDEX records_by_workspace ON records (kind, workspace_id, seq);
+  CREATE INDEX records_by_kind ON records (kind, seq);
+  CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL;
+
+  INSERT INTO records (kind, id, workspace_id, version, created_at, body)
+    SELECT 'workspace', id, id, 1, created_at, json_object('name', name, 'billing', billing) FROM workspaces ORDER BY seq;
+  INSERT INTO records (kind, id, workspace_id, version, grp, name, created_at, used_at, body)
+    SELECT 'key', id, workspace_id, 1, iif(revoked_at IS NULL, 'active', 'revoked'), hash, created_at, last_used_at,
+      -- A patch leaves out what is null.
+      json_patch('{}', json_object('name', name, 'prefix', prefix, 'scopes', json(scopes), 'rpm', rpm,
+        'createdBy', created_by, 'expiresAt', expires_at, 'revokedAt', revoked_at))
+    FROM keys ORDER BY created_at, seq;
+  DROP TABLE keys;
+  DROP TABLE workspaces;
+
+  CREATE TABLE audit (
+    workspace_id TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    event TEXT NOT NULL,
+    actor_key_id TEXT,
+    actor_name TEXT,
+    subject_type TEXT NOT NULL,
+    subject_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    request_id TEXT,
+    ip TEXT,
+    changes TEXT NOT NULL,
+    previous_hash TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    UNIQUE (workspace_id, place)
+  ) STRICT;
+  CREATE INDEX audit_by_id ON audit (workspace_id, id);
+
+  -- From now on \`accounts\` is a list of pairs, an account and its amount.
+  UPDATE holds SET accounts = (SELECT json_group_array(json_array(value, holds.amount)) FROM json_each(holds.accounts));
+  ALTER TABLE holds DROP COLUMN amount;
+
+  ALTER TABLE entries ADD COLUMN note TEXT;
+  -- Where the entries of an hour begin and end: what finds those of a time, at less than an index over all of them.
+  CREATE TABLE entry_hours (
+    account TEXT NOT NULL,
+    hour INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    PRIMARY KEY (account, hour)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO entry_hours (account, hour, first_seq, last_seq)
+    SELECT account, at / 3600000, min(seq), max(seq) FROM entries GROUP BY account, at / 3600000;
+  `,
+  // Totals of whole hours and days beside the rows, so that a month is told without reading it; a mark tells up to which row.
+  `
+  ALTER TABLE usage ADD COLUMN byok_cost INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN routing TEXT;
+
+  CREATE TABLE usage_totals (
+    workspace_id TEXT NOT NULL,
+    dimension TEXT NOT NULL,
+    span INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    total TEXT NOT NULL,
+    UNIQUE (workspace_id, dimension, span, start, value)
+  ) STRICT;
+  CREATE INDEX usage_totals_by_value ON usage_totals (workspace_id, dimension, span, value, start);
+
+  CREATE TABLE usage_rolled (seq INTEGER NOT NULL) STRICT;
+  INSERT INTO usage_rolled (seq) VALUES (0);
+  `,
 ]

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Storage } from '@signalbox/storage'
+import { sqliteAudit } from './audit.ts'
 import { sqliteCounters } from './counters.ts'
 import { type Connection, isBusy, openConnection } from './group.ts'
-import { sqliteKeys } from './keys.ts'
 import { sqliteLedger } from './ledger.ts'
 import { migrate, sqliteMigrations } from './migrations.ts'
+import { sqliteRecords } from './records.ts'
 import { sqliteUsage } from './usage.ts'
-import { sqliteWorkspaces } from './workspaces.ts'
 
 export interface SqliteStorageOptions {
   /**
@@ -16,6 +16,8 @@ export interface SqliteStorageOptions {
   readonly durability?: 'process' | 'full'
   /** How long a verb waits while another process writes. Default 5,000. */
   readonly busyTimeoutMs?: number
+  /** Other processes may open the same file. Default: yes, but for `:memory:`, which nobody else can see. */
+  readonly shared?: boolean
 }
 
 /**
@@ -29,14 +31,15 @@ export interface SqliteStorageOptions {
  * ```
  */
 export function sqliteStorage(path: string, options: SqliteStorageOptions = {}): Storage {
-  const { durability = 'process', busyTimeoutMs = 5_000 } = options
+  const { durability = 'process', busyTimeoutMs = 5_000, shared = path !== ':memory:' } = options
   const connection = openConnection(openDatabase(path, durability, busyTimeoutMs), { path, busyTimeoutMs })
   const storage = {
-    workspaces: sqliteWorkspaces(connection),
-    keys: sqliteKeys(connection),
+    records: sqliteRecords(connection),
+    audit: sqliteAudit(connection),
     counters: sqliteCounters(connection),
     ledger: sqliteLedger(connection),
     usage: sqliteUsage(connection),
+    isShared: shared,
     ping: makePing(connection),
     close: connection.close,
   }

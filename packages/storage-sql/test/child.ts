@@ -27,6 +27,7 @@ const usageRow = (id: string): UsageRow => ({
   reasoningTokens: 0,
   estimated: false,
   cost: 7,
+  byokCost: 0,
   result: 'ok',
   attempts: 1,
   durationMs: 1,
@@ -68,7 +69,11 @@ async function work(): Promise<void> {
 
 /** As many takes and reservations as there is room for, in small steps, so that two processes take turns. */
 async function race(): Promise<void> {
-  const counts = { taken: 0, held: 0, entered: 0 }
+  const counts = { taken: 0, held: 0, heldWide: 0, entered: 0 }
+  const wide = [
+    { account: 'x', floor: Number.NEGATIVE_INFINITY },
+    { account: 'y', floor: -700, amount: 7 },
+  ]
   for (let round = 0; round < 40; round++)
     await Promise.all(
       Array.from({ length: 10 }, async (_, n) => {
@@ -82,14 +87,64 @@ async function race(): Promise<void> {
         )
         const enter = storage.counters.enter({ key: 'slots', slot: id, limit: 123, ttlMs: 60_000 }, AT)
         const reserve = storage.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: 0 }], at: AT, expiresAt: AT + 60_000 })
+        const reserveWide = storage.ledger.reserve({ id: `wide ${id}`, amount: 1, accounts: wide, at: AT, expiresAt: AT + 60_000 })
         if ((await take) === undefined) counts.taken++
         if (await enter) counts.entered++
         if ((await reserve) === undefined) counts.held++
+        if ((await reserveWide) === undefined) counts.heldWide++
       }),
     )
   await storage.close()
   say(JSON.stringify(counts))
 }
 
-const tasks: Record<string, () => Promise<void>> = { work, race }
+/** Counts one record up, each step with its audit row and a credit, and gives what only one of all processes may give. */
+async function agree(): Promise<void> {
+  const { records, audit } = storage
+  const counts = { steps: 0, conflicts: 0, gifts: 0 }
+  const step = async (n: number): Promise<boolean> => {
+    const [found, last] = [await records.find('counter', 'ws_1', 'c'), await audit.last('ws_1')]
+    const place = (last?.place ?? 0) + 1
+    const told = { event: 'counter.raised', subjectType: 'counter', subjectId: 'c', at: AT, changes: '{}' }
+    const conflict = await records.commit({
+      puts: [
+        {
+          kind: 'counter',
+          workspaceId: 'ws_1',
+          id: 'c',
+          version: found?.version ?? 0,
+          createdAt: AT,
+          body: `${Number(found?.body ?? 0) + 1}`,
+        },
+      ],
+      credits: [{ id: `${name}-${n}`, account: 'a', amount: 3, at: AT }],
+      audit: [
+        { ...told, id: `${name}-${n}`, workspaceId: 'ws_1', place, previousHash: last?.hash ?? '', hash: `${place} by ${name}-${n}` },
+      ],
+    })
+    if (conflict) counts.conflicts++
+    else counts.steps++
+    return conflict === undefined
+  }
+  const give = async (n: number): Promise<void> => {
+    const conflict = await records.commit({ credits: [{ id: `gift ${n}`, account: 'b', amount: 1, at: AT, note: name }] })
+    if (!conflict) counts.gifts++
+  }
+  await records.commit({ puts: [{ kind: 'racer', workspaceId: 'ws_1', id: name, version: 0, createdAt: AT, body: '' }] })
+  while ((await records.list({ kind: 'racer', limit: 2 })).length < 2) await new Promise(resolve => setImmediate(resolve))
+  await Promise.all(
+    [0, 1, 2, 3].map(async worker => {
+      for (let n = worker; n < 100; n += 4) {
+        await give(n)
+        while (!(await step(n)));
+        // A process that never pauses keeps the others from the lock.
+        if (n % 8 === 0) await new Promise(resolve => setTimeout(resolve, 2))
+      }
+    }),
+  )
+  await storage.close()
+  say(JSON.stringify(counts))
+}
+
+const tasks: Record<string, () => Promise<void>> = { work, race, agree }
 await tasks[task]?.()

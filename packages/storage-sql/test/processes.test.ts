@@ -17,7 +17,7 @@ interface Running {
   readonly over: Promise<unknown>
 }
 
-function start(task: 'work' | 'race', path: string, name: string): Running {
+function start(task: 'work' | 'race' | 'agree', path: string, name: string): Running {
   const process_ = spawn(process.execPath, ['--conditions=signalbox-source', child, task, path, name], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -29,6 +29,12 @@ function start(task: 'work' | 'race', path: string, name: string): Running {
     text += chunk
   })
   return { process: process_, text: () => text, over: once(process_, 'close') }
+}
+
+function open(path: string): Storage {
+  const storage = sqliteStorage(path)
+  onTestFinished(() => storage.close())
+  return storage
 }
 
 async function killWhen(running: Running, lines: number): Promise<readonly (readonly [string, string])[]> {
@@ -61,8 +67,7 @@ test('kill -9 in full flight loses nothing that was acknowledged, and holds left
     for (const [verb, id] of lines) acknowledged.add(`${verb} ${id}`)
   }
 
-  const storage = sqliteStorage(path)
-  onTestFinished(() => storage.close())
+  const storage = open(path)
   const inA = await checkBooks(storage, 'a')
   const inB = await checkBooks(storage, 'b')
   const used = new Set((await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: AT * 2, limit: 1_000_000 })).map(({ id }) => id))
@@ -97,9 +102,32 @@ test('two processes on one file admit exactly the limit between them, never over
   await filler.close()
   const racers = ['one', 'two'].map(name => start('race', path, name))
   await Promise.all(racers.map(racer => racer.over))
-  const counts = racers.map(racer => JSON.parse(racer.text()) as { taken: number; held: number; entered: number })
-  const total = (pick: 'taken' | 'held' | 'entered') => counts.reduce((sum, count) => sum + count[pick], 0)
-  expect({ taken: total('taken'), held: total('held'), entered: total('entered') }).toEqual({ taken: 500, held: 333, entered: 123 })
+  const counts = racers.map(racer => JSON.parse(racer.text()) as Record<string, number>)
+  const total = (pick: string) => counts.reduce((sum, count) => sum + (count[pick] ?? 0), 0)
+  const all = { taken: total('taken'), held: total('held'), heldWide: total('heldWide'), entered: total('entered') }
+  expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123 })
+  const { ledger } = open(path)
+  expect((await ledger.balance('x', AT)).held).toBe(100)
+  expect((await ledger.balance('y', AT)).held).toBe(700)
+})
+
+test('two processes that change one record and one audit chain lose no change, tell of each once and give nothing twice', async () => {
+  const path = temporaryFile()
+  const racers = ['one', 'two'].map(name => start('agree', path, name))
+  await Promise.all(racers.map(racer => racer.over))
+  const counts = racers.map(racer => JSON.parse(racer.text()) as Record<string, number>)
+  const total = (pick: string) => counts.reduce((sum, count) => sum + (count[pick] ?? 0), 0)
+  expect({ steps: total('steps'), gifts: total('gifts') }).toEqual({ steps: 200, gifts: 100 })
+  expect(total('conflicts')).toBeGreaterThan(0)
+
+  const { records, audit, ledger } = open(path)
+  expect(await records.find('counter', 'ws_1', 'c')).toMatchObject({ version: 200, body: '200' })
+  const chain = await audit.chain('ws_1', { after: 0, limit: 1_000 })
+  expect(chain.map(({ place }) => place)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
+  for (const [index, row] of chain.entries()) expect(row.previousHash).toBe(chain[index - 1]?.hash ?? '')
+  expect(new Set(chain.map(({ id }) => id)).size).toBe(200)
+  expect((await ledger.balance('a', AT)).credited).toBe(600)
+  expect((await ledger.balance('b', AT)).credited).toBe(100)
 })
 
 test('processes that create one file at the same moment all find it ready', async () => {

@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { openConnection } from '../src/group.ts'
-import { migrate, sqliteMigrations } from '../src/migrations.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 
@@ -82,7 +81,7 @@ test('a closed storage says so', async () => {
   const storage = sqliteStorage(temporaryFile())
   await storage.close()
   await expect(storage.ping()).rejects.toThrow('is closed')
-  await expect(storage.keys.findByHash('x')).rejects.toThrow('is closed')
+  await expect(storage.records.findByName('key', 'x')).rejects.toThrow('is closed')
 })
 
 test('a path that cannot be opened is named, with the way out', () => {
@@ -94,21 +93,6 @@ test('a storage that must outlive a power cut works like any other', async () =>
   await storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
   expect((await storage.ledger.balance('a', AT)).balance).toBe(5)
   await storage.close()
-})
-
-test('migrations run once each, forward only; one that fails leaves the schema as it was', () => {
-  const db = new DatabaseSync(':memory:')
-  migrate(db, ['CREATE TABLE a (n INTEGER)'])
-  migrate(db, ['CREATE TABLE a (n INTEGER)', 'CREATE TABLE b (n INTEGER)'])
-  expect(() => migrate(db, ['', '', 'CREATE TABLE c (n INTEGER); CREATE TABLE a (n INTEGER)'])).toThrow('already exists')
-  const tables = () =>
-    db
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-      .all()
-      .map(({ name }) => name)
-  expect(tables()).toEqual(['a', 'b', 'schema_version'])
-  expect(() => migrate(db, [''])).toThrow('a newer one made it')
-  db.close()
 })
 
 test('counters and slots long over are forgotten', async () => {
@@ -143,16 +127,54 @@ test('holds that ran out are deleted in time, also where nobody is ever refused'
   db.close()
 })
 
-test('a file of the first schema keeps its open holds, and those marked as run out are not freed again', async () => {
+test('a file may be opened by others, and memory by nobody else, unless it is said otherwise', async () => {
   const path = temporaryFile()
-  const old = new DatabaseSync(path)
-  migrate(old, sqliteMigrations.slice(0, 1))
-  old.exec(`
-    INSERT INTO accounts (account, balance, held, credited, spent) VALUES ('a', 100, 10, 100, 0);
-    INSERT INTO holds (id, amount, accounts, expires_at, lapsed) VALUES ('over', 60, '["a"]', ${AT}, 1), ('open', 10, '["a"]', ${AT + 9}, 0)`)
-  old.close()
+  const isShared = async (where: string, options?: { readonly shared: boolean }): Promise<boolean> => {
+    const storage = sqliteStorage(where, options)
+    await storage.close()
+    return storage.isShared
+  }
+  expect(await isShared(path)).toBe(true)
+  expect(await isShared(path, { shared: false })).toBe(false)
+  expect(await isShared(':memory:')).toBe(false)
+})
+
+test('an audit row that was changed behind the back of the store is told as it is', async () => {
+  const path = temporaryFile()
   const storage = sqliteStorage(path)
-  expect((await storage.ledger.balance('a', AT)).held).toBe(10)
-  expect((await storage.ledger.balance('a', AT + 9)).held).toBe(0)
+  onTestFinished(() => storage.close())
+  const told = {
+    id: 'r',
+    workspaceId: 'ws_1',
+    event: 'e',
+    subjectType: 's',
+    subjectId: 's',
+    at: AT,
+    changes: '{}',
+    previousHash: '',
+    hash: 'h',
+  }
+  await storage.records.commit({ audit: [{ ...told, place: 1 }] })
+  const db = new DatabaseSync(path)
+  db.exec("UPDATE audit SET event = 'other'")
+  db.close()
+  expect(await storage.audit.chain('ws_1', { after: 0, limit: 9 })).toEqual([{ ...told, place: 1, event: 'other' }])
+})
+
+test('entries of a time long ago are found without reading those since', async () => {
+  const path = temporaryFile()
+  const storage = sqliteStorage(path)
+  const HOUR = 3_600_000
+  await Promise.all(Array.from({ length: 3_000 }, (_, n) => storage.ledger.settle({ id: `s${n}`, amounts: { a: 1 }, at: AT + n * HOUR })))
+  const query = { from: AT + 100 * HOUR, to: AT + 103 * HOUR, limit: 10 }
+  expect((await storage.ledger.entries('a', query)).map(({ id }) => id)).toEqual(['s102', 's101', 's100'])
   await storage.close()
+  const db = new DatabaseSync(path)
+  const stretch = db.prepare(
+    "SELECT min(first_seq) AS first, max(last_seq) AS last FROM entry_hours WHERE account = 'a' AND hour BETWEEN ? AND ?",
+  )
+  const hour = Math.trunc(AT / HOUR)
+  const { first, last } = stretch.get(hour + 100, hour + 103) as { first: number; last: number }
+  expect(last - first).toBeLessThan(5)
+  db.close()
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CounterRequest, CounterStore } from '../storage.ts'
+import type { CounterRequest, CounterStore } from '../counters.ts'
 import { type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
 
 const one: CounterRequest = { key: 'rpm:key_1', amount: 1, limit: 3, windowMs: MINUTE }

@@ -1,14 +1,20 @@
 import { describe, test } from 'vitest'
+import { describeAudit } from './audit.ts'
 import { describeCounters } from './counters.ts'
-import { describeKeys } from './keys.ts'
 import { describeLedger } from './ledger.ts'
+import { describeEntries } from './ledger-entries.ts'
+import { describeHolding } from './ledger-holding.ts'
 import { describeLedgerModel } from './ledger-model.ts'
 import { describeReserving } from './ledger-reserving.ts'
+import { describeRecords } from './records.ts'
+import { describeCommitting } from './records-committing.ts'
+import { describeRecordsModel } from './records-model.ts'
 import { describeReopening } from './reopening.ts'
 import { describeRouting } from './routing.ts'
 import { type MakeStorage, opener } from './subject.ts'
 import { describeUsage } from './usage.ts'
-import { describeWorkspaces } from './workspaces.ts'
+import { describeUsageModel } from './usage-model.ts'
+import { describeTotals } from './usage-totals.ts'
 
 export type { MakeStorage, Subject } from './subject.ts'
 
@@ -25,13 +31,19 @@ export type { MakeStorage, Subject } from './subject.ts'
 export function describeStorage(name: string, make: MakeStorage): void {
   const open = opener(make)
   describe(`${name} storage`, () => {
-    describeWorkspaces(open)
-    describeKeys(open)
+    describeRecords(open)
+    describeCommitting(open)
+    describeRecordsModel(open)
+    describeAudit(open)
     describeCounters(open)
     describeReserving(open)
+    describeHolding(open)
     describeLedger(open)
+    describeEntries(open)
     describeLedgerModel(open)
     describeUsage(open)
+    describeTotals(open)
+    describeUsageModel(open)
     describeRouting(open)
     describeReopening(open)
     test('ping resolves while the store can be written', async () => {

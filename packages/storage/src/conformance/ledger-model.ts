@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Balance, HoldRefusal, HoldRequest, Settlement } from '../storage.ts'
+import type { Balance, CreditEntry, HoldRefusal, HoldRequest, Settlement } from '../ledger.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 
 // The whole ledger again, slow and plain: what the stores must agree with, whatever happens in whatever order.
@@ -8,43 +8,45 @@ import { type MakeStorage, T0 } from './subject.ts'
 type Step =
   | { readonly verb: 'reserve'; readonly hold: Omit<HoldRequest, 'at'> }
   | { readonly verb: 'settle'; readonly settlement: Omit<Settlement, 'at'> }
-  | { readonly verb: 'credit'; readonly id: string; readonly account: string; readonly amount: number }
+  | { readonly verb: 'credit'; readonly entry: Omit<CreditEntry, 'at'> }
   | { readonly verb: 'wait'; readonly ms: number }
 
 const ACCOUNTS = ['a', 'b', 'c']
 
 function makeModel() {
-  const entries: { account: string; amount: number; once: string }[] = []
+  const entries: { account: string; amount: number; once: string; isCredit: boolean }[] = []
   const holds = new Map<string, HoldRequest>()
   const settled = new Set<string>()
-  const sum = (account: string, counts: (amount: number) => boolean) =>
-    entries.reduce((total, entry) => total + (entry.account === account && counts(entry.amount) ? entry.amount : 0), 0)
+  const sum = (account: string, isCredit: boolean) =>
+    entries.reduce((total, entry) => total + (entry.account === account && entry.isCredit === isCredit ? entry.amount : 0), 0)
   const balance = (account: string, at: number): Balance => {
-    const live = [...holds.values()].filter(hold => hold.expiresAt > at && hold.accounts.some(held => held.account === account))
-    const held = live.reduce((total, hold) => total + hold.amount, 0)
-    const [credited, spent] = [sum(account, amount => amount > 0), 0 - sum(account, amount => amount < 0)]
+    const live = [...holds.values()].filter(hold => hold.expiresAt > at)
+    const amounts = live.flatMap(hold => hold.accounts.flatMap(each => (each.account === account ? (each.amount ?? hold.amount) : [])))
+    const held = amounts.reduce((total, each) => total + each, 0)
+    const [credited, spent] = [sum(account, true), 0 - sum(account, false)]
     return { balance: credited - spent, held, credited, spent }
   }
   return {
     balance,
     reserve(hold: HoldRequest): HoldRefusal | undefined {
       if ((holds.get(hold.id)?.expiresAt ?? Number.NEGATIVE_INFINITY) > hold.at || settled.has(hold.id)) return undefined
-      for (const { account, floor } of hold.accounts) {
+      for (const { account, floor, amount = hold.amount } of hold.accounts) {
         const now = balance(account, hold.at)
         const available = now.balance - now.held - floor
-        if (available < hold.amount) return { account, available: Math.max(0, available) }
+        if (available < amount) return { account, available: Math.max(0, available) }
       }
       holds.set(hold.id, hold)
       return undefined
     },
     settle({ id, amounts }: Settlement): void {
-      if (!settled.has(id)) for (const [account, amount] of Object.entries(amounts)) entries.push({ account, amount: 0 - amount, once: id })
+      if (!settled.has(id))
+        for (const [account, amount] of Object.entries(amounts)) entries.push({ account, amount: 0 - amount, once: id, isCredit: false })
       settled.add(id)
       holds.delete(id)
     },
-    credit(entry: { readonly id: string; readonly account: string; readonly amount: number }): void {
-      const once = `credit ${entry.id}`
-      if (!entries.some(other => other.account === entry.account && other.once === once)) entries.push({ ...entry, once })
+    credit({ id, account, amount }: CreditEntry): void {
+      if (!entries.some(other => other.account === account && other.isCredit && other.once === id))
+        entries.push({ account, amount, once: id, isCredit: true })
     },
   }
 }
@@ -58,7 +60,10 @@ const reserving = fc.record({
   hold: fc.record({
     id,
     amount,
-    accounts: fc.uniqueArray(fc.record({ account, floor }), { selector: held => held.account, maxLength: 3 }),
+    accounts: fc.uniqueArray(fc.record({ account, floor, amount }, { requiredKeys: ['account', 'floor'] }), {
+      selector: held => held.account,
+      maxLength: 3,
+    }),
     expiresAt: fc.integer({ min: -2, max: 60 }).map(ms => T0 + ms),
   }),
 })
@@ -66,7 +71,13 @@ const settling = fc.record({
   verb: fc.constant('settle' as const),
   settlement: fc.record({ id, amounts: fc.dictionary(account, amount, { noNullPrototype: true }) }),
 })
-const crediting = fc.record({ verb: fc.constant('credit' as const), id, account, amount: fc.integer({ min: 1, max: 100 }) })
+const crediting = fc.record({
+  verb: fc.constant('credit' as const),
+  entry: fc.oneof(
+    fc.record({ id, account, amount: fc.integer({ min: 1, max: 100 }) }),
+    fc.record({ id, account, amount: fc.integer({ min: -90, max: 90 }).filter(n => n !== 0), kind: fc.constant('adjustment' as const) }),
+  ),
+})
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserving, weight: 6 },
   { arbitrary: settling, weight: 3 },
@@ -100,7 +111,7 @@ export function describeLedgerModel(open: MakeStorage): void {
             await ledger.settle(settlement)
           }
           if (next.verb === 'credit') {
-            const entry = { id: mine(next.id), account: mine(next.account), amount: next.amount, at }
+            const entry = { ...next.entry, id: mine(next.entry.id), account: mine(next.entry.account), at }
             model.credit(entry)
             await ledger.credit(entry)
           }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LedgerStore } from '../storage.ts'
+import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, MINUTE, T0 } from './subject.ts'
 

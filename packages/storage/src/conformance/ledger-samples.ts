@@ -1,4 +1,4 @@
-import type { HoldRequest, LedgerStore } from '../storage.ts'
+import type { HoldRequest, LedgerStore } from '../ledger.ts'
 import { MINUTE, T0 } from './subject.ts'
 
 /** A hold for a minute, on account `a` unless told otherwise. `hold('h1', 10, { account: 'b', floor: -50 })` */

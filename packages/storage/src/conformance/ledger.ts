@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { LedgerStore } from '../storage.ts'
+import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, MINUTE, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
-/** The suite for balances, settlements and entries. `describeLedger(opener(make))` */
+/** The suite for balances, settlements and credit. `describeLedger(opener(make))` */
 export function describeLedger(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
 
@@ -79,7 +79,7 @@ export function describeLedger(open: MakeStorage): void {
     })
   })
 
-  describe('credit and entries', () => {
+  describe('credit', () => {
     test('the same credit twice for one account is one entry; for another account it is another', async () => {
       const ledger = await openLedger()
       await Promise.all([creditAs(ledger, 'c', ['a', 10]), creditAs(ledger, 'c', ['a', 10]), creditAs(ledger, 'c', ['b', 10])])
@@ -95,49 +95,6 @@ export function describeLedger(open: MakeStorage): void {
       await creditAs(ledger, 'x', ['', 10])
       expect(await ledger.balance('a', T0)).toEqual({ balance: 6, held: 0, credited: 10, spent: 4 })
       expect((await ledger.balance('', T0)).balance).toBe(10)
-    })
-
-    test('the sum of all entries is the balance, and each entry carries the balance after it', async () => {
-      const ledger = await openLedger()
-      await credit(ledger, 'a', 1_000)
-      await Promise.all(Array.from({ length: 50 }, (_, n) => ledger.reserve(hold(`h${n}`, 10))))
-      await Promise.all(Array.from({ length: 50 }, (_, n) => ledger.settle({ id: `h${n}`, amounts: { a: n, b: 1 }, at: T0 + n })))
-      await creditAs(ledger, 'more', ['a', 77])
-      const oldestFirst = [...(await ledger.entries('a', { limit: 1_000 }))].reverse()
-      let running = 0
-      for (const { amount, balanceAfter } of oldestFirst) {
-        running += amount
-        expect(balanceAfter).toBe(running)
-      }
-      expect(oldestFirst).toHaveLength(52)
-      expect(await ledger.balance('a', T0)).toEqual({ balance: running, held: 0, credited: 1_077, spent: 1_225 })
-      expect(await ledger.entries('b', { limit: 1_000 })).toHaveLength(50)
-    })
-
-    test('entries come newest first, in pages that neither skip nor repeat', async () => {
-      const ledger = await openLedger()
-      for (let n = 0; n < 25; n++)
-        await (n % 2 ? ledger.settle({ id: `e${n}`, amounts: { a: 1, z: 2 }, at: T0 }) : creditAs(ledger, `e${n}`, ['a', 5]))
-      const seen: string[] = []
-      for (let before: string | undefined; ; before = seen.at(-1)) {
-        const page = await ledger.entries('a', { limit: 4, ...(before !== undefined && { before }) })
-        if (page.length === 0) break
-        seen.push(...page.map(({ id }) => id))
-      }
-      expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => `e${24 - n}`))
-      expect(await ledger.entries('a', { limit: 5, before: 'unknown' })).toEqual([])
-      expect(await ledger.entries('z', { limit: 5, before: 'e2' })).toEqual([])
-      expect(await ledger.entries('unknown', { limit: 5 })).toEqual([])
-    })
-
-    test('an entry says all there is to say', async () => {
-      const ledger = await openLedger()
-      await creditAs(ledger, 'c', ['a', 10])
-      await ledger.settle({ id: 's', amounts: { a: 4 }, at: T0 + 1 })
-      expect(await ledger.entries('a', { limit: 9 })).toEqual([
-        { id: 's', account: 'a', kind: 'usage', amount: -4, balanceAfter: 6, at: T0 + 1 },
-        { id: 'c', account: 'a', kind: 'credit', amount: 10, balanceAfter: 10, at: T0 },
-      ])
     })
   })
 

@@ -26,6 +26,8 @@ export function opener(make: MakeStorage): MakeStorage {
 /** A plain moment; the suite moves time by adding to it. */
 export const T0 = 1_750_000_000_000
 export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
 
 /** Strings that break careless stores. Each is used as an id, a name and a key. */
 export const ODD_STRINGS: readonly string[] = [
@@ -34,7 +36,7 @@ export const ODD_STRINGS: readonly string[] = [
   'toString',
   '',
   ' ',
-  "O'Brien; DROP TABLE keys; --",
+  "O'Brien; DROP TABLE records; --",
   '"double" `tick` \\ back',
   'new\nline\ttab\r',
   '%_*?[a-z]$1',
