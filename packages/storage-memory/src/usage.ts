@@ -1,20 +1,19 @@
-import { faultOfUsage, type UsageQuery, type UsageRow, type UsageStore } from '@signalbox/storage'
+import { faultOfUsage, makeTallies, type UsageQuery, type UsageRow, type UsageStore } from '@signalbox/storage'
 
 const done = Promise.resolve()
 
-/** The newest `maxRows` usage rows. `await memoryUsage(1_000).sum({ workspaceId: 'ws_1', from: 0, to: at })` */
+/** The newest `maxRows` usage rows; totals are of these. `await memoryUsage(1_000).totals({ workspaceId: 'ws_1', from: 0, to: at })` */
 export function memoryUsage(maxRows: number): UsageStore {
   const byId = new Map<string, UsageRow>()
   let rows: UsageRow[] = []
   const spare = Math.max(1, Math.min(1_000, maxRows / 8))
 
-  /** Newest first; of two at the same time, the one appended later. */
-  const matching = (query: UsageQuery): readonly UsageRow[] =>
+  /** Oldest first; of two at the same time, the one appended earlier. */
+  const ordered = (isMeant: (row: UsageRow) => boolean): readonly UsageRow[] =>
     rows
       .slice(-maxRows)
-      .filter(row => isIn(row, query))
-      .reverse()
-      .sort((a, b) => b.at - a.at)
+      .filter(isMeant)
+      .sort((a, b) => a.at - b.at)
 
   return {
     append(row) {
@@ -34,25 +33,34 @@ export function memoryUsage(maxRows: number): UsageStore {
       const row = byId.get(id)
       return row?.workspaceId === workspaceId ? copy(row) : undefined
     },
-    async sum(query) {
-      const sum = { requests: 0, errors: 0, rateLimited: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
-      for (const row of rows.slice(-maxRows)) {
-        if (!isIn(row, query)) continue
-        sum.requests += 1
-        if (row.result === 'error') sum.errors += 1
-        if (row.result === 'rate_limited') sum.rateLimited += 1
-        sum.inputTokens += row.inputTokens
-        sum.outputTokens += row.outputTokens
-        sum.cost += row.cost
-      }
-      return sum
+    async totals(query) {
+      const tallies = makeTallies(query)
+      for (const row of rows.slice(-maxRows)) if (isIn(row, query)) tallies.addRow(row)
+      return tallies.totals()
     },
-    list: async ({ limit, ...query }) => matching(query).slice(0, Math.max(0, limit)).map(copy),
+    async list({ limit, after, ...query }) {
+      const isAfter = (row: UsageRow): boolean => row.id === after && row.workspaceId === query.workspaceId
+      const found = ordered(row => isIn(row, query) || isAfter(row)).toReversed()
+      const begin = after === undefined ? 0 : found.findIndex(isAfter) + 1 || found.length
+      const isListed = (row: UsageRow): boolean => isIn(row, query)
+      return found.slice(begin).filter(isListed).slice(0, Math.max(0, limit)).map(copy)
+    },
+    async forget({ workspaceId, before, most }) {
+      const gone = new Set(ordered(row => row.workspaceId === workspaceId && row.at < before).slice(0, Math.max(0, most)))
+      rows = rows.filter(row => !gone.has(row))
+      for (const { id } of gone) byId.delete(id)
+      return gone.size
+    },
   }
 }
 
-const isIn = (row: UsageRow, { workspaceId, keyId, from, to }: UsageQuery): boolean =>
-  row.workspaceId === workspaceId && (keyId === undefined || row.keyId === keyId) && row.at >= from && row.at < to
+const isIn = (row: UsageRow, { workspaceId, keyId, model, provider, from, to }: UsageQuery): boolean =>
+  row.workspaceId === workspaceId &&
+  row.at >= from &&
+  row.at < to &&
+  (keyId === undefined || row.keyId === keyId) &&
+  (model === undefined || row.model === model) &&
+  (provider === undefined || row.provider === provider)
 
 const copy = (row: UsageRow): UsageRow => ({
   ...row,

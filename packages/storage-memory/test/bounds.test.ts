@@ -22,7 +22,16 @@ test('an account keeps its newest entries only, and its balance stays exact', as
 test('the newest usage rows are kept, and those dropped may be sent again', async () => {
   const { usage } = memoryStorage({ maxUsageRows: 100 })
   const named = { workspaceId: 'w', keyId: 'k', modelAsked: 'm', model: 'm', provider: 'p', strategy: 's' }
-  const counted = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, cost: 1, attempts: 1 }
+  const counted = {
+    inputTokens: 1,
+    outputTokens: 1,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    cost: 1,
+    byokCost: 0,
+    attempts: 1,
+  }
   const row: Omit<UsageRow, 'id'> = {
     ...named,
     ...counted,
@@ -35,7 +44,7 @@ test('the newest usage rows are kept, and those dropped may be sent again', asyn
     warnings: [],
   }
   for (let n = 0; n < 1_000; n++) await usage.append({ ...row, id: `r${n}` })
-  expect((await usage.sum({ workspaceId: 'w', from: 0, to: AT + 1 })).requests).toBe(100)
+  expect(await usage.totals({ workspaceId: 'w', from: 0, to: AT + 1 })).toMatchObject([{ requests: 100 }])
   expect(await usage.find('w', 'r0')).toBeUndefined()
   expect((await usage.list({ workspaceId: 'w', from: 0, to: AT + 1, limit: 1 }))[0]?.id).toBe('r999')
 })

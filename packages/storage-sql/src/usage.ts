@@ -1,135 +1,105 @@
-import { faultOfUsage, type UsageQuery, type UsageRow, type UsageStore, type UsageSum } from '@signalbox/storage'
+import { setImmediate } from 'node:timers/promises'
+import { faultOfUsage, intervalMs, type UsageQuery, type UsageRow, type UsageStore } from '@signalbox/storage'
 import type { Connection } from './group.ts'
+import { MATCHING, meetOf, sqliteReading, type UsageReading, valuesOf } from './usage-reading.ts'
+import { type Rollup, sqliteRollup } from './usage-rollup.ts'
+import { COLUMNS, toUsageRow, toValues } from './usage-rows.ts'
+import { sqliteTotals } from './usage-totals.ts'
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly key_id: string
-  readonly at: number
-  readonly model_asked: string
-  readonly model: string
-  readonly provider: string
-  readonly credential: UsageRow['credential']
-  readonly strategy: string
-  readonly streamed: number
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cached_tokens: number
-  readonly cache_write_tokens: number
-  readonly reasoning_tokens: number
-  readonly estimated: number
-  readonly cost: number
-  readonly result: UsageRow['result']
-  readonly code: string | null
-  readonly attempts: number
-  readonly duration_ms: number
-  readonly first_content_ms: number | null
-  readonly warnings: string
-  readonly metadata: string | null
-}
+const FEW = 2_000
+/** Rows deleted in one transaction. */
+const DELETED = 1_000
 
-const COLUMNS = `id, workspace_id, key_id, at, model_asked, model, provider, credential, strategy, streamed,
-  input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost,
-  result, code, attempts, duration_ms, first_content_ms, warnings, metadata`
-const MARKS = COLUMNS.replaceAll(/\w+/g, '?')
-
-const MATCHING = 'workspace_id = ? AND at >= ? AND at < ?'
-const SUMS = `count(*) AS requests, total(result = 'error') AS errors, total(result = 'rate_limited') AS rateLimited,
-  coalesce(sum(input_tokens), 0) AS inputTokens, coalesce(sum(output_tokens), 0) AS outputTokens, coalesce(sum(cost), 0) AS cost`
-
-/** Usage rows in SQLite. `await sqliteUsage(connection).sum({ workspaceId: 'ws_1', from: 0, to: at })` */
-export function sqliteUsage({ db, read, write }: Connection): UsageStore {
-  const append = db.prepare(`INSERT INTO usage (${COLUMNS}) VALUES (${MARKS}) ON CONFLICT (id) DO NOTHING`)
+/**
+ * Usage rows in SQLite, and totals of whole hours and days beside them. Totals of whole hours count rows that were forgotten,
+ * where no more than one of key, model and provider is named; all others are of the rows that are there.
+ *
+ * ```ts
+ * await sqliteUsage(connection).totals({ workspaceId: 'ws_1', from, to, interval: 'day' })
+ * ```
+ */
+export function sqliteUsage(connection: Connection): UsageStore {
+  const { db, read, write } = connection
+  const append = db.prepare(`INSERT INTO usage (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/g, '?')}) ON CONFLICT (id) DO NOTHING`)
   const find = db.prepare(`SELECT ${COLUMNS} FROM usage WHERE id = ? AND workspace_id = ?`)
-  const ofAll = {
-    sum: db.prepare(`SELECT ${SUMS} FROM usage WHERE ${MATCHING}`),
-    list: db.prepare(`SELECT ${COLUMNS} FROM usage WHERE ${MATCHING} ORDER BY at DESC, seq DESC LIMIT ?`),
-  }
-  const ofKey = {
-    sum: db.prepare(`SELECT ${SUMS} FROM usage WHERE ${MATCHING} AND key_id = ?`),
-    list: db.prepare(`SELECT ${COLUMNS} FROM usage WHERE ${MATCHING} AND key_id = ? ORDER BY at DESC, seq DESC LIMIT ?`),
-  }
+  const rollup = sqliteRollup(connection)
+  const reading = sqliteReading(connection)
   return {
     append(row) {
       const fault = faultOfUsage(row)
       if (fault) return Promise.reject(fault)
       const values = toValues(row)
-      return write(() => {
+      const appended = write(() => {
         append.run(...values)
       })
+      rollup.note()
+      return appended
     },
     find: (workspaceId, id) =>
       read(() => {
         const row = find.get(id, workspaceId)
-        return row && toUsageRow(row as unknown as Row)
+        return row && toUsageRow(row)
       }),
-    sum: query => read(() => ({ ...(queryFor(query).sum.get(...boundsOf(query)) as unknown as UsageSum) })),
-    list: ({ limit, ...query }) =>
-      read(() =>
-        queryFor(query)
-          .list.all(...boundsOf(query), Math.max(0, limit))
-          .map(row => toUsageRow(row as unknown as Row)),
-      ),
-  }
-
-  function queryFor({ keyId }: UsageQuery) {
-    return keyId === undefined ? ofAll : ofKey
+    totals: sqliteTotals(connection, { rollup, reading }),
+    list: sqliteList(connection, { rollup, reading }),
+    forget: sqliteForget(connection, rollup),
   }
 }
 
-const boundsOf = ({ workspaceId, from, to, keyId }: UsageQuery): readonly (string | number)[] =>
-  keyId === undefined ? [workspaceId, from, to] : [workspaceId, from, to, keyId]
+type List = UsageStore['list']
 
-const toValues = (row: UsageRow): readonly (string | number | null)[] => [
-  row.id,
-  row.workspaceId,
-  row.keyId,
-  row.at,
-  row.modelAsked,
-  row.model,
-  row.provider,
-  row.credential,
-  row.strategy,
-  Number(row.streamed),
-  row.inputTokens,
-  row.outputTokens,
-  row.cachedTokens,
-  row.cacheWriteTokens,
-  row.reasoningTokens,
-  Number(row.estimated),
-  row.cost,
-  row.result,
-  row.code ?? null,
-  row.attempts,
-  row.durationMs,
-  row.firstContentMs ?? null,
-  row.warnings.length === 0 ? '[]' : JSON.stringify(row.warnings),
-  row.metadata === undefined ? null : JSON.stringify(row.metadata),
-]
+/** Pages of rows. With a filter, only hours that have what it names are looked into: those of a rare key are found as fast. */
+function sqliteList({ db, read }: Connection, { rollup, reading }: { readonly rollup: Rollup; readonly reading: UsageReading }): List {
+  const place = db.prepare('SELECT at, seq FROM usage WHERE id = ? AND workspace_id = ?')
+  const page = db.prepare(
+    `SELECT ${COLUMNS} FROM usage WHERE ${MATCHING} AND (at < :last OR seq < :seq) ORDER BY at DESC, seq DESC LIMIT :limit`,
+  )
+  const pageOf = (query: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Promise<readonly UsageRow[]> =>
+    read(() => page.all({ ...valuesOf(query), last, seq, limit }).map(toUsageRow))
 
-const toUsageRow = (row: Row): UsageRow => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  keyId: row.key_id,
-  at: row.at,
-  modelAsked: row.model_asked,
-  model: row.model,
-  provider: row.provider,
-  credential: row.credential,
-  strategy: row.strategy,
-  streamed: row.streamed === 1,
-  inputTokens: row.input_tokens,
-  outputTokens: row.output_tokens,
-  cachedTokens: row.cached_tokens,
-  cacheWriteTokens: row.cache_write_tokens,
-  reasoningTokens: row.reasoning_tokens,
-  estimated: row.estimated === 1,
-  cost: row.cost,
-  result: row.result,
-  ...(row.code !== null && { code: row.code }),
-  attempts: row.attempts,
-  durationMs: row.duration_ms,
-  ...(row.first_content_ms !== null && { firstContentMs: row.first_content_ms }),
-  warnings: JSON.parse(row.warnings),
-  ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) }),
-})
+  return async ({ limit, after, ...query }) => {
+    const found = after === undefined ? undefined : await read(() => place.get(after, query.workspaceId))
+    if (limit <= 0 || (after !== undefined && !found)) return []
+    const last = found ? Number(found.at) : Number.MAX_SAFE_INTEGER
+    const seq = Number(found?.seq ?? 0)
+    const range = meetOf(query, { from: query.from, to: last + 1 })
+    if (query.keyId === undefined && query.model === undefined && query.provider === undefined)
+      return pageOf({ ...query, ...range }, { last, seq, limit })
+    await rollup.catchUp(FEW)
+    const rows: UsageRow[] = []
+    const hours = await reading.hoursOf({ ...query, ...range })
+    for (const start of hours.toReversed()) {
+      const hour = meetOf(range, { from: start, to: start + intervalMs.hour })
+      rows.push(...(await pageOf({ ...query, ...hour }, { last, seq, limit: limit - rows.length })))
+      if (rows.length >= limit) break
+      await setImmediate()
+    }
+    return rows
+  }
+}
+
+/** Only what the kept totals count is deleted. */
+function sqliteForget({ db, write }: Connection, rollup: Rollup): UsageStore['forget'] {
+  const remove = db.prepare(`DELETE FROM usage WHERE seq IN (
+    SELECT seq FROM usage WHERE workspace_id = ? AND at < ? AND seq <= (SELECT seq FROM usage_rolled) ORDER BY at, seq LIMIT ?)`)
+  // The place of the newest row is given out again once it is deleted: the mark must not lie above it.
+  const lower = db.prepare('UPDATE usage_rolled SET seq = min(seq, (SELECT coalesce(max(seq), 0) FROM usage))')
+  const step = (workspaceId: string, before: number, most: number): Promise<number> =>
+    write(() => {
+      const { changes } = remove.run(workspaceId, before, most)
+      if (changes > 0) lower.run()
+      return Number(changes)
+    })
+
+  return async ({ workspaceId, before, most }) => {
+    await rollup.catchUp(0)
+    let gone = 0
+    while (gone < most) {
+      const asked = Math.min(DELETED, most - gone)
+      const changes = await step(workspaceId, before, asked)
+      gone += changes
+      if (changes < asked) break
+    }
+    return gone
+  }
+}

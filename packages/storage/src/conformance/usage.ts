@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { UsageRow, UsageStore } from '../storage.ts'
-import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
+import type { UsageRow, UsageStore } from '../usage.ts'
+import { DAY, type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
 /** A row with nothing optional. `usageRow('req_1', { at: T0 + 5 })` */
 export const usageRow = (id: string, fields: Partial<UsageRow> = {}): UsageRow => ({
@@ -21,6 +21,7 @@ export const usageRow = (id: string, fields: Partial<UsageRow> = {}): UsageRow =
   reasoningTokens: 0,
   estimated: false,
   cost: 100,
+  byokCost: 0,
   result: 'ok',
   attempts: 1,
   durationMs: 900,
@@ -35,11 +36,13 @@ const full = usageRow('req_full', {
   cacheWriteTokens: 4,
   reasoningTokens: 5,
   estimated: true,
+  byokCost: 6,
   result: 'incomplete',
   code: 'provider_timed_out',
   firstContentMs: 0,
   warnings: ['one', 'two'],
   metadata: { team: 'blue', '': '' },
+  routing: '{"asked":["maker"]}',
 })
 const always = { workspaceId: 'ws_1', from: 0, to: T0 * 2 }
 const idsOf = async (usage: UsageStore, query: Parameters<UsageStore['list']>[0]) => (await usage.list(query)).map(({ id }) => id)
@@ -49,7 +52,7 @@ export function describeUsage(open: MakeStorage): void {
   describe('usage', () => {
     test('a row reads back as it was put in: what was absent stays absent, what was 0 or empty stays so', async () => {
       const { usage } = (await open()).storage
-      const rows = [usageRow('req_1'), full, usageRow('req_empty', { metadata: {} })]
+      const rows = [usageRow('req_1'), full, usageRow('req_empty', { metadata: {}, routing: '' })]
       for (const row of rows) await usage.append(row)
       for (const row of rows) expect(await usage.find('ws_1', row.id)).toStrictEqual(row)
       expect(await usage.list({ ...always, limit: 9 })).toStrictEqual([...rows].reverse())
@@ -60,7 +63,7 @@ export function describeUsage(open: MakeStorage): void {
       await Promise.all(Array.from({ length: 10 }, () => usage.append(usageRow('req_1'))))
       await usage.append(usageRow('req_1', { cost: 999, workspaceId: 'ws_2' }))
       expect(await usage.list({ ...always, limit: 9 })).toEqual([usageRow('req_1')])
-      expect((await usage.sum(always)).cost).toBe(100)
+      expect(await usage.totals(always)).toMatchObject([{ requests: 1, cost: 100 }])
       expect(await usage.find('ws_2', 'req_1')).toBeUndefined()
     })
 
@@ -71,22 +74,6 @@ export function describeUsage(open: MakeStorage): void {
       expect(await usage.find('ws_1', 'req_2')).toBeUndefined()
     })
 
-    test('sums add up by how requests ended', async () => {
-      const { usage } = (await open()).storage
-      const results = ['ok', 'ok', 'incomplete', 'error', 'error', 'error', 'rate_limited', 'abandoned'] as const
-      await Promise.all(results.map((result, n) => usage.append(usageRow(`req_${n}`, { result, cost: n }))))
-      expect(await usage.sum(always)).toEqual({ requests: 8, errors: 3, rateLimited: 1, inputTokens: 80, outputTokens: 160, cost: 28 })
-    })
-
-    test('a sum over nothing is all zeros', async () => {
-      const { usage } = (await open()).storage
-      const zeros = { requests: 0, errors: 0, rateLimited: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
-      expect(await usage.sum(always)).toEqual(zeros)
-      await usage.append(usageRow('req_1'))
-      expect(await usage.sum({ ...always, keyId: 'key_9' })).toEqual(zeros)
-      expect(await usage.sum({ workspaceId: 'ws_9', from: 0, to: T0 * 2 })).toEqual(zeros)
-    })
-
     test('from is included, to is not; a key and a workspace see their own', async () => {
       const { usage } = (await open()).storage
       for (let n = 0; n < 6; n++) await usage.append(usageRow(`req_${n}`, { at: T0 + n, keyId: n % 2 ? 'odd' : 'even' }))
@@ -94,9 +81,9 @@ export function describeUsage(open: MakeStorage): void {
       const query = { workspaceId: 'ws_1', from: T0 + 1, to: T0 + 5 }
       expect(await idsOf(usage, { ...query, limit: 9 })).toEqual(['req_4', 'req_3', 'req_2', 'req_1'])
       expect(await idsOf(usage, { ...query, keyId: 'odd', limit: 9 })).toEqual(['req_3', 'req_1'])
-      expect((await usage.sum(query)).requests).toBe(4)
-      expect((await usage.sum({ ...query, keyId: 'odd' })).requests).toBe(2)
-      expect((await usage.sum({ ...query, to: T0 + 1 })).requests).toBe(0)
+      expect(await usage.totals(query)).toMatchObject([{ requests: 4 }])
+      expect(await usage.totals({ ...query, keyId: 'odd' })).toMatchObject([{ requests: 2 }])
+      expect(await usage.totals({ ...query, to: T0 + 1 })).toEqual([])
     })
 
     test('the list is newest first, whatever the order of coming, and stops at its limit', async () => {
@@ -112,9 +99,61 @@ export function describeUsage(open: MakeStorage): void {
       expect(await idsOf(usage, { ...always, limit: 9 })).toEqual(['a', 'c', 'b'])
     })
 
+    test('the list goes on after a row, also between rows of the same time and where the filter does not name it', async () => {
+      const { usage } = (await open()).storage
+      const ids = Array.from({ length: 9 }, (_, n) => `req_${n}`)
+      for (const [n, id] of ids.entries()) await usage.append(usageRow(id, { at: T0 + (n < 6 ? 0 : n), model: n % 2 ? 'odd' : 'even' }))
+      const newest = ids.toReversed()
+      for (const [n, after] of newest.entries()) expect(await idsOf(usage, { ...always, limit: 9, after })).toEqual(newest.slice(n + 1))
+      expect(await idsOf(usage, { ...always, limit: 2, after: 'req_7' })).toEqual(['req_6', 'req_5'])
+      expect(await idsOf(usage, { ...always, model: 'odd', limit: 2, after: 'req_4' })).toEqual(['req_3', 'req_1'])
+      expect(await idsOf(usage, { ...always, from: T0 + 7, limit: 9, after: 'req_8' })).toEqual(['req_7'])
+    })
+
+    test('after a row that is not there, or of another workspace, comes nothing', async () => {
+      const { usage } = (await open()).storage
+      await usage.append(usageRow('req_1'))
+      await usage.append(usageRow('foreign', { workspaceId: 'ws_2', at: T0 + 1 }))
+      for (const after of ['gone', 'foreign']) expect(await idsOf(usage, { ...always, limit: 9, after })).toEqual([])
+    })
+
+    test('rows are forgotten oldest first, of one workspace, at most so many', async () => {
+      const { usage } = (await open()).storage
+      for (const n of [3, 1, 4, 0, 2]) await usage.append(usageRow(`req_${n}`, { at: T0 + n }))
+      await usage.append(usageRow('foreign', { workspaceId: 'ws_2', at: T0 }))
+      const input = { workspaceId: 'ws_1', before: T0 + 4 }
+      expect(await usage.forget({ ...input, most: 0 })).toBe(0)
+      expect(await usage.forget({ ...input, most: 3 })).toBe(3)
+      expect(await idsOf(usage, { ...always, limit: 9 })).toEqual(['req_4', 'req_3'])
+      expect(await usage.find('ws_1', 'req_0')).toBeUndefined()
+      expect(await usage.forget({ ...input, most: 3 })).toBe(1)
+      expect(await usage.forget({ ...input, most: 3 })).toBe(0)
+      expect(await idsOf(usage, { ...always, limit: 9 })).toEqual(['req_4'])
+      expect(await usage.find('ws_2', 'foreign')).toBeDefined()
+    })
+
+    test('rows that come after all others were forgotten count as ever', async () => {
+      const { usage } = (await open()).storage
+      for (let round = 0; round < 4; round++) {
+        const at = T0 + round * DAY
+        for (let n = 0; n < 3; n++) await usage.append(usageRow(`req_${round}_${n}`, { at }))
+        expect(await usage.totals({ ...always, from: at })).toMatchObject([{ requests: 3 }])
+        expect(await usage.list({ ...always, keyId: 'key_1', limit: 9 })).toHaveLength(3)
+        expect(await usage.forget({ workspaceId: 'ws_1', before: T0 * 2, most: 9 })).toBe(3)
+        expect(await usage.list({ ...always, limit: 9 })).toEqual([])
+      }
+    })
+
     test('fractions and NaN are refused and leave no row', async () => {
       const { usage } = (await open()).storage
-      for (const fields of [{ cost: 0.5 }, { inputTokens: Number.NaN }, { durationMs: -1 }, { firstContentMs: 1.5 }, { at: 0.5 }])
+      for (const fields of [
+        { cost: 0.5 },
+        { byokCost: -1 },
+        { inputTokens: Number.NaN },
+        { durationMs: -1 },
+        { firstContentMs: 1.5 },
+        { at: 0.5 },
+      ])
         await expect(usage.append(usageRow('req_1', fields))).rejects.toThrow('usage.append')
       expect(await usage.find('ws_1', 'req_1')).toBeUndefined()
     })
@@ -122,14 +161,18 @@ export function describeUsage(open: MakeStorage): void {
     test('odd strings come back as they were, also as the keys of metadata', async () => {
       const { usage } = (await open()).storage
       const metadata = Object.fromEntries(ODD_STRINGS.map(odd => [odd, odd]))
-      const odd = (text: string) =>
-        usageRow(text, { workspaceId: text, keyId: text, modelAsked: text, code: text, warnings: ODD_STRINGS, metadata })
+      const named = (text: string) => ({ workspaceId: text, keyId: text, modelAsked: text, model: text, provider: text })
+      const odd = (text: string) => usageRow(text, { ...named(text), code: text, warnings: ODD_STRINGS, metadata, routing: text })
       for (const text of ODD_STRINGS) await usage.append(odd(text))
       for (const text of ODD_STRINGS) {
         const found = await usage.find(text, text)
         expect(found).toEqual(odd(text))
         expect(Object.entries(found?.metadata ?? {})).toEqual(Object.entries(metadata))
-        expect((await usage.sum({ ...always, workspaceId: text, keyId: text })).requests).toBe(1)
+        for (const filter of [{ keyId: text }, { model: text }, { provider: text }, { keyId: text, model: text }]) {
+          expect(await usage.totals({ ...always, workspaceId: text, ...filter })).toMatchObject([{ requests: 1 }])
+          expect(await usage.list({ ...always, workspaceId: text, ...filter, limit: 9 })).toEqual([odd(text)])
+        }
+        expect(await usage.totals({ ...always, workspaceId: text, groupBy: 'key' })).toMatchObject([{ group: text, requests: 1 }])
       }
     })
 
@@ -137,10 +180,12 @@ export function describeUsage(open: MakeStorage): void {
       const { usage } = (await open()).storage
       const given = { ...full, warnings: [...full.warnings], metadata: { ...full.metadata } }
       await usage.append(given)
-      for (const answer of [given, await usage.find('ws_1', full.id), await usage.list({ ...always, limit: 9 }), await usage.sum(always)])
-        spoil(answer)
+      const total = await usage.totals(always)
+      const answers = [given, await usage.find('ws_1', full.id), await usage.list({ ...always, limit: 9 }), await usage.totals(always)]
+      for (const answer of answers) spoil(answer)
       expect(await usage.find('ws_1', full.id)).toEqual(full)
       expect(await usage.list({ ...always, limit: 9 })).toEqual([full])
+      expect(await usage.totals(always)).toEqual(total)
     })
   })
 }

@@ -1,0 +1,116 @@
+import type { TalliedRow, UsageRow } from '@signalbox/storage'
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly key_id: string
+  readonly at: number
+  readonly model_asked: string
+  readonly model: string
+  readonly provider: string
+  readonly credential: UsageRow['credential']
+  readonly strategy: string
+  readonly streamed: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly reasoning_tokens: number
+  readonly estimated: number
+  readonly cost: number
+  readonly byok_cost: number
+  readonly result: UsageRow['result']
+  readonly code: string | null
+  readonly attempts: number
+  readonly duration_ms: number
+  readonly first_content_ms: number | null
+  readonly warnings: string
+  readonly metadata: string | null
+  readonly routing: string | null
+}
+
+/** The columns of a whole row, in the order of `toValues`. */
+export const COLUMNS = `id, workspace_id, key_id, at, model_asked, model, provider, credential, strategy, streamed,
+  input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, byok_cost,
+  result, code, attempts, duration_ms, first_content_ms, warnings, metadata, routing`
+
+/** The columns of what counts in totals, and the row's place. */
+export const TALLIED = `seq, workspace_id AS workspaceId, key_id AS keyId, at, model, provider, credential,
+  input_tokens AS inputTokens, output_tokens AS outputTokens, cached_tokens AS cachedTokens, cache_write_tokens AS cacheWriteTokens,
+  reasoning_tokens AS reasoningTokens, cost, byok_cost AS byokCost, result, attempts,
+  duration_ms AS durationMs, first_content_ms AS firstContentMs`
+
+export interface PlacedRow extends TalliedRow {
+  readonly seq: number
+  readonly workspaceId: string
+}
+
+/** From a row of `TALLIED`. `tallies.addRow(toPlaced(row))` */
+export const toPlaced = (row: unknown): PlacedRow => {
+  const found = row as Omit<PlacedRow, 'firstContentMs'> & { firstContentMs?: number | null }
+  if (found.firstContentMs === null) delete found.firstContentMs
+  return found as PlacedRow
+}
+
+/** What `COLUMNS` hold of a row. `insert.run(...toValues(row))` */
+export const toValues = (row: UsageRow): readonly (string | number | null)[] => [
+  row.id,
+  row.workspaceId,
+  row.keyId,
+  row.at,
+  row.modelAsked,
+  row.model,
+  row.provider,
+  row.credential,
+  row.strategy,
+  Number(row.streamed),
+  row.inputTokens,
+  row.outputTokens,
+  row.cachedTokens,
+  row.cacheWriteTokens,
+  row.reasoningTokens,
+  Number(row.estimated),
+  row.cost,
+  row.byokCost,
+  row.result,
+  row.code ?? null,
+  row.attempts,
+  row.durationMs,
+  row.firstContentMs ?? null,
+  row.warnings.length === 0 ? '[]' : JSON.stringify(row.warnings),
+  row.metadata === undefined ? null : JSON.stringify(row.metadata),
+  row.routing ?? null,
+]
+
+/** From a row of `COLUMNS`. `list.all(…).map(toUsageRow)` */
+export const toUsageRow = (found: unknown): UsageRow => {
+  const row = found as Row
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    keyId: row.key_id,
+    at: row.at,
+    modelAsked: row.model_asked,
+    model: row.model,
+    provider: row.provider,
+    credential: row.credential,
+    strategy: row.strategy,
+    streamed: row.streamed === 1,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cachedTokens: row.cached_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    reasoningTokens: row.reasoning_tokens,
+    estimated: row.estimated === 1,
+    cost: row.cost,
+    byokCost: row.byok_cost,
+    result: row.result,
+    ...(row.code !== null && { code: row.code }),
+    attempts: row.attempts,
+    durationMs: row.duration_ms,
+    ...(row.first_content_ms !== null && { firstContentMs: row.first_content_ms }),
+    warnings: JSON.parse(row.warnings),
+    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) }),
+    ...(row.routing !== null && { routing: row.routing }),
+  }
+}

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Bins, binOf } from '../bins.ts'
+import type { TotalsQuery, UsageRow, UsageTotal } from '../usage.ts'
+import { DAY, HOUR, type MakeStorage, T0 } from './subject.ts'
+import { usageRow } from './usage.ts'
+
+// Usage again, slow and plain: every answer is looked up in all rows.
+
+const MIDNIGHT = Math.floor(T0 / DAY) * DAY
+const groupOf = { key: (row: UsageRow) => row.keyId, model: (row: UsageRow) => row.model, provider: (row: UsageRow) => row.provider }
+
+const isMeant = (row: UsageRow, query: TotalsQuery): boolean =>
+  row.at >= query.from &&
+  row.at < query.to &&
+  [undefined, row.keyId].includes(query.keyId) &&
+  [undefined, row.model].includes(query.model) &&
+  [undefined, row.provider].includes(query.provider)
+
+function totalsOf(rows: readonly UsageRow[], query: TotalsQuery): readonly UsageTotal[] {
+  const length = { hour: HOUR, day: DAY }[query.interval ?? 'day']
+  const placeOf = (row: UsageRow) => ({
+    ...(query.interval && { start: row.at - (row.at % length) }),
+    ...(query.groupBy && { group: groupOf[query.groupBy](row) }),
+  })
+  const places = new Map(rows.filter(row => isMeant(row, query)).map(row => [JSON.stringify(placeOf(row)), placeOf(row)]))
+  return [...places]
+    .sort(([, a], [, b]) => (a.start ?? 0) - (b.start ?? 0) || ((a.group ?? '') < (b.group ?? '') ? -1 : 1))
+    .map(([name, place]) => ({ ...place, ...totalOf(rows.filter(row => isMeant(row, query) && JSON.stringify(placeOf(row)) === name)) }))
+}
+
+function totalOf(rows: readonly UsageRow[]): UsageTotal {
+  const sum = (pick: (row: UsageRow) => number): number => rows.reduce((total, row) => total + pick(row), 0)
+  const count = (holds: (row: UsageRow) => boolean): number => rows.filter(holds).length
+  const answered = rows.filter(({ result }) => result === 'ok' || result === 'incomplete')
+  return {
+    requests: rows.length,
+    errors: count(row => row.result === 'error'),
+    rateLimited: count(row => row.result === 'rate_limited'),
+    abandoned: count(row => row.result === 'abandoned'),
+    fallbacks: count(row => row.attempts > 1),
+    inputTokens: sum(row => row.inputTokens),
+    outputTokens: sum(row => row.outputTokens),
+    cachedTokens: sum(row => row.cachedTokens),
+    cacheWriteTokens: sum(row => row.cacheWriteTokens),
+    reasoningTokens: sum(row => row.reasoningTokens),
+    cost: sum(row => row.cost),
+    byokRequests: count(row => row.credential === 'workspace'),
+    byokCost: sum(row => row.byokCost),
+    durations: binsOf(answered.map(row => row.durationMs)),
+    firstContents: binsOf(rows.flatMap(row => row.firstContentMs ?? [])),
+    speeds: binsOf(
+      answered.flatMap(({ durationMs, firstContentMs, outputTokens }) =>
+        firstContentMs !== undefined && durationMs > firstContentMs && outputTokens > 0
+          ? [(outputTokens * 1_000) / (durationMs - firstContentMs)]
+          : [],
+      ),
+    ),
+  }
+}
+
+function binsOf(values: readonly number[]): Bins {
+  const bins = values.map(binOf)
+  return [...new Set(bins)].sort((a, b) => a - b).map(bin => [bin, bins.filter(other => other === bin).length])
+}
+
+/** Around the edges of hours and days as often as elsewhere. */
+const time = fc
+  .oneof(
+    fc.tuple(fc.integer({ min: 0, max: 80 }), fc.integer({ min: -1, max: 1 })).map(([hour, ms]) => hour * HOUR + ms),
+    fc.integer({ min: 0, max: 80 * HOUR }),
+    fc.constantFrom(0, DAY, 2 * DAY, 3 * DAY),
+  )
+  .map(ms => MIDNIGHT + ms)
+const keyId = fc.constantFrom('k1', 'k2', 'k3')
+const model = fc.constantFrom('m1', 'm2')
+const provider = fc.constantFrom('', 'p1', 'p2')
+const amount = fc.integer({ min: 0, max: 1_000_000 })
+const fields = fc.record({
+  at: time,
+  keyId,
+  model,
+  provider,
+  credential: fc.constantFrom('platform' as const, 'workspace' as const),
+  result: fc.constantFrom(
+    'ok' as const,
+    'ok' as const,
+    'incomplete' as const,
+    'error' as const,
+    'rate_limited' as const,
+    'abandoned' as const,
+  ),
+  inputTokens: amount,
+  outputTokens: amount,
+  cachedTokens: amount,
+  cacheWriteTokens: amount,
+  reasoningTokens: amount,
+  cost: amount,
+  byokCost: amount,
+  attempts: fc.integer({ min: 0, max: 3 }),
+  durationMs: fc.integer({ min: 0, max: 90_000 }),
+})
+const row = fc
+  .tuple(fields, fc.option(fc.integer({ min: 0, max: 60_000 })))
+  .map(([made, firstContentMs]) => ({ ...made, ...(firstContentMs !== null && { firstContentMs }) }))
+const query = fc.record(
+  {
+    from: fc.oneof(time, fc.constant(0)),
+    to: fc.oneof(time, fc.constant(T0 * 2)),
+    keyId,
+    model,
+    provider,
+    interval: fc.constantFrom('hour' as const, 'day' as const),
+    groupBy: fc.constantFrom('key' as const, 'model' as const, 'provider' as const),
+  },
+  { requiredKeys: ['from', 'to'] },
+)
+const step = fc.oneof(
+  { arbitrary: fc.record({ rows: fc.array(row, { maxLength: 30 }) }), weight: 3 },
+  { arbitrary: fc.record({ query, limit: fc.integer({ min: 0, max: 9 }), after: fc.nat() }), weight: 6 },
+  // Nothing is that old. A store may tidy up at this.
+  { arbitrary: fc.constant({ forget: true as const }), weight: 1 },
+)
+
+/** Random rows and questions, checked against the model. `describeUsageModel(opener(make))` */
+export function describeUsageModel(open: MakeStorage): void {
+  test('whatever rows came in whatever order, totals and lists agree with the model', async () => {
+    const { usage } = (await open()).storage
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 16 }), async steps => {
+        // One store for all runs: each has a workspace of its own.
+        const workspaceId = `ws_${++run}`
+        const rows: UsageRow[] = []
+        for (const next of steps) {
+          if ('rows' in next) {
+            const made = next.rows.map((fields, n) => usageRow(`${workspaceId}:${rows.length + n}`, { ...fields, workspaceId }))
+            rows.push(...made)
+            await Promise.all([...made, ...made.slice(0, 3)].map(one => usage.append(one)))
+          } else if ('forget' in next) expect(await usage.forget({ workspaceId, before: MIDNIGHT - HOUR, most: 100 })).toBe(0)
+          else {
+            const { from, to, keyId, model, provider } = next.query
+            const wanted = {
+              workspaceId,
+              from,
+              to,
+              ...(keyId && { keyId }),
+              ...(model && { model }),
+              ...(provider !== undefined && { provider }),
+            }
+            expect(await usage.totals({ ...wanted, ...next.query })).toEqual(totalsOf(rows, { ...wanted, ...next.query }))
+            const newest = rows.toReversed().sort((a, b) => b.at - a.at)
+            const after = newest[next.after % (rows.length + 1)]
+            const rest = newest.slice(after ? newest.indexOf(after) + 1 : 0).filter(one => isMeant(one, wanted))
+            const listed = await usage.list({ ...wanted, limit: next.limit, ...(after && { after: after.id }) })
+            expect(listed).toEqual(rest.slice(0, next.limit))
+          }
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { quantileOf } from '../bins.ts'
+import type { UsageTotal } from '../usage.ts'
+import { DAY, HOUR, type MakeStorage, MINUTE, T0 } from './subject.ts'
+import { usageRow } from './usage.ts'
+
+const always = { workspaceId: 'ws_1', from: 0, to: T0 * 2 }
+/** A midnight of UTC. */
+const MIDNIGHT = Math.floor(T0 / DAY) * DAY
+
+/** The suite for totals of usage. `describeTotals(opener(make))` */
+export function describeTotals(open: MakeStorage): void {
+  describe('totals of usage', () => {
+    test('a total adds up what was used, and tells how requests ended', async () => {
+      const { usage } = (await open()).storage
+      const results = ['ok', 'ok', 'incomplete', 'error', 'error', 'error', 'rate_limited', 'abandoned'] as const
+      const used = { cachedTokens: 1, cacheWriteTokens: 2, reasoningTokens: 3 }
+      await Promise.all(results.map((result, n) => usage.append(usageRow(`req_${n}`, { ...used, result, cost: n, attempts: 1 + (n % 2) }))))
+      await usage.append(usageRow('own', { credential: 'workspace', cost: 0, byokCost: 9 }))
+      expect(await usage.totals(always)).toMatchObject([
+        {
+          ...{ requests: 9, errors: 3, rateLimited: 1, abandoned: 1, fallbacks: 4, cost: 28, byokRequests: 1, byokCost: 9 },
+          ...{ inputTokens: 90, outputTokens: 180, cachedTokens: 8, cacheWriteTokens: 16, reasoningTokens: 24 },
+        },
+      ])
+    })
+
+    test('over nothing there is no total', async () => {
+      const { usage } = (await open()).storage
+      expect(await usage.totals(always)).toEqual([])
+      await usage.append(usageRow('req_1'))
+      for (const other of [{ keyId: 'key_9' }, { model: 'key_1' }, { provider: '' }, { workspaceId: 'ws_9' }, { from: T0 + 1 }, { to: 0 }])
+        for (const groupBy of [undefined, 'key', 'model'] as const)
+          expect(await usage.totals({ ...always, ...other, ...(groupBy && { groupBy }) })).toEqual([])
+    })
+
+    test('intervals begin with the hours and days of UTC, come in order, and are left out where nothing was', async () => {
+      const { usage } = (await open()).storage
+      const ats = [2 * DAY + 1, HOUR, 2 * HOUR - 1, DAY - 1, 0].map(ms => MIDNIGHT + ms)
+      for (const [n, at] of ats.entries()) await usage.append(usageRow(`req_${n}`, { at }))
+      const told = async (interval: 'hour' | 'day', from = 0) =>
+        (await usage.totals({ ...always, from, interval })).map(({ start = 0, requests }) => [(start - MIDNIGHT) / HOUR, requests])
+      expect(await told('day')).toEqual([
+        [0, 4],
+        [48, 1],
+      ])
+      expect(await told('hour')).toEqual([
+        [0, 1],
+        [1, 2],
+        [23, 1],
+        [48, 1],
+      ])
+      // The first is not whole, and still begins where it would.
+      expect(await told('day', MIDNIGHT + HOUR + 1)).toEqual([
+        [0, 2],
+        [48, 1],
+      ])
+    })
+
+    test('groups come in the order of their names, within each interval', async () => {
+      const { usage } = (await open()).storage
+      const kinds = [
+        { keyId: 'k2', model: 'b', provider: '', at: T0 },
+        { keyId: 'k1', model: 'B', provider: 'p', at: T0 + MINUTE },
+        { keyId: 'k2', model: 'a', provider: 'p', at: T0 + 2 * DAY },
+      ]
+      for (const [n, kind] of kinds.entries()) await usage.append(usageRow(`req_${n}`, kind))
+      const told = async (groupBy: 'key' | 'model' | 'provider', interval?: 'day') =>
+        (await usage.totals({ ...always, groupBy, ...(interval && { interval }) })).map(({ group, requests }) => [group, requests])
+      expect(await told('key')).toEqual([
+        ['k1', 1],
+        ['k2', 2],
+      ])
+      expect(await told('provider')).toEqual([
+        ['', 1],
+        ['p', 2],
+      ])
+      expect(await told('model', 'day')).toEqual([
+        ['B', 1],
+        ['b', 1],
+        ['a', 1],
+      ])
+    })
+
+    test('durations and speeds are of requests that were answered, first contents of all that have one', async () => {
+      const { usage } = (await open()).storage
+      const rows = [
+        { durationMs: 3_000, firstContentMs: 1_000, outputTokens: 80 },
+        { durationMs: 500, result: 'incomplete' as const },
+        { durationMs: 500, firstContentMs: 500 },
+        { durationMs: 7, firstContentMs: 2, result: 'abandoned' as const },
+        { durationMs: 9_000, result: 'error' as const },
+      ]
+      for (const [n, fields] of rows.entries()) await usage.append(usageRow(`req_${n}`, fields))
+      const [total] = await usage.totals(always)
+      const told = (name: 'durations' | 'firstContents' | 'speeds') => spread(total, name)
+      expect(told('durations')).toEqual({ count: 3, least: near(500), most: near(3_000) })
+      expect(told('firstContents')).toEqual({ count: 3, least: near(2), most: near(1_000) })
+      expect(told('speeds')).toEqual({ count: 1, least: near(40), most: near(40) })
+    })
+  })
+}
+
+const spread = (total: UsageTotal | undefined, name: 'durations' | 'firstContents' | 'speeds') => {
+  const bins = total?.[name] ?? []
+  return { count: bins.reduce((sum, [, count]) => sum + count, 0), least: quantileOf(bins, 0), most: quantileOf(bins, 1) }
+}
+
+const near = (value: number): unknown => expect.toSatisfy((told: number) => Math.abs(told - value) <= value * 0.025)
