@@ -5,7 +5,9 @@ import { makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { sha256 } from '../runtime/web.ts'
 import { absent, checkText, checkWhole, wrong } from './check.ts'
+import { budgetsGone, type KeyBudget, type KeyBudgetChange, keyBudget, noBudgetPart } from './key-budgets.ts'
 import type { Actor, Desk } from './ports.ts'
+import { wireNames } from './wire-names.ts'
 
 export interface ApiKeys {
   /**
@@ -32,14 +34,17 @@ export interface NewApiKey {
   readonly rateLimitRpm?: number
   readonly limits?: Omit<CallLimits, 'requestsPerMinute'>
   readonly expiresAt?: Date
+  /** What it may spend as long as it lives; listed among the budgets of the workspace, and gone with the key. */
+  readonly budget?: KeyBudget
   readonly secret?: string
 }
 
-/** `null` takes a limit or a date away. */
+/** `null` takes a limit, a date or a budget away. */
 export interface ApiKeyChange {
   readonly name?: string
   readonly rateLimitRpm?: number | null
   readonly expiresAt?: Date | null
+  readonly budget?: KeyBudgetChange | null
 }
 
 export interface ApiKey extends Omit<KeyBody, 'limits'> {
@@ -72,10 +77,12 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
       const updated = await register(workspaceId, actor, async () => {
         const key = await keyOf(id)
         const body = withChange(key.body, input)
-        const changes = { ...input, ...(input.expiresAt && { expiresAt: input.expiresAt.toISOString() }) }
+        const { budget, ...changes } = input
+        const part = budget === undefined ? noBudgetPart : await keyBudget(ports, { ...key, body }, budget)
         return {
-          puts: [changed(key, { body })],
-          events: [{ event: 'api_key.updated', subject: { type: 'api_key', id }, changes: wireNames(changes) }],
+          puts: [changed(key, { body }), ...part.puts],
+          removals: part.removals,
+          events: [{ event: 'api_key.updated', subject: { type: 'api_key', id }, changes: wireNames(changes) }, ...part.events],
           result: { ...key, body },
         }
       })
@@ -87,9 +94,11 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
         const key = await keyOf(id)
         if (key.body.revokedAt !== undefined) return { events: [], result: key }
         const body = { ...key.body, revokedAt: clock.now() }
+        const part = await budgetsGone(ports, key)
         return {
           puts: [changed(key, { group: 'revoked', body })],
-          events: [{ event: 'api_key.revoked', subject: { type: 'api_key', id } }],
+          removals: part.removals,
+          events: [{ event: 'api_key.revoked', subject: { type: 'api_key', id } }, ...part.events],
           result: { ...key, body },
         }
       })
@@ -121,9 +130,10 @@ async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Pr
       ...(expiresAt && { expiresAt: expiresAt.getTime() }),
     }
     const record = { id, workspaceId, group: 'active', name: hash, createdAt: clock.now(), body }
+    const part = input.budget ? await keyBudget(ports, record, input.budget) : noBudgetPart
     return {
-      puts: [made('key', record)],
-      events: [{ event: 'api_key.created', subject: { type: 'api_key', id }, changes: { name: input.name, scopes } }],
+      puts: [made('key', record), ...part.puts],
+      events: [{ event: 'api_key.created', subject: { type: 'api_key', id }, changes: { name: input.name, scopes } }, ...part.events],
       result: { ...record, kind: 'key' as const, version: 1 },
     }
   })
@@ -171,9 +181,6 @@ function withChange({ limits, expiresAt: _, ...body }: KeyBody, { name = body.na
   const kept: CallLimits = { ...others, ...(typeof rpm === 'number' && { requestsPerMinute: rpm }) }
   return { ...body, name, ...(Object.keys(kept).length > 0 && { limits: kept }), ...(until !== undefined && { expiresAt: until }) }
 }
-
-const wireNames = (changes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(changes).map(([name, value]) => [name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`), value]))
 
 function check({ name, rateLimitRpm, limits = {}, expiresAt }: NewApiKey, secret: string, now: number): void {
   checkChange({ name, ...(rateLimitRpm !== undefined && { rateLimitRpm }), ...(expiresAt && { expiresAt }) }, now)

@@ -3,6 +3,7 @@ import { made } from '../access/records.ts'
 import { type ApiKeys, apiKeysOf } from './api-keys.ts'
 import { type AuditEvents, auditEventsOf } from './audit-events.ts'
 import { type Billing, billingOf } from './billing.ts'
+import { type Budgets, budgetsOf } from './budgets.ts'
 import { acceptInvite, type Invites, invitesOf } from './invites.ts'
 import { type Member, type Members, membersOf } from './members.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
@@ -36,6 +37,7 @@ export interface NewWorkspace {
 export interface Workspace {
   readonly apiKeys: ApiKeys
   readonly billing: Billing
+  readonly budgets: Budgets
   readonly settings: SettingsDesk
   readonly routingDefaults: RoutingDefaultsDesk
   readonly members: Members
@@ -66,6 +68,7 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
 const workspaceOf = (desk: Desk): Workspace => ({
   apiKeys: apiKeysOf(desk),
   billing: billingOf(desk),
+  budgets: budgetsOf(desk),
   settings: settingsOf(desk),
   routingDefaults: routingDefaultsOf(desk),
   members: membersOf(desk),

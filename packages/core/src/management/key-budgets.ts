@@ -1,0 +1,83 @@
+import { isActive } from '../access/authenticate.ts'
+import type { KeyBody } from '../access/kinds.ts'
+import { changed, type Kept, made, removed } from '../access/records.ts'
+import { mostOfAKind } from '../access/terms.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { bodyOf, checkRoom, withChange } from './check-budgets.ts'
+import type { ManagementPorts } from './ports.ts'
+import type { Draft } from './register.ts'
+import { wireNames } from './wire-names.ts'
+
+/** The budget that came with a key: for as long as the key lives. */
+export interface KeyBudget {
+  readonly limitUsd: number
+  /** Default: true. */
+  readonly enforce?: boolean
+  /** Default: false. */
+  readonly includeByok?: boolean
+}
+
+export type KeyBudgetChange = Partial<KeyBudget>
+
+/** What the change of a key means for budgets; joined to the draft of the key's own. */
+export type BudgetPart = Required<Pick<Draft<unknown>, 'puts' | 'removals' | 'events'>>
+
+export const noBudgetPart: BudgetPart = { puts: [], removals: [], events: [] }
+
+const place = 'budget.'
+
+interface Owner {
+  readonly id: string
+  readonly workspaceId: string
+  readonly body: Pick<KeyBody, 'name' | 'revokedAt' | 'expiresAt'>
+}
+
+/** What is not said of a budget that is there stays as it is; `null` takes it away. */
+export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange | null): Promise<BudgetPart> {
+  const { records } = ports
+  const old = await records.named('budget', nameOf(key.id))
+  if (budget === null) return old ? withoutBudgets([old]) : noBudgetPart
+  if (!isActive(key.body, ports.clock.now()))
+    throw new GatewayError('state_precondition_failed', {
+      message: `The API key "${key.id}" is revoked or has expired, and takes no budget.`,
+      param: 'budget',
+    })
+  if (!old) return newBudget(ports, key, budget)
+  return {
+    ...noBudgetPart,
+    puts: [changed(old, { body: withChange(old.body, budget, place) })],
+    events: [{ event: 'budget.updated', subject: { type: 'budget', id: old.id }, changes: wireNames(budget) }],
+  }
+}
+
+async function newBudget({ records, clock, ids }: ManagementPorts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
+  const { limitUsd } = budget
+  if (limitUsd === undefined)
+    throw new GatewayError('missing_required_parameter', {
+      message: '`budget.limit_usd` is missing. A budget says how much may be spent.',
+      param: `${place}limit_usd`,
+    })
+  await checkRoom(records, key.workspaceId)
+  const input = { ...budget, limitUsd, name: key.body.name, apiKeyId: key.id, period: 'total' } as const
+  const id = ids.uuid()
+  const record = { id, workspaceId: key.workspaceId, name: nameOf(key.id), createdAt: clock.now(), body: bodyOf(input, place) }
+  return {
+    ...noBudgetPart,
+    puts: [made('budget', record)],
+    events: [{ event: 'budget.created', subject: { type: 'budget', id }, changes: wireNames(input) }],
+  }
+}
+
+/** The budgets of a key go with it. */
+export async function budgetsGone({ records }: ManagementPorts, { id, workspaceId }: Owner): Promise<BudgetPart> {
+  const all = await records.list('budget', { workspaceId, limit: mostOfAKind })
+  return withoutBudgets(all.filter(({ body }) => body.apiKeyId === id))
+}
+
+const withoutBudgets = (budgets: readonly Kept<'budget'>[]): BudgetPart => ({
+  ...noBudgetPart,
+  removals: budgets.map(removed),
+  events: budgets.map(({ id }) => ({ event: 'budget.deleted', subject: { type: 'budget', id } })),
+})
+
+const nameOf = (keyId: string): string => `key:${keyId}`

@@ -1,0 +1,155 @@
+import type { Budget } from '@signalbox/core'
+import { expect, test } from 'vitest'
+import { codeOf, type Stage, stage } from './stage.ts'
+
+const of = ({ gateway }: Stage, workspace = 'w') => gateway.workspaces(workspace)
+const named = (budgets: readonly Budget[]): readonly string[] => budgets.map(({ name }) => name)
+const eventsOf = async (scene: Stage): Promise<readonly string[]> => (await of(scene).auditEvents.list()).map(({ event }) => event)
+
+test('a budget is made with what is usual, told, changed and taken away, and the audit tells of it', async () => {
+  const scene = await stage()
+  const { budgets } = of(scene)
+  const made = await budgets.create({ name: 'all', limitUsd: 12.5 })
+  expect(made).toStrictEqual({
+    id: made.id,
+    workspaceId: 'w',
+    createdAt: scene.now.ms,
+    name: 'all',
+    scope: 'workspace',
+    period: 'month',
+    limitUsd: 12.5,
+    usedUsd: 0,
+    remainingUsd: 12.5,
+    enforce: true,
+    includeByok: false,
+    alertAt: [],
+    resetsAt: Date.UTC(2026, 1),
+  })
+  expect(await budgets.get(made.id)).toStrictEqual(made)
+  const changed = await budgets.update(made.id, { limitUsd: 20, enforce: false, alertAt: [1, 0.5, 0.5] })
+  expect(changed).toStrictEqual({ ...made, limitUsd: 20, remainingUsd: 20, enforce: false, alertAt: [0.5, 1] })
+  expect(await budgets.list()).toStrictEqual([changed])
+  await budgets.delete(made.id)
+  expect(await budgets.list()).toEqual([])
+  expect(await codeOf(budgets.delete(made.id))).toBe('resource_not_found')
+  expect(await eventsOf(scene)).toEqual(['budget.deleted', 'budget.updated', 'budget.created', 'workspace.created'])
+})
+
+test.each([
+  ['day', Date.UTC(2026, 0, 2)],
+  ['week', Date.UTC(2026, 0, 5)],
+  ['month', Date.UTC(2026, 1)],
+  ['total', undefined],
+] as const)('what was used in a %s counts until it is over', async (period, resetsAt) => {
+  const scene = await stage()
+  const { id, ...rest } = await of(scene).budgets.create({ name: 'b', period, limitUsd: 1 })
+  expect(rest.resetsAt).toBe(resetsAt)
+  const account = `budget:${id}${{ day: ':2026-01-01', week: ':2025-12-29', month: ':2026-01-01', total: '' }[period]}`
+  await scene.storage.ledger.settle({ id: 'r', amounts: { [account]: 1_250_000 }, at: scene.now.ms })
+  expect(await of(scene).budgets.get(id)).toMatchObject({ usedUsd: 1.25, remainingUsd: 0 })
+  scene.now.ms = (resetsAt ?? Date.UTC(2036, 0)) - 1
+  expect(await of(scene).budgets.get(id)).toMatchObject({ usedUsd: 1.25 })
+  scene.now.ms += 1
+  expect(await of(scene).budgets.get(id)).toMatchObject(period === 'total' ? { usedUsd: 1.25 } : { usedUsd: 0, remainingUsd: 1 })
+})
+
+test.each([
+  [{ name: '', limitUsd: 1 }, 'name'],
+  [{ name: 'x'.repeat(256), limitUsd: 1 }, 'name'],
+  [{ name: 'b', limitUsd: 0 }, 'limit_usd'],
+  [{ name: 'b', limitUsd: -1 }, 'limit_usd'],
+  [{ name: 'b', limitUsd: Number.NaN }, 'limit_usd'],
+  [{ name: 'b', limitUsd: 1e10 }, 'limit_usd'],
+  [{ name: 'b', limitUsd: 1, alertAt: [0] }, 'alert_at'],
+  [{ name: 'b', limitUsd: 1, alertAt: [1.01] }, 'alert_at'],
+  [{ name: 'b', limitUsd: 1, alertAt: [Number.NaN] }, 'alert_at'],
+  [{ name: 'b', limitUsd: 1, alertAt: Array.from({ length: 11 }, (_, at) => (at + 1) / 11) }, 'alert_at'],
+  [{ name: 'b', limitUsd: 1, scope: 'api_key' }, 'api_key_id'],
+  [{ name: 'b', limitUsd: 1, scope: 'workspace', apiKeyId: 'k' }, 'api_key_id'],
+] as const)('a budget of %j is refused, naming the field', async (input, param) => {
+  const { budgets } = of(await stage())
+  await expect(budgets.create(input)).rejects.toMatchObject({ status: 400, facts: { param } })
+  expect(await budgets.list()).toEqual([])
+})
+
+test('a budget of a key names a key of the same workspace that works', async () => {
+  const scene = await stage()
+  const { budgets, apiKeys } = of(scene)
+  const key = await apiKeys.create({ name: 'k', expiresAt: new Date(scene.now.ms + 1_000) })
+  const foreign = await of(scene, 'other').apiKeys.create({ name: 'k' })
+  expect(await budgets.create({ name: 'b', apiKeyId: key.id, limitUsd: 1 })).toMatchObject({ scope: 'api_key', apiKeyId: key.id })
+  for (const apiKeyId of [foreign.id, 'nobody'])
+    expect(await codeOf(budgets.create({ name: 'b', apiKeyId, limitUsd: 1 }))).toBe('resource_not_found')
+  scene.now.ms += 1_000
+  expect(await codeOf(budgets.create({ name: 'b', apiKeyId: key.id, limitUsd: 1 }))).toBe('state_precondition_failed')
+})
+
+test('a workspace has 200 budgets at most, however many are made at once, and those of another are not there for it', async () => {
+  const scene = await stage()
+  const { budgets, apiKeys } = of(scene)
+  const codes = await Promise.all(Array.from({ length: 205 }, (_, at) => codeOf(budgets.create({ name: `${at}`, limitUsd: 1 }))))
+  expect(codes.filter(code => code === 'state_precondition_failed')).toHaveLength(5)
+  expect(await codeOf(apiKeys.create({ name: 'k', budget: { limitUsd: 1 } }))).toBe('state_precondition_failed')
+  expect(await apiKeys.list()).toEqual([])
+  const [first] = await budgets.list({ limit: 1 })
+  const other = of(scene, 'other').budgets
+  expect(await other.list()).toEqual([])
+  for (const call of [other.get, other.delete, (id: string) => other.update(id, {})])
+    expect(await codeOf(call(first?.id ?? ''))).toBe('resource_not_found')
+  expect(named(await budgets.list({ after: first?.id ?? '', limit: 2 }))).toEqual(['1', '2'])
+})
+
+test('a key is made with its budget in one step, and they go together', async () => {
+  const scene = await stage()
+  const { budgets, apiKeys } = of(scene)
+  const key = await apiKeys.create({ name: 'k', budget: { limitUsd: 3, includeByok: true } })
+  expect(key).not.toHaveProperty('budget')
+  const [own] = await budgets.list()
+  expect(own).toMatchObject({
+    name: 'k',
+    scope: 'api_key',
+    apiKeyId: key.id,
+    period: 'total',
+    limitUsd: 3,
+    enforce: true,
+    includeByok: true,
+  })
+  await budgets.create({ name: 'daily', apiKeyId: key.id, period: 'day', limitUsd: 1 })
+  await budgets.create({ name: 'all', limitUsd: 1 })
+  await apiKeys.revoke(key.id)
+  expect(named(await budgets.list())).toEqual(['all'])
+  expect(await eventsOf(scene)).toEqual([
+    'budget.deleted',
+    'budget.deleted',
+    'api_key.revoked',
+    'budget.created',
+    'budget.created',
+    'budget.created',
+    'api_key.created',
+    'workspace.created',
+  ])
+})
+
+test('the budget of a key is changed, taken away and made anew with the key', async () => {
+  const scene = await stage()
+  const { budgets, apiKeys } = of(scene)
+  const { id } = await apiKeys.create({ name: 'k', budget: { limitUsd: 3, enforce: false } })
+  const [first] = await budgets.list()
+  await apiKeys.update(id, { budget: { limitUsd: 5 } })
+  expect(await budgets.list()).toStrictEqual([{ ...first, limitUsd: 5, remainingUsd: 5 }])
+  await apiKeys.update(id, { name: 'other' })
+  expect(await budgets.list()).toHaveLength(1)
+  await apiKeys.update(id, { budget: null })
+  expect(await budgets.list()).toEqual([])
+  expect(await codeOf(apiKeys.update(id, { budget: { enforce: true } }))).toBe('missing_required_parameter')
+  await apiKeys.update(id, { budget: { limitUsd: 1 } })
+  expect(await budgets.list()).toMatchObject([{ apiKeyId: id, limitUsd: 1, enforce: true }])
+  await apiKeys.revoke(id)
+  expect(await codeOf(apiKeys.update(id, { budget: { limitUsd: 1 } }))).toBe('state_precondition_failed')
+})
+
+test('a key whose budget cannot be is not made', async () => {
+  const { apiKeys, budgets } = of(await stage())
+  await expect(apiKeys.create({ name: 'k', budget: { limitUsd: -1 } })).rejects.toMatchObject({ facts: { param: 'budget.limit_usd' } })
+  expect([await apiKeys.list(), await budgets.list()]).toEqual([[], []])
+})
