@@ -11,6 +11,8 @@ export interface ApiRequest {
   readonly text: (limit: number) => Promise<BodyText>
   /** Fires when the client has left before the reply was over. */
   readonly signal: AbortSignal
+  /** Who is at the other end of the connection, for the audit; nothing is decided by it. Never read from a header. */
+  readonly ip?: string
 }
 
 export type BodyText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: 'too_large' | 'broken' }

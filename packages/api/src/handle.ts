@@ -1,7 +1,9 @@
-import type { Caller, Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
+import { actorOf, admit } from './admit.ts'
 import { readBody } from './body.ts'
 import { kept } from './cache.ts'
+import { checkFields } from './check-fields.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { asGatewayError, failure } from './fail.ts'
@@ -10,7 +12,6 @@ import { type Line, startLine } from './line.ts'
 import { createMatcher, type Match, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import type { Call, Route, Site } from './routes.ts'
-import { secretOf } from './secret.ts'
 
 /** One request, in order: match, authenticate, scope, limit, read, run, answer. Here is the only try/catch of the HTTP side. */
 export function createHandler(gateway: Gateway, site: Site): Api {
@@ -52,29 +53,21 @@ interface Visit {
 async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {
   visit.row = row
   visit.line.note({ route: row.path })
-  if (row.needs === 'nothing') return row.handler(await read(row, params, visit))
-  const caller = await admit(row.needs, row, visit)
-  return row.handler(await read(row, params, visit), caller)
-}
-
-/** Who calls, whether they may, and whether not too often. */
-async function admit(needs: 'any key' | readonly string[], { rate, keyHeader }: Route, { gateway, request, line }: Visit): Promise<Caller> {
-  const caller = await gateway.authenticate(secretOf(request, keyHeader))
-  line.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
-  if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
-    throw new GatewayError('operation_not_allowed', {
-      message: `This key lacks the scope ${needs.map(scope => `"${scope}"`).join(' or ')}.`,
-    })
-  }
-  if (rate === 'reads' || rate === 'writes') await gateway.countManagement(caller, rate)
-  return caller
-}
-
-async function read(row: Route, params: Call['params'], visit: Visit): Promise<Call> {
   const { gateway, site, request, requestId, line, context } = visit
-  const query = readQuery(row.query, request.query)
-  const body = row.body === undefined ? {} : await readBody(visit)
-  return { gateway, site, request, requestId, line, context, params, query, body }
+  const seen = { gateway, site, request, requestId, line, context, params }
+  if (row.needs === 'nothing') return row.handler({ ...seen, ...(await read(row, visit)) })
+  const caller = await admit(row, seen)
+  const call = { ...seen, ...(await read(row, visit)) }
+  if (row.of === undefined) return row.handler(call, caller)
+  return row.handler(call, gateway.workspaces(caller.workspaceId, actorOf(caller, call)))
+}
+
+async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'body'>> {
+  const query = readQuery(row.query, visit.request.query)
+  if (row.body === undefined) return { query, body: {} }
+  const body = await readBody(visit)
+  if (row.strict) checkFields(visit.site.schemas()[row.body], body, row.immutable)
+  return { query, body }
 }
 
 async function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {

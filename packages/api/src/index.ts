@@ -5,12 +5,13 @@ import { createHandler } from './handle.ts'
 import { createFinder } from './match.ts'
 import { makeDocument } from './openapi.ts'
 import { routes, type Site } from './routes.ts'
+import { makeSchemas, type Schemas } from './schemas.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
 
 export type { Api, ApiContext, ApiReply, ApiRequest, BodyText } from './exchange.ts'
 export { type ClientLimits, drips, limitsOf } from './limits.ts'
 export type { RequestLine } from './line.ts'
-export { type Call, type KeyedRoute, type PublicRoute, type Route, routes, type Site } from './routes.ts'
+export { type Call, type KeyedRoute, type PublicRoute, type Route, routes, type Site, type WorkspaceRoute } from './routes.ts'
 export type { ApiOptions, Cors } from './settings.ts'
 
 /**
@@ -23,12 +24,15 @@ export type { ApiOptions, Cors } from './settings.ts'
  */
 export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   let document: string | undefined
+  let made: Schemas | undefined
+  const schemas = (): Schemas => (made ??= makeSchemas())
   const spoken = routes.filter(({ dialect }) => dialect === undefined || gateway.dialects[dialect] !== undefined)
   const site: Site = {
     routes: spoken,
     settings: settingsOf(options),
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
-    document: () => (document ??= JSON.stringify(makeDocument(spoken, gateway.operator))),
+    schemas,
+    document: () => (document ??= JSON.stringify(makeDocument(spoken, schemas(), gateway.operator))),
     views: keepViews(),
   }
   return createHandler(gateway, site)

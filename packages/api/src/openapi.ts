@@ -3,7 +3,8 @@ import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi'
 import type { ApiReply } from './exchange.ts'
 import type { Call, Route } from './routes.ts'
-import { makeSchemas, type SchemaName } from './schemas.ts'
+import { errorsOf, takesIdempotencyKey } from './row-errors.ts'
+import type { SchemaName, Schemas } from './schemas.ts'
 
 export const openapi = ({ site }: Call): ApiReply => ({
   status: 200,
@@ -11,11 +12,8 @@ export const openapi = ({ site }: Call): ApiReply => ({
   body: site.document(),
 })
 
-type Schemas = ReturnType<typeof makeSchemas>
-
 /** The route table as an OpenAPI 3.1 document. */
-export function makeDocument(routes: readonly Route[], operator: string): object {
-  const schemas = makeSchemas()
+export function makeDocument(routes: readonly Route[], schemas: Schemas, operator: string): object {
   const paths: ZodOpenApiPathsObject = {}
   for (const row of routes) {
     const path = row.path.replace(/:([a-z_]+)\+?/g, '{$1}')
@@ -51,9 +49,7 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
     ...(row.deprecated && { deprecated: true, 'x-deprecation-date': row.deprecated.from, 'x-removal-date': row.deprecated.removal }),
     requestParams: {
       ...(path.length > 0 && { path: z.object(Object.fromEntries(path.map(name => [name, z.string()]))) }),
-      ...(row.cache !== undefined && {
-        header: z.object({ 'If-None-Match': z.string().optional().meta({ description: 'An `ETag` of before.' }) }),
-      }),
+      ...headersOf(row),
       ...((row.query?.length ?? 0) > 0 && { query: z.object(Object.fromEntries((row.query ?? []).map(parameter))) }),
     },
     ...(row.body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: schemas[row.body] } } } }),
@@ -61,28 +57,43 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
   }
 }
 
+const headersOf = (row: Route) => ({
+  ...(row.cache !== undefined && {
+    header: z.object({ 'If-None-Match': z.string().optional().meta({ description: 'An `ETag` of before.' }) }),
+  }),
+  ...(takesIdempotencyKey(row) && { header: z.object({ 'Idempotency-Key': idempotencyKey() }) }),
+})
+
+const idempotencyKey = () =>
+  z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/)
+    .optional()
+    .meta({ description: 'The same key and body again within 24 hours: nothing is done, and the first answer is given again.' })
+
 /** `GET /v1/models/:model_id+` → `getModelsModelId`. */
 const nameOf = ({ method, path }: Route): string =>
   method.toLowerCase() +
   path.replace(/^\/v1/, '').replace(/[^a-z]+([a-z])?/g, (_, letter: string | undefined) => letter?.toUpperCase() ?? '')
 
-const parameter = ({ name, description, values, whole }: NonNullable<Route['query']>[number]): [string, z.ZodType] => {
-  const text = values === undefined ? z.string() : z.enum(values)
+const parameter = ({ name, description, values, whole, date }: NonNullable<Route['query']>[number]): [string, z.ZodType] => {
+  const text = values === undefined ? (date ? z.union([z.iso.date(), z.iso.datetime()]) : z.string()) : z.enum(values)
   return [name, (whole === undefined ? text : z.int().min(whole.min).max(whole.max)).optional().meta({ description })]
 }
 
 const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => ({
-  200: {
-    description: 'Success.',
+  [row.status ?? 200]: {
+    description: row.status === undefined ? 'Success.' : 'The change is made.',
     headers: z.object({
       'X-Request-ID': z.string(),
       ...(row.idHeader !== undefined && { [row.idHeader]: z.string() }),
       'X-Warnings': z.string().optional(),
       ...(row.cache !== undefined && { ETag: z.string(), 'Cache-Control': z.string() }),
+      ...(takesIdempotencyKey(row) && { 'Idempotent-Replayed': z.literal('true').optional() }),
       ...Object.fromEntries((row.replyHeaders ?? []).map(name => [name, z.string().optional()])),
     }),
     content: {
-      'application/json': { schema: schemas[row.reply] },
+      [row.media ?? 'application/json']: { schema: schemas[row.reply] },
       ...(row.endpoint !== undefined && {
         'text/event-stream': {
           schema: z.string().meta({ description: 'With `stream: true`: server-sent events, the last of them tells the outcome.' }),
@@ -96,7 +107,7 @@ const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => (
 /** The errors of a row by status, each with its codes. */
 function failuresOf(row: Route, schemas: Schemas): ZodOpenApiResponsesObject {
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of [...commonErrors(row), ...row.errors]) {
+  for (const code of errorsOf(row)) {
     const { status } = codes[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
@@ -112,10 +123,3 @@ function failuresOf(row: Route, schemas: Schemas): ZodOpenApiResponsesObject {
 
 /** Languages whose errors have a shape of their own. */
 const errorOf: Readonly<Record<string, SchemaName>> = { messages: 'MessagesError' }
-
-const commonErrors = (row: Route): readonly ErrorCode[] => [
-  ...(row.needs === 'nothing' ? [] : (['invalid_api_key'] as const)),
-  ...(typeof row.needs === 'string' ? [] : (['operation_not_allowed'] as const)),
-  ...(row.rate === 'none' ? [] : (['requests_per_min_exceeded'] as const)),
-  'internal_error',
-]

@@ -10,6 +10,8 @@ export interface QueryParameter {
   readonly values?: readonly string[]
   /** It is a whole number between the two, both included. */
   readonly whole?: { readonly min: number; readonly max: number }
+  /** It is a day or a time of UTC, as in `2030-01-31` or `2030-01-31T12:00:00Z`. A day stands for its beginning. */
+  readonly date?: true
 }
 
 export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls; not looked at.' }
@@ -32,15 +34,32 @@ export function readQuery(known: readonly QueryParameter[] | undefined, query: s
   return found
 }
 
-const fits = ({ values, whole }: QueryParameter, value: string): boolean =>
-  values?.includes(value) !== false && (whole === undefined || (/^\d{1,9}$/.test(value) && whole.min <= +value && +value <= whole.max))
+const fits = ({ values, whole, date }: QueryParameter, value: string): boolean =>
+  values?.includes(value) !== false &&
+  (whole === undefined || (/^\d{1,9}$/.test(value) && whole.min <= +value && +value <= whole.max)) &&
+  (date === undefined || isDate(value))
 
-function misfit({ name, values, whole }: QueryParameter, value: string): GatewayError {
-  const allowed =
-    values?.map(one => `"${one}"`).join(', ') ?? (whole === undefined ? 'one value' : `a whole number from ${whole.min} to ${whole.max}`)
+/** Days that no month has, and hours that no day has, are none. */
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z)?$/.test(text)) return false
+  const at = Date.parse(text)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text.slice(0, 10))
+}
+
+/** Unix milliseconds of a parameter that is a date. */
+export const timeOf = (date: string | undefined): number | undefined => (date === undefined ? undefined : Date.parse(date))
+
+function allowedOf({ values, whole, date }: QueryParameter): string {
+  if (values !== undefined) return values.map(one => `"${one}"`).join(', ')
+  if (date) return 'a day or a time of UTC, as in "2030-01-31" or "2030-01-31T12:00:00Z"'
+  return whole === undefined ? 'one value' : `a whole number from ${whole.min} to ${whole.max}`
+}
+
+function misfit(parameter: QueryParameter, value: string): GatewayError {
+  const { name, values } = parameter
   const { sentence, ...facts } = didYouMean(values === undefined || values.includes(value) ? [] : nearestOf(value, values))
   return new GatewayError('invalid_parameter_value', {
-    message: `The query parameter "${name}" takes ${allowed}, once.${sentence}`,
+    message: `The query parameter "${name}" takes ${allowedOf(parameter)}, once.${sentence}`,
     param: name,
     ...facts,
   })

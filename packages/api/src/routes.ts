@@ -1,4 +1,4 @@
-import type { Caller, Gateway } from '@signalbox/core'
+import type { Caller, Gateway, Scope, Workspace } from '@signalbox/core'
 import type { ErrorCode } from '@signalbox/core/errors'
 import type { JsonObject } from '@signalbox/core/protocol'
 import type { Keeping } from './cache.ts'
@@ -10,9 +10,10 @@ import { me } from './identity.ts'
 import { countTokens } from './inference/count.ts'
 import { infer } from './inference/infer.ts'
 import type { Line } from './line.ts'
+import { managementRoutes } from './management/routes.ts'
 import { openapi } from './openapi.ts'
 import { beta, type QueryParameter } from './query.ts'
-import type { SchemaName } from './schemas.ts'
+import type { SchemaName, Schemas } from './schemas.ts'
 import type { Settings } from './settings.ts'
 
 /** What a row's handler receives: everything already checked. */
@@ -34,6 +35,8 @@ export interface Site {
   readonly settings: Settings
   /** Names of the inference endpoints that are served, as in `supported_endpoints`. */
   readonly endpoints: readonly string[]
+  /** Every body that is taken or given; made once, when first asked for. */
+  readonly schemas: () => Schemas
   /** The OpenAPI document as JSON text; made once, when first asked for. */
   readonly document: () => string
   readonly views: Views
@@ -58,7 +61,17 @@ interface RouteFacts {
   readonly query?: readonly QueryParameter[]
   /** Schema of the JSON body, where it takes one. */
   readonly body?: SchemaName
+  /** Its body is held to the schema at the door, field by field. Elsewhere the language of the row reads it. */
+  readonly strict?: true
+  /** Fields of the record that no change may name. */
+  readonly immutable?: readonly string[]
   readonly reply: SchemaName
+  /** Of a good answer. Default: 200. */
+  readonly status?: 202
+  /** What a good answer is written in. Default: `application/json`. */
+  readonly media?: 'text/csv'
+  /** A good answer holds a secret: it is said once, and kept nowhere. */
+  readonly secret?: true
   /** A good answer has an `ETag`, may be kept by these, and is not sent again to who has it. */
   readonly cache?: Keeping
   /** Headers of its own that a good answer may have. */
@@ -70,17 +83,28 @@ interface RouteFacts {
 }
 
 export interface PublicRoute extends RouteFacts {
+  readonly of?: undefined
   readonly needs: 'nothing'
   readonly handler: (call: Call) => ApiReply | Promise<ApiReply>
 }
 
 export interface KeyedRoute extends RouteFacts {
+  readonly of?: undefined
   /** A list: any one of these scopes. */
   readonly needs: 'any key' | readonly string[]
   readonly handler: (call: Call, caller: Caller) => ApiReply | Promise<ApiReply>
 }
 
-export type Route = PublicRoute | KeyedRoute
+/** A row of one workspace, that of the key: `:workspace_id` in its path. For a key of another one there is nothing here. */
+export interface WorkspaceRoute extends RouteFacts {
+  readonly of: 'workspace'
+  /** Any one of these. */
+  readonly needs: readonly Scope[]
+  /** The workspace as the key may see and change it. */
+  readonly handler: (call: Call, workspace: Workspace) => ApiReply | Promise<ApiReply>
+}
+
+export type Route = PublicRoute | KeyedRoute | WorkspaceRoute
 
 /** What every call of a model may end in. */
 const inferenceErrors = [
@@ -208,6 +232,7 @@ export const routes: readonly Route[] = [
     errors: ['unknown_parameter'],
     handler: me,
   },
+  ...managementRoutes,
   {
     method: 'GET',
     path: '/v1/openapi.json',

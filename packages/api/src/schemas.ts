@@ -3,6 +3,7 @@ import { catalogSchemas } from './catalog/schemas.ts'
 import { chatCompletion, createChatCompletion } from './inference/chat-schemas.ts'
 import { countTokens, createMessage, message, messagesError } from './inference/messages-schemas.ts'
 import { createResponse, response } from './inference/schemas.ts'
+import { managementSchemas } from './management/schemas.ts'
 
 /** Every body that the API takes or gives, for the OpenAPI document. Made when asked for: nothing is built on import. */
 export const makeSchemas = () => ({
@@ -16,13 +17,15 @@ export const makeSchemas = () => ({
   TokenCount: z.object({ input_tokens: z.int() }),
   ...catalogSchemas(),
   Identity: identity(),
+  ...managementSchemas(),
   OpenApi: z.looseObject({ openapi: z.string() }).meta({ description: 'An OpenAPI 3.1 document.' }),
   Health: z.object({ status: z.enum(['ok', 'not_ready']), problems: z.array(z.string()).optional() }),
   Error: error(),
   MessagesError: messagesError(),
 })
 
-export type SchemaName = keyof ReturnType<typeof makeSchemas>
+export type Schemas = ReturnType<typeof makeSchemas>
+export type SchemaName = keyof Schemas
 
 const identity = () =>
   z.object({

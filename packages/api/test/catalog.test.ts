@@ -6,6 +6,7 @@ import { catalogRoutes } from '../src/catalog/routes.ts'
 import { type Api, type ApiReply, createApi } from '../src/index.ts'
 import { makeDocument } from '../src/openapi.ts'
 import { routes } from '../src/routes.ts'
+import { makeSchemas } from '../src/schemas.ts'
 import { ask, parsed } from './asking.ts'
 import { directory } from './catalog.ts'
 import { bare, byok, callable, inDirectory, list, nowhere, sellers, small, thinker, tiersOf } from './catalog-answers.ts'
@@ -16,7 +17,7 @@ const apiOf = (models = directory()): Api => createApi(fakeGateway({ models, dia
 const get = (path: string, query = '', api = apiOf()): Promise<ApiReply> => ask(api, `GET ${path}`, { headers, query })
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-ajv.addSchema({ $id: 'document', ...closed(JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox')))) })
+ajv.addSchema({ $id: 'document', ...closed(JSON.parse(JSON.stringify(makeDocument(routes, makeSchemas(), 'signalbox')))) })
 
 /** The document leaves room for what is to come; what we send now has to be in it. */
 function closed(schema: object): object {

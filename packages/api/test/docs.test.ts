@@ -27,6 +27,15 @@ ${paths(routes.filter(({ keyHeader }) => keyHeader))} also find the
 key in \`x-api-key\`, where there is no \`Authorization\`. ${paths(routes.filter(({ idHeader }) => idHeader))} say
 \`request-id\` beside \`X-Request-ID\`, and tell errors in the shape of their language.
 
+Rows under \`/v1/workspaces/\` are of the workspace of the key: for any other there is nothing (404), as for what is not there. They
+refuse query parameters and fields of the body that they do not know, and answer 202 to what changes something. A list that can
+grow comes in pages: \`limit\` 1 to 100 (20), \`after\` an id, and \`has_more\` and \`next\` in the answer.
+
+A POST to one of them may carry an \`Idempotency-Key\`, 1 to 255 visible ASCII characters: the same key and body again within 24
+hours do nothing, and get the first answer again, with \`Idempotent-Replayed: true\`. Another body under the same key is
+\`duplicate_resource\` (409). Where the first answer held a secret, or was not kept, it is \`idempotency_replay_unavailable\` (409).
+What failed, and what changed nothing, is not remembered.
+
 Rows with a cache have an \`ETag\`, the same in every process that says the same; a request that names it in \`If-None-Match\`
 gets 304 and no body.
 

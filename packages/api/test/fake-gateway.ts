@@ -131,8 +131,9 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         () => {
           throw new Error('not here')
         },
-        { create: () => Promise.reject(new Error('not here')), list: async () => [] },
+        { create: notHere, list: async () => [], acceptInvite: notHere },
       ),
+      isShared: false,
       responses: { create: notHere },
       chat: { completions: { create: notHere } },
       messages: { create: notHere, countTokens: notHere },

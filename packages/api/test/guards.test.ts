@@ -7,7 +7,9 @@ import { fakeGateway, goodKey } from './fake-gateway.ts'
 
 const codeOf = (reply: ApiReply): unknown => parsed(reply).error?.code
 
-const rows = routes.map(row => [`${row.method} ${row.path.replace(/:[a-z_]+\+?/g, 'small')}`, row] as const)
+/** Management needs a real gateway: its rows are asked in packages/testing/test/matrix. */
+const outside = routes.filter(({ of, strict }) => of === undefined && strict === undefined)
+const rows = outside.map(row => [`${row.method} ${row.path.replace(/:[a-z_]+\+?/g, 'small')}`, row] as const)
 const bearer = { authorization: `Bearer ${goodKey}` }
 /** What proxies and other frameworks listen to. None of it may open a door. */
 const tricks = {

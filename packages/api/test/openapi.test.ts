@@ -2,6 +2,7 @@ import { codes } from '@signalbox/core/errors'
 import { expect, test } from 'vitest'
 import { makeDocument } from '../src/openapi.ts'
 import { routes } from '../src/routes.ts'
+import { makeSchemas } from '../src/schemas.ts'
 
 interface Operation {
   readonly 'x-stability': string
@@ -18,7 +19,7 @@ interface Document {
   }
 }
 
-const document = JSON.parse(JSON.stringify(makeDocument(routes, 'signalbox'))) as Document
+const document = JSON.parse(JSON.stringify(makeDocument(routes, makeSchemas(), 'signalbox'))) as Document
 const operationOf = (method: string, path: string): Operation | undefined =>
   document.paths[path.replace(/:([a-z_]+)\+?/g, '{$1}')]?.[method.toLowerCase()]
 
@@ -47,6 +48,7 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
         ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => `path ${name}`),
         ...(row.query ?? []).map(({ name }) => `query ${name}`),
         ...(row.cache === undefined ? [] : ['header If-None-Match']),
+        ...(row.of === 'workspace' && method === 'POST' ? ['header Idempotency-Key'] : []),
       ].sort(),
     )
   },

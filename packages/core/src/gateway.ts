@@ -60,6 +60,8 @@ export interface Gateway extends Endpoints {
   /** How the last requests were routed, and why. */
   readonly flights: Flights
   readonly workspaces: Workspaces
+  /** Other processes hear of a change within 60 s, not at once. */
+  readonly isShared: boolean
   /** Empty: ready. Else one sentence per thing that is not. */
   problems(): Promise<readonly string[]>
   /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
@@ -99,8 +101,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     strategy: options.strategy ?? defaultStrategy,
     readsMedia: options.media !== undefined,
   }
+  const records = recordsOf(storage.records)
+  const terms = keepTerms({ records, clock, open: async () => new Map() })
   const live = new Set<Live>()
   const engine: Engine = {
+    terms,
     planning,
     brain,
     flights,
@@ -115,15 +120,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     hooks: options.hooks ?? {},
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
-    leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger }),
+    leases: keepLeases({ live, counters: storage.counters, clock, logger }),
     sharing,
     ring: ringOf(options, ids),
     pending: new Set(),
     media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
   }
-  const records = recordsOf(storage.records)
-  const terms = keepTerms({ records, clock, open: async () => new Map() })
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
   const register = makeRegistrar({ storage, terms, clock, ids })
   let closing = false
@@ -137,6 +140,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     dialects: clientDialects,
     models,
     flights,
+    isShared: storage.isShared,
     workspaces: workspacesOf({
       storage,
       records,

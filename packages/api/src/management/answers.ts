@@ -1,0 +1,56 @@
+import type { Gateway } from '@signalbox/core'
+import * as z from 'zod'
+import { json } from '../answer.ts'
+import type { ApiReply } from '../exchange.ts'
+import type { QueryParameter } from '../query.ts'
+import type { Call } from '../routes.ts'
+
+/** What a change led to. */
+export const accepted = (view: unknown): ApiReply => json(view, { status: 202 })
+
+/** Unix milliseconds → ISO 8601. Absent stays absent. */
+export function dateTime(at: number): string
+export function dateTime(at: number | undefined): string | undefined
+export function dateTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString()
+}
+
+/** Whether others have still to hear of a change that was made here. */
+export const propagationOf = ({ isShared }: Gateway): 'pending' | null => (isShared ? 'pending' : null)
+
+/** The query parameters of every list that can grow. */
+export const pages: readonly QueryParameter[] = [
+  { name: 'limit', description: 'Entries of a page. Default: 20.', whole: { min: 1, max: 100 } },
+  { name: 'after', description: 'Go on after the entry of this id, as in `next` of the page before.' },
+]
+
+interface Listing<T> {
+  /** As many as are asked for, after the one of that id. */
+  readonly list: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly T[]>
+  readonly view: (entry: T) => unknown
+}
+
+/** A page as the query asks for it. One entry more is read than shown: it tells whether there is more. */
+export async function listed<T extends { readonly id: string }>({ query }: Call, { list, view }: Listing<T>): Promise<ApiReply> {
+  const limit = Number(query.limit ?? 20)
+  const entries = await list({ limit: limit + 1, ...(query.after !== undefined && { after: query.after }) })
+  const shown = entries.slice(0, limit)
+  const more = entries.length > limit
+  return json({
+    object: 'list',
+    data: shown.map(view),
+    count: shown.length,
+    has_more: more,
+    next: more ? (shown.at(-1)?.id ?? null) : null,
+  })
+}
+
+/** Of a list that can grow. */
+export const pageSchema = (entry: z.ZodType) =>
+  z.object({
+    object: z.literal('list'),
+    data: z.array(entry),
+    count: z.int().meta({ description: 'Entries of this page.' }),
+    has_more: z.boolean(),
+    next: z.string().nullable().meta({ description: 'Send it as `after` for the next page.' }),
+  })

@@ -1,0 +1,14 @@
+import type { WorkspaceRoute } from '../routes.ts'
+
+/** What all rows have in common that read, or write, in a workspace. */
+export const reading = {
+  of: 'workspace',
+  method: 'GET',
+  rate: 'reads',
+  tier: 'preview',
+  query: [],
+  errors: [],
+} as const satisfies Partial<WorkspaceRoute>
+
+export const writing = <M extends 'POST' | 'PATCH' | 'DELETE'>(method: M) =>
+  ({ of: 'workspace', method, rate: 'writes', tier: 'preview', query: [], errors: [], strict: true, status: 202 }) as const
