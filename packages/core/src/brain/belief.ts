@@ -1,5 +1,6 @@
 import { type Breaker, makeBreaker } from './breaker.ts'
 import { type Capacity, makeCapacity } from './capacity.ts'
+import type { Fees } from './cost.ts'
 import { type Counts, makeCounts } from './counts.ts'
 import { type Latency, makeLatency } from './latency.ts'
 import type { Attempt, RouterOffer } from './port.ts'
@@ -47,6 +48,8 @@ export interface Belief {
 /** An offer and what is believed of it. */
 export interface Contender {
   readonly offer: RouterOffer
+  /** What it asks. */
+  readonly fees: Fees
   readonly belief: Belief
 }
 

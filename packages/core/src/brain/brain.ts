@@ -3,6 +3,7 @@ import { makeAffinity } from './affinity.ts'
 import { type Contender, makeBelief, type Underway } from './belief.ts'
 import { tried } from './breaker.ts'
 import { spend, tellHeadroom } from './capacity.ts'
+import { feesOf } from './cost.ts'
 import { makeDice, type Seed, seedOf } from './dice.ts'
 import { learnContent, learnEnd, learnFailure, learnLeft, learnRead } from './learn.ts'
 import type { Memory } from './memory.ts'
@@ -78,7 +79,7 @@ export function createBrain({ preference, seed, record, memory, ...clock }: Brai
       const known = contenders.get(offer.id)
       // What is believed outlives the offer as it was written down: a new price is not a new provider.
       if (known?.offer === offer) return known
-      const contender: Contender = { offer, belief: known?.belief ?? makeBelief(monotonic()) }
+      const contender: Contender = { offer, fees: feesOf(offer), belief: known?.belief ?? makeBelief(monotonic()) }
       contenders.set(offer.id, contender)
       if (!known) memory?.met(offer.id, contender.belief, monotonic())
       return contender

@@ -1,4 +1,5 @@
 import type { RouterOffer } from './port.ts'
+import type { Average } from './speed.ts'
 
 /** What a request is expected to use. */
 export interface Use {
@@ -8,6 +9,8 @@ export interface Use {
   readonly turns: number
   /** Tokens that each turn adds. */
   readonly growth: number
+  /** Tokens of the prompt that whoever is looked at has probably read: set before each look, since a look is all that happens in between. */
+  warm: number
 }
 
 const usd = 1e-12
@@ -15,23 +18,31 @@ const usd = 1e-12
 export const leastCached = 1_024
 
 /**
- * USD for a request of which so many tokens are probably warm. In a conversation it is what a turn costs on average from now to
- * its end, if it stays here: who is cheap once and dear ever after is not cheap.
+ * Microdollars per million tokens: input, output, read from a cache, and written to one. Prices are written down in many shapes,
+ * and every request asks everyone for them.
  */
-export function expectedCost(
-  { price }: RouterOffer,
-  use: Use,
-  { warm, warmth }: { readonly warm: number; readonly warmth: number },
-): number {
-  const { inputTokens, outputTokens, turns, growth } = use
-  const cached = price.cached ?? price.input
-  const writing = turns > 1 && inputTokens >= leastCached ? (price.cache_write ?? price.input) : price.input
+export type Fees = Float64Array
+
+export const feesOf = ({ price: { input, output, cached, cache_write } }: RouterOffer): Fees =>
+  Float64Array.of(input, output, cached ?? input, cache_write ?? input)
+
+/**
+ * USD for a request of which so many tokens are probably warm. `warmth`: the share of those that really are. In a conversation it
+ * is what a turn costs on average from now to its end, if it stays here: who is cheap once and dear ever after is not cheap.
+ */
+export function expectedCost(fees: Fees, use: Use, { value: warmth }: Average): number {
+  const { inputTokens, outputTokens, turns, growth, warm } = use
+  const input = fees[0] as number
+  const output = fees[1] as number
+  const cached = fees[2] as number
+  const cacheWrite = fees[3] as number
+  const writing = turns > 1 && inputTokens >= leastCached ? cacheWrite : input
   const hit = Math.min(warm, inputTokens) * warmth
   const now = hit * cached + (inputTokens - hit) * writing
-  if (turns <= 1) return (now + outputTokens * price.output) * usd
+  if (turns <= 1) return (now + outputTokens * output) * usd
   const further = turns - 1
   const again = inputTokens + growth >= leastCached ? warmth * cached + (1 - warmth) * writing : writing
   // The number of further turns has no memory, so their lengths sum up to this.
   const later = further * growth * writing + again * (further * inputTokens + growth * further * further)
-  return ((now + later) / turns + outputTokens * price.output) * usd
+  return ((now + later) / turns + outputTokens * output) * usd
 }

@@ -32,7 +32,8 @@ export function lossOf(strategy: Strategy, sight: Sight, offer: RouterOffer): nu
 export const isFree = ({ heldMs, restingMs }: Sight): boolean => heldMs <= 0 && restingMs <= 0
 
 /** Free ones first; of those the least loss, of equals the one that stands earlier. */
-export function decide({ offers, sights, shunned, hope }: View, strategy: Strategy): Decision {
+export function decide(view: View, strategy: Strategy): Decision {
+  const { offers, sights, hope } = view
   let at = 0
   let loss = Number.POSITIVE_INFINITY
   for (let each = 0; each < sights.length; each += 1) {
@@ -40,9 +41,8 @@ export function decide({ offers, sights, shunned, hope }: View, strategy: Strate
     const sight = sights[each]
     if (!offer || !sight) continue
     const its = lossOf(strategy, sight, offer)
-    const best = sights[at]
-    if (each > 0 && best && !goesBefore({ sight, loss: its, shunned: shunned?.[each] }, { sight: best, loss, shunned: shunned?.[at] }))
-      continue
+    const before = each > 0 && sights[at] ? standing(view, each, at) : 1
+    if (before < 0 || (before === 0 && !(its < loss))) continue
     at = each
     loss = its
   }
@@ -55,14 +55,12 @@ export function decide({ offers, sights, shunned, hope }: View, strategy: Strate
 /** Everyone in the order in which they would be asked, if nothing were learned in between. */
 export function inOrder(view: View, strategy: Strategy): readonly Decision[] {
   const first = decide(view, strategy)
-  const others = view.sights.flatMap((sight, at) => {
+  const others = view.sights.flatMap((sight, at): Decision[] => {
     const offer = view.offers[at]
-    return at === first.at || !offer
-      ? []
-      : [{ at, sight, loss: lossOf(strategy, sight, offer), shunned: view.shunned?.[at], probing: false }]
+    return at === first.at || !offer ? [] : [{ at, loss: lossOf(strategy, sight, offer), probing: false }]
   })
-  others.sort((a, b) => (goesBefore(a, b) ? -1 : goesBefore(b, a) ? 1 : a.at - b.at))
-  return [first, ...others.map(({ at, loss, probing }) => ({ at, loss, probing }))]
+  others.sort((a, b) => standing(view, b.at, a.at) || (a.loss < b.loss ? -1 : b.loss < a.loss ? 1 : a.at - b.at))
+  return [first, ...others]
 }
 
 /** The best of the others that have room. */
@@ -81,16 +79,11 @@ export function runnerUp({ offers, sights }: View, but: number, strategy: Strate
   return best
 }
 
-interface Judged {
-  readonly sight: Sight
-  readonly loss: number
-  readonly shunned: boolean | undefined
-}
-
-function goesBefore(a: Judged, b: Judged): boolean {
-  const aFree = isFree(a.sight)
-  const bFree = isFree(b.sight)
-  if (aFree !== bFree) return aFree
-  if (a.shunned !== b.shunned) return b.shunned === true
-  return a.loss < b.loss
+/** Above 0 where the one stands before the other whatever their losses are, below 0 where behind. */
+function standing({ sights, shunned }: View, one: number, other: number): number {
+  const oneFree = isFree(sights[one] as Sight)
+  const otherFree = isFree(sights[other] as Sight)
+  if (oneFree !== otherFree) return oneFree ? 1 : -1
+  const [oneShunned, otherShunned] = [shunned?.[one] === true, shunned?.[other] === true]
+  return oneShunned === otherShunned ? 0 : otherShunned ? 1 : -1
 }

@@ -1,10 +1,10 @@
-import type { Affinity } from './affinity.ts'
+import type { Affinity, Warm } from './affinity.ts'
 import type { Contender } from './belief.ts'
 import { spend, waitFor } from './capacity.ts'
 import { type Decision, decide, inOrder, isFree, lossOf, runnerUp, type View } from './decide.ts'
 import { hedgeAfter } from './hedge.ts'
 import { lossBy, worthAt } from './loss.ts'
-import type { Choice, Failed, RouterPlan, RouterRequest, Why } from './port.ts'
+import type { Choice, Failed, RouterOffer, RouterPlan, RouterRequest, Why } from './port.ts'
 import type { Preference, Worth } from './preferences.ts'
 import { type Budget, earn, hopeAmong } from './probe.ts'
 import type { Note, Pen, Recorder } from './recorder.ts'
@@ -57,62 +57,83 @@ const longPatience = { milliseconds: 8_000, share: 0.5 }
 const waitingUpTo = ({ milliseconds, share }: typeof patience, leftMs: number): number =>
   Math.min(milliseconds, Math.max(0, leftMs * share))
 
+/** A request on its way, as its plan sees it. */
+interface Going {
+  readonly judging: Judging
+  /** Whom it asked, each as it was asked last. */
+  readonly asked: Chosen[]
+  /** Attempts that it may still make. */
+  left: number
+}
+
 /** Judges everyone once, and again whenever the next is asked for. */
 export function planFor(mind: Mind, request: RouterRequest, among: readonly Contender[]): RouterPlan {
   if (among.length === 0) throw new TypeError('A plan needs at least one offer to choose from.')
   if (request.cacheKey !== undefined && !request.dry) mind.affinity.turn(request.cacheKey, request.inputTokens)
   const judging = judge(mind, request, among)
-  const first = judging.look(among)
-  const asked = new Map<Contender, Chosen>()
-  let left = request.attempts ?? usualAttempts
+  const first = look(judging, among)
+  const going: Going = { judging, asked: [], left: request.attempts ?? usualAttempts }
   let choices: readonly Chosen[] | undefined
-
-  const noted = (seen: Look, chosen: Chosen): Chosen => {
-    if (judging.pen) chosen.note = judging.pen.write(seen, chosen)
-    return chosen
-  }
-  const again = (): Chosen | undefined => {
-    if (judging.leftMs() <= 0) return undefined
-    // Who was only full may have room by now, and is worth more than somebody who is down.
-    const fresh = among.filter(contender => !asked.has(contender) || isOnlyFull(asked.get(contender)))
-    const open = fresh.length > 0 ? fresh : among.filter(contender => mayBeAskedAgain(asked.get(contender)))
-    if (open.length === 0) return undefined
-    const cut = [...asked.values()].some(({ ended }) => ended === 'timeout')
-    const failed = new Set([...asked.values()].flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
-    const spare = among.find(contender => !open.includes(contender) && mayBeAskedAgain(asked.get(contender)))
-    const seen = { ...judging.look(open, failed), cut, spare }
-    const chosen = judging.choose(seen, left)
-    return noted(seen, {
-      ...chosen,
-      why: fresh.length > 0 ? 'fallback' : 'last_resort',
-      waitMs: Math.max(chosen.waitMs, fresh.length > 0 ? 0 : againMs),
-    })
-  }
   return {
     // A method: a getter in what is made for each request keeps all of it alive until a full collection.
     choices() {
       if (!choices) {
-        choices = judging.rank(first, left)
-        if (asked.size === 0) noted(first, choices[0] as Chosen)
+        choices = rank(judging, first, going.left)
+        if (going.asked.length === 0) noted(judging, first, choices[0] as Chosen)
       }
       return choices as readonly [Chosen, ...Chosen[]]
     },
     next() {
-      if (left <= 0) return undefined
-      const chosen = asked.size > 0 ? again() : (choices?.[0] ?? noted(first, judging.choose(first, left)))
+      if (going.left <= 0) return undefined
+      const chosen = going.asked.length > 0 ? again(going) : (choices?.[0] ?? noted(judging, first, choose(judging, first, going.left)))
       if (!chosen) return undefined
-      left -= 1
-      // Somebody who was silent for long has not ended: this is the second call beside it.
-      for (const { ended, hedgeAfterMs } of asked.values()) if (ended === undefined && hedgeAfterMs !== undefined) mind.hedging.saved -= 1
-      asked.set(chosen.contender, chosen)
-      if (chosen.waitMs > 0 && isFree(chosen.sight) && !request.dry) {
-        chosen.placed = true
-        spend(chosen.contender.belief.capacity, judging.now())
-      }
+      ask(going, chosen)
       return chosen
     },
     ...(judging.pen && { flight: judging.pen.flight }),
   }
+}
+
+function ask(going: Going, chosen: Chosen): void {
+  const { asked, judging } = going
+  const { mind, request } = judging
+  going.left -= 1
+  // Somebody who was silent for long has not ended: this is the second call beside it.
+  for (const { ended, hedgeAfterMs } of asked) if (ended === undefined && hedgeAfterMs !== undefined) mind.hedging.saved -= 1
+  const before = asked.findIndex(({ contender }) => contender === chosen.contender)
+  asked[before < 0 ? asked.length : before] = chosen
+  if (chosen.waitMs > 0 && isFree(chosen.sight) && !request.dry) {
+    chosen.placed = true
+    spend(chosen.contender.belief.capacity, mind.monotonic())
+  }
+}
+
+/** Whom to ask after somebody was. */
+function again({ judging, asked, left }: Going): Chosen | undefined {
+  if (leftOf(judging, judging.mind.monotonic()) <= 0) return undefined
+  const lastOf = (contender: Contender): Chosen | undefined => asked.find(each => each.contender === contender)
+  // Who was only full may have room by now, and is worth more than somebody who is down.
+  const fresh = judging.among.filter(contender => {
+    const last = lastOf(contender)
+    return !last || isOnlyFull(last)
+  })
+  const open = fresh.length > 0 ? fresh : judging.among.filter(contender => mayBeAskedAgain(lastOf(contender)))
+  if (open.length === 0) return undefined
+  const cut = asked.some(({ ended }) => ended === 'timeout')
+  const failed = new Set(asked.flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
+  const spare = judging.among.find(contender => !open.includes(contender) && mayBeAskedAgain(lastOf(contender)))
+  const seen = { ...look(judging, open, failed), cut, spare }
+  const chosen = choose(judging, seen, left)
+  return noted(judging, seen, {
+    ...chosen,
+    why: fresh.length > 0 ? 'fallback' : 'last_resort',
+    waitMs: Math.max(chosen.waitMs, fresh.length > 0 ? 0 : againMs),
+  })
+}
+
+function noted({ pen }: Judging, seen: Look, chosen: Chosen): Chosen {
+  if (pen) chosen.note = pen.write(seen, chosen)
+  return chosen
 }
 
 const isFault = (ended: Chosen['ended']): boolean => ended === 'error' || ended === 'timeout'
@@ -132,116 +153,145 @@ interface Look extends View {
   readonly spare?: Contender | undefined
 }
 
+/** A request, and all that every look at it shares. */
 interface Judging {
-  readonly now: () => number
-  readonly leftMs: () => number
-  /** `failed`: providers that have just failed the request. */
-  readonly look: (contenders: readonly Contender[], failed?: ReadonlySet<string>) => Look
-  readonly choose: (look: Look, attempts: number) => Chosen
-  readonly rank: (look: Look, attempts: number) => readonly Chosen[]
+  readonly mind: Mind
+  readonly request: RouterRequest
+  readonly among: readonly Contender[]
+  readonly startedAt: number
+  readonly stream: boolean
+  /** Absent: a function decides. */
+  readonly worth: Worth | undefined
+  readonly strategy: Strategy
+  readonly outputTokens: number
+  readonly readers: readonly Warm[]
+  readonly turns: number
   /** Absent: this request is not recorded. */
   readonly pen: Pen | undefined
 }
 
 function judge(mind: Mind, request: RouterRequest, among: readonly Contender[]): Judging {
-  const { monotonic, affinity, probing, hedging } = mind
+  const { monotonic, affinity, probing, hedging, recorder } = mind
+  const { cacheKey, maxOutputTokens = Number.POSITIVE_INFINITY, stream = true, dry = false } = request
   const startedAt = monotonic()
-  const { cacheKey, maxOutputTokens = Number.POSITIVE_INFINITY, stream = true } = request
   const preference = request.preference ?? mind.preference
   const worth = typeof preference === 'function' ? undefined : worthAt(preference, among)
   const strategy = ranked(typeof preference === 'function' ? preference : lossBy(worth ?? (preference as Worth)), request.rank)
-  const outputTokens = request.outputTokens ?? Math.min(mind.lengthOf(among[0]?.offer.model).value, maxOutputTokens)
-  const readers = cacheKey === undefined ? [] : affinity.of(cacheKey)
-  const turns = cacheKey === undefined ? 1 : affinity.turns()
-  const leftMs = (now = monotonic()): number => (request.deadlineMs ?? Number.POSITIVE_INFINITY) - (now - startedAt)
-  if (!request.dry) {
+  if (!dry) {
     earn(probing)
     earn(hedging)
   }
-
-  const look = (contenders: readonly Contender[], failed?: ReadonlySet<string>): Look => {
-    const now = monotonic()
-    const { inputTokens } = request
-    const left = leftMs(now)
-    const looking: Looking = {
-      now,
-      stream,
-      inputTokens,
-      outputTokens,
-      turns,
-      growth: affinity.growth(),
-      leftMs: left,
-      patienceMs: waitingUpTo(patience, left),
-      best: bestOf(among, now),
-    }
-    const sights = contenders.map(contender => see(contender, looking, warmAt(readers, contender, now)))
-    const offers = contenders.map(({ offer }) => offer)
-    const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
-    // A warm conversation is not the place to try somebody, neither is a second attempt, nor a whole answer where streams pass:
-    // whoever is silent is given up much later there.
-    if (stream && !request.dry) mind.streamedAt = now
-    const mayTry =
-      !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
-    const hope = mayTry
-      ? hopeAmong(contenders, looking, {
-          budget: probing,
-          strategy,
-          sights,
-          brief: now - mind.streamedAt < streamsPassMs === stream,
-          leader: () => decide({ offers, sights }, strategy),
-        })
-      : undefined
-    return { contenders, looking, sights, offers, shunned, hope }
-  }
-
-  const chosenAt = (seen: Look, { at, loss, probing: isProbe }: Decision, attempts: number): Chosen => {
-    const { looking, contenders, sights, hope } = seen
-    const contender = contenders[at] as Contender
-    const sight = isProbe && hope ? hope.sight : (sights[at] as Sight)
-    const second = attempts > 1 ? runnerUp(seen, at, strategy) : undefined
-    const next = second === undefined ? undefined : { belief: (contenders[second] as Contender).belief, sight: sights[second] as Sight }
-    const timeoutMs = timeoutOf({ belief: contender.belief, sight, probing: isProbe }, next?.belief, {
-      looking,
-      ceilingMs: request.timeoutMs ?? (stream ? ceilings.stream : ceilings.whole),
-      coldMs: request.coldTimeoutMs ?? usualColdMs,
-      cut: seen.cut === true,
-      spare: attempts > 1 ? seen.spare?.belief : undefined,
-      leastMs: request.leastTimeoutMs ?? 0,
-    })
-    const mayHedge = request.hedge === true && stream && worth && next && isFree(next.sight) && hedging.saved >= 1
-    const hedgeAfterMs = mayHedge
-      ? hedgeAfter({ belief: contender.belief, sight }, next, { worth, now: looking.now, timeoutMs })
-      : undefined
-    const free = isFree(sight)
-    const why: Why = isProbe ? 'probe' : free ? 'best' : 'last_resort'
-    return {
-      offer: contender.offer,
-      loss,
-      sight,
-      why,
-      waitMs: Math.min(
-        waitFor(contender.belief.capacity, looking.now),
-        free ? looking.patienceMs : waitingUpTo(longPatience, looking.leftMs),
-      ),
-      timeoutMs,
-      ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
-      contender,
-      asking: request,
-      ended: undefined,
-      placed: false,
-    }
-  }
   return {
-    now: monotonic,
-    leftMs,
-    look,
-    pen: request.dry ? undefined : mind.recorder?.open({ preference, worth, strategy, rank: request.rank, among }),
-    choose: (seen, attempts) => chosenAt(seen, decide(seen, strategy), attempts),
-    rank: (seen, attempts) =>
-      inOrder(seen, strategy).map((decision, place) => {
-        const chosen = chosenAt(seen, decision, attempts)
-        return place === 0 || chosen.why !== 'best' ? chosen : { ...chosen, why: 'fallback' }
-      }),
+    mind,
+    request,
+    among,
+    startedAt,
+    stream,
+    worth,
+    strategy,
+    outputTokens: request.outputTokens ?? Math.min(mind.lengthOf(among[0]?.offer.model).value, maxOutputTokens),
+    readers: cacheKey === undefined ? nobody : affinity.of(cacheKey),
+    turns: cacheKey === undefined ? 1 : affinity.turns(),
+    pen: dry || !recorder ? undefined : recorder.open({ preference, worth, strategy, rank: request.rank, among }),
+  }
+}
+
+const nobody: readonly Warm[] = []
+
+/** Milliseconds that the request has left. */
+const leftOf = ({ request, startedAt }: Judging, now: number): number =>
+  (request.deadlineMs ?? Number.POSITIVE_INFINITY) - (now - startedAt)
+
+/** `failed`: providers that have just failed the request. */
+function look(judging: Judging, contenders: readonly Contender[], failed?: ReadonlySet<string>): Look {
+  const { mind, request, stream, strategy, readers } = judging
+  const now = mind.monotonic()
+  const left = leftOf(judging, now)
+  const looking: Looking = {
+    now,
+    stream,
+    inputTokens: request.inputTokens,
+    outputTokens: judging.outputTokens,
+    turns: judging.turns,
+    growth: mind.affinity.growth(),
+    warm: 0,
+    leftMs: left,
+    patienceMs: waitingUpTo(patience, left),
+    best: bestOf(judging.among, now),
+  }
+  // Filled as long as they will be: what grows is made several times.
+  const sights = new Array<Sight>(contenders.length)
+  const offers = new Array<RouterOffer>(contenders.length)
+  for (let at = 0; at < contenders.length; at += 1) {
+    const contender = contenders[at] as Contender
+    looking.warm = warmAt(readers, contender, now)
+    sights[at] = see(contender, looking)
+    offers[at] = contender.offer
+  }
+  const shunned = failed && offers.map(({ id, provider = id }) => failed.has(provider))
+  // A warm conversation is not the place to try somebody, neither is a second attempt, nor a whole answer where streams pass:
+  // whoever is silent is given up much later there.
+  if (stream && !request.dry) mind.streamedAt = now
+  const mayTry =
+    !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
+  const hope = mayTry
+    ? hopeAmong(contenders, looking, {
+        budget: mind.probing,
+        strategy,
+        sights,
+        brief: now - mind.streamedAt < streamsPassMs === stream,
+        leader: () => decide({ offers, sights }, strategy),
+      })
+    : undefined
+  return { contenders, looking, sights, offers, shunned, hope }
+}
+
+const choose = (judging: Judging, seen: Look, attempts: number): Chosen =>
+  chosenAt(judging, seen, { ...decide(seen, judging.strategy), attempts })
+
+const rank = (judging: Judging, seen: Look, attempts: number): readonly Chosen[] =>
+  inOrder(seen, judging.strategy).map((decision, place) => {
+    const chosen = chosenAt(judging, seen, { ...decision, attempts })
+    return place === 0 || chosen.why !== 'best' ? chosen : { ...chosen, why: 'fallback' }
+  })
+
+function chosenAt(
+  { mind, request, stream, strategy, worth }: Judging,
+  seen: Look,
+  { at, loss, probing, attempts }: Decision & { readonly attempts: number },
+): Chosen {
+  const { looking, contenders, sights, hope } = seen
+  const contender = contenders[at] as Contender
+  const sight = probing && hope ? hope.sight : (sights[at] as Sight)
+  const second = attempts > 1 ? runnerUp(seen, at, strategy) : undefined
+  const next = second === undefined ? undefined : { belief: (contenders[second] as Contender).belief, sight: sights[second] as Sight }
+  const timeoutMs = timeoutOf({ belief: contender.belief, sight, probing }, next?.belief, {
+    looking,
+    ceilingMs: request.timeoutMs ?? (stream ? ceilings.stream : ceilings.whole),
+    coldMs: request.coldTimeoutMs ?? usualColdMs,
+    cut: seen.cut === true,
+    spare: attempts > 1 ? seen.spare?.belief : undefined,
+    leastMs: request.leastTimeoutMs ?? 0,
+  })
+  const mayHedge = request.hedge === true && stream && worth && next && isFree(next.sight) && mind.hedging.saved >= 1
+  const hedgeAfterMs = mayHedge ? hedgeAfter({ belief: contender.belief, sight }, next, { worth, now: looking.now, timeoutMs }) : undefined
+  const free = isFree(sight)
+  const why: Why = probing ? 'probe' : free ? 'best' : 'last_resort'
+  return {
+    offer: contender.offer,
+    loss,
+    sight,
+    why,
+    waitMs: Math.min(
+      waitFor(contender.belief.capacity, looking.now),
+      free ? looking.patienceMs : waitingUpTo(longPatience, looking.leftMs),
+    ),
+    timeoutMs,
+    ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
+    contender,
+    asking: request,
+    ended: undefined,
+    placed: false,
   }
 }
 

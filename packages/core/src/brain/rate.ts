@@ -64,13 +64,21 @@ export function note(rate: Rate, by: Ailments, { bad, now }: { readonly bad: boo
   rate.usual = Math.min(by.usual * mostUsual, Math.max(by.usual / mostUsual, usual))
 }
 
-export const expected = (rate: Rate, by: Ailments, now: number): number => expectedIf(rate, by, { now, given: 0 })
+/** Every request asks this of everyone, so it makes nothing on the way. */
+export function expected(rate: Rate, by: Ailments, now: number): number {
+  const kept = Math.exp((rate.at - now) / lastsMs)
+  const usually = 1 - 3 * by.chance
+  const inOrder = usually + (rate.inOrder - usually) * kept
+  const ailing = by.chance + (rate.ailing - by.chance) * kept
+  const sick = by.chance + (rate.sick - by.chance) * kept
+  const dead = by.chance + (rate.dead - by.chance) * kept
+  return (inOrder * rate.usual + ailing * by.ailing + sick * by.sick + dead * by.dead) / (inOrder + ailing + sick + dead)
+}
 
 /** `given`: calls that have not failed, but will. */
 export function expectedIf(rate: Rate, by: Ailments, { now, given }: { readonly now: number; readonly given: number }): number {
   const kept = Math.exp((rate.at - now) / lastsMs)
-  const weigh = (state: number, prior: number, share: number): number =>
-    (prior + (state - prior) * kept) * (given === 0 ? 1 : share ** given)
+  const weigh = (state: number, prior: number, share: number): number => (prior + (state - prior) * kept) * share ** given
   const inOrder = weigh(rate.inOrder, 1 - 3 * by.chance, rate.usual)
   const ailing = weigh(rate.ailing, by.chance, by.ailing)
   const sick = weigh(rate.sick, by.chance, by.sick)

@@ -49,8 +49,8 @@ const longestLineMs = 30_000
 const benefit = 0.6
 
 /** What an offer looks like for a request: beliefs, brought up to now. */
-export function see({ offer, belief }: Contender, looking: Looking, warm: number): Sight {
-  const { now, stream, best, inputTokens, outputTokens } = looking
+export function see({ fees, belief }: Contender, looking: Looking): Sight {
+  const { now, stream, best, inputTokens, outputTokens, warm } = looking
   const { latency } = belief
   const isKnown = latency.seen >= known
   const silence = silenceOf(belief, now)
@@ -61,11 +61,13 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
   const speed = belief.speed.seen >= known ? belief.speed.value : Math.max(best.speed, belief.speed.value)
   const growingMs = (outputTokens / Math.exp(speed)) * 1_000
   const heldMs = waitFor(belief.capacity, now)
+  const leftMs = looking.leftMs - Math.min(heldMs, longestLineMs) - (stream ? 0 : growingMs)
   const inLine = heldMs <= (warm > 0 ? looking.patienceMs : looking.patienceMs * strangersPatience) ? heldMs : 0
-  const failure = expectedIf(belief.failing, beforeContent, { now, given: silence.given })
+  const { given } = silence
+  const failure = given === 0 ? expected(belief.failing, beforeContent, now) : expectedIf(belief.failing, beforeContent, { now, given })
   const breaking = expected(belief.breaking, afterContent, now)
   return {
-    cost: Math.fround(expectedCost(offer, looking, { warm, warmth: belief.warmth.value })),
+    cost: Math.fround(expectedCost(fees, looking, belief.warmth)),
     // The wait for a place counts like any other.
     firstContentMs: Math.fround(Math.min(heldMs, longestLineMs) + firstContentMs),
     growingMs: Math.fround(growingMs),
@@ -73,9 +75,7 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
     failure: Math.fround(stream ? failure : 1 - (1 - failure) * (1 - breaking)),
     lostMs: Math.fround(stream ? belief.lost.value : belief.lost.value + belief.hung.value * wholePatience * growingMs),
     breaking: Math.fround(stream ? breaking : 0),
-    lateness: Math.fround(
-      lateness(belief, { leftMs: looking.leftMs - Math.min(heldMs, longestLineMs) - (stream ? 0 : growingMs), level, firstContentMs }),
-    ),
+    lateness: leftMs > leisurely * firstContentMs ? 0 : Math.fround(lateness(belief, { leftMs, level, firstContentMs })),
     heldMs: Math.fround(heldMs - inLine),
     restingMs: Math.fround(restOf(belief.breaker, now)),
     headroom: Math.fround(headroomNow(belief.capacity, now)),
@@ -85,16 +85,17 @@ export function see({ offer, belief }: Contender, looking: Looking, warm: number
 }
 
 /** The same offer in its usual form, and as fast as the best: what it could be, if its troubles are over. */
-export function seeHopefully({ offer, belief }: Contender, looking: Looking): Sight {
+export function seeHopefully({ fees, belief }: Contender, looking: Looking): Sight {
   const { now, best, inputTokens, outputTokens } = looking
   const { latency } = belief
+  looking.warm = 0
   // Unheard for minutes, it may have become as good as anyone; heard but a few times, it may only have been unlucky.
   const long = now - belief.heardAt > longSilenceMs || belief.heard === 0
   const today = levelNow(latency, now)
   const level = long ? Math.min(latency.longRun, best.level) - leap : Math.min(latency.longRun, today) - (latency.seen < tries ? luck : 0)
   const speed = long ? Math.max(best.speed, belief.speed.value) : belief.speed.value
   return {
-    cost: Math.fround(expectedCost(offer, looking, { warm: 0, warmth: belief.warmth.value })),
+    cost: Math.fround(expectedCost(fees, looking, belief.warmth)),
     firstContentMs: Math.fround(Math.exp(level) * latency.tail + perToken(belief.reading) * inputTokens),
     growingMs: Math.fround((outputTokens / Math.exp(speed)) * 1_000),
     failure: Math.fround(Math.min(belief.failing.usual, beforeContent.usual)),
@@ -156,12 +157,13 @@ function silenceOf({ silent, latency, reading, provenAt }: Belief, now: number):
 const waitsOn = 0.3
 const nothingSilent: Silence = { level: undefined, given: 0 }
 
+/** So many times the usual wait is beyond all but a few answers. */
+const leisurely = 6
+
 function lateness(
   { latency, reading }: Belief,
   { leftMs, level, firstContentMs }: { readonly leftMs: number; readonly level: number; readonly firstContentMs: number },
 ): number {
-  // Four times the usual wait is beyond all but a few answers.
-  if (leftMs > 6 * firstContentMs) return 0
   if (leftMs <= 0) return 1
   const reads = firstContentMs - Math.exp(level) * latency.tail
   return shareBeyond(latency, Math.log(Math.max(1, leftMs - (perToken(reading) > 0 ? reads : 0))) - level)
