@@ -47,6 +47,8 @@ export {
 } from './model.ts'
 export { type Original, originalOf, pathOf, remember } from './original.ts'
 export {
+  type AccountCheck,
+  type AccountFacts,
   type Addressing,
   type Authorizing,
   type Credential,

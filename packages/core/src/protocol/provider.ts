@@ -21,6 +21,8 @@ export interface Provider {
   countEndpoint?(call: Addressing): string | undefined
   /** Adds the proof of who we are to `headers`. Names in lower case. */
   authorize(headers: Record<string, string>, credential: Credential, call: Authorizing): void | Promise<void>
+  /** What a workspace that brings an account of its own says of it, and how it is looked at. */
+  readonly account?: AccountFacts
   /** A provider that lives in this process answers here instead of over the network (the simulated ones). */
   readonly answer?: LocalAnswer
 }
@@ -60,6 +62,35 @@ export interface Credential {
   readonly secret: string
   /** What belongs to the account beside the secret: a region, a resource, a project. */
   readonly extra?: Readonly<Record<string, string>>
+  /** Of this account, where it is known to differ from what an offer says. */
+  readonly data_policy?: string
+}
+
+export interface AccountFacts {
+  /** What a workspace may say of its account beside the secret, by name. Default: nothing. */
+  readonly extra?: readonly string[]
+  /** The secret may be a JSON object, such as access keys. */
+  readonly json?: boolean
+  /** How a good credential is told from a bad one at no cost. Nothing: only its use tells. */
+  check?(credential: Credential): AccountCheck | undefined
+  /** Rate limits that tell what kind of account it is. */
+  readonly signs?: readonly TierSign[]
+}
+
+export interface AccountCheck {
+  /** By whose rules it is proven who we are, and a refusal is read. */
+  readonly dialect: DialectName
+  /** What only a good credential may GET, such as the list of models. Absent: it is good where the proof can be made, as where a token is fetched for it. */
+  readonly url?: string
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A header of answers about some models, and which tier each of its values belongs to. */
+export interface TierSign {
+  readonly header: string
+  readonly model: RegExp
+  readonly tiers: Readonly<Record<string, string>>
 }
 
 /** All that is known of how an offer departs from its dialect: of the provider, of the model there, of the offer itself. */

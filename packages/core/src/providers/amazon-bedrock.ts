@@ -50,6 +50,8 @@ export function amazonBedrock({
     // Its counter knows models, and no profile that spreads them over regions.
     countEndpoint: ({ dialect, model, credential }) =>
       isConverse(dialect) ? `${rootOf(baseUrl, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
+    // No check: who may call a model there need not be allowed to list any.
+    account: { extra: ['region'], json: true },
     async authorize(headers, credential, call) {
       const keys = accessKeysIn(credential.secret)
       if (keys) await sign(headers, { keys, region: regionOf(credential, region), call })

@@ -3,6 +3,7 @@ import type { Provider } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
 import { rateLimits } from './rate-limits.ts'
+import { tierSigns } from './tier-signs.ts'
 
 export interface AnthropicOptions {
   readonly apiKey?: string | undefined
@@ -23,6 +24,9 @@ export function anthropic({ apiKey, baseUrl = 'https://api.anthropic.com/v1' }: 
     quirks: { rate_limits: rateLimits.anthropic, priority_tier: 'auto' },
     quirksOf: claudeQuirks,
     data_policy: 'no_training',
+    check: '/models?limit=1',
+    checkHeaders: { 'anthropic-version': '2023-06-01' },
+    signs: tierSigns.anthropic,
   })
   return { ...provider, countEndpoint: call => `${provider.endpoint(call)}/count_tokens` }
 }

@@ -28,7 +28,7 @@ export interface AzureOptions {
  */
 export function azure(options: AzureOptions = {}): Provider {
   const { accessToken, surface = 'v1' } = options
-  const { dialects, pathOf } = surfaces[surface]
+  const { dialects, pathOf, listPath } = surfaces[surface]
   const endpoint = (call: Addressing): string => {
     if (call.dialect === messagesProvider.name) return `${rootOf(call.credential, options, 'services.ai')}/anthropic/v1/messages`
     return rootOf(call.credential, options, 'openai') + pathOf(call, options)
@@ -43,6 +43,10 @@ export function azure(options: AzureOptions = {}): Provider {
     data_policy: 'no_training',
     endpoint,
     countEndpoint: call => (call.dialect === messagesProvider.name ? `${endpoint(call)}/count_tokens` : undefined),
+    account: {
+      extra: ['resource'],
+      check: credential => ({ dialect: chatProvider.name, url: rootOf(credential, options, 'openai') + listPath(options) }),
+    },
     async authorize(headers, { owner, secret, extra }, { dialect }) {
       const own = owner === 'platform' && typeof accessToken === 'function' ? accessToken : undefined
       if (own || extra?.proof === 'token') headers.authorization = `Bearer ${own ? await own() : secret}`
@@ -54,20 +58,28 @@ export function azure(options: AzureOptions = {}): Provider {
 interface Surface {
   readonly dialects: readonly ProviderDialect[]
   pathOf(call: Addressing, options: AzureOptions): string
+  /** Of the list of models. */
+  listPath(options: AzureOptions): string
 }
+
+const oldVersion = '2024-10-21'
+const versioned = (path: string, apiVersion?: string): string =>
+  apiVersion === undefined ? path : `${path}?api-version=${encodeURIComponent(apiVersion)}`
 
 const surfaces: Readonly<Record<'v1' | 'deployments', Surface>> = {
   v1: {
     dialects: [responsesProvider, chatProvider],
     pathOf: ({ dialect }, { apiVersion }) => {
       const path = dialect === chatProvider.name ? '/openai/v1/chat/completions' : '/openai/v1/responses'
-      return apiVersion === undefined ? path : `${path}?api-version=${encodeURIComponent(apiVersion)}`
+      return versioned(path, apiVersion)
     },
+    listPath: ({ apiVersion }) => versioned('/openai/v1/models', apiVersion),
   },
   deployments: {
     dialects: [chatProvider],
-    pathOf: ({ model }, { apiVersion = '2024-10-21' }) =>
-      `/openai/deployments/${encodeURIComponent(model)}/chat/completions?api-version=${encodeURIComponent(apiVersion)}`,
+    pathOf: ({ model }, { apiVersion = oldVersion }) =>
+      versioned(`/openai/deployments/${encodeURIComponent(model)}/chat/completions`, apiVersion),
+    listPath: ({ apiVersion = oldVersion }) => versioned('/openai/models', apiVersion),
   },
 }
 

@@ -44,5 +44,6 @@ export const compatible = ({ id, baseUrl, apiKey = '', speaks = ['chat'], quirks
     apiKey,
     keyHeaders,
     data_policy,
+    check: '/models',
     quirks: { max_tokens_field: 'max_tokens', ...quirks },
   })

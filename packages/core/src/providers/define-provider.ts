@@ -1,6 +1,6 @@
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { Addressing, Provider } from '../protocol/provider.ts'
+import type { AccountFacts, Addressing, Credential, Provider, TierSign } from '../protocol/provider.ts'
 
 export interface ProviderRow {
   readonly id: string
@@ -19,6 +19,12 @@ export interface ProviderRow {
   readonly quirks?: Quirks
   readonly quirksOf?: Provider['quirksOf']
   readonly data_policy?: string | undefined
+  /** Below the base URL: what only a good key may GET, at no cost. A list that anybody may read tells nothing. */
+  readonly check?: string | undefined
+  /** Sent with the check. Names in lower case. */
+  readonly checkHeaders?: Readonly<Record<string, string>>
+  /** Rate limits that tell what kind of account it is. */
+  readonly signs?: readonly TierSign[] | undefined
 }
 
 export type Path = string | ((call: Addressing) => string)
@@ -37,6 +43,7 @@ export function defineProvider(row: ProviderRow): Provider {
     )
   }
   const isTemplate = root.includes('{')
+  const rootOf = (credential: Credential): string => (isTemplate ? fill(root, credential.extra) : root)
   return {
     id,
     dialects,
@@ -47,8 +54,9 @@ export function defineProvider(row: ProviderRow): Provider {
     ...(data_policy !== undefined && { data_policy }),
     endpoint: call => {
       const path = paths[call.dialect] ?? ''
-      return (isTemplate ? fill(root, call.credential.extra) : root) + (typeof path === 'string' ? path : path(call))
+      return rootOf(call.credential) + (typeof path === 'string' ? path : path(call))
     },
+    account: accountOf(row, root, rootOf),
     authorize: (headers, { secret }, { dialect }) => {
       if (secret === '') return
       const header = keyHeaders?.[dialect]
@@ -58,5 +66,28 @@ export function defineProvider(row: ProviderRow): Provider {
   }
 }
 
-const fill = (root: string, extra: Readonly<Record<string, string>> = {}): string =>
-  root.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(extra[name] ?? ''))
+function accountOf(
+  { dialects: [first], check, checkHeaders: headers, signs }: ProviderRow,
+  root: string,
+  rootOf: (credential: Credential) => string,
+): AccountFacts {
+  const extra = Array.from(root.matchAll(placeholder), ([, name = '']) => name)
+  return {
+    ...(extra.length > 0 && { extra }),
+    ...(signs && { signs }),
+    ...(first &&
+      check !== undefined && {
+        check: credential => ({ dialect: first.name, url: rootOf(credential) + check, ...(headers && { headers }) }),
+      }),
+  }
+}
+
+const placeholder = /\{(\w+)\}/g
+
+function fill(root: string, extra: Readonly<Record<string, string>> = {}): string {
+  return root.replace(placeholder, (_, name: string) => {
+    const value = extra[name]
+    if (value === undefined || value === '') throw new TypeError(`An account there needs \`extra.${name}\`.`)
+    return encodeURIComponent(value)
+  })
+}

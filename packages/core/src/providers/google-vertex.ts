@@ -50,6 +50,12 @@ export function googleVertex(options: VertexOptions = {}): Provider {
       const path = countPaths.get(call.dialect)
       return path && addressOf(call.credential, options) + path(call)
     },
+    account: {
+      extra: ['project', 'location'],
+      json: true,
+      // A service account is good if Google has a token for it. Of a key of express mode and of a token only their use tells.
+      check: credential => (isExpressKey(credential) || isToken(credential) ? undefined : { dialect: geminiHere.name }),
+    },
     async authorize(headers, credential, call) {
       if (isExpressKey(credential)) {
         headers['x-goog-api-key'] = credential.secret

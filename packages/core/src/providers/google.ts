@@ -23,6 +23,7 @@ export function google({
     quirks: { priority_tier: 'priority' },
     quirksOf: model => geminiQuirks(model, ['top_logprobs']),
     data_policy: 'no_training',
+    check: '/models?pageSize=1',
   })
   const root = baseUrl.replace(/\/+$/, '')
   return { ...provider, countEndpoint: ({ model }) => `${root}/${modelPath(model)}:countTokens` }

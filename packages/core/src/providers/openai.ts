@@ -3,6 +3,7 @@ import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { rateLimits } from './rate-limits.ts'
+import { tierSigns } from './tier-signs.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
 export const openai = ({
@@ -22,4 +23,6 @@ export const openai = ({
     quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, priority_tier: 'priority', rate_limits: rateLimits.openai },
     quirksOf: openaiQuirksOf,
     data_policy: 'no_training',
+    check: '/models',
+    signs: tierSigns.openai,
   })

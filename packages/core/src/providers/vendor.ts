@@ -4,7 +4,7 @@ import { usualPaths } from './compatible.ts'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
 
 /** A vendor whose surface is OpenAI's, and how it departs from it. */
-export interface VendorRow extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'quirks' | 'quirksOf' | 'data_policy'> {
+export interface VendorRow extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
   readonly speaks: readonly ('responses' | 'chat')[]
   /** A server of one's own, which asks for no key. */
   readonly keyless?: boolean

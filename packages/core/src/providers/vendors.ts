@@ -29,6 +29,7 @@ export const groq = vendor({
   id: 'groq',
   display_name: 'Groq',
   baseUrl: 'https://api.groq.com/openai/v1',
+  check: '/models',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
   quirks: { refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
@@ -40,6 +41,7 @@ export const mistral = vendor({
   id: 'mistral',
   display_name: 'Mistral',
   baseUrl: 'https://api.mistral.ai/v1',
+  check: '/models',
   speaks: chat,
   data_policy: 'no_training',
   quirks: {
@@ -64,6 +66,7 @@ export const deepseek = vendor({
   id: 'deepseek',
   display_name: 'DeepSeek',
   baseUrl: 'https://api.deepseek.com',
+  check: '/models',
   speaks: chat,
   data_policy: 'may_train',
   // Strict tools exist below another address only.
@@ -76,6 +79,7 @@ export const xai = vendor({
   id: 'xai',
   display_name: 'xAI',
   baseUrl: 'https://api.x.ai/v1',
+  check: '/models',
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
   quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority', rate_limits: rateLimits.openai },
@@ -86,6 +90,7 @@ export const together = vendor({
   id: 'together',
   display_name: 'Together AI',
   baseUrl: 'https://api.together.ai/v1',
+  check: '/models',
   speaks: chat,
   data_policy: 'zdr',
   quirks: {
@@ -99,6 +104,7 @@ export const fireworks = vendor({
   id: 'fireworks',
   display_name: 'Fireworks AI',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
+  check: '/models',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
   quirks: {
@@ -115,6 +121,7 @@ export const cerebras = vendor({
   id: 'cerebras',
   display_name: 'Cerebras',
   baseUrl: 'https://api.cerebras.ai/v1',
+  check: '/models',
   speaks: chat,
   data_policy: 'zdr',
   quirks: {
@@ -147,6 +154,7 @@ export const moonshot = vendor({
   id: 'moonshotai',
   display_name: 'Moonshot AI',
   baseUrl: 'https://api.moonshot.ai/v1',
+  check: '/models',
   speaks: chat,
   data_policy: 'no_training',
   quirks: { refuses: moonshotRefuses, reasoning_field: 'reasoning_content', thinking_switch: thinkingType, bytes_only: true },
@@ -196,6 +204,7 @@ export const nebius = vendor({
   id: 'nebius',
   display_name: 'Nebius Token Factory',
   baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+  check: '/models',
   speaks: chat,
   data_policy: 'zdr',
   quirks: oldCap,
@@ -264,6 +273,7 @@ export const openrouter = vendor({
   id: 'openrouter',
   display_name: 'OpenRouter',
   baseUrl: 'https://openrouter.ai/api/v1',
+  check: '/key',
   speaks: chat,
   quirks: { ...oldCap, reasoning_field: 'reasoning' },
 })

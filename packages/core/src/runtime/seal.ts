@@ -6,6 +6,8 @@ export interface KeyRing {
   seal(text: string, bound: string): Promise<string>
   /** Nothing where it was altered, is bound to something else, or was sealed with a key that is not on the ring. */
   open(sealed: string, bound: string): Promise<string | undefined>
+  /** It was sealed with the first key of the ring, so it opens without the others. */
+  isNewest(sealed: string): Promise<boolean>
 }
 
 export const keyBytes = 32
@@ -49,6 +51,7 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
         return undefined
       }
     },
+    isNewest: async sealed => sealed.startsWith(`${(await ring())[0].id}.`),
   }
 }
 

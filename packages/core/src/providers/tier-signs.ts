@@ -1,0 +1,22 @@
+import type { TierSign } from '../protocol/provider.ts'
+
+// Which tier an account has, by the limits that its answers tell. Only figures that the vendors publish, each of the models that they
+// publish it for: a limit that stands in no table says nothing.
+
+export const tierSigns = {
+  /** Source: the models' own pages at developers.openai.com. */
+  openai: [
+    {
+      header: 'x-ratelimit-limit-tokens',
+      model: /^gpt-5(-2025-\d\d-\d\d)?$/,
+      tiers: { 500000: 'tier_1', 1000000: 'tier_2', 2000000: 'tier_3', 4000000: 'tier_4', 40000000: 'tier_5' },
+    },
+    {
+      header: 'x-ratelimit-limit-tokens',
+      model: /^gpt-5-mini(-2025-\d\d-\d\d)?$/,
+      tiers: { 500000: 'tier_1', 2000000: 'tier_2', 4000000: 'tier_3', 10000000: 'tier_4', 180000000: 'tier_5' },
+    },
+  ],
+  /** Source: platform.claude.com, rate limits, 2026-10. */
+  anthropic: [{ header: 'anthropic-ratelimit-requests-limit', model: /^claude-fable-5/, tiers: { 1000: 'start', 4000: 'scale' } }],
+} as const satisfies Record<string, readonly TierSign[]>
