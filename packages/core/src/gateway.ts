@@ -21,6 +21,7 @@ import { keepSharing } from './inference/sharing.ts'
 import type { Identity } from './management/identity.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
 import { makeRegistrar } from './management/register.ts'
+import { type Replies, repliesOf } from './management/replies.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
 import { estimateInput } from './metering/estimate.ts'
 import { checkOptions, defaultLimits, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
@@ -60,6 +61,7 @@ export interface Gateway extends Endpoints {
   /** How the last requests were routed, and why. */
   readonly flights: Flights
   readonly workspaces: Workspaces
+  readonly replies: Replies
   /** Other processes hear of a change within 60 s, not at once. */
   readonly isShared: boolean
   /** Empty: ready. Else one sentence per thing that is not. */
@@ -140,6 +142,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     dialects: clientDialects,
     models,
     flights,
+    replies: repliesOf({ storage, records, clock, logger }),
     isShared: storage.isShared,
     workspaces: workspacesOf({
       storage,

@@ -95,7 +95,8 @@ export function checkOptions(options: GatewayOptions): void {
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new TypeError(`createGateway: \`seed\` is ${seed}; it takes a whole number.`)
   if (hedgeMaxCost !== undefined && !(hedgeMaxCost >= 0))
     throw new TypeError(`createGateway: \`hedgeMaxCost\` is ${hedgeMaxCost}; it takes USD, 0 or more.`)
-  for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits: options.limits })) {
+  const { workspace, ...limits } = options.limits ?? {}
+  for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits, 'limits.workspace': workspace })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {
       if (!Number.isSafeInteger(value) || value < 1)
         throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)

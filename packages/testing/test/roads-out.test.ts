@@ -285,12 +285,12 @@ test('a gateway that was put together wrongly says so at once', () => {
 test('a strict request is not sent where its answer would come with a warning, and hears which', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const { gateway, caller } = await house({ providers: [provider] })
-  const routing = { strict: true, byok_first: true }
+  const routing = { strict: true, tier: 'priority' }
   await expect(gateway.infer(request(gateway, { gateway: { routing } }), { caller }).whole()).rejects.toMatchObject({
     code: 'capability_mismatch',
     message:
-      'p would answer with a warning, which `gateway.routing.strict` forbids: This gateway takes no credentials of your own yet, and uses its own.',
-    facts: { param: 'gateway.routing.byok_first' },
+      'p would answer with a warning, which `gateway.routing.strict` forbids: This provider sells no faster tier; the usual one was used.',
+    facts: { param: 'gateway.routing.tier' },
   })
   expect(provider.calls).toHaveLength(0)
 })

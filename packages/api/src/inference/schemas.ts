@@ -108,5 +108,5 @@ export const routing = () =>
     model_canonical: z.string(),
     routing_strategy: z.string(),
     throughput_tps: z.number().optional(),
-    cost: z.object({ usd: z.number() }).optional(),
+    cost: z.object({ usd: z.number(), byok_usd: z.number().optional() }).optional(),
   })

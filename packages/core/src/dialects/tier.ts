@@ -34,8 +34,6 @@ const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
 export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
   sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || !ordinary.has(named))
 
-const unheeded = [['byok_first', 'This gateway takes no credentials of your own yet, and uses its own.']] as const
-
 /** Fields of single languages that make an answer dearer than its price, and the values that do not. */
 const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
   ['speed', new Set<Json | undefined>([undefined, null, 'standard'])],
@@ -69,7 +67,6 @@ export function heedRouting(encoded: Encoded, routing: RoutingOptions, tiers: Ti
       ...(routing.tier !== undefined && bought === undefined
         ? [unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')]
         : []),
-      ...unheeded.flatMap(([field, message]) => (routing[field] ? [unsupported(`gateway.routing.${field}`, message)] : [])),
     ],
   }
 }

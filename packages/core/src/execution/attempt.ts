@@ -16,6 +16,7 @@ import { type Guarded, guarded } from './guard.ts'
 import { type Line, openLine } from './line.ts'
 import { inlineMedia } from './media.ts'
 import { type SendPorts, send } from './send.ts'
+import { verdicts } from './verdict.ts'
 
 export interface AttemptLimits {
   /** Monotonic milliseconds at which the request is over. */
@@ -61,7 +62,9 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
   const call = { accepted: false }
   const lost = (failure: Failure): Attempted => {
     line.hangUp()
-    return { ok: false, accepted: call.accepted, failure: { ...failure, provider: provider.id } }
+    const isTheirs = candidate.credential.owner === 'workspace' && verdicts[failure.kind].teaches === 'credential'
+    const named = isTheirs ? { provider: provider.id, credential: candidate.credential.id } : { provider: provider.id }
+    return { ok: false, accepted: call.accepted, failure: { ...failure, ...named } }
   }
 
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)

@@ -1,3 +1,5 @@
+import type { CallLimits } from '../access/kinds.ts'
+
 /** Milliseconds; ceilings each. */
 export interface Timeouts {
   /** Request sent → first content of a stream. Default 120,000. */
@@ -13,12 +15,16 @@ export interface Timeouts {
 export interface Limits {
   /** Requests a minute and key. Default 1,000. */
   readonly inferenceRpm: number
+  /** Input and output tokens a minute and key. Default: any number. */
+  readonly tokensPerMinute?: number
   /** Default 300. */
   readonly managementReadsRpm: number
   /** Default 60. */
   readonly managementWritesRpm: number
   /** Requests of one key at the same time. Default 200. */
   readonly concurrentRequests: number
+  /** Of all keys of a workspace together, where it has no limits of its own. Default: none. */
+  readonly workspace?: CallLimits
   /** Upstream calls that one request may make, retries and fallbacks together. Default 4. */
   readonly attempts: number
 }

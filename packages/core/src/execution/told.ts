@@ -39,6 +39,8 @@ const passing: ReadonlySet<string> = new Set([
 
 const sentence = (failure: Failure): string => {
   const own = words[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
+  if (failure.credential !== undefined)
+    return `${own} It is your own, the BYOK key "${failure.credential}": look at its account, or replace it.`
   const added = verdicts[failure.kind].words
   if (failure.message === '' || added === 'none') return own
   return added === 'theirs' ? `${own} It said: ${failure.message}` : `${own} ${failure.message}`

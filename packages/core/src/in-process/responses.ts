@@ -148,7 +148,8 @@ export interface RoutingMetadata {
   readonly model_canonical: string
   readonly routing_strategy: string
   readonly throughput_tps?: number
-  readonly cost?: { readonly usd: number }
+  /** Charged; `byok_usd`: what you pay to your own provider, by the list price. */
+  readonly cost?: { readonly usd: number; readonly byok_usd?: number }
 }
 
 export interface WarningBody {

@@ -1,8 +1,8 @@
 import type { UsageRow } from '@signalbox/storage'
+import type { Terms } from '../access/terms.ts'
 import { isGatewayError } from '../errors/gateway-error.ts'
 import type { Won } from '../execution/call.ts'
 import type { Seen } from '../metering/meter.ts'
-import type { Microdollars } from '../metering/money.ts'
 import { billed, nothingBilled, resultOf, settle } from '../metering/settle.ts'
 import { priceFor } from '../metering/tier.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -11,13 +11,17 @@ import type { Plan } from '../routing/plan.ts'
 import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Ticket } from './admit.ts'
+import { tellBudgets } from './alerts.ts'
+import { amountsOf, type Bill, billFor, noBill } from './bill.ts'
 import type { Engine } from './infer.ts'
 import { learnEnd } from './lessons.ts'
+import type { Tokens } from './rates.ts'
 import type { Known } from './stamp.ts'
 import type { Tries } from './try-all.ts'
 
 export interface Booking {
   readonly call: CallFacts
+  readonly terms: Terms
   readonly request: InferenceRequest
   readonly plan: Plan
   readonly ticket: Ticket
@@ -30,13 +34,18 @@ export interface Booking {
 }
 
 /** What a usage row says of the outcome; the rest is known from the start. */
-type Entry = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'cost' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
+type Entry = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
   readonly usage: Usage
+  readonly bill: Bill
 }
 
 export interface Books {
   /** Somebody answered: pays by what was seen. */
-  close(won: Won, seen: Seen, left: boolean): Promise<Pick<Known, 'cost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }>
+  close(
+    won: Won,
+    seen: Seen,
+    left: boolean,
+  ): Promise<Pick<Known, 'cost' | 'byokCost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }>
   /** Nobody answered, or the caller left before. */
   release(error: unknown, left: boolean): Promise<void>
 }
@@ -46,14 +55,17 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
   const { clock, brain } = engine
   const { plan, request, inputTokens, startedAt, tries } = booking
   // A provider that has taken the request computes, and may bill, whether or not somebody waits for the answer.
-  const unheard = (): Microdollars =>
-    tries.accepted.reduce((sum, payer) => sum + billed({ characters: 0 }, priceFor(payer, request), inputTokens).cost, 0)
+  const unheard = (): Bill =>
+    tries.accepted.reduce(
+      (bill, payee) => billFor(bill, payee, billed({ characters: 0 }, priceFor(payee, request), inputTokens).cost),
+      noBill,
+    )
   return {
     async close(won, seen, left) {
       const { candidate } = won
       learnEnd(brain, won, seen)
-      const { usage, cost: own } = billed(seen, priceFor(candidate, request), inputTokens)
-      const cost = own + unheard()
+      const { usage, cost } = billed(seen, priceFor(candidate, request), inputTokens)
+      const bill = billFor(unheard(), candidate, cost)
       const now = clock.monotonic()
       const streamed = request.delivery === 'stream' && seen.firstContentAt !== undefined
       const streamedMs = now - (streamed ? (seen.firstContentAt ?? now) : startedAt)
@@ -63,22 +75,23 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
         provider: candidate.provider.id,
         credential: candidate.credential.owner,
         usage,
-        cost,
+        bill,
         ...ending,
         warnings: won.warnings.map(({ code }) => code),
         ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
       })
-      return { usage, cost, streamedMs, endedAt: clock.now() }
+      return { usage, cost: bill.cost, ...(bill.isByok && { byokCost: bill.byokCost }), streamedMs, endedAt: clock.now() }
     },
     release: (error, left) => {
       const payer = left ? tries.accepted[0] : undefined
       const candidate = payer ?? plan.candidates[0]
-      const bill = payer ? { ...billed({ characters: 0 }, priceFor(payer, request), inputTokens), cost: unheard() } : nothingBilled
+      const { usage } = payer ? billed({ characters: 0 }, priceFor(payer, request), inputTokens) : nothingBilled
       return write(engine, booking, {
         model: candidate.model.id,
         provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
         credential: candidate.credential.owner,
-        ...bill,
+        usage,
+        bill: left ? unheard() : noBill,
         ...endingOf(error, left),
         warnings: [],
       })
@@ -92,9 +105,9 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
   return { result: error.status === 429 ? 'rate_limited' : 'error', code: error.code }
 }
 
-async function write(engine: Engine, booking: Booking, { usage, ...entry }: Entry): Promise<void> {
-  const { clock, logger, hooks } = engine
-  const { call, request, plan, ticket, at, startedAt, tries } = booking
+async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }: Entry): Promise<void> {
+  const { clock, logger, hooks, pending } = engine
+  const { call, terms, request, plan, ticket, at, startedAt, tries } = booking
   const row: UsageRow = {
     id: call.requestId,
     workspaceId: call.workspaceId,
@@ -109,12 +122,34 @@ async function write(engine: Engine, booking: Booking, { usage, ...entry }: Entr
     cacheWriteTokens: usage.cache_write_tokens,
     reasoningTokens: usage.reasoning_tokens,
     estimated: usage.estimated ?? false,
-    byokCost: 0,
+    cost: bill.cost,
+    byokCost: bill.byokCost,
     attempts: tries.count,
     durationMs: Math.round(clock.monotonic() - startedAt),
     ...(request.metadata && { metadata: request.metadata }),
     ...entry,
   }
-  await settle({ row, account: ticket.account, slotKey: ticket.slotKey }, engine)
+  const owing = { call, terms, at }
+  const amounts = amountsOf(bill, owing)
+  const onSettled = (): void => {
+    const told = tellBudgets({ ledger: engine.storage.ledger, hooks, logger }, owing, amounts)
+    if (!told) return
+    pending.add(told)
+    void told.finally(() => pending.delete(told))
+  }
+  await Promise.all([
+    settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }, engine),
+    correctTokens(engine, ticket.tokens, usage),
+  ])
   if (hooks.onSettle) tell(logger, 'onSettle', () => hooks.onSettle?.(call, row))
+}
+
+/** The answer was longer or shorter than it was counted as. Where this fails the count stays as it was. */
+async function correctTokens({ storage, clock, logger }: Engine, tokens: Tokens | undefined, usage: Usage): Promise<void> {
+  if (!tokens) return
+  const difference = usage.input_tokens + usage.output_tokens - tokens.amount
+  const corrected = tokens.keys.map(key => storage.counters.add(key, difference, clock.now()))
+  await Promise.all(corrected).catch((error: unknown) =>
+    logger.warn({ error: String(error) }, 'The tokens of a minute could not be corrected.'),
+  )
 }

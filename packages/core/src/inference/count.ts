@@ -13,6 +13,7 @@ import { countRequest } from './admit.ts'
 import { openCarried, pinned } from './carry.ts'
 import type { Engine } from './infer.ts'
 import { type Weighing, weighed } from './planned.ts'
+import { underOwnTerms } from './terms.ts'
 
 export interface TokenCount {
   readonly input_tokens: number
@@ -29,13 +30,13 @@ export interface Counting {
 const countingMs = 5_000
 
 /** Input tokens by the provider's own counter, where one of the candidates has one and it answers; else estimated. Nothing is paid. */
-export async function countTokens(engine: Engine, asked: InferenceRequest, { caller, signal }: Counting): Promise<TokenCount> {
-  const { clock, limits, planning, ring, storage } = engine
-  const request = engine.prepare ? await engine.prepare(asked, caller) : asked
+export async function countTokens(house: Engine, asked: InferenceRequest, { caller, signal }: Counting): Promise<TokenCount> {
+  const { engine, request, terms } = await underOwnTerms(house, asked, caller)
+  const { clock, planning, ring } = engine
   const carried = await openCarried(request, caller.workspaceId, ring)
   // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
-  await countRequest({ caller, plan, at: clock.now() }, { storage, inferenceRpm: limits.inferenceRpm })
+  await countRequest({ caller, terms, plan, at: clock.now() }, engine)
   const candidates = plan.candidates.length > 1 ? inOrder(engine, { plan, request, caller }) : plan.candidates
   const counter = firstOf(candidates, counterOf)
   const candidate = counter?.candidate ?? candidates[0]

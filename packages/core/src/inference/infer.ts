@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
+import type { TermsBook } from '../access/terms.ts'
 import type { Brain } from '../brain/brain.ts'
 import type { Won } from '../execution/call.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
@@ -15,6 +16,7 @@ import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
+import { withDefaults } from './defaults.ts'
 import type { FlightBook } from './flights.ts'
 import { hedges } from './hedging.ts'
 import type { Leases } from './leases.ts'
@@ -22,11 +24,15 @@ import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
 import type { Sharing } from './sharing.ts'
+import type { Place } from './slots.ts'
 import { type Known, stamper } from './stamp.ts'
+import { readTerms, underTerms } from './terms.ts'
 import { type Tries, tryAll } from './try-all.ts'
 
 /** Everything that a request meets on its way. */
 export interface Engine {
+  /** What workspaces lay down for their calls. */
+  readonly terms: TermsBook
   readonly planning: Planning
   /** Judges whom to ask, and learns of each call. */
   readonly brain: Brain
@@ -51,6 +57,8 @@ export interface Engine {
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
+  /** A credential of a workspace's own is not what its provider takes. */
+  readonly onCredentialRefused?: ((workspaceId: string, credentialId: string) => void) | undefined
   readonly leases: Leases
   /** Absent: nobody else is told what is learned. */
   readonly sharing?: Sharing | undefined
@@ -63,46 +71,49 @@ export interface Live {
   readonly ending: Ending
   /** Closes its books, though nobody reads it to its end. */
   leave(): Promise<void>
-  /** The slot that it holds, once it has been admitted. */
-  slot?: { readonly key: string; readonly slot: string }
+  /** Where it has a slot under its id, once it has been admitted. */
+  places: readonly Place[]
+  readonly requestId: string
 }
 
 /** A request's whole life, in order. Read this page first. */
-export function infer(engine: Engine, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
-  const { clock, limits, storage } = engine
+export function infer(house: Engine, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
+  const { clock } = house
   const { caller, requestId } = options
   const at = clock.now()
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
   let known: Known = { warnings: [] }
-  const { ending, letGo, lease } = followCaller(engine, options, () => opened)
+  const { ending, letGo, lease } = followCaller(house, options, () => opened)
 
   const run = async (): Promise<Metered> => {
-    const request = engine.prepare ? await engine.prepare(asked, caller) : asked
-    const call: CallFacts = { requestId, workspaceId: caller.workspaceId, keyId: caller.keyId, model: asked.routing.models[0] }
+    const { workspaceId } = caller
+    const terms = house.terms.fresh(workspaceId) ?? (await readTerms(house.terms, workspaceId))
+    const engine = underTerms(house, terms)
+    const meant = withDefaults(asked, terms, house)
+    const request = engine.prepare ? await engine.prepare(meant, caller) : meant
+    const call: CallFacts = { requestId, workspaceId, keyId: caller.keyId, model: asked.routing.models[0] }
     const deadlineMs = request.routing.deadline_ms ?? engine.timeouts.deadlineMs
     const inputTokens = estimateInput(request.prompt)
-    const opening = openCarried(request, caller.workspaceId, engine.ring)
+    const opening = openCarried(request, workspaceId, engine.ring)
     const carried = opening && (await opening)
-    const plan = makePlan(request, inputTokens, pinned(engine.planning, carried)) // 404 unknown model, 400 nobody can serve this
+    const able = makePlan(request, inputTokens, pinned(engine.planning, carried)) // 404 unknown model, 400 nobody can serve this
     const hedge = hedges(engine, request)
-    const cacheKey = cacheKeyOf({ request, plan, inputTokens, workspaceId: caller.workspaceId })
+    const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId })
     const recalling = engine.sharing?.recall(cacheKey)
-    const ticket = await admit(
-      { requestId, caller, plan, inputTokens, request, hedge, at, until: at + deadlineMs },
-      { storage, inferenceRpm: limits.inferenceRpm, concurrentRequests: limits.concurrentRequests },
-    ) //                                                              429 too fast or too many, 402 cannot be paid for
-    lease(ticket.slotKey)
+    const ticket = await admit({ requestId, caller, terms, plan: able, inputTokens, request, hedge, at, until: at + deadlineMs }, engine) //                                                              429 too fast or too many, 402 cannot be paid for
+    const { plan } = ticket
+    lease(ticket.places)
     if (recalling) await recalling
     const tries: Tries = { count: 0, accepted: [] }
-    const books = keepBooks(engine, { call, request, plan, ticket, inputTokens, at, startedAt, tries })
+    const books = keepBooks(engine, { call, terms, request, plan, ticket, inputTokens, at, startedAt, tries })
     let won: Won | undefined
     try {
       const within = { startedAt, deadlineAt: startedAt + deadlineMs }
       const winner = await tryAll(engine, { call, request, plan, inputTokens, cacheKey, hedge, carried, ending, tries, ...within })
       won = winner
       known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
-      const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId: caller.workspaceId })
+      const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId })
       return meter(winner.events, { clock, through }, async seen => {
         const closed = await books.close({ ...winner, warnings: warnings() }, seen, ending.why === 'client_left')
         known = { ...known, ...closed, warnings: warnings() }
@@ -130,13 +141,15 @@ function followCaller(
   { live, leases, sharing }: Engine,
   { signal: caller, requestId }: Pick<CallOptions, 'signal'> & { readonly requestId: string },
   opened: () => Promise<Metered>,
-): { readonly ending: Ending; readonly letGo: () => void; readonly lease: (slotKey: string) => void } {
+): { readonly ending: Ending; readonly letGo: () => void; readonly lease: (places: readonly Place[]) => void } {
   const ending = makeEnding()
   const follow = (): void => ending.end('client_left')
   if (caller?.aborted) follow()
   else caller?.addEventListener('abort', follow, { once: true })
   const entry: Live = {
     ending,
+    requestId,
+    places: [],
     leave: () =>
       opened().then(
         metered => metered.leave(),
@@ -144,8 +157,8 @@ function followCaller(
       ),
   }
   live.add(entry)
-  const lease = (slotKey: string): void => {
-    entry.slot = { key: slotKey, slot: requestId }
+  const lease = (places: readonly Place[]): void => {
+    entry.places = places
     leases.begin()
     sharing?.begin()
   }

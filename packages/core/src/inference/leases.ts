@@ -1,7 +1,7 @@
 import type { CounterStore } from '@signalbox/storage'
 import type { Clock, Logger } from '../runtime/ports.ts'
-import { slotMs } from './admit.ts'
 import type { Live } from './infer.ts'
+import { type Place, slotMs } from './slots.ts'
 
 /** Renews the slots of requests under way, so that a slot can be short and a crash frees it soon. */
 export interface Leases {
@@ -14,26 +14,22 @@ export interface Leases {
 export interface Leasing {
   readonly live: ReadonlySet<Live>
   readonly counters: CounterStore
-  readonly limit: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
 const renewMs = slotMs / 3
 
-export function keepLeases({ live, counters, limit, clock, logger }: Leasing): Leases {
+export function keepLeases({ live, counters, clock, logger }: Leasing): Leases {
   let timer: unknown
+  const again = (slot: Place & { readonly slot: string }, at: number): void =>
+    void counters
+      .enter({ ...slot, ttlMs: slotMs }, at)
+      .catch((error: unknown) => logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'))
   const renew = (): void => {
     timer = clock.setTimeout(renew, renewMs)
     const at = clock.now()
-    for (const { slot } of live) {
-      if (!slot) continue
-      counters
-        .enter({ ...slot, limit, ttlMs: slotMs }, at)
-        .catch((error: unknown) =>
-          logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'),
-        )
-    }
+    for (const { requestId, places } of live) for (const place of places) again({ ...place, slot: requestId }, at)
   }
   return {
     begin: () => {

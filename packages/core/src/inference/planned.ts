@@ -12,6 +12,7 @@ import { type Fidelity, fidelityOf } from './fidelity.ts'
 import { affordsBeside, hedges } from './hedging.ts'
 import type { Engine } from './infer.ts'
 import { select } from './select.ts'
+import { underOwnTerms } from './terms.ts'
 
 /** What would be done with a request now, and why. */
 export interface PlannedRequest extends Plan {
@@ -43,8 +44,8 @@ export interface PlannedChoice {
 }
 
 /** Nobody is called, and nothing is learned. */
-export async function planned(engine: Engine, asked: InferenceRequest, caller: Caller): Promise<PlannedRequest> {
-  const request = engine.prepare ? await engine.prepare(asked, caller) : asked
+export async function planned(house: Engine, asked: InferenceRequest, caller: Caller): Promise<PlannedRequest> {
+  const { engine, request } = await underOwnTerms(house, asked, caller)
   const carried = await openCarried(request, caller.workspaceId, engine.ring)
   const inputTokens = estimateInput(request.prompt)
   const plan = makePlan(request, inputTokens, pinned(engine.planning, carried))

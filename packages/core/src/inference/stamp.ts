@@ -16,8 +16,10 @@ export interface Known {
   readonly strategy?: string
   readonly warnings: readonly Warning[]
   readonly usage?: Usage
-  /** Microdollars. */
+  /** Microdollars charged. */
   readonly cost?: number
+  /** Microdollars by the list price that the workspace pays to its provider itself. Absent: it has not been asked with a credential of its own. */
+  readonly byokCost?: number
   /** From the first content to the end. */
   readonly streamedMs?: number
   /** Unix milliseconds. */
@@ -32,7 +34,7 @@ export function stamper({ requestId, modelAsked, at }: Stamping): (known: Known)
     items += 1
     return `${prefix}_${tail}${items.toString(16).padStart(4, '0')}`
   }
-  return ({ candidate, strategy, warnings, usage, cost, streamedMs, endedAt }) => ({
+  return ({ candidate, strategy, warnings, usage, cost, byokCost, streamedMs, endedAt }) => ({
     id: `resp_${tail}`,
     model: candidate?.model.id ?? modelAsked,
     created_at: Math.floor(at / 1000),
@@ -48,7 +50,7 @@ export function stamper({ requestId, modelAsked, at }: Stamping): (known: Known)
         ...(usage &&
           streamedMs !== undefined &&
           streamedMs >= 10 && { throughput_tps: Math.round((usage.output_tokens / streamedMs) * 1e5) / 100 }),
-        ...(cost !== undefined && { cost: { usd: cost / 1_000_000 } }),
+        ...(cost !== undefined && { cost: { usd: cost / 1_000_000, ...(byokCost !== undefined && { byok_usd: byokCost / 1_000_000 }) } }),
       },
     }),
   })

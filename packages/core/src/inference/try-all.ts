@@ -1,3 +1,4 @@
+import type { Trace } from '../brain/record.ts'
 import { type Attempted, type AttemptLimits, attempt } from '../execution/attempt.ts'
 import type { Call, Won } from '../execution/call.ts'
 import { execute } from '../execution/execute.ts'
@@ -35,6 +36,8 @@ export interface Tries {
   count: number
   /** Who had taken the request when nobody waited for them any more: from then on they may bill. */
   readonly accepted: Candidate[]
+  /** What was decided, where it is recorded. */
+  flight?: () => Trace
 }
 
 /** The plan's candidates, one after the other, with what each call teaches. */
@@ -51,7 +54,10 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     attempts: engine.limits.attempts,
   })
   tellPlan(engine, facts, selection)
-  if (selection.flight) engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: trying.plan.excluded })
+  if (selection.flight) {
+    tries.flight = selection.flight
+    engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: plan.excluded })
+  }
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const isImpatient = (call: Call): boolean =>
     (ceilingMs < usualMs && call.ceilingMs >= ceilingMs) || (deadline_ms !== undefined && clock.monotonic() >= deadlineAt)
@@ -69,6 +75,8 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     onFailure: (call, failure, final) => {
       // A limit that the caller chose says little about the provider, and must not demote it for others.
       learnFailure(brain, call, { ...failure, final, chosen: isImpatient(call) })
+      if (failure.kind === 'bad_credential' && failure.credential !== undefined)
+        engine.onCredentialRefused?.(facts.workspaceId, failure.credential)
       if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
     },
     onOutrun: (call, accepted) => {

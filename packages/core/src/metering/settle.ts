@@ -43,8 +43,11 @@ const codeOf = (failure: Failure): string => failure.code ?? 'provider_error'
 
 export interface Settling {
   readonly row: UsageRow
-  readonly account: string
-  readonly slotKey: string
+  /** Microdollars by account. */
+  readonly amounts: Readonly<Record<string, number>>
+  readonly slotKeys: readonly string[]
+  /** Called once it is written down. */
+  readonly onSettled?: () => void
 }
 
 export interface SettlePorts {
@@ -58,19 +61,22 @@ export interface SettlePorts {
 /** Waits before each further try. */
 const waits = [200, 1_000, 5_000] as const
 
-/** Ledger, usage row and slot in one go: a store that groups its writes makes one of them. An answer is never lost for a store that fails now. */
-export async function settle({ row, account, slotKey }: Settling, { storage, clock, logger, pending }: SettlePorts): Promise<void> {
+/** Ledger, usage row and slots in one go: a store that groups its writes makes one of them. An answer is never lost for a store that fails now. */
+export async function settle(
+  { row, amounts, slotKeys, onSettled }: Settling,
+  { storage, clock, logger, pending }: SettlePorts,
+): Promise<void> {
   const at = row.at + Math.round(row.durationMs)
-  const amounts = row.cost > 0 ? { [account]: row.cost } : {}
-  // Each of the three does nothing the second time, so what did succeed is not done twice.
+  // Each of them does nothing the second time, so what did succeed is not done twice.
   const write = async (): Promise<void> => {
     const done = await Promise.allSettled([
       storage.ledger.settle({ id: row.id, amounts, at }),
       storage.usage.append(row),
-      storage.counters.leave(slotKey, row.id),
+      ...slotKeys.map(key => storage.counters.leave(key, row.id)),
     ])
     const failed = done.find(result => result.status === 'rejected')
     if (failed) throw failed.reason
+    onSettled?.()
   }
   // Its own pauses are off: time is the clock's.
   const again = (): Promise<void> =>

@@ -103,7 +103,8 @@ export interface Stamp {
     readonly model_canonical: string
     readonly routing_strategy: string
     readonly throughput_tps?: number
-    readonly cost?: { readonly usd: number }
+    /** Charged; `byok_usd`: what the workspace pays to its provider itself, by the list price. */
+    readonly cost?: { readonly usd: number; readonly byok_usd?: number }
   }
   readonly warnings: readonly Warning[]
 }

@@ -31,6 +31,8 @@ export interface Failure {
   /** How long the provider asked us to stay away. */
   readonly retryAfterMs?: number
   readonly provider?: string
+  /** The id of the credential that was not taken, where it is the caller's own. */
+  readonly credential?: string
   /** Already in the caller's words: not to be worded again. */
   readonly told?: boolean
 }

@@ -23,7 +23,9 @@ export const speaksAll = (dialect: DialectName, wanted: readonly DialectName[]):
 /** The first language among those wanted that is another one. */
 export const stranger = (dialect: DialectName, wanted: readonly DialectName[]): DialectName => wanted.find(each => each !== dialect) ?? ''
 
-export const policyOf = ({ offer, provider }: Candidate): string => offer.data_policy ?? provider.data_policy ?? 'unknown'
+/** An account may have another policy than its provider usually grants. */
+export const policyOf = ({ offer, provider, credential }: Candidate): string =>
+  credential.data_policy ?? offer.data_policy ?? provider.data_policy ?? 'unknown'
 
 /** Here alone what nobody knows speaks against: who demands a policy wants a promise. */
 export const keepsTo = (candidate: Candidate, demand: DataPolicyDemand = 'any'): boolean =>

@@ -44,8 +44,20 @@ export interface Hooks {
   onFailure?(call: CallFacts, failure: Failure): void
   onCommit?(call: CallFacts, provider: string, afterMs: number): void
   onSettle?(call: CallFacts, result: SettledFacts): void
+  /** A budget has come to a share of its limit. */
+  onBudget?(use: BudgetUse): void | Promise<void>
   /** An invite was made: it is yours to send. Its token is told nowhere else but in the answer to who made it. */
   onInvite?(mail: InviteFacts): void | Promise<void>
+}
+
+/** A budget, and the share of it that is used up now: each share once a period. */
+export interface BudgetUse {
+  readonly workspaceId: string
+  readonly budgetId: string
+  /** As in its `alert_at`; 1 where a budget that is not enforced is used up. */
+  readonly share: number
+  readonly usedUsd: number
+  readonly limitUsd: number
 }
 
 export interface InviteFacts {

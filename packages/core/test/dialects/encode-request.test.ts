@@ -118,11 +118,6 @@ describe.each([responsesProvider, chatProvider])('what costs more, to $name', ({
       expect(warnings).toMatchObject([{ code: 'unsupported_parameter', param: `extensions.${field}` }])
     },
   )
-  test('what is not done yet is said, where it is asked for', () => {
-    const both = (value: boolean) => sent({ gateway: { routing: { hedge: value, byok_first: value } } }).warned
-    expect(both(true)).toEqual(['gateway.routing.byok_first'])
-    expect(both(false)).toEqual([])
-  })
 })
 
 describe('messages', () => {

@@ -2,6 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import type { FakeClock } from '../../../testing/src/fake-clock.ts'
 import type { Caller } from '../../src/access/caller.ts'
+import type { Terms } from '../../src/access/terms.ts'
 import type { Contender } from '../../src/brain/belief.ts'
 import { type Brain, createBrain } from '../../src/brain/brain.ts'
 import type { Attempt } from '../../src/brain/port.ts'
@@ -55,6 +56,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       createdAt: 0,
     },
     engine: {
+      terms: { fresh: () => terms, of: async () => terms, forget: () => {} },
       planning: {
         providers: new Map(providers.map(provider => [provider.id, provider])),
         find: directory.find,
@@ -80,10 +82,23 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       transport: webTransport(),
       ring: makeKeyRing(() => [new Uint8Array(32).fill(1)]),
       live,
-      leases: keepLeases({ live, counters: storage.counters, limit: limits.concurrentRequests, clock, logger: quiet }),
+      leases: keepLeases({ live, counters: storage.counters, clock, logger: quiet }),
       pending: new Set(),
     },
   }
+}
+
+const terms: Terms = {
+  workspace: {
+    kind: 'workspace',
+    workspaceId: 'workspace',
+    id: 'workspace',
+    version: 1,
+    createdAt: 0,
+    body: { name: 'Workspace', billing: 'postpaid' },
+  },
+  budgets: [],
+  credentials: new Map(),
 }
 
 /** The same brain, with a count of how often each call is ended. */

@@ -1,0 +1,154 @@
+import type { AccountHold, LedgerStore } from '@signalbox/storage'
+import { budgetsOf, byokAccount, creditAccount, periodOf } from '../access/accounts.ts'
+import { budgetAccountAt, budgetFacts } from '../access/budget-facts.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Kept } from '../access/records.ts'
+import { isPrepaid, type Terms } from '../access/terms.ts'
+import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import { estimateMost } from '../metering/estimate.ts'
+import type { Microdollars } from '../metering/money.ts'
+import { priceFor } from '../metering/tier.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import { narrowed } from '../routing/narrow.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
+
+// What a request may cost, set aside before anybody is asked: the credit of its workspace, each budget that it counts against,
+// and one of the calls that the workspace may make with credentials of its own. All of it, or nothing.
+
+export interface Holding {
+  readonly requestId: string
+  readonly caller: Caller
+  readonly terms: Terms
+  readonly plan: Plan
+  readonly inputTokens: number
+  readonly request: InferenceRequest
+  /** Two providers may be asked at once, and both read the prompt. */
+  readonly hedge: boolean
+  /** Unix milliseconds. */
+  readonly at: number
+  /** When the request is over at the latest. */
+  readonly until: number
+}
+
+interface Account extends AccountHold {
+  readonly amount: number
+  /** Whose use counts here. */
+  readonly counts: (candidate: Candidate) => boolean
+  /** Why those are left out, while there are others. */
+  readonly reason: string
+  readonly refused: (available: number) => GatewayError
+}
+
+/** A hold outlives its request by this much, so that a slow settlement still finds it. */
+const grace = 60_000
+
+export const isOwn = ({ credential }: Candidate): boolean => credential.owner === 'workspace'
+const isOurs = (candidate: Candidate): boolean => !isOwn(candidate)
+const everyone = (): boolean => true
+
+/** Whom the request can pay for: where an account has no room, it goes to those who do not count there. Throws the 402 where there are none. */
+export async function hold(holding: Holding, ledger: LedgerStore): Promise<Plan> {
+  const { requestId, at, until } = holding
+  let { plan } = holding
+  for (;;) {
+    const accounts = accountsOf(holding, plan)
+    const [first] = accounts
+    // Where nothing could refuse there is nothing to ask; what was used is written down all the same.
+    if (!first) return plan
+    const refusal = await ledger
+      .reserve({
+        id: requestId,
+        amount: first.amount,
+        accounts: accounts.map(({ account, floor, amount }) => ({ account, floor, amount })),
+        at,
+        expiresAt: until + grace,
+      })
+      .catch((reason: unknown) => {
+        throw storeDown(reason)
+      })
+    if (!refusal) return plan
+    const refusing = accounts.find(({ account }) => account === refusal.account) ?? first
+    const narrower = narrowed(plan, refusing.counts, refusing.reason)
+    if (!narrower) throw refusing.refused(refusal.available)
+    plan = narrower
+  }
+}
+
+function accountsOf(holding: Holding, { candidates }: Plan): readonly Account[] {
+  const { caller, terms, at } = holding
+  const own = candidates.filter(isOwn)
+  const ours = own.length === 0 ? candidates : candidates.filter(isOurs)
+  const charged = mostOfAll(holding, ours)
+  const accounts: Account[] = ours.length === 0 ? [] : [creditOf(holding, charged)]
+  for (const budget of budgetsOf(terms, caller.keyId)) {
+    const { enforce, includeByok } = budget.body
+    if (!enforce || (ours.length === 0 && !includeByok)) continue
+    const amount = includeByok && own.length > 0 ? Math.max(charged, mostOfAll(holding, own)) : charged
+    accounts.push(budgetOf(budget, amount, at))
+  }
+  const cap = own.length > 0 ? terms.workspace.body.subscription?.byokMonthlyRequestCap : undefined
+  if (cap !== undefined) accounts.push(capOf(caller.workspaceId, cap, at))
+  return accounts
+}
+
+const creditOf = ({ caller, terms }: Holding, amount: Microdollars): Account => ({
+  account: creditAccount(caller.workspaceId),
+  floor: isPrepaid(terms.workspace.body) ? 0 : Number.NEGATIVE_INFINITY,
+  amount,
+  counts: isOurs,
+  reason: 'the workspace has not enough credit for it',
+  refused: available =>
+    new GatewayError('insufficient_credits', {
+      message: `The request may cost up to ${usd(amount)}, and the workspace has ${usd(Math.max(0, available))} of credit free. Add credit, or lower \`max_output_tokens\`.`,
+    }),
+})
+
+function budgetOf(budget: Kept<'budget'>, amount: Microdollars, at: number): Account {
+  const { name, limit, period, includeByok } = budget.body
+  const { end } = periodOf(period, at)
+  return {
+    account: budgetAccountAt(budget, at),
+    floor: -limit,
+    amount,
+    counts: includeByok ? everyone : isOurs,
+    reason: `the budget "${name}" has no room for it`,
+    refused: available => {
+      const remaining = Math.max(0, available)
+      return new GatewayError('budget_exceeded', {
+        message: `The request may cost up to ${usd(amount)}, and the budget "${name}" of ${usd(limit)} has ${usd(remaining)} left${end === undefined ? '' : ` until ${new Date(end).toISOString()}`}. Raise it, or lower \`max_output_tokens\`.`,
+        budget: budgetFacts(budget.body, { used: limit - remaining, at }),
+      })
+    },
+  }
+}
+
+const capOf = (workspaceId: string, cap: number, at: number): Account => ({
+  account: byokAccount(workspaceId, at),
+  floor: -cap,
+  amount: 1,
+  counts: isOwn,
+  reason: 'the workspace has made all the calls of this month with credentials of its own',
+  refused: () =>
+    new GatewayError('budget_exceeded', {
+      message: `The workspace may make ${cap} calls a month with credentials of its own, and has. It can again from ${new Date(periodOf('month', at).end ?? at).toISOString()} on.`,
+    }),
+})
+
+/** The dearest candidate decides. */
+function mostOfAll(holding: Holding, candidates: readonly Candidate[]): Microdollars {
+  const { hedge, request } = holding
+  let answer = 0
+  let reading = 0
+  for (const candidate of candidates) {
+    answer = Math.max(answer, mostOf(candidate, holding, request.prompt.max_output_tokens))
+    if (hedge) reading = Math.max(reading, mostOf(candidate, holding, 0))
+  }
+  return answer + reading
+}
+
+const mostOf = (candidate: Candidate, { request, inputTokens }: Holding, maxOutput: number | undefined): Microdollars => {
+  const price = priceFor(candidate, request)
+  return estimateMost({ ...candidate.offer, ...(price && { price }) }, inputTokens, maxOutput)
+}
+
+const usd = (amount: Microdollars): string => `$${(amount / 1_000_000).toFixed(6)}`

@@ -1,0 +1,118 @@
+import type { CounterRefusal, CounterRequest, CounterStore } from '@signalbox/storage'
+import type { Caller } from '../access/caller.ts'
+import type { Terms } from '../access/terms.ts'
+import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import type { Limits } from '../execution/limits.ts'
+import type { Plan } from '../routing/plan.ts'
+
+// What is counted by the minute: requests of a key, in all and with one model, and of its workspace; and the tokens of both.
+
+export interface Rated {
+  readonly caller: Caller
+  readonly terms: Terms
+  readonly plan: Plan
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+/** Tokens that a request may use, counted as it comes, and corrected when it ends. */
+export interface Tokens {
+  readonly keys: readonly string[]
+  readonly amount: number
+}
+
+interface Rate extends CounterRequest {
+  readonly refused: (refusal: CounterRefusal) => GatewayError
+}
+
+type Whose = 'key' | 'workspace'
+
+const minute = 60_000
+/** Tokens that an answer without a cap is counted as, until it is known. */
+const assumedAnswer = 1_024
+
+/** Every counter of a request. Without tokens: of one that uses none. */
+export function ratesOf({ caller, terms, plan, at }: Rated, limits: Limits, tokens?: number): readonly Rate[] {
+  const { keyId, workspaceId, limits: own } = caller
+  const shared = { ...limits.workspace, ...terms.workspace.body.limits }
+  const most = own?.requestsPerMinute ?? limits.inferenceRpm
+  const rates = [
+    requests('key', { key: `rpm:${keyId}`, limit: most }),
+    requests('key', { key: `rpm:${keyId}:${plan.candidates[0].model.id}`, limit: most }),
+  ]
+  if (shared.requestsPerMinute !== undefined)
+    rates.push(requests('workspace', { key: `rpm:workspace:${workspaceId}`, limit: shared.requestsPerMinute }))
+  if (tokens === undefined) return rates
+  const mostTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
+  if (mostTokens !== undefined) rates.push(tokensOf('key', { id: keyId, limit: mostTokens, amount: tokens, at }))
+  if (shared.tokensPerMinute !== undefined)
+    rates.push(tokensOf('workspace', { id: workspaceId, limit: shared.tokensPerMinute, amount: tokens, at }))
+  return rates
+}
+
+/** As many as the answer may have. */
+export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): number {
+  let most = 0
+  for (const { offer } of candidates) most = Math.max(most, Math.min(maxOutput ?? assumedAnswer, offer.max_output_tokens ?? Infinity))
+  return inputTokens + most
+}
+
+/** All of them, or none. Throws for the first that has no room. */
+export async function take(rates: readonly Rate[], counters: CounterStore, at: number): Promise<void> {
+  // What passes a whole minute's limit finds room never, whatever is left of it.
+  const vain = rates.find(({ amount, limit }) => amount > limit)
+  if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
+  const refusal = await counters.take(rates, at).catch((reason: unknown) => {
+    throw storeDown(reason)
+  })
+  if (refusal) throw (rates.find(({ key }) => key === refusal.key) ?? rates[0])?.refused(refusal)
+}
+
+function requests(whose: Whose, { key, limit }: Pick<CounterRequest, 'key' | 'limit'>): Rate {
+  return {
+    key,
+    amount: 1,
+    limit,
+    windowMs: minute,
+    refused: ({ retryAfterMs }) =>
+      new GatewayError('requests_per_min_exceeded', {
+        message: `This ${whose} may send ${limit} requests a minute, and has. Try again in ${seconds(retryAfterMs)} s.`,
+        limitedBy: 'routing',
+        retryAfterMs,
+      }),
+  }
+}
+
+interface Using {
+  readonly id: string
+  readonly limit: number
+  readonly amount: number
+  readonly at: number
+}
+
+/** The minute stands in the name of its counter, so that a correction that comes late corrects no other minute. */
+function tokensOf(whose: Whose, { id, limit, amount, at }: Using): Rate {
+  return {
+    key: `tpm:${whose === 'key' ? '' : 'workspace:'}${id}:${Math.floor(at / minute)}`,
+    amount,
+    limit,
+    windowMs: minute - (at % minute),
+    refused: ({ retryAfterMs }) =>
+      new GatewayError('tokens_per_min_exceeded', {
+        message:
+          amount > limit
+            ? `The request may use ${amount} tokens, and this ${whose} may use ${limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
+            : `This ${whose} may use ${limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
+        limitedBy: 'routing',
+        retryAfterMs,
+      }),
+  }
+}
+
+const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1_000))
+
+/** Which of them are tokens, to be corrected when it is known how many they were. Nothing where nobody limits them. */
+export function tokensIn(rates: readonly Rate[]): Tokens | undefined {
+  const counted = rates.filter(({ key }) => key.startsWith('tpm:'))
+  return counted[0] && { keys: counted.map(({ key }) => key), amount: counted[0].amount }
+}
