@@ -4,19 +4,16 @@ import { isObject, type JsonObject } from '@signalbox/core/protocol'
 import type { ApiRequest } from './exchange.ts'
 import type { Settings } from './settings.ts'
 
-/**
- * The body as a JSON object, checked for what no schema sees: size, depth, keys that reach for prototypes, broken text.
- * Throws where it is not; where bytes were left unread, `visit.close` says so.
- */
+/** The body as text. Throws where it is too large or did not come whole; where bytes were left unread, `visit.close` says so. */
 export async function readBody(visit: {
   readonly request: ApiRequest
   readonly site: { readonly settings: Settings }
   close: boolean
-}): Promise<JsonObject> {
+}): Promise<string> {
   const limit = visit.site.settings.bodyBytes
   checkType(visit.request)
   const read = await visit.request.text(limit)
-  if (read.ok) return parseBody(read.text)
+  if (read.ok) return read.text
   visit.close = true
   throw read.why === 'too_large' ? tooLarge(limit) : invalid('The request body did not arrive whole.')
 }
@@ -41,7 +38,7 @@ function checkType(request: ApiRequest): void {
   }
 }
 
-/** Text → a JSON object without traps. */
+/** Text → a JSON object, checked for what no schema sees: depth, keys that reach for prototypes, broken text. */
 export function parseBody(text: string): JsonObject {
   const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (clean.trim() === '') throw invalid('The request has no body. Send a JSON object.')

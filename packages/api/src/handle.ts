@@ -1,7 +1,7 @@
 import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { actorOf, admit } from './admit.ts'
-import { readBody } from './body.ts'
+import { parseBody, readBody } from './body.ts'
 import { kept } from './cache.ts'
 import { checkFields } from './check-fields.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -10,6 +10,7 @@ import { asGatewayError, failure } from './fail.ts'
 import { cleanHeaders, type Headers, idHeaders } from './headers.ts'
 import { type Line, startLine } from './line.ts'
 import { createMatcher, type Match, nearestRow } from './match.ts'
+import { onlyOnce } from './once.ts'
 import { readQuery } from './query.ts'
 import type { Call, Route, Site } from './routes.ts'
 
@@ -57,17 +58,22 @@ async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visi
   const seen = { gateway, site, request, requestId, line, context, params }
   if (row.needs === 'nothing') return row.handler({ ...seen, ...(await read(row, visit)) })
   const caller = await admit(row, seen)
-  const call = { ...seen, ...(await read(row, visit)) }
+  const { text, ...asked } = await read(row, visit)
+  const call = { ...seen, ...asked }
   if (row.of === undefined) return row.handler(call, caller)
-  return row.handler(call, gateway.workspaces(caller.workspaceId, actorOf(caller, call)))
+  const actor = actorOf(caller, call)
+  return onlyOnce({ row, call, caller, text }, once =>
+    row.handler(call, gateway.workspaces(caller.workspaceId, once === undefined ? actor : { ...actor, once })),
+  )
 }
 
-async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'body'>> {
+async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
   const query = readQuery(row.query, visit.request.query)
-  if (row.body === undefined) return { query, body: {} }
-  const body = await readBody(visit)
+  if (row.body === undefined) return { query, body: {}, text: '' }
+  const text = await readBody(visit)
+  const body = parseBody(text)
   if (row.strict) checkFields(visit.site.schemas()[row.body], body, row.immutable)
-  return { query, body }
+  return { query, body, text }
 }
 
 async function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {

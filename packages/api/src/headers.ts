@@ -32,7 +32,6 @@ const pointless: readonly string[] = [
   'deadline_exceeded',
   'duplicate_resource',
   'state_precondition_failed',
-  'idempotency_replay_unavailable',
 ]
 
 /** Some SDKs sleep however long they are told to, and seem to hang: past this it is for their caller to decide. */
@@ -40,7 +39,8 @@ const longestWaitMs = 60_000
 
 export function errorHeaders({ status, code, facts }: GatewayError): Headers {
   const wait = facts.retryAfterMs ?? (status === 429 ? 1000 : undefined)
-  const isPointless = pointless.includes(code) || (wait !== undefined && wait > longestWaitMs)
+  const isGone = code === 'idempotency_replay_unavailable' && wait === undefined
+  const isPointless = isGone || pointless.includes(code) || (wait !== undefined && wait > longestWaitMs)
   return {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(wait !== undefined && {

@@ -1,6 +1,7 @@
 import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
+import { keepVault } from './access/credentials.ts'
 import { recordsOf } from './access/records.ts'
 import { keepTerms } from './access/terms.ts'
 import { createBrain } from './brain/brain.ts'
@@ -18,6 +19,8 @@ import { keepLeases } from './inference/leases.ts'
 import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
 import { keepSharing } from './inference/sharing.ts'
+import { keepByok } from './management/byok.ts'
+import type { Resealed } from './management/byok-reseal.ts'
 import type { Identity } from './management/identity.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
 import { makeRegistrar } from './management/register.ts'
@@ -27,6 +30,7 @@ import { estimateInput } from './metering/estimate.ts'
 import { checkOptions, defaultLimits, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
 import type { ClientDialect } from './protocol/dialect.ts'
 import { originalOf, remember } from './protocol/original.ts'
+import type { AccountTier } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import { keepContenders } from './routing/contenders.ts'
 import { makePlan } from './routing/make-plan.ts'
@@ -64,6 +68,12 @@ export interface Gateway extends Endpoints {
   readonly replies: Replies
   /** Other processes hear of a change within 60 s, not at once. */
   readonly isShared: boolean
+  /**
+   * Seals the provider keys of all workspaces with the first of the sealing keys, while requests run. It may be stopped and begun
+   * again. To change the key: give the new one to every process among `previousSealingKeys`, then as `sealingKey` before the old
+   * one, then call this; where nothing is `left`, the old one can go.
+   */
+  resealCredentials(): Promise<Resealed>
   /** Empty: ready. Else one sentence per thing that is not. */
   problems(): Promise<readonly string[]>
   /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
@@ -104,7 +114,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     readsMedia: options.media !== undefined,
   }
   const records = recordsOf(storage.records)
-  const terms = keepTerms({ records, clock, open: async () => new Map() })
+  const ring = ringOf(options, ids)
+  const transport = options.transport ?? webTransport()
+  const tiersOf = (provider: string): readonly AccountTier[] => models.providers().find(({ id }) => id === provider)?.tiers ?? []
+  const policyOf = (provider: string, tier?: string): string | undefined => tiersOf(provider).find(each => each.tier === tier)?.data_policy
+  const vault = keepVault({ ring, policyOf, logger })
+  const terms = keepTerms({ records, clock, open: vault.open })
   const live = new Set<Live>()
   const engine: Engine = {
     terms,
@@ -118,19 +133,25 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock,
     logger,
     limits,
-    transport: options.transport ?? webTransport(),
+    transport,
     hooks: options.hooks ?? {},
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
     leases: keepLeases({ live, counters: storage.counters, clock, logger }),
     sharing,
-    ring: ringOf(options, ids),
+    ring,
+    onCredentialRefused: (workspaceId, credentialId) => byok.refuse(workspaceId, credentialId),
+    onOwnAnswer: ({ credential, provider, offer }, header) =>
+      byok.hear(credential, { provider, model: offer.provider_model_id, header }),
     pending: new Set(),
     media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
   const register = makeRegistrar({ storage, terms, clock, ids })
+  const { providers } = planning
+  const lasting = options.sealingKey !== undefined
+  const byok = keepByok({ vault, records, register, providers, tiersOf, lasting, transport, clock, logger })
   let closing = false
 
   const house: Omit<Gateway, keyof Endpoints> = {
@@ -155,7 +176,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger,
       strategies: Object.keys(planning.strategies),
       hooks: options.hooks ?? {},
+      byok,
     }),
+    resealCredentials: byok.reseal,
     authenticate: authenticator.authenticate,
     identity: async caller => ({
       caller,
@@ -206,6 +229,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await emptied(engine, 2_000)
       await Promise.allSettled([...engine.live].map(live => live.leave()))
       await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
+      await byok.close()
       await authenticator.flush()
       await sharing?.close()
       await storage.close()

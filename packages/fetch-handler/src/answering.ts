@@ -4,7 +4,10 @@ import type { Pace } from './pace.ts'
 import { exchangeOf } from './request.ts'
 import { responseOf } from './response.ts'
 
-export interface FetchOptions extends ApiOptions, ClientLimits {}
+export interface FetchOptions extends ApiOptions, ClientLimits {
+  /** Who sent a request, for the audit: as the runtime tells it. Default: nothing is noted. */
+  readonly ip?: (request: Request) => string | undefined
+}
 
 /** Where a runtime may freeze after the reply, work that is still to be done is handed to `waitUntil`. */
 export interface FetchContext {
@@ -25,7 +28,7 @@ export function answering(
   const api = createApi(gateway, options)
   const pace: Pace = { clock: gateway.clock, ...limitsOf(options) }
   return async (request, { context, place } = {}) => {
-    const exchange = exchangeOf(request, pace, place)
+    const exchange = exchangeOf(request, pace, { place, ip: options?.ip?.(request) })
     const reply = await api(exchange.request, context && { waitUntil: work => context.waitUntil(work) })
     return responseOf(reply, exchange, pace)
   }

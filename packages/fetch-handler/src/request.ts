@@ -10,8 +10,13 @@ export interface Exchange {
   readonly gone: () => boolean
 }
 
-/** Request → plain values. `place`: what its path stands for. */
-export function exchangeOf(request: Request, pace: Pace, place = (path: string): string => path): Exchange {
+interface Whence {
+  readonly place?: ((path: string) => string) | undefined
+  readonly ip?: string | undefined
+}
+
+/** Request → plain values. `place`: what its path stands for. `ip`: who sent it. */
+export function exchangeOf(request: Request, pace: Pace, { place = path => path, ip }: Whence): Exchange {
   const { path, query } = locate(request.url)
   const leaving = new AbortController()
   const { signal } = request
@@ -22,6 +27,7 @@ export function exchangeOf(request: Request, pace: Pace, place = (path: string):
     request: {
       method: request.method,
       path: place(path),
+      ...(ip !== undefined && { ip }),
       query,
       header: name => request.headers.get(name) ?? undefined,
       text: limit => readText(request, limit, pace),

@@ -37,6 +37,7 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, b
       header: name => headerOf(message, name),
       text: limit => bodyOf(message, limit, bodyIdleMs),
       signal: controller.signal,
+      ...ipOf(message),
     },
     leave: run => {
       onLeave = run
@@ -46,6 +47,10 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, b
       !message.complete && (partlyRead || !(Number(message.headers['content-length'] ?? Number.NaN) <= worthDraining)),
   }
 }
+
+/** Of the connection: behind a proxy it is the proxy's. A Unix socket has none. */
+const ipOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<ApiRequest, 'ip'> =>
+  remoteAddress === undefined ? {} : { ip: remoteAddress }
 
 /** `http://host/path` is lawful on a request line; the host has no say. */
 function targetOf(url: string): string {

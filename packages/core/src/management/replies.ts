@@ -1,0 +1,79 @@
+import type { Storage } from '@signalbox/storage'
+import type { ReplyBody } from '../access/kinds.ts'
+import { changed, type Kept, type Records, removed } from '../access/records.ts'
+import { storeDown } from '../errors/gateway-error.ts'
+import type { Clock, Logger } from '../runtime/ports.ts'
+import { sha256 } from '../runtime/web.ts'
+import type { Once } from './ports.ts'
+
+/** What requests led to that shall happen once. Remembered for 24 h. */
+export interface Replies {
+  /**
+   * The name of a request: who asks for what, under which key of their choice. Given to an actor as `once`, it is noted
+   * together with what the actor changes.
+   *
+   * @example const once = await gateway.replies.name([workspaceId, keyId, 'POST', path, idempotencyKey], body)
+   */
+  name(asked: readonly unknown[], body: string): Promise<Once>
+  /** Undefined: nothing has changed under this name, within the time. */
+  find(once: Once): Promise<FoundReply | undefined>
+  /** Once the change is made. What cannot be kept is told to the log: the change stays made. */
+  keep(once: Once, answer: NonNullable<ReplyBody['answer']>): Promise<void>
+}
+
+export interface FoundReply extends ReplyBody {
+  /** Of another body: it is another request. */
+  readonly isOther: boolean
+  readonly ageMs: number
+}
+
+export interface RepliesPorts {
+  readonly storage: Pick<Storage, 'records'>
+  readonly records: Records
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const keptMs = 24 * 3_600_000
+const sweepEveryMs = 60_000
+const mostSwept = 1_000
+
+export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Replies {
+  let sweptAt = Number.NEGATIVE_INFINITY
+  const sweep = (): void => {
+    const at = clock.now()
+    if (at < sweptAt + sweepEveryMs) return
+    sweptAt = at
+    storage.records
+      .expire(at, mostSwept)
+      .catch((error: unknown) => logger.warn({ error: String(error) }, 'Records that have run out could not be removed.'))
+  }
+  /** One that has run out is still there until it is removed, and holds the name. */
+  const living = async (name: string): Promise<Kept<'reply'> | undefined> => {
+    const reply = await records.named('reply', name)
+    if (!reply || (reply.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now()) return reply
+    const conflict = await storage.records.commit({ removals: [removed(reply)] }).catch((reason: unknown) => {
+      throw storeDown(reason)
+    })
+    return conflict && records.named('reply', name)
+  }
+  return {
+    async name(asked, body) {
+      sweep()
+      const [name, fingerprint] = await Promise.all([sha256(JSON.stringify(asked)), sha256(body)])
+      return { name, fingerprint, until: clock.now() + keptMs }
+    },
+    async find({ name, fingerprint }) {
+      const reply = await living(name)
+      return reply && { ...reply.body, isOther: reply.body.fingerprint !== fingerprint, ageMs: clock.now() - reply.createdAt }
+    },
+    async keep({ name }, answer) {
+      try {
+        const reply = await records.named('reply', name)
+        if (reply) await storage.records.commit({ puts: [changed(reply, { body: { answer } })] })
+      } catch (error) {
+        logger.warn({ error: String(error) }, 'An answer could not be kept; asked for again, the request will not be answered.')
+      }
+    },
+  }
+}
