@@ -1,4 +1,4 @@
-import type { RouterOffer } from './port.ts'
+import type { RouterOffer, RouterRequest } from './port.ts'
 import type { Sight, Strategy } from './sight.ts'
 
 // The choice itself: a function of numbers alone, so that whoever has the numbers can make it again.
@@ -28,6 +28,14 @@ export function lossOf(strategy: Strategy, sight: Sight, offer: RouterOffer): nu
   const loss = strategy(sight, offer)
   return typeof loss === 'number' && !Number.isNaN(loss) ? loss : Number.POSITIVE_INFINITY
 }
+
+/** More than any loss, in USD. */
+const rankWeight = 1e6
+const mostLoss = 4e5
+
+/** The order of a caller stands above every loss. */
+export const ranked = (strategy: Strategy, rank: RouterRequest['rank']): Strategy =>
+  rank ? (sight, offer) => rank(offer) * rankWeight + Math.min(mostLoss, Math.max(-mostLoss, lossOf(strategy, sight, offer))) : strategy
 
 export const isFree = ({ heldMs, restingMs }: Sight): boolean => heldMs <= 0 && restingMs <= 0
 

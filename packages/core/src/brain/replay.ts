@@ -1,7 +1,6 @@
 import { checkTrace } from './check-trace.ts'
-import { decide, isFree, type View } from './decide.ts'
+import { decide, isFree, ranked, type View } from './decide.ts'
 import { lossBy } from './loss.ts'
-import { ranked } from './plan.ts'
 import type { RouterOffer, Why } from './port.ts'
 import { type Preference, preferences, type Worth } from './preferences.ts'
 import { type DecisionRecord, type Loss, lossAs, type Outcome, type Seen, type Trace } from './record.ts'
