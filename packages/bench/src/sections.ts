@@ -1,4 +1,5 @@
 import { allocations, held, promoted } from './allocations.ts'
+import { analytics } from './analytics.ts'
 import { halves } from './halves.ts'
 import { image } from './image.ts'
 import type { Kind } from './lab.ts'
@@ -28,6 +29,7 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   halves: { run: halves, page: 'performance' },
   image: { run: image, page: 'performance' },
   routing: { run: routing, page: 'routing' },
+  analytics: { run: analytics },
   profile: { run: profile },
   allocations: { run: allocations },
   promoted: { run: promoted },

@@ -1,4 +1,4 @@
-import { intervalMs, makeTally, startOf, type Tally, type UsageQuery, type UsageTotal } from '@signalbox/storage'
+import { intervalMs, type KeptTotal, makeTally, readingOf, startOf, type Tally, type UsageQuery } from '@signalbox/storage'
 import type { Connection } from './group.ts'
 import { type PlacedRow, TALLIED, toPlaced } from './usage-rows.ts'
 
@@ -57,9 +57,9 @@ export function sqliteRollup({ db, read, write }: Connection): Rollup {
     for (const { workspaceId, dimension, span, start, value, tally } of cellsOf(rows)) {
       const where = [workspaceId, dimension, span, start, value] as const
       const kept = find.get(...where)
-      if (kept) tally.addTotal(JSON.parse(String(kept.total)) as UsageTotal)
+      if (kept) tally.addTotal(JSON.parse(String(kept.total)) as KeptTotal)
       const change = kept ? update : insert
-      change.run(JSON.stringify(tally.total()), ...where)
+      change.run(JSON.stringify(tally.kept()), ...where)
     }
     const last = rows.at(-1)
     if (last) mark.run(last.seq)
@@ -84,18 +84,22 @@ export function sqliteRollup({ db, read, write }: Connection): Rollup {
 /** Hours first, and the days out of them: a row is looked at once for each dimension. */
 function cellsOf(rows: readonly PlacedRow[]): readonly Cell[] {
   const hours = new Map<string, Cell>()
-  for (const row of rows)
+  for (const row of rows) {
+    const reading = readingOf(row)
     for (const { name, ofRow } of dimensions)
-      cellIn(hours, { workspaceId: row.workspaceId, dimension: name, value: ofRow(row), span: intervalMs.hour, at: row.at }).addRow(row)
+      cellIn(hours, { workspaceId: row.workspaceId, dimension: name, value: ofRow(row), span: intervalMs.hour, at: row.at }).add(reading)
+  }
   const days = new Map<string, Cell>()
-  for (const { start: at, tally, ...hour } of hours.values()) cellIn(days, { ...hour, span: intervalMs.day, at }).addTotal(tally.total())
+  for (const { start: at, tally, ...hour } of hours.values()) cellIn(days, { ...hour, span: intervalMs.day, at }).addTotal(tally.kept())
   return [...hours.values(), ...days.values()]
 }
 
 function cellIn(cells: Map<string, Cell>, { at, ...of }: Omit<Cell, 'start' | 'tally'> & { readonly at: number }): Tally {
   const start = startOf(at, of.span)
   const name = `${start} ${of.dimension} ${of.workspaceId.length} ${of.workspaceId} ${of.value}`
-  const found = cells.get(name) ?? { ...of, start, tally: makeTally() }
-  cells.set(name, found)
-  return found.tally
+  const found = cells.get(name)
+  if (found) return found.tally
+  const tally = makeTally()
+  cells.set(name, { ...of, start, tally })
+  return tally
 }

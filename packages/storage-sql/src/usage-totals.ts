@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { intervalMs, makeTallies, startOf, type Tallies, type TotalsQuery, type UsageStore, type UsageTotal } from '@signalbox/storage'
+import { intervalMs, type KeptTotal, makeTallies, startOf, type Tallies, type TotalsQuery, type UsageStore } from '@signalbox/storage'
 import type { Connection } from './group.ts'
 import { meetOf, type Stretch, TALLIED_UNROLLED, type UsageReading, valuesOf } from './usage-reading.ts'
 import { type Dimension, dimensions, type Rollup } from './usage-rollup.ts'
@@ -50,7 +50,7 @@ export function sqliteTotals({ db, read }: Connection, { rollup, reading }: Part
       const value = of.value === undefined ? {} : { value: of.value }
       const found = (of.value === undefined ? ofAll : ofOne).all({ workspace, dimension: of.dimension, span, from, to, ...value })
       for (const { start, value: group, total } of found)
-        tallies.addTotal(Number(start), String(group), JSON.parse(String(total)) as UsageTotal)
+        tallies.addTotal(Number(start), String(group), JSON.parse(String(total)) as KeptTotal)
       for (const row of unrolled.all(valuesOf(query))) tallies.addRow(toPlaced(row))
     } finally {
       db.exec('COMMIT')

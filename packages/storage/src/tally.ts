@@ -6,11 +6,21 @@ import type { TotalsQuery, UsageRow, UsageTotal } from './usage.ts'
 /** What of a row counts. */
 export type TalliedRow = Omit<UsageRow, 'id' | 'workspaceId' | 'modelAsked' | 'strategy' | 'streamed' | 'estimated' | 'code' | 'warnings'>
 
+/** A total as stores keep it: the bins and their counts in one flat list, in turn, which takes half the time to read and write. */
+export type KeptTotal = Readonly<Record<CountName, number>> & Readonly<Record<BinName, readonly number[]>>
+
+/** What one row adds to any total: what it counts for, and the bins that it falls into. */
+export interface Reading {
+  readonly counts: readonly number[]
+  readonly bins: readonly (number | undefined)[]
+}
+
 /** A total that grows. */
 export interface Tally {
-  addRow(row: TalliedRow): void
-  addTotal(total: UsageTotal): void
-  /** A copy of what has been added so far. */
+  add(reading: Reading): void
+  addTotal(total: KeptTotal): void
+  /** What has been added so far, until the next is. */
+  kept(): KeptTotal
   total(): UsageTotal
 }
 
@@ -18,12 +28,15 @@ export interface Tally {
 export interface Tallies {
   addRow(row: TalliedRow): void
   /** What was counted from the time `at` on, all within one interval, and of one group. */
-  addTotal(at: number, group: string, total: UsageTotal): void
+  addTotal(at: number, group: string, total: KeptTotal): void
   /** In the order of the intervals, then of the groups' names. */
   totals(): readonly UsageTotal[]
 }
 
-const counts: Readonly<Record<Exclude<keyof UsageTotal, 'start' | 'group' | keyof typeof distributions>, (row: TalliedRow) => number>> = {
+type BinName = 'durations' | 'firstContents' | 'speeds'
+type CountName = Exclude<keyof UsageTotal, 'start' | 'group' | BinName>
+
+const counts: Readonly<Record<CountName, (row: TalliedRow) => number>> = {
   requests: () => 1,
   errors: row => Number(row.result === 'error'),
   rateLimited: row => Number(row.result === 'rate_limited'),
@@ -39,9 +52,9 @@ const counts: Readonly<Record<Exclude<keyof UsageTotal, 'start' | 'group' | keyo
   byokCost: row => row.byokCost,
 }
 
-const distributions = {
-  durations: (row: TalliedRow): number | undefined => (isAnswered(row) ? row.durationMs : undefined),
-  firstContents: (row: TalliedRow): number | undefined => row.firstContentMs,
+const distributions: Readonly<Record<BinName, (row: TalliedRow) => number | undefined>> = {
+  durations: row => (isAnswered(row) ? row.durationMs : undefined),
+  firstContents: row => row.firstContentMs,
   speeds: speedOf,
 }
 
@@ -53,38 +66,82 @@ function speedOf(row: TalliedRow): number | undefined {
   return streamedMs > 0 && row.outputTokens > 0 ? (row.outputTokens * 1000) / streamedMs : undefined
 }
 
-const countNames = Object.keys(counts) as (keyof typeof counts)[]
-const binNames = Object.keys(distributions) as (keyof typeof distributions)[]
+const countNames = Object.keys(counts) as CountName[]
+const binNames = Object.keys(distributions) as BinName[]
 
-/** An empty total to add to. `const tally = makeTally(); tally.addRow(row); tally.total().cost` */
+/** Reads a row once, however many totals it counts in. `tally.add(readingOf(row))` */
+export const readingOf = (row: TalliedRow): Reading => ({
+  counts: countNames.map(name => counts[name](row)),
+  bins: binNames.map(name => {
+    const value = distributions[name](row)
+    return value === undefined ? undefined : binOf(value)
+  }),
+})
+
+/** An empty total to add to. `const tally = makeTally(); tally.add(readingOf(row)); tally.total().cost` */
 export function makeTally(): Tally {
-  const sums = Object.fromEntries(countNames.map(name => [name, 0])) as Record<keyof typeof counts, number>
-  const bins = { durations: new Map<number, number>(), firstContents: new Map<number, number>(), speeds: new Map<number, number>() }
-  const count = (name: keyof typeof bins, bin: number, times: number): void => {
-    bins[name].set(bin, (bins[name].get(bin) ?? 0) + times)
-  }
+  const sums = countNames.map(() => 0)
+  const bins: Record<BinName, number[]> = { durations: [], firstContents: [], speeds: [] }
   return {
-    addRow(row) {
-      for (const name of countNames) sums[name] += counts[name](row)
-      for (const name of binNames) {
-        const value = distributions[name](row)
-        if (value !== undefined) count(name, binOf(value), 1)
+    add(reading) {
+      addUp(sums, reading.counts)
+      for (const [index, name] of binNames.entries()) {
+        const bin = reading.bins[index]
+        if (bin !== undefined) countIn(bins[name], bin)
       }
     },
     addTotal(total) {
-      for (const name of countNames) sums[name] += total[name]
-      for (const name of binNames) for (const [bin, times] of total[name]) count(name, bin, times)
+      addUp(
+        sums,
+        countNames.map(name => total[name]),
+      )
+      for (const name of binNames) bins[name] = merged(bins[name], total[name])
     },
+    kept: () => ({ ...named(sums), ...bins }),
     total: () => ({
-      ...sums,
-      durations: sorted(bins.durations),
-      firstContents: sorted(bins.firstContents),
-      speeds: sorted(bins.speeds),
+      ...named(sums),
+      durations: pairsOf(bins.durations),
+      firstContents: pairsOf(bins.firstContents),
+      speeds: pairsOf(bins.speeds),
     }),
   }
 }
 
-const sorted = (bins: ReadonlyMap<number, number>): Bins => [...bins].sort(([a], [b]) => a - b)
+function addUp(sums: number[], more: readonly number[]): void {
+  for (let at = 0; at < sums.length; at++) sums[at] = Number(sums[at]) + Number(more[at])
+}
+
+const named = (sums: readonly number[]): Record<CountName, number> =>
+  Object.fromEntries(countNames.map((name, at) => [name, Number(sums[at])])) as Record<CountName, number>
+
+/** One more in a bin of a flat list. */
+function countIn(flat: number[], bin: number): void {
+  let [low, high] = [0, flat.length / 2]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (Number(flat[2 * middle]) < bin) low = middle + 1
+    else high = middle
+  }
+  if (flat[2 * low] === bin) flat[2 * low + 1] = Number(flat[2 * low + 1]) + 1
+  else flat.splice(2 * low, 0, bin, 1)
+}
+
+function merged(one: readonly number[], other: readonly number[]): number[] {
+  const flat: number[] = []
+  let at = 0
+  for (let n = 0; n < other.length; n += 2) {
+    const [bin, times] = [Number(other[n]), Number(other[n + 1])]
+    for (; Number(one[at]) < bin; at += 2) flat.push(Number(one[at]), Number(one[at + 1]))
+    const isIn = one[at] === bin
+    flat.push(bin, times + (isIn ? Number(one[at + 1]) : 0))
+    if (isIn) at += 2
+  }
+  for (; at < one.length; at++) flat.push(Number(one[at]))
+  return flat
+}
+
+const pairsOf = (flat: readonly number[]): Bins =>
+  Array.from({ length: flat.length / 2 }, (_, n) => [Number(flat[2 * n]), Number(flat[2 * n + 1])])
 
 /** Milliseconds of the intervals that totals can be asked for, all of UTC. */
 export const intervalMs = { hour: 3_600_000, day: 86_400_000 } as const
@@ -112,7 +169,7 @@ export function makeTallies({ interval, groupBy }: Pick<TotalsQuery, 'interval' 
     return tally
   }
   return {
-    addRow: row => tallyOf(row.at, groupOf(row)).addRow(row),
+    addRow: row => tallyOf(row.at, groupOf(row)).add(readingOf(row)),
     addTotal: (at, group, total) => tallyOf(at, groupBy === undefined ? '' : group).addTotal(total),
     totals: () =>
       [...found]

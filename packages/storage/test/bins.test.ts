@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Bins, binOf, middleOf, quantileOf } from '../src/bins.ts'
-import { makeTally } from '../src/tally.ts'
+import { makeTally, readingOf } from '../src/tally.ts'
 import type { UsageRow } from '../src/usage.ts'
 
 const value = fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.double({ min: 0.01, max: 1e12, noNaN: true }))
@@ -53,8 +53,8 @@ test('totals of parts that are added up are the total of all', () => {
       const [ofAll, ofParts] = [makeTally(), makeTally()]
       for (const part of parts) {
         const tally = makeTally()
-        for (const one of part) for (const each of [ofAll, tally]) each.addRow({ ...named, ...rest, ...one })
-        ofParts.addTotal(tally.total())
+        for (const one of part) for (const each of [ofAll, tally]) each.add(readingOf({ ...named, ...rest, ...one }))
+        ofParts.addTotal(tally.kept())
       }
       expect(ofParts.total()).toEqual(ofAll.total())
     }),
