@@ -17,6 +17,9 @@ export interface Capacity {
   /** Share of its limit that is left, and until when that is known. */
   headroom: number
   headroomUntil: number
+  /** What a place was worth to others when it was last taken, in costs of a typical request. */
+  scarcity: number
+  scarcityAt: number
 }
 
 /** Over how long the rate is taken. */
@@ -32,6 +35,15 @@ const longestHoldMs = 5_000
 const longestAskedMs = 600_000
 /** Nobody waits for longer. */
 const longestLineSeconds = 8
+/**
+ * Whoever gets a place keeps others from it who may need it more. So places grow dearer while fewer than the spare share are
+ * left, by so much a second where none is, until those who gain least by them go elsewhere.
+ */
+const dearer = 0.016
+const spare = 0.25
+/** Costs of a typical request, and seconds that count between two calls. */
+const dearest = 4
+const longestPause = 10
 /** A cap this far above what is asked is none. */
 const loose = 6
 
@@ -45,12 +57,31 @@ export const makeCapacity = (at: number): Capacity => ({
   takenAt: at,
   headroom: 1,
   headroomUntil: 0,
+  scarcity: 0,
+  scarcityAt: at,
 })
+
+/** What the next place is worth to others: it falls while nobody takes one. */
+export const scarcityNow = ({ scarcity, scarcityAt }: Capacity, now: number): number =>
+  Math.max(0, scarcity - (dearer * (now - scarcityAt)) / 1_000)
+
+/** Of what it lets through at once, as far as that is known. */
+function freeShare(capacity: Capacity, now: number): number {
+  if (now < capacity.heldUntil) return 0
+  const told = headroomNow(capacity, now)
+  return capacity.cap === Number.POSITIVE_INFINITY ? told : Math.min(told, Math.max(0, capacity.tokens) / mostAtOnce(capacity))
+}
+
+const mostAtOnce = ({ cap }: Capacity): number => Math.max(1, cap * 2)
 
 /** A call goes out: it uses up a token of the cap. */
 export function spend(capacity: Capacity, now: number): void {
+  if (capacity.cap !== Number.POSITIVE_INFINITY) refill(capacity, now)
+  const seconds = Math.min(longestPause, (now - capacity.scarcityAt) / 1_000)
+  const change = dearer * (1 - freeShare(capacity, now) / spare) * seconds
+  capacity.scarcity = Math.min(dearest, Math.max(0, capacity.scarcity + change))
+  capacity.scarcityAt = now
   if (capacity.cap === Number.POSITIVE_INFINITY) return
-  refill(capacity, now)
   // Who stood in line may have left it, so that no line is believed to be longer than anyone would stand in.
   capacity.tokens = Math.max(capacity.tokens - 1, -capacity.cap * longestLineSeconds)
 }
@@ -101,7 +132,7 @@ export const headroomNow = ({ headroom, headroomUntil }: Capacity, now: number):
 
 function refill(capacity: Capacity, now: number): void {
   const seconds = (now - capacity.at) / 1_000
-  capacity.tokens = Math.min(Math.max(1, capacity.cap * 2), capacity.tokens + capacity.cap * seconds)
+  capacity.tokens = Math.min(mostAtOnce(capacity), capacity.tokens + capacity.cap * seconds)
   capacity.cap *= growthPerSecond ** Math.min(seconds, 600)
   capacity.at = now
   if (capacity.cap > loose * Math.max(1, takenNow(capacity, now))) {

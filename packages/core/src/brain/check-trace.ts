@@ -64,6 +64,7 @@ const sight = fields({
   headroom: number,
   warmTokens: number,
   unheardMs: number,
+  scarcity: number,
 } satisfies Readonly<Record<keyof Sight, Check>>)
 
 const rates = fields({ input: number, output: number, 'cached?': number, 'cache_write?': number, 'cache_write_1h?': number })

@@ -26,6 +26,12 @@ export type Fees = Float64Array
 export const feesOf = ({ price: { input, output, cached, cache_write } }: RouterOffer): Fees =>
   Float64Array.of(input, output, cached ?? input, cache_write ?? input)
 
+/** Tokens of a typical request. */
+const typical = { input: 1_000, output: 300 }
+
+/** USD, by what a million tokens of each cost. */
+export const typicalCost = (input: number, output: number): number => (typical.input * input + typical.output * output) * usd
+
 /**
  * USD for a request of which so many tokens are probably warm. `warmth`: the share of those that really are. In a conversation it
  * is what a turn costs on average from now to its end, if it stays here: who is cheap once and dear ever after is not cheap.

@@ -81,6 +81,7 @@ interface SightEvidence {
   readonly headroom: number
   readonly warm_tokens: number
   readonly unheard_ms: number
+  readonly scarcity_usd: number
 }
 
 interface AttemptEvidence extends Named {
@@ -176,6 +177,7 @@ const sightOf = (sight: Sight): SightEvidence => ({
   headroom: short(sight.headroom),
   warm_tokens: short(sight.warmTokens),
   unheard_ms: short(sight.unheardMs),
+  scarcity_usd: short(sight.scarcity),
 })
 
 function attemptOf({ candidates, chosen, why, outcome, at }: DecisionRecord, since: number): AttemptEvidence {

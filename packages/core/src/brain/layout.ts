@@ -59,7 +59,7 @@ const places = {
   cachedTokens: 113,
   rest: 117,
 } as const
-const sightBytes = 48
+const sightBytes = 52
 const hopeBytes = 2 + 8 + sightBytes
 /** The number of its offer in the trace's list, whether it was shunned, its loss and its sight. */
 const candidateBytes = 4 + 1 + 8 + sightBytes
@@ -127,6 +127,7 @@ function writeSight(bytes: DataView, place: number, sight: Sight): void {
   bytes.setFloat32(place + 36, sight.headroom, true)
   bytes.setFloat32(place + 40, sight.warmTokens, true)
   bytes.setFloat32(place + 44, sight.unheardMs, true)
+  bytes.setFloat32(place + 48, sight.scarcity, true)
 }
 
 /** The outcome has its room from the start, and is written when it is known. */
@@ -266,4 +267,5 @@ const readSight = (bytes: DataView, place: number): Sight => ({
   headroom: single(bytes, place + 36),
   warmTokens: single(bytes, place + 40),
   unheardMs: single(bytes, place + 44),
+  scarcity: single(bytes, place + 48),
 })

@@ -1,3 +1,4 @@
+import { typicalCost } from './cost.ts'
 import type { RouterOffer } from './port.ts'
 import { type Preference, preferences, type Worth } from './preferences.ts'
 import type { Strategy } from './sight.ts'
@@ -6,21 +7,22 @@ import type { Strategy } from './sight.ts'
 const againToo = 0.04
 
 /**
- * Everything in one currency, USD: what the answer costs, what waiting for it is worth, and what goes wrong, by how likely it
- * is. A failure before first content costs the time that it takes and, since the next may fail too, a little of a failed
- * request; one after it is a failed request.
+ * Everything in one currency, USD: what the answer costs, what its place is worth to others, what waiting for it is worth, and
+ * what goes wrong, by how likely it is. A failure before first content costs the time that it takes and, since the next may fail
+ * too, a little of a failed request; one after it is a failed request.
  */
 export const lossBy =
   ({ waiting, growing, failing }: Worth): Strategy =>
-  ({ cost, firstContentMs, growingMs, failure, lostMs, breaking, lateness }) =>
+  ({ cost, scarcity, firstContentMs, growingMs, failure, lostMs, breaking, lateness }) =>
     cost +
+    scarcity +
     (waiting * firstContentMs) / 1_000 +
     (growing * growingMs) / 1_000 +
     failure * ((waiting * lostMs) / 1_000 + againToo * failing * (0.03 + failure)) +
     (breaking + lateness) * failing
 
-/** A typical request, and what it costs where the figures of `preferences` hold as they stand. */
-const typical = { input: 1_000, output: 300, usd: 0.002 }
+/** What a typical request costs where the figures of `preferences` hold as they stand. */
+const typicalUsd = 0.002
 
 /**
  * What things are worth with models of this price: a second is worth more where the answer is dear. In steps of four, so that
@@ -29,8 +31,8 @@ const typical = { input: 1_000, output: 300, usd: 0.002 }
 export function worthAt(preference: Preference | Worth, offers: readonly { readonly offer: RouterOffer }[]): Worth {
   if (typeof preference !== 'string') return preference
   let sum = 0
-  for (const { offer } of offers) sum += (typical.input * offer.price.input + typical.output * offer.price.output) * 1e-12
-  const scale = sum > 0 ? 4 ** Math.round(Math.log(sum / offers.length / typical.usd) / Math.log(4)) : 1
+  for (const { offer } of offers) sum += typicalCost(offer.price.input, offer.price.output)
+  const scale = sum > 0 ? 4 ** Math.round(Math.log(sum / offers.length / typicalUsd) / Math.log(4)) : 1
   const worth = preferences[preference]
   if (scale === 1) return worth
   return { waiting: worth.waiting * scale, growing: worth.growing * scale, failing: worth.failing * scale }

@@ -24,6 +24,7 @@ const calm: Sight = {
   headroom: 1,
   warmTokens: 0,
   unheardMs: 10,
+  scarcity: 0,
 }
 
 const worth = preferences.balanced

@@ -58,7 +58,7 @@ test('a decision takes no more than a kilobyte, however many could be asked, and
       expect(bytes).toBeLessThanOrEqual(1_024)
       expect(decision.candidates.length + decision.omitted).toBe(count)
       expect(said(choice).offer).toBe(decision.candidates[decision.chosen]?.offer.id)
-      if (count <= 12) expect(decision.omitted).toBe(0)
+      if (count <= (ranked ? 11 : 13)) expect(decision.omitted).toBe(0)
     }),
   )
 })
@@ -90,6 +90,7 @@ const plainSights = (count: number): Sight[] =>
     headroom: 1,
     warmTokens: 0,
     unheardMs: 0,
+    scarcity: 0,
   }))
 const forty = Array.from({ length: 40 }, (_, at) => offer(`o${at}`, 1_000_000 + at))
 

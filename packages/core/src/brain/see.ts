@@ -1,8 +1,8 @@
 import type { Warm } from './affinity.ts'
 import { type Belief, type Contender, usualLevel, usualLostMs, usualSpeed } from './belief.ts'
 import { restOf } from './breaker.ts'
-import { headroomNow, waitFor } from './capacity.ts'
-import { expectedCost, type Use } from './cost.ts'
+import { headroomNow, scarcityNow, waitFor } from './capacity.ts'
+import { expectedCost, typicalCost, type Use } from './cost.ts'
 import { doubtNow, levelNow, rarity, shareBeyond } from './latency.ts'
 import { afterContent, beforeContent, expected, expectedIf } from './rate.ts'
 import { perToken } from './reading.ts'
@@ -81,6 +81,7 @@ export function see({ fees, belief }: Contender, looking: Looking): Sight {
     headroom: Math.fround(headroomNow(belief.capacity, now)),
     warmTokens: Math.fround(warm),
     unheardMs: Math.fround(Math.min(now - belief.heardAt, 1e9)),
+    scarcity: Math.fround(scarcityNow(belief.capacity, now) * typicalCost(fees[0] as number, fees[1] as number)),
   }
 }
 
@@ -107,6 +108,7 @@ export function seeHopefully({ fees, belief }: Contender, looking: Looking): Sig
     headroom: Math.fround(headroomNow(belief.capacity, now)),
     warmTokens: 0,
     unheardMs: Math.fround(Math.min(now - belief.heardAt, 1e9)),
+    scarcity: Math.fround(scarcityNow(belief.capacity, now) * typicalCost(fees[0] as number, fees[1] as number)),
   }
 }
 

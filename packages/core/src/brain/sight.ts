@@ -29,6 +29,8 @@ export interface Sight {
   readonly warmTokens: number
   /** Milliseconds since it was last heard of; large where never. */
   readonly unheardMs: number
+  /** USD that a place at it is worth to others. 0: there are enough. */
+  readonly scarcity: number
 }
 
 /** Lower goes first; of equals the one that stands earlier. A strategy sees facts and returns a number: it can call nobody. */
