@@ -133,6 +133,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         },
         { create: notHere, list: async () => [], acceptInvite: notHere },
       ),
+      resealCredentials: notHere,
       replies: { name: notHere, find: notHere, keep: notHere },
       isShared: false,
       responses: { create: notHere },

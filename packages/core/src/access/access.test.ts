@@ -1,9 +1,12 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
+import { keepByok } from '../management/byok.ts'
 import { makeRegistrar } from '../management/register.ts'
 import { workspacesOf } from '../management/workspaces.ts'
-import { webClock, webIds } from '../runtime/web.ts'
+import { makeKeyRing } from '../runtime/seal.ts'
+import { webClock, webIds, webTransport } from '../runtime/web.ts'
 import { makeAuthenticator } from './authenticate.ts'
+import { keepVault } from './credentials.ts'
 import { recordsOf } from './records.ts'
 import { profileOf } from './scopes.ts'
 import { isSecret, makeSecret, prefixOf } from './secret.ts'
@@ -18,7 +21,11 @@ const house = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
   const terms = keepTerms({ records, clock, open: async () => new Map() })
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
   const register = makeRegistrar({ storage, terms, clock, ids })
-  const workspaces = workspacesOf({ storage, records, register, terms, authenticator, clock, ids, logger, strategies: [], hooks: {} })
+  const vault = keepVault({ ring: makeKeyRing(() => [new Uint8Array(32)]), policyOf: () => undefined, logger })
+  const setting = { vault, records, register, providers: new Map(), tiersOf: () => [], lasting: false, transport: webTransport() }
+  const byok = keepByok({ ...setting, clock, logger })
+  const house = { storage, records, register, terms, authenticator, clock, ids, logger, byok }
+  const workspaces = workspacesOf({ ...house, strategies: [], hooks: {} })
   await workspaces.create({ id: 'w', name: 'W' })
   return { storage, authenticator, keys: workspaces('w').apiKeys, workspaces, now }
 }

@@ -35,7 +35,10 @@ const keptAs = <K extends Kind>(kind: K, row: StoredRecord | undefined): Kept<K>
   row && { ...row, kind, body: JSON.parse(row.body) }
 
 /** What is new of a record that is put in place of the one that was read. */
-export type Changes<K extends Kind> = Partial<Pick<Kept<K>, 'group' | 'name' | 'expiresAt'>> & { readonly body?: Partial<Kinds[K]> }
+export type Changes<K extends Kind> = Partial<Pick<Kept<K>, 'group' | 'name' | 'expiresAt'>> & { readonly body?: BodyChanges<K> }
+
+/** A field that is set to undefined goes. */
+export type BodyChanges<K extends Kind> = { readonly [Field in keyof Kinds[K]]?: Kinds[K][Field] | undefined }
 
 /** A record that was not there before. */
 export const made = <K extends Kind>(kind: K, { body, ...record }: Omit<Kept<K>, 'kind' | 'version' | 'usedAt'>): RecordPut => ({

@@ -13,7 +13,7 @@ export interface SendPorts {
   readonly transport: Transport
   readonly clock: Clock
   /** Told with every answer of a provider whose headers say what is left of its limits. */
-  readonly onHeadroom?: (candidate: Candidate, headroom: Headroom) => void
+  readonly onHeadroom?: (candidate: Candidate, headroom: Headroom, header: TransportReply['header']) => void
 }
 
 export interface Call {
@@ -80,7 +80,7 @@ export async function send(call: Call, { transport, clock, onHeadroom }: SendPor
   }
   const { rate_limits } = call.quirks
   const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined
-  if (headroom) onHeadroom?.(call.candidate, headroom)
+  if (headroom) onHeadroom?.(call.candidate, headroom, reply.header)
   return readReply(reply, call, clock)
 }
 

@@ -9,6 +9,7 @@ import { type Metered, meter } from '../metering/meter.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Contenders } from '../routing/contenders.ts'
 import { makePlan, type Planning } from '../routing/make-plan.ts'
+import type { Candidate } from '../routing/plan.ts'
 import { type Ending, makeEnding } from '../runtime/ending.ts'
 import type { CallFacts, Clock, Hooks, Logger, MediaReader, Transport } from '../runtime/ports.ts'
 import type { KeyRing } from '../runtime/seal.ts'
@@ -59,6 +60,8 @@ export interface Engine {
   readonly live: Set<Live>
   /** A credential of a workspace's own is not what its provider takes. */
   readonly onCredentialRefused?: ((workspaceId: string, credentialId: string) => void) | undefined
+  /** The headers of an answer to a credential of a workspace's own, where they tell of its limits. */
+  readonly onOwnAnswer?: ((candidate: Candidate, header: (name: string) => string | undefined) => void) | undefined
   readonly leases: Leases
   /** Absent: nobody else is told what is learned. */
   readonly sharing?: Sharing | undefined

@@ -2,6 +2,7 @@ import type { Trace } from '../brain/record.ts'
 import { type Attempted, type AttemptLimits, attempt } from '../execution/attempt.ts'
 import type { Call, Won } from '../execution/call.ts'
 import { execute } from '../execution/execute.ts'
+import type { SendPorts } from '../execution/send.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
@@ -104,9 +105,13 @@ async function makeCall(engine: Engine, { request, carried, ending, tries }: Try
   const onSent = (): void => {
     call.underway = brain.started(choice)
   }
+  const onHeadroom: SendPorts['onHeadroom'] = (_, seen, header) => {
+    brain.headroom(contender, seen)
+    if (candidate.credential.owner === 'workspace') engine.onOwnAnswer?.(candidate, header)
+  }
   const tried = await attempt(
     { ...fitted, candidate, ending: call.ending, limits: { ...limits, ceilingMs: call.ceilingMs }, onSent },
-    { transport, clock, logger, media, onHeadroom: (_, seen) => brain.headroom(contender, seen) },
+    { transport, clock, logger, media, onHeadroom },
   )
   if (tried.ok) learnCommit(brain, call, { stream: request.delivery === 'stream', usage: tried.usage })
   else if (tried.accepted && ending.why) tries.accepted.push(candidate)

@@ -3,6 +3,7 @@ import type { Authenticator } from '../access/authenticate.ts'
 import type { Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
+import type { Byok } from './byok.ts'
 import type { Registrar } from './register.ts'
 
 /** What every resource of a workspace works with. */
@@ -18,6 +19,7 @@ export interface ManagementPorts {
   /** Names of the strategies that a request may ask for. */
   readonly strategies: readonly string[]
   readonly hooks: Hooks
+  readonly byok: Byok
 }
 
 /** Who manages. In process nothing need be said: then it is the operator, who may do everything. */

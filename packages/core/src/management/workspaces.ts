@@ -6,6 +6,7 @@ import { type Billing, billingOf } from './billing.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { acceptInvite, type Invites, invitesOf } from './invites.ts'
 import { type Member, type Members, membersOf } from './members.ts'
+import { type ByokKeys, byokKeysOf } from './byok-keys.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
 import { type RoutingDefaultsDesk, routingDefaultsOf } from './routing-defaults.ts'
 import { type SettingsDesk, settingsOf } from './settings.ts'
@@ -36,6 +37,7 @@ export interface NewWorkspace {
 
 export interface Workspace {
   readonly apiKeys: ApiKeys
+  readonly byokKeys: ByokKeys
   readonly billing: Billing
   readonly budgets: Budgets
   readonly settings: SettingsDesk
@@ -67,6 +69,7 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
 
 const workspaceOf = (desk: Desk): Workspace => ({
   apiKeys: apiKeysOf(desk),
+  byokKeys: byokKeysOf(desk),
   billing: billingOf(desk),
   budgets: budgetsOf(desk),
   settings: settingsOf(desk),

@@ -1,0 +1,71 @@
+import pTimeout from 'p-timeout'
+import type { CredentialBody } from '../access/kinds.ts'
+import { maxFailureBytes, readText } from '../execution/body.ts'
+import type { AccountCheck, Credential, Provider } from '../protocol/provider.ts'
+import type { Clock, Transport } from '../runtime/ports.ts'
+import { timersOf } from '../runtime/timers.ts'
+
+/** Nothing can be told: its provider has no way to look at a key at no cost. */
+export type Checked = Checks | undefined
+
+export interface Checks {
+  readonly status: Exclude<CredentialBody['validationStatus'], 'pending'>
+  /** Of the answer, where there was one. */
+  readonly header?: (name: string) => string | undefined
+}
+
+export interface CheckPorts {
+  readonly transport: Transport
+  readonly clock: Clock
+  /** Ends the check from outside. */
+  readonly signal: AbortSignal
+}
+
+const mostMs = 10_000
+
+/** Shows a credential to its provider: taken, refused, or neither. Never throws, and says nothing of why: words may hold secrets. */
+export async function checkAccount(provider: Provider, credential: Credential, ports: CheckPorts): Promise<Checked> {
+  const ending = new AbortController()
+  const end = (): void => ending.abort()
+  ports.signal.addEventListener('abort', end, { once: true })
+  try {
+    const check = provider.account?.check?.(credential)
+    if (!check) return undefined
+    const asked = ask({ provider, credential, check }, { ...ports, signal: ending.signal })
+    return await pTimeout(asked, { milliseconds: mostMs, signal: ending.signal, customTimers: timersOf(ports.clock) })
+  } catch {
+    return { status: 'error' }
+  } finally {
+    ports.signal.removeEventListener('abort', end)
+    ending.abort()
+  }
+}
+
+interface Asked {
+  readonly provider: Provider
+  readonly credential: Credential
+  readonly check: AccountCheck
+}
+
+async function ask({ provider, credential, check }: Asked, { transport, clock, signal }: CheckPorts): Promise<Checks> {
+  const { dialect, url } = check
+  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'signalbox', ...check.headers }
+  const before = Object.keys(headers).length
+  await provider.authorize(headers, credential, { dialect, url: url ?? '', body: '', transport, now: clock.now(), signal })
+  if (url === undefined) return { status: Object.keys(headers).length > before ? 'valid' : 'invalid' }
+  const { status, header, body } = await transport({ url, method: 'GET', headers, signal })
+  if (status >= 200 && status < 300) {
+    await body.return?.()
+    return { status: 'valid', header }
+  }
+  const { text } = await readText(body, maxFailureBytes)
+  const refused = status === 401 || status === 403 || isRefusal(provider, dialect, { status, body: text, header, now: clock.now() })
+  return { status: refused ? 'invalid' : 'error', header }
+}
+
+/** Some say it with another status. */
+const isRefusal = (
+  { dialects }: Provider,
+  dialect: string,
+  answer: Parameters<Provider['dialects'][number]['decodeFailure']>[0],
+): boolean => dialects.find(({ name }) => name === dialect)?.decodeFailure(answer).kind === 'bad_credential'

@@ -1,0 +1,60 @@
+import type { CredentialBody } from '../access/kinds.ts'
+import { type Kept, made } from '../access/records.ts'
+import { mostOfAKind } from '../access/terms.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { noWorkspace } from './api-keys.ts'
+import { checkExtra, checkTier, providerNamed, secretOf, shownOf } from './byok-input.ts'
+import type { NewByokKey } from './byok-keys.ts'
+import { checkLasting, isThere, nameOf, steppedDown } from './byok-records.ts'
+import { usualTier } from './byok-tiers.ts'
+import { checkText } from './check.ts'
+import type { Desk } from './ports.ts'
+
+export async function createByokKey(desk: Desk, input: NewByokKey): Promise<Kept<'credential'>> {
+  const { ports, workspaceId, actor } = desk
+  const { records, register, byok, clock, ids } = ports
+  const secret = check(desk, input)
+  const { provider, name, isDefault = false, accountTier, extra } = input
+  const id = ids.uuid()
+  const place = { workspaceId, id, body: { provider, ...(extra && { extra }) } }
+  const [hash, sealed] = await Promise.all([nameOf(workspaceId, provider, secret), byok.vault.seal(secret, place)])
+  const created = await register(workspaceId, actor, async () => {
+    if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+    const all = await records.list('credential', { workspaceId, limit: mostOfAKind })
+    if (all.length >= mostOfAKind) throw tooMany()
+    const body: CredentialBody = {
+      ...place.body,
+      name,
+      prefix: shownOf(secret),
+      sealed,
+      isDefault: isDefault || !all.some(each => each.body.provider === provider),
+      disabled: false,
+      validationStatus: 'pending',
+      ...(accountTier === undefined ? usualTier(byok.tiersOf(provider)) : { accountTier, accountTierSource: 'user_specified' }),
+      updatedAt: clock.now(),
+    }
+    const record = { id, workspaceId, group: provider, name: hash, createdAt: clock.now(), body }
+    const changes = { provider, name, is_default: body.isDefault, account_tier: body.accountTier, key_prefix: body.prefix }
+    return {
+      puts: [...(body.isDefault ? await steppedDown(desk, record) : []), made('credential', record)],
+      events: [{ event: 'byok_key.created', subject: { type: 'byok_key', id }, changes }],
+      result: { ...record, kind: 'credential' as const, version: 1 },
+      taken: isThere(provider),
+    }
+  })
+  byok.begin(workspaceId, id)
+  return created
+}
+
+function check({ ports: { byok } }: Desk, { provider: named, apiKey, name, accountTier, extra = {} }: NewByokKey): string {
+  const provider = providerNamed(named, byok.providers)
+  checkText('name', name)
+  const secret = secretOf(apiKey, provider)
+  checkExtra(extra, provider)
+  if (accountTier !== undefined) checkTier(accountTier, provider.id, byok.tiersOf(provider.id))
+  checkLasting(byok)
+  return secret
+}
+
+const tooMany = (): GatewayError =>
+  new GatewayError('state_precondition_failed', { message: `A workspace has at most ${mostOfAKind} BYOK keys. Delete one first.` })

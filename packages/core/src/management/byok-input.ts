@@ -1,0 +1,77 @@
+import { GatewayError } from '../errors/gateway-error.ts'
+import { nearestOf } from '../errors/nearest.ts'
+import type { Credential, Provider } from '../protocol/provider.ts'
+import type { AccountTier } from '../protocol/provider-facts.ts'
+import { isObject } from '../protocol/wire.ts'
+import { wrong } from './check.ts'
+
+const wrongField = (param: string, message: string, suggestion?: string): GatewayError =>
+  new GatewayError('invalid_parameter_value', { message, param, ...(suggestion !== undefined && { suggestion }) })
+
+export function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Provider {
+  const found = providers.get(id)
+  const takers = [...providers.values()].filter(({ answer }) => !answer).map(provider => provider.id)
+  if (!found) {
+    const [near] = nearestOf(id, takers)
+    const hint = near === undefined ? undefined : `Did you mean "${near}"?`
+    throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here.${hint === undefined ? '' : ` ${hint}`}`, hint)
+  }
+  if (found.answer) throw wrong('provider', id, `a provider that is reached with a key: ${takers.join(', ') || 'there is none here'}`)
+  return found
+}
+
+/** A key is visible ASCII, 8 to 4,096 characters; an account in JSON is written in one way. What is wrong is told without it. */
+export function secretOf(text: string, { id, account }: Provider): string {
+  if (text.trimStart().startsWith('{')) {
+    if (!account?.json) throw wrongField('api_key', `\`api_key\` is JSON, and a key of "${id}" is a text without spaces.`)
+    const secret = text.length > mostJson ? undefined : asOneLine(text)
+    if (secret === undefined)
+      throw wrongField('api_key', `\`api_key\` begins like a JSON object and is none of up to ${mostJson} ASCII characters.`)
+    return secret
+  }
+  if (!/^[\x21-\x7e]{8,4096}$/.test(text)) throw wrongField('api_key', '`api_key` takes 8 to 4096 visible ASCII characters without spaces.')
+  return text
+}
+
+const mostJson = 16_384
+
+function asOneLine(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const line = isObject(value) ? JSON.stringify(value) : ''
+    return /^[\x20-\x7e]+$/.test(line) ? line : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What may be shown of a secret: never more than a quarter of it. Of one in JSON nothing. */
+export const shownOf = (secret: string): string =>
+  `${secret.startsWith('{') ? '{' : secret.slice(0, Math.min(8, Math.floor(secret.length / 4)))}…`
+
+/** What the provider has to know of the account, said as it wants it. */
+export function checkExtra(extra: Readonly<Record<string, string>>, provider: Provider): void {
+  const { id, account, dialects } = provider
+  const names = account?.extra ?? []
+  for (const [name, value] of Object.entries(extra)) {
+    if (!names.includes(name))
+      throw wrongField(
+        'extra',
+        `\`extra\` of a key for "${id}" takes ${names.length === 0 ? 'nothing' : names.join(', ')}; "${name.slice(0, 60)}" is none of it.`,
+      )
+    if (!/^[A-Za-z0-9][\w.:@-]{0,127}$/.test(value)) throw wrong(`extra.${name}`, value, 'letters, digits and - _ . : @, up to 128')
+  }
+  const [dialect] = dialects
+  const credential: Credential = { id: '', owner: 'workspace', secret: '{}', extra }
+  try {
+    if (dialect) provider.endpoint({ dialect: dialect.name, model: 'm', stream: false, credential })
+  } catch (error) {
+    throw wrongField('extra', error instanceof Error ? error.message : `"${id}" cannot be reached with this.`)
+  }
+}
+
+export function checkTier(tier: string, provider: string, tiers: readonly AccountTier[]): void {
+  if (tiers.some(each => each.tier === tier)) return
+  if (tiers.length === 0) throw wrongField('account_tier', `No account tiers are known of "${provider}". Leave \`account_tier\` out.`)
+  throw wrong('account_tier', tier, `a tier of "${provider}": ${tiers.map(each => each.tier).join(', ')}`)
+}

@@ -1,0 +1,166 @@
+import type { CredentialBody } from '../access/kinds.ts'
+import { type BodyChanges, changed, type Kept, removed } from '../access/records.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { createByokKey } from './byok-create.ts'
+import { checkTier, secretOf, shownOf } from './byok-input.ts'
+import { checkLasting, isThere, nameOf, steppedDown } from './byok-records.ts'
+import { usualTier } from './byok-tiers.ts'
+import { absent, checkText } from './check.ts'
+import type { Desk } from './ports.ts'
+import { wireNames } from './wire-names.ts'
+
+export interface ByokKeys {
+  /**
+   * The first key of a provider is its default. It is looked at in the background, and `validationStatus` is `pending` until then.
+   * Throws `invalid_parameter_value`; `duplicate_resource` where the workspace has this secret for the provider already;
+   * `operation_not_allowed` in a gateway without a `sealingKey`.
+   *
+   * @example await gateway.workspaces(id).byokKeys.create({ provider: 'openai', apiKey: 'sk-…', name: 'production' })
+   */
+  create(input: NewByokKey): Promise<ByokKey>
+  /** In the order of their making. */
+  list(options?: { readonly provider?: string; readonly after?: string; readonly limit?: number }): Promise<readonly ByokKey[]>
+  /** Throws `resource_not_found`. */
+  get(id: string): Promise<ByokKey>
+  update(id: string, input: ByokKeyChange): Promise<ByokKey>
+  /**
+   * Shows it to its provider now: `valid`, `invalid` where it is refused, `error` where nothing could be learned. Of a provider where
+   * only use can tell, it is `pending` afterwards.
+   */
+  validate(id: string): Promise<ByokKey>
+  /** Here no request uses it from now on, elsewhere none after 30 s. No other key becomes the default in its place. */
+  delete(id: string): Promise<ByokKey>
+}
+
+export interface NewByokKey {
+  readonly provider: string
+  readonly apiKey: string
+  readonly name: string
+  /** Takes the place of the default that there is. */
+  readonly isDefault?: boolean
+  /** Default: as the answers of the provider tell it, and the lowest until they do. */
+  readonly accountTier?: string
+  /** What the provider has to know of the account beside the key: `region`, `resource`, `project`, `location`, `account_id`. */
+  readonly extra?: Readonly<Record<string, string>>
+}
+
+export interface ByokKeyChange {
+  readonly name?: string
+  /** `true` makes it the default. The default cannot be made none: make another one it. */
+  readonly isDefault?: boolean
+  readonly disabled?: boolean
+  /** `null`: as the answers of the provider tell it. */
+  readonly accountTier?: string | null
+  /** Takes the place of the secret, and is validated anew. */
+  readonly apiKey?: string
+}
+
+export interface ByokKey extends Omit<CredentialBody, 'sealed'> {
+  readonly id: string
+  readonly workspaceId: string
+  readonly createdAt: number
+}
+
+export const byokKeysOf = (desk: Desk): ByokKeys => {
+  const { ports, workspaceId, actor } = desk
+  const { records, register, byok } = ports
+  const find = async (id: string): Promise<Kept<'credential'>> => {
+    const key = await records.find('credential', workspaceId, id)
+    if (!key) throw absent('BYOK key', id)
+    return key
+  }
+  return {
+    create: async input => byokKeyOf(await createByokKey(desk, input)),
+    list: async ({ provider, after, limit = 100 } = {}) => {
+      const query = { workspaceId, limit, ...(after !== undefined && { after }), ...(provider !== undefined && { groups: [provider] }) }
+      return (await records.list('credential', query)).map(byokKeyOf)
+    },
+    get: async id => byokKeyOf(await find(id)),
+    async update(id, input) {
+      if (input.name !== undefined) checkText('name', input.name)
+      const updated = await register(workspaceId, actor, async () => {
+        const key = await find(id)
+        const { name, body } = await changedBy(desk, key, input)
+        if (Object.keys(body).length === 0) return { events: [], result: key }
+        const put = changed(key, { name, body: { ...body, updatedAt: ports.clock.now() } })
+        return {
+          puts: [...(body.isDefault ? await steppedDown(desk, key) : []), put],
+          events: [{ event: 'byok_key.updated', subject: { type: 'byok_key', id }, changes: toldOf(body) }],
+          result: { ...key, body: JSON.parse(put.body) as CredentialBody },
+          taken: isThere(key.body.provider),
+        }
+      })
+      if (input.apiKey !== undefined) byok.begin(workspaceId, id)
+      return byokKeyOf(updated)
+    },
+    validate: async id => byokKeyOf(await byok.validate(workspaceId, id, actor)),
+    delete: id =>
+      register(workspaceId, actor, async () => {
+        const key = await find(id)
+        const { provider, name, isDefault } = key.body
+        return {
+          removals: [removed(key)],
+          events: [{ event: 'byok_key.deleted', subject: { type: 'byok_key', id }, changes: { provider, name, is_default: isDefault } }],
+          result: byokKeyOf(key),
+        }
+      }),
+  }
+}
+
+/** What is different of a key after a change; nothing of what stays. */
+async function changedBy(
+  { ports: { byok } }: Desk,
+  key: Kept<'credential'>,
+  input: ByokKeyChange,
+): Promise<{ readonly name: string; readonly body: BodyChanges<'credential'> }> {
+  const { body, name: hash = '' } = key
+  const { name = body.name, isDefault = body.isDefault, disabled = body.disabled, accountTier, apiKey } = input
+  if (body.isDefault && !isDefault) throw staysDefault()
+  const tiers = byok.tiersOf(body.provider)
+  if (typeof accountTier === 'string') checkTier(accountTier, body.provider, tiers)
+  const secret = apiKey === undefined ? undefined : await resecret(byok, key, apiKey)
+  return {
+    name: secret?.name ?? hash,
+    body: {
+      ...(name !== body.name && { name }),
+      ...(isDefault !== body.isDefault && { isDefault }),
+      ...(disabled !== body.disabled && { disabled }),
+      ...(typeof accountTier === 'string' && { accountTier, accountTierSource: 'user_specified' as const }),
+      ...(accountTier === null && { accountTier: undefined, accountTierSource: undefined, ...usualTier(tiers) }),
+      // Another secret may be of another account.
+      ...(secret && body.accountTierSource !== 'user_specified' && usualTier(tiers)),
+      ...secret?.body,
+    },
+  }
+}
+
+async function resecret(byok: Desk['ports']['byok'], key: Kept<'credential'>, apiKey: string) {
+  const provider = byok.providers.get(key.body.provider)
+  if (!provider)
+    throw new GatewayError('state_precondition_failed', { message: `The provider "${key.body.provider}" is not here any more.` })
+  checkLasting(byok)
+  const secret = secretOf(apiKey, provider)
+  const body = {
+    sealed: await byok.vault.seal(secret, key),
+    prefix: shownOf(secret),
+    validationStatus: 'pending',
+    lastValidatedAt: undefined,
+  } as const
+  return { name: await nameOf(key.workspaceId, provider.id, secret), body }
+}
+
+const staysDefault = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: 'This is the default key of its provider. Make another one the default instead, or disable this one.',
+    param: 'is_default',
+  })
+
+const toldOf = ({ sealed: _, lastValidatedAt: __, ...body }: BodyChanges<'credential'>): Readonly<Record<string, unknown>> =>
+  wireNames({ ...body, ...(body.prefix !== undefined && { prefix: undefined, keyPrefix: body.prefix }) })
+
+export const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, ...body } }: Kept<'credential'>): ByokKey => ({
+  ...body,
+  id,
+  workspaceId,
+  createdAt,
+})

@@ -1,0 +1,34 @@
+import type { RecordPut } from '@signalbox/storage'
+import { changed, type Kept } from '../access/records.ts'
+import { mostOfAKind } from '../access/terms.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { sha256 } from '../runtime/web.ts'
+import type { Desk } from './ports.ts'
+
+/** The default of before, in the same step. */
+export async function steppedDown(
+  { ports }: Desk,
+  { workspaceId, id, body }: Pick<Kept<'credential'>, 'workspaceId' | 'id' | 'body'>,
+): Promise<readonly RecordPut[]> {
+  const all = await ports.records.list('credential', { workspaceId, groups: [body.provider], limit: mostOfAKind })
+  return all.filter(each => each.body.isDefault && each.id !== id).map(each => changed(each, { body: { isDefault: false } }))
+}
+
+/** Two records of one secret would be one account under two names. */
+export const nameOf = (workspaceId: string, provider: string, secret: string): Promise<string> =>
+  sha256(JSON.stringify([workspaceId, provider, secret]))
+
+export function checkLasting({ lasting }: Desk['ports']['byok']): void {
+  if (lasting) return
+  throw new GatewayError('operation_not_allowed', {
+    message:
+      'This gateway has no sealing key of its own, so a provider key could not be read after a restart. Its operator gives it one: the option `sealingKey`.',
+    param: 'api_key',
+  })
+}
+
+export const isThere = (provider: string): GatewayError =>
+  new GatewayError('duplicate_resource', {
+    message: `This workspace has this key for "${provider}" already. Change that one, or bring another.`,
+    param: 'api_key',
+  })

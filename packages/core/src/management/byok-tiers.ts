@@ -1,0 +1,32 @@
+import type { CredentialBody } from '../access/kinds.ts'
+import type { Provider } from '../protocol/provider.ts'
+import type { AccountTier } from '../protocol/provider-facts.ts'
+
+type Tiered = Pick<CredentialBody, 'accountTier' | 'accountTierSource'>
+
+export interface Heard {
+  readonly provider: Provider
+  /** Of the answer; as the provider calls it. */
+  readonly model: string
+  readonly header: (name: string) => string | undefined
+}
+
+/** The tier that the limits in an answer belong to. Nothing: they tell of none, or of one that is not known of the provider. */
+export function tierHeard({ provider, model, header }: Heard, tiers: readonly AccountTier[]): string | undefined {
+  for (const sign of provider.account?.signs ?? []) {
+    const tier = sign.model.test(model) ? sign.tiers[header(sign.header) ?? ''] : undefined
+    if (tier !== undefined && tiers.some(each => each.tier === tier)) return tier
+  }
+  return undefined
+}
+
+/** What somebody said stays until they say otherwise; what was heard stays until something else is heard. */
+export const withTier = (before: Tiered, heard: string | undefined): Tiered =>
+  heard === undefined || before.accountTierSource === 'user_specified' ? {} : { accountTier: heard, accountTierSource: 'auto_detected' }
+
+/** As long as nobody says and nothing is heard: the lowest that there is, which promises least. */
+export const usualTier = ([lowest]: readonly AccountTier[]): Tiered =>
+  lowest ? { accountTier: lowest.tier, accountTierSource: 'fallback' } : {}
+
+export const isNews = (before: Tiered, { accountTier, accountTierSource }: Tiered): boolean =>
+  accountTier !== undefined && (accountTier !== before.accountTier || accountTierSource !== before.accountTierSource)

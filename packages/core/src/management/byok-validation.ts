@@ -1,0 +1,104 @@
+import type { Kept } from '../access/records.ts'
+import { changed } from '../access/records.ts'
+import type { Credential } from '../protocol/provider.ts'
+import type { ByokPorts } from './byok.ts'
+import { type Checked, checkAccount } from './byok-check.ts'
+import { tierHeard, withTier } from './byok-tiers.ts'
+import { absent } from './check.ts'
+import type { Actor } from './ports.ts'
+
+export interface Validations {
+  /** In the background; what comes of it is written down. */
+  begin(workspaceId: string, id: string): void
+  /** Now. */
+  validate(workspaceId: string, id: string, actor: Actor): Promise<Kept<'credential'>>
+  /** A call with it was refused: it is used no more until it is validated or another secret is put in its place. */
+  refuse(workspaceId: string, id: string): void
+}
+
+/** More than wait to be looked at at any one time; those beyond stay pending. */
+const mostAtOnce = 200
+
+export function keepValidations({ records, register, vault, providers, tiersOf, ...ports }: ByokPorts): Validations {
+  const { clock, transport, signal, inBackground } = ports
+  /** Those to be looked at once more when the look is over, since they have changed. */
+  const again = new Set<string>()
+  const validating = new Set<string>()
+  const refusing = new Set<string>()
+
+  const find = async (workspaceId: string, id: string): Promise<Kept<'credential'>> => {
+    const key = await records.find('credential', workspaceId, id)
+    if (!key) throw absent('BYOK key', id)
+    return key
+  }
+  const look = async (key: Kept<'credential'>): Promise<Checked> => {
+    const secret = await vault.unseal(key)
+    const provider = providers.get(key.body.provider)
+    if (secret === undefined || !provider) return { status: 'error' }
+    const { extra } = key.body
+    const credential: Credential = { id: key.id, owner: 'workspace', secret, ...(extra && { extra }) }
+    return checkAccount(provider, credential, { transport, clock, signal: signal() })
+  }
+  const told = (key: Kept<'credential'>, checked: Checked): Partial<Kept<'credential'>['body']> => {
+    if (!checked) return key.body.validationStatus === 'pending' ? {} : { validationStatus: 'pending' }
+    const provider = providers.get(key.body.provider)
+    const { header, status } = checked
+    const heard = header && provider && tierHeard({ provider, model: '', header }, tiersOf(provider.id))
+    return { validationStatus: status, lastValidatedAt: clock.now(), ...withTier(key.body, heard) }
+  }
+  const validate: Validations['validate'] = async (workspaceId, id, actor) => {
+    const key = await find(workspaceId, id)
+    const checked = await look(key)
+    return register(workspaceId, actor, async () => {
+      const now = await find(workspaceId, id)
+      // Another secret has come in between, and is looked at by itself.
+      if (now.name !== key.name) return { events: [], result: now }
+      const news = told(now, checked)
+      if (Object.keys(news).length === 0) return { events: [], result: now }
+      return {
+        puts: [changed(now, { body: news })],
+        events: [validated(now, news.validationStatus)],
+        result: { ...now, body: { ...now.body, ...news } },
+      }
+    })
+  }
+  const begin: Validations['begin'] = (workspaceId, id) => {
+    if (validating.has(id)) return void again.add(id)
+    if (validating.size >= mostAtOnce) return
+    validating.add(id)
+    inBackground('A provider key could not be validated.', async () => {
+      try {
+        await validate(workspaceId, id, {})
+      } finally {
+        validating.delete(id)
+        if (again.delete(id)) begin(workspaceId, id)
+      }
+    })
+  }
+  return {
+    validate,
+    begin,
+    refuse(workspaceId, id) {
+      if (refusing.has(id)) return
+      refusing.add(id)
+      inBackground('A provider key that was refused could not be marked.', async () => {
+        try {
+          await register(workspaceId, {}, async () => {
+            const key = await records.find('credential', workspaceId, id)
+            if (!key || key.body.validationStatus === 'invalid') return { events: [], result: undefined }
+            const news = { validationStatus: 'invalid', lastValidatedAt: clock.now() } as const
+            return { puts: [changed(key, { body: news })], events: [validated(key, 'invalid')], result: undefined }
+          })
+        } finally {
+          refusing.delete(id)
+        }
+      })
+    },
+  }
+}
+
+const validated = ({ id, body }: Kept<'credential'>, to: string | undefined) => ({
+  event: 'byok_key.validated',
+  subject: { type: 'byok_key', id },
+  changes: { validation_status: { from: body.validationStatus, to } },
+})

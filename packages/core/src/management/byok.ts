@@ -1,0 +1,108 @@
+import { LRUCache } from 'lru-cache'
+import pTimeout from 'p-timeout'
+import type { Vault } from '../access/credentials.ts'
+import { changed, type Records } from '../access/records.ts'
+import type { Credential, Provider } from '../protocol/provider.ts'
+import type { AccountTier } from '../protocol/provider-facts.ts'
+import type { Clock, Logger, Transport } from '../runtime/ports.ts'
+import { timersOf } from '../runtime/timers.ts'
+import { type Resealed, resealAll } from './byok-reseal.ts'
+import { type Heard, isNews, tierHeard, withTier } from './byok-tiers.ts'
+import { keepValidations, type Validations } from './byok-validation.ts'
+import type { Registrar } from './register.ts'
+
+/** What a gateway has for the provider keys of its workspaces, beside their records. */
+export interface Byok extends Pick<ByokSetting, 'vault' | 'providers' | 'tiersOf' | 'lasting'>, Validations {
+  /** An answer to a call with a credential of a workspace's own: its limits may tell what kind of account it is. */
+  hear(credential: Credential, heard: Heard): void
+  reseal(): Promise<Resealed>
+  /** Waits for what is under way, but not for long. */
+  close(): Promise<void>
+}
+
+export interface ByokSetting {
+  readonly vault: Vault
+  readonly records: Records
+  readonly register: Registrar
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly tiersOf: (provider: string) => readonly AccountTier[]
+  /** What is sealed opens in the next process too. */
+  readonly lasting: boolean
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface ByokPorts extends ByokSetting {
+  readonly inBackground: (trouble: string, run: () => Promise<unknown>) => void
+  /** Aborted when the gateway has waited long enough for what runs in the background. */
+  readonly signal: () => AbortSignal
+}
+
+const hourMs = 3_600_000
+const mostHeard = 10_000
+const closingMs = 5_000
+
+export function keepByok(setting: ByokSetting): Byok {
+  const { clock, logger } = setting
+  const running = new Set<Promise<void>>()
+  // Made when first needed: some runtimes have none of it before their first request.
+  let controller: AbortController | undefined
+  const ending = (): AbortController => {
+    controller ??= new AbortController()
+    return controller
+  }
+  let closing = false
+  const inBackground: ByokPorts['inBackground'] = (trouble, run) => {
+    if (closing) return
+    const done: Promise<void> = run()
+      .then(
+        () => {},
+        (error: unknown) => logger.warn({ error: String(error) }, trouble),
+      )
+      .finally(() => running.delete(done))
+    running.add(done)
+  }
+  const ports: ByokPorts = { ...setting, inBackground, signal: () => ending().signal }
+  return {
+    ...setting,
+    ...keepValidations(ports),
+    hear: listenForTiers(ports),
+    reseal: () => resealAll(ports),
+    async close() {
+      closing = true
+      const settled = Promise.allSettled(running)
+      await pTimeout(settled, { milliseconds: closingMs, fallback: () => [], customTimers: timersOf(clock) })
+      ending().abort()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+/** At most once an hour of each credential, and only what is news. */
+function listenForTiers({ vault, register, records, tiersOf, clock, inBackground }: ByokPorts): Byok['hear'] {
+  const written = new LRUCache<string, number>({ max: mostHeard })
+  return (credential, heard) => {
+    const known = vault.recordOf(credential)
+    const tier = known && tierHeard(heard, tiersOf(known.body.provider))
+    if (!known || !isNews(known.body, withTier(known.body, tier))) return
+    const { id, workspaceId } = known
+    const now = clock.now()
+    if (now - (written.get(id) ?? Number.NEGATIVE_INFINITY) < hourMs) return
+    written.set(id, now)
+    inBackground('The tier of a provider key could not be noted.', () =>
+      register(workspaceId, {}, async () => {
+        const key = await records.find('credential', workspaceId, id)
+        const news = key && withTier(key.body, tier)
+        // Another secret has come in between: it may be of another account.
+        if (!key || !news || key.name !== known.name || !isNews(key.body, news)) return { events: [], result: undefined }
+        const changes = { account_tier: news.accountTier, account_tier_source: news.accountTierSource }
+        return {
+          puts: [changed(key, { body: news })],
+          events: [{ event: 'byok_key.updated', subject: { type: 'byok_key', id }, changes }],
+          result: undefined,
+        }
+      }),
+    )
+  }
+}
