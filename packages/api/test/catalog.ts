@@ -83,6 +83,9 @@ const models: readonly Model[] = [
   { id: 'nowhere', offers: [offer('elsewhere')] },
 ]
 
+/** That an offer names nobody here is meant. */
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
 /** The directory of a real gateway; nothing in it asks the storage. */
 export const directory = (options: Partial<Pick<GatewayOptions, 'models' | 'facts' | 'providers'>> = {}): Gateway['models'] =>
-  createGateway({ providers, models, facts, storage: {} as GatewayOptions['storage'], ...options }).models
+  createGateway({ providers, models, facts, storage: {} as GatewayOptions['storage'], logger: quiet, ...options }).models
