@@ -12,22 +12,25 @@ import { GatewayError } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
+import { evidenceFrom } from './inference/evidence.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Flights, keepFlights } from './inference/flights.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
 import { keepLeases } from './inference/leases.ts'
 import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
+import { keepRetention } from './inference/retention.ts'
 import { keepSharing } from './inference/sharing.ts'
 import { keepByok } from './management/byok.ts'
 import type { Resealed } from './management/byok-reseal.ts'
 import type { Identity } from './management/identity.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
 import { makeRegistrar } from './management/register.ts'
+import { keepReloads } from './management/reloads.ts'
 import { type Replies, repliesOf } from './management/replies.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
 import { estimateInput } from './metering/estimate.ts'
-import { checkOptions, defaultLimits, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
+import { checkOptions, defaultLimits, defaultStored, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
 import type { ClientDialect } from './protocol/dialect.ts'
 import { originalOf, remember } from './protocol/original.ts'
 import type { AccountTier } from './protocol/provider-facts.ts'
@@ -126,6 +129,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     planning,
     brain,
     flights,
+    storedShare: record === false ? 0 : (record.store ?? defaultStored),
     contenders: keepContenders(brain),
     hedge: options.hedge ?? false,
     hedgeMaxCost: options.hedgeMaxCost ?? Number.POSITIVE_INFINITY,
@@ -138,17 +142,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
     leases: keepLeases({ live, counters: storage.counters, clock, logger }),
+    retention: keepRetention({ storage, clock, logger }),
     sharing,
     ring,
     onCredentialRefused: (workspaceId, credentialId) => byok.refuse(workspaceId, credentialId),
-    onOwnAnswer: ({ credential, provider, offer }, header) =>
-      byok.hear(credential, { provider, model: offer.provider_model_id, header }),
+    onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
+    onSpent: workspaceId => reloads?.look(workspaceId),
     pending: new Set(),
     media: options.media,
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
   const register = makeRegistrar({ storage, terms, clock, ids })
+  const { onReload } = options.billing ?? {}
+  const reloads = onReload && keepReloads({ storage, records, register, terms, clock, logger, onReload, pending: engine.pending })
   const { providers } = planning
   const lasting = options.sealingKey !== undefined
   const byok = keepByok({ vault, records, register, providers, tiersOf, lasting, transport, clock, logger })
@@ -176,7 +183,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger,
       strategies: Object.keys(planning.strategies),
       hooks: options.hooks ?? {},
+      evidenceFrom,
       byok,
+      billing: options.billing,
+      reloads,
     }),
     resealCredentials: byok.reseal,
     authenticate: authenticator.authenticate,
@@ -230,6 +240,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await Promise.allSettled([...engine.live].map(live => live.leave()))
       await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
       await byok.close()
+      await engine.retention.flush()
       await authenticator.flush()
       await sharing?.close()
       await storage.close()

@@ -4,6 +4,7 @@ import type { RecordOptions } from './brain/recorder.ts'
 import type { Strategy } from './brain/sight.ts'
 import { nearestOf } from './errors/nearest.ts'
 import type { Limits, Timeouts } from './execution/limits.ts'
+import type { BillingOptions } from './management/reloads.ts'
 import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
 import type { ProviderFacts } from './protocol/provider-facts.ts'
@@ -47,9 +48,11 @@ export interface GatewayOptions {
   readonly hedgeMaxCost?: number
   /**
    * What is kept of how requests were routed, for `gateway.flights`: `keep` decisions (default 1,000, at most 1 kB each) of a
-   * `share` of the requests (default 1, all). `false`: nothing.
+   * `share` of the requests (default 1, all). `store`: of those, the share that the usage rows keep too, 2 kB each at the most,
+   * so that any process can tell later (default 0.1; whoever needed more than one attempt or failed is kept in any case, but
+   * for 0). `false`: nothing.
    */
-  readonly record?: RecordOptions | false
+  readonly record?: (RecordOptions & { readonly store?: number }) | false
   /** A whole number. Gateways with the same seed that see the same choose the same. Default: drawn from `ids`. */
   readonly seed?: number
   readonly timeouts?: Partial<Timeouts>
@@ -57,6 +60,8 @@ export interface GatewayOptions {
   /** The one place to change a request on its way in. Everything else only watches. */
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   readonly hooks?: Hooks
+  /** How credit is reloaded, and who can pay. */
+  readonly billing?: BillingOptions
   /** How providers are reached. Default: the runtime's own fetch; on Node, `nodeTransport()` of @signalbox/node-http costs a third. */
   readonly transport?: Transport
   /** Reads images and files at addresses for providers that take bytes only. Default: none, and such providers are not asked. */
@@ -73,6 +78,8 @@ export interface GatewayOptions {
   readonly logger?: Logger
 }
 
+/** To write one down takes as long as half of a request. */
+export const defaultStored = 0.1
 export const defaultStrategy = 'balanced'
 export const defaultTimeouts: Timeouts = { firstByteMs: 120_000, wholeMs: 300_000, deadlineMs: 1_080_000, idleMs: 120_000 }
 export const defaultLimits: Limits = {
@@ -102,7 +109,13 @@ export function checkOptions(options: GatewayOptions): void {
         throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
     }
   }
+  checkStored(options)
   checkStrategies(options)
+}
+
+function checkStored({ record }: GatewayOptions): void {
+  const { store = defaultStored } = record || {}
+  if (!(store >= 0 && store <= 1)) throw new TypeError(`createGateway: \`record.store\` is ${store}; it takes a number from 0 to 1.`)
 }
 
 /** A name means one thing, in every gateway: requests carry it from one to another. */

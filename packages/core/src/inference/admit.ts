@@ -1,14 +1,17 @@
 import type { Storage } from '@signalbox/storage'
-import { storeDown } from '../errors/gateway-error.ts'
+import { reloads } from '../access/terms.ts'
+import { isGatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Limits } from '../execution/limits.ts'
 import type { Plan } from '../routing/plan.ts'
 import { type Holding, hold } from './holds.ts'
+import type { Engine } from './infer.ts'
 import { type Rated, ratesOf, type Tokens, take, tokensIn, tokensOfRequest } from './rates.ts'
 import { type Place, roomsOf, slotMs } from './slots.ts'
 
 export interface Admitting {
   readonly storage: Storage
   readonly limits: Limits
+  readonly onSpent?: Engine['onSpent']
 }
 
 /** Leave to proceed: slots, counts taken, money held. */
@@ -21,7 +24,7 @@ export interface Ticket {
 }
 
 /** The slots and the counters, then the money. What was taken is given back when something refuses; a refused request counts against the rate. */
-export async function admit(asking: Holding, { storage, limits }: Admitting): Promise<Ticket> {
+export async function admit(asking: Holding, { storage, limits, onSpent }: Admitting): Promise<Ticket> {
   const { caller, terms, plan, request, inputTokens, requestId, at } = asking
   const { counters, ledger } = storage
   const rates = ratesOf(asking, limits, tokensOfRequest(inputTokens, request.prompt.max_output_tokens, plan))
@@ -42,6 +45,7 @@ export async function admit(asking: Holding, { storage, limits }: Admitting): Pr
     const back = [...rooms.map(({ key }) => counters.leave(key, requestId)), ...keys.map(key => counters.add(key, -amount, at))]
     // Should this fail too, the slot frees itself in time, and the first trouble is the one to tell.
     await Promise.allSettled(back)
+    if (isGatewayError(error) && error.code === 'insufficient_credits' && reloads(terms)) onSpent?.(caller.workspaceId)
     throw error
   }
 }

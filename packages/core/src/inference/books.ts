@@ -1,5 +1,5 @@
-import type { UsageRow } from '@signalbox/storage'
-import type { Terms } from '../access/terms.ts'
+import type { UsageResult, UsageRow } from '@signalbox/storage'
+import { reloads, type Terms } from '../access/terms.ts'
 import { isGatewayError } from '../errors/gateway-error.ts'
 import type { Won } from '../execution/call.ts'
 import type { Seen } from '../metering/meter.ts'
@@ -13,6 +13,7 @@ import { tell } from '../runtime/tell.ts'
 import type { Ticket } from './admit.ts'
 import { tellBudgets } from './alerts.ts'
 import { amountsOf, type Bill, billFor, noBill } from './bill.ts'
+import { evidenceText, keepsEvidence } from './evidence.ts'
 import type { Engine } from './infer.ts'
 import { learnEnd } from './lessons.ts'
 import type { Tokens } from './rates.ts'
@@ -127,11 +128,14 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
     attempts: tries.count,
     durationMs: Math.round(clock.monotonic() - startedAt),
     ...(request.metadata && { metadata: request.metadata }),
+    ...evidenceIn(engine, booking, entry.result),
     ...entry,
   }
   const owing = { call, terms, at }
   const amounts = amountsOf(bill, owing)
   const onSettled = (): void => {
+    if (bill.cost > 0 && reloads(terms)) engine.onSpent?.(call.workspaceId)
+    if (bill.cost > 0) engine.onSpent?.(call.workspaceId)
     const told = tellBudgets({ ledger: engine.storage.ledger, hooks, logger }, owing, amounts)
     if (!told) return
     pending.add(told)
@@ -141,6 +145,7 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
     settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }, engine),
     correctTokens(engine, ticket.tokens, usage),
   ])
+  engine.retention.look(terms)
   if (hooks.onSettle) tell(logger, 'onSettle', () => hooks.onSettle?.(call, row))
 }
 
@@ -152,4 +157,16 @@ async function correctTokens({ storage, clock, logger }: Engine, tokens: Tokens 
   await Promise.all(corrected).catch((error: unknown) =>
     logger.warn({ error: String(error) }, 'The tokens of a minute could not be corrected.'),
   )
+}
+
+/** Nothing of it is worth a settlement. */
+function evidenceIn(engine: Engine, { call, ticket, tries }: Booking, result: UsageResult): Pick<UsageRow, 'routing'> {
+  const { requestId } = call
+  if (!tries.flight || !keepsEvidence({ requestId, share: engine.storedShare, attempts: tries.count, result })) return {}
+  try {
+    return { routing: evidenceText(tries.flight(), ticket.plan.excluded) }
+  } catch (error) {
+    engine.logger.error({ requestId, error: String(error) }, 'The evidence of a request could not be written down.')
+    return {}
+  }
 }

@@ -24,6 +24,7 @@ import type { Leases } from './leases.ts'
 import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
+import type { Retention } from './retention.ts'
 import type { Sharing } from './sharing.ts'
 import type { Place } from './slots.ts'
 import { type Known, stamper } from './stamp.ts'
@@ -40,6 +41,8 @@ export interface Engine {
   readonly contenders: Contenders
   /** How the last requests were routed. */
   readonly flights: FlightBook
+  /** Of what is recorded, the share that usage rows keep. */
+  readonly storedShare: number
   /** Two may be asked at once where a request does not say. */
   readonly hedge: boolean
   /** USD that a second call beside a silent one may cost. */
@@ -58,11 +61,16 @@ export interface Engine {
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
+  /** Something was charged to the workspace, and is written down. */
+  readonly onSpent?: ((workspaceId: string) => void) | undefined
   /** A credential of a workspace's own is not what its provider takes. */
   readonly onCredentialRefused?: ((workspaceId: string, credentialId: string) => void) | undefined
   /** The headers of an answer to a credential of a workspace's own, where they tell of its limits. */
   readonly onOwnAnswer?: ((candidate: Candidate, header: (name: string) => string | undefined) => void) | undefined
+  /** Credit has gone down, or did not suffice, of a workspace that reloads it. */
+  readonly onSpent?: ((workspaceId: string) => void) | undefined
   readonly leases: Leases
+  readonly retention: Retention
   /** Absent: nobody else is told what is learned. */
   readonly sharing?: Sharing | undefined
   /** Settlements that are being tried again. */

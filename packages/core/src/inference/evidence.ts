@@ -1,0 +1,62 @@
+import type { UsageResult } from '@signalbox/storage'
+import { type Evidence, type Exclusion, evidenceOf } from '../brain/evidence.ts'
+import type { Trace } from '../brain/record.ts'
+import { decodeTrace, encodeTraceText } from '../brain/trace.ts'
+
+// The routing of one request as a usage row keeps it: whoever reads the row, in whatever process, can be told why.
+
+/** Characters of a trace that a row keeps: the first decisions, and more while they fit in. */
+const mostTrace = 1_600
+const mostExcluded = 6
+const mostReason = 120
+
+export interface Keeping {
+  readonly requestId: string
+  /** Of requests that went as most do. */
+  readonly share: number
+  readonly attempts: number
+  readonly result: UsageResult
+}
+
+/** What went another way than most is what is asked about. Of the others those whose id says so: the same in whatever process. */
+export const keepsEvidence = ({ requestId, share, attempts, result }: Keeping): boolean =>
+  share > 0 && (attempts !== 1 || (result !== 'ok' && result !== 'incomplete') || share >= 1 || fractionOf(requestId) < share)
+
+/** FNV-1a. */
+function fractionOf(text: string): number {
+  let sum = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  return (Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d) >>> 0) / 2 ** 32
+}
+
+/** About 2 kB at the most. */
+export function evidenceText(trace: Trace, excluded: readonly Exclusion[]): string {
+  return JSON.stringify({
+    trace: fitting(trace),
+    excluded: excluded.slice(0, mostExcluded).map(each => ({ ...each, reason: each.reason.slice(0, mostReason) })),
+  })
+}
+
+function fitting(trace: Trace): string {
+  for (let kept = trace.decisions.length; kept > 1; kept -= 1) {
+    const text = encodeTraceText({ ...trace, decisions: trace.decisions.slice(0, kept) })
+    if (text.length <= mostTrace) return text
+  }
+  return encodeTraceText({ ...trace, decisions: trace.decisions.slice(0, 1) })
+}
+
+/**
+ * What `UsageRow.routing` tells: the evidence as `gateway.flights.of` gives it. Nothing where the row keeps none, or none that can
+ * be read here.
+ *
+ * @example evidenceFrom(row.routing)?.counterfactuals?.cheapest
+ */
+export function evidenceFrom(text: string | undefined): Evidence | undefined {
+  if (text === undefined) return undefined
+  try {
+    const { trace, excluded } = JSON.parse(text)
+    return evidenceOf(decodeTrace(trace), excluded)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,62 @@
+import type { Storage } from '@signalbox/storage'
+import { LRUCache } from 'lru-cache'
+import type { Terms } from '../access/terms.ts'
+import type { Clock, Logger } from '../runtime/ports.ts'
+
+/** Forgets what need not be kept any longer: usage rows as old as their workspace says, and records whose time is over. */
+export interface Retention {
+  /** A request of the workspace was settled. Never in its way: what there is to do happens behind it. */
+  look(terms: Terms): void
+  /** Resolves once what has begun is done. */
+  flush(): Promise<void>
+}
+
+export interface RetentionPorts {
+  readonly storage: Pick<Storage, 'usage' | 'records'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** As many workspaces as are remembered to have been looked at. */
+const mostWorkspaces = 10_000
+const usualDays = 365
+const mostRows = 1_000
+const mostRecords = 100
+
+export function keepRetention({ storage, clock, logger }: RetentionPorts): Retention {
+  /** When a workspace is to be looked at next. */
+  const due = new LRUCache<string, number>({ max: mostWorkspaces })
+  const running = new Set<Promise<void>>()
+  let recordsDue = 0
+
+  const inBackground = (forgetting: Promise<number>, ended: (gone: number) => void): void => {
+    const over = forgetting
+      .then(ended)
+      .catch((error: unknown) =>
+        logger.warn({ error: String(error) }, 'What is too old could not be forgotten; it is tried again in an hour.'),
+      )
+      .finally(() => running.delete(over))
+    running.add(over)
+  }
+  return {
+    look({ workspace: { id, body } }) {
+      const now = clock.now()
+      if ((due.get(id) ?? 0) <= now) {
+        due.set(id, now + hourMs)
+        const before = now - (body.settings?.logRetentionDays ?? usualDays) * dayMs
+        inBackground(storage.usage.forget({ workspaceId: id, before, most: mostRows }), gone => {
+          // As many as may go at once: there may be more.
+          if (gone >= mostRows) due.set(id, now)
+        })
+      }
+      if (recordsDue > now) return
+      recordsDue = now + hourMs
+      inBackground(storage.records.expire(now, mostRecords), gone => {
+        if (gone >= mostRecords) recordsDue = now
+      })
+    },
+    flush: async () => void (await Promise.all(running)),
+  }
+}
