@@ -105,7 +105,7 @@ export function describeAudit(open: MakeStorage): void {
     test('pages of the list neither skip nor repeat, also while rows come in', async () => {
       const { storage } = await open()
       await append(storage, ...Array.from({ length: 25 }, (_, n) => auditRow(n + 1, { event: n % 2 ? 'odd' : 'even' })))
-      await append(storage, auditRow(1, { workspaceId: 'ws_2', id: 'foreign' }))
+      await append(storage, ...[1, 2, 3].map(place => auditRow(place, { workspaceId: 'ws_2', id: `foreign ${place}` })))
       const seen: AuditRow[] = []
       for (;;) {
         const after = seen.at(-1)?.id
@@ -117,7 +117,7 @@ export function describeAudit(open: MakeStorage): void {
       }
       expect(seen.map(({ place }) => place)).toEqual(Array.from({ length: 13 }, (_, n) => 25 - 2 * n))
       expect(await placesOf(storage, { ...all, event: 'even', after: 'audit_4' })).toEqual([3, 1])
-      for (const after of ['unknown', 'foreign', '']) expect(await storage.audit.list({ ...all, after })).toEqual([])
+      for (const after of ['unknown', 'foreign 3', '']) expect(await storage.audit.list({ ...all, after })).toEqual([])
       for (const limit of [0, -1]) expect(await storage.audit.list({ ...all, limit })).toEqual([])
     })
 

@@ -64,7 +64,8 @@ const CONFLICTS: readonly Case[] = [
   ],
   ['one credit twice', { credits: [credit('second'), credit('second')] }, { on: 'credit', account: 'a', id: 'second' }],
   ['an audit row in a place that is taken', { audit: [auditRow(1), auditRow(2)] }, { on: 'audit', workspaceId: 'ws_1' }],
-  ['an audit row that leaves a place out', { audit: [auditRow(3)] }, { on: 'audit', workspaceId: 'ws_1' }],
+  ['an audit row that leaves a place out', { audit: [auditRow(3, { previousHash: 'hash 1' })] }, { on: 'audit', workspaceId: 'ws_1' }],
+  ['an audit row that goes back a place', { audit: [auditRow(1, { previousHash: 'hash 1' })] }, { on: 'audit', workspaceId: 'ws_1' }],
   ['an audit row with another hash before it', { audit: [auditRow(2, { previousHash: 'x' })] }, { on: 'audit', workspaceId: 'ws_1' }],
   [
     'a first audit row that follows something',
