@@ -28,6 +28,7 @@ export function routingDefaultsOf({ ports, workspaceId, actor }: Desk): RoutingD
       check(input, strategies)
       return register(workspaceId, actor, async () => {
         const kept = await workspace()
+        if (Object.keys(input).length === 0) return { events: [], result: kept.body.routing ?? {} }
         const routing = given<Defaults>({ ...kept.body.routing, ...input })
         checkTogether(routing)
         return {

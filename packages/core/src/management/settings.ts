@@ -41,6 +41,7 @@ export function settingsOf({ ports, workspaceId, actor }: Desk): SettingsDesk {
       check(input)
       const updated = await register(workspaceId, actor, async () => {
         const kept = await workspace()
+        if (Object.keys(input).length === 0) return { events: [], result: kept }
         const { name = kept.body.name, ...demands } = input
         const settings = given<WorkspaceSettings>({ ...kept.body.settings, ...demands })
         const body = { ...kept.body, name, settings }

@@ -1,0 +1,100 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, ask } from './asking.ts'
+import { bodyFor } from './samples.ts'
+import { audited, callOf, rows, type Stage, stage } from './stage.ts'
+
+// Every row of every workspace, asked as it should be: each time in a new house.
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+let here: Stage
+
+beforeAll(async () => {
+  const { json } = await ask((await stage()).mine, 'GET /v1/openapi.json')
+  ajv.addSchema({ $id: 'document', ...closed(json) })
+})
+
+beforeEach(async () => {
+  here = await stage()
+})
+
+/** The document leaves room for what is to come; what is sent now has to be in it. */
+function closed(schema: object): object {
+  const inner = Object.entries(schema).map(([key, value]) => [key, typeof value === 'object' && value !== null ? closed(value) : value])
+  if (Array.isArray(schema)) return inner.map(([, value]) => value)
+  return { ...('properties' in schema && { additionalProperties: false }), ...Object.fromEntries(inner) }
+}
+
+/** What is wrong with a body, by its schema in the document. */
+function faults(name: string, body: unknown): unknown {
+  const validate = ajv.getSchema(`document#/components/schemas/${name}`)
+  return validate === undefined ? `no schema ${name}` : validate(body) || validate.errors
+}
+
+describe.each(rows)('%s', (_, row) => {
+  test('answers as the document says, and the audit tells of it', async () => {
+    const call = await callOf(row, here.mine)
+    const before = (await audited(here, here.mine)).length
+    const { status, headers, json, text } = await ask(here.mine, call, { body: bodyFor(row) })
+    expect([status, text]).toEqual([row.status ?? 200, text])
+    if (row.media === undefined) expect(faults(row.reply, json)).toBe(true)
+    expect(headers['content-type']?.split(';')[0]).toBe(row.media ?? 'application/json')
+    for (const name of row.replyHeaders ?? []) if (name.startsWith('X-Export')) expect(headers).toHaveProperty(name.toLowerCase())
+    const told = (await audited(here, here.mine)).slice(before)
+    expect(told.length > 0).toBe(row.rate === 'writes')
+    for (const { event, requestId, actorName, ip } of told) {
+      expect(event).toMatch(/^[a-z_]+\.(created|updated|deleted|revoked|validated|accepted)$/)
+      expect([requestId, actorName, ip]).toEqual([headers['x-request-id'], 'all', '192.0.2.7'])
+    }
+  })
+
+  test.runIf(row.query?.some(({ name }) => name === 'after'))('gives pages, that hold together what one holds', async () => {
+    for (const [, other] of rows) await callOf(other, here.mine)
+    for (let at = 0; at < 3; at++) {
+      const make = rows.find(([, { method, path }]) => method === 'POST' && path === row.path)?.[1]
+      if (make) await ask(here.mine, await callOf(make, here.mine), { body: different(bodyFor(make), at) })
+    }
+    const call = await callOf(row, here.mine)
+    const page = (query: string): Promise<Answer> => ask(here.mine, call, { query })
+    const whole = (await page('limit=100')).json
+    expect([whole.count, whole.has_more, whole.next]).toEqual([whole.data.length, false, null])
+    const turned: unknown[] = []
+    for (let after = '', more = true; more; ) {
+      const { data, count, has_more, next } = (await page(`limit=1${after}`)).json
+      expect([count, next]).toEqual([data.length, has_more ? (data.at(-1).id ?? data.at(-1).request_id) : null])
+      turned.push(...data)
+      more = has_more
+      after = `&after=${next}`
+    }
+    expect(turned).toEqual(whole.data)
+  })
+
+  test.runIf(row.method === 'PATCH')('changes nothing where no field is named, and answers the record', async () => {
+    const call = await callOf(row, here.mine)
+    const first = await ask(here.mine, call, { body: bodyFor(row) })
+    const before = (await audited(here, here.mine)).length
+    const { status, json } = await ask(here.mine, call, { body: {} })
+    expect([status, json]).toEqual([202, first.json])
+    expect((await audited(here, here.mine)).length).toBe(before)
+  })
+
+  test.runIf(row.method === 'POST')('happens once under an Idempotency-Key', async () => {
+    const call = await callOf(row, here.mine)
+    const before = (await audited(here, here.mine)).length
+    const asked = { body: bodyFor(row), headers: { 'idempotency-key': 'one' } }
+    const first = await ask(here.mine, call, asked)
+    const made = (await audited(here, here.mine)).length
+    const second = await ask(here.mine, call, asked)
+    expect(first.status).toBe(row.status ?? 200)
+    expect(made).toBeGreaterThan(before)
+    expect((await audited(here, here.mine)).length).toBe(made)
+    if (row.secret) expect([second.status, second.json.error.code]).toEqual([409, 'idempotency_replay_unavailable'])
+    else expect([second.status, second.text, second.headers['idempotent-replayed']]).toEqual([first.status, first.text, 'true'])
+  })
+})
+
+/** The same, where no two may be the same. */
+const different = (body: Readonly<Record<string, unknown>>, at: number): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, ['email', 'api_key', 'reference'].includes(name) ? `${at}${String(value)}` : value]),
+  )

@@ -1,0 +1,149 @@
+import { type Scope, scopes } from '@signalbox/core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, ask, type House } from './asking.ts'
+import { bodyFor } from './samples.ts'
+import { audited, callOf, nowhere, openIn, rows, type Stage, stage } from './stage.ts'
+
+// Every row of every workspace, against everybody who must not get through. Rows that come are in it by themselves.
+
+let here: Stage
+/** Keys of `mine` by the one scope that they have; `none` has none. */
+const keys = new Map<Scope | 'none', House>()
+let before: readonly number[]
+
+beforeAll(async () => {
+  here = await stage()
+  const { apiKeys } = here.gateway.workspaces(here.mine.workspaceId)
+  for (const scope of ['none', ...scopes] as const) {
+    const { secret } = await apiKeys.create({ name: scope, scopes: scope === 'none' ? [] : [scope] })
+    keys.set(scope, { ...here.mine, secret })
+  }
+  for (const [, row] of rows) for (const house of [here.mine, here.theirs]) await callOf(row, house)
+  before = await lengths()
+})
+
+const lengths = (): Promise<readonly number[]> =>
+  Promise.all([here.mine, here.theirs].map(async house => (await audited(here, house)).length))
+
+/** All that a client sees but what differs between any two requests; ids that were asked for are all the same. */
+const seen = ({ status, headers, text }: Answer, ...ids: readonly string[]): unknown => {
+  const { 'x-request-id': _, ...others } = headers
+  return [status, others, ids.reduce((all, id) => all.replaceAll(id, '<id>'), text)]
+}
+
+/** What proxies and other frameworks listen to. */
+const tricks = (): Readonly<Record<string, string>> => ({
+  host: 'localhost',
+  'x-forwarded-host': 'localhost',
+  'x-forwarded-for': '127.0.0.1',
+  'x-forwarded-prefix': '/healthz',
+  'x-original-url': '/healthz',
+  'x-rewrite-url': '/healthz',
+  'x-http-method-override': 'GET',
+  'x-method-override': 'GET',
+  'x-middleware-subrequest': 'middleware:middleware:middleware',
+  'x-workspace-id': here.mine.workspaceId,
+  'x-api-key': here.mine.secret ?? '',
+})
+
+describe.each(rows)('%s', (_, row) => {
+  test('is closed to everybody without a key', async () => {
+    for (const headers of [{}, tricks(), { authorization: 'Bearer ak_wrong' }]) {
+      const { status, json } = await ask({ ...here.mine, secret: undefined }, await callOf(row, here.mine), { headers, body: bodyFor(row) })
+      expect([status, json.error.code]).toEqual([401, 'invalid_api_key'])
+    }
+  })
+
+  test('is closed to every key without its scope, and names it', async () => {
+    const call = await callOf(row, here.mine)
+    for (const [scope, key] of keys) {
+      if ((row.needs as readonly string[]).includes(scope)) continue
+      for (const headers of [{}, tricks()]) {
+        const { status, json } = await ask(key, call, { headers, body: bodyFor(row) })
+        expect([scope, status, json.error.code]).toEqual([scope, 403, 'operation_not_allowed'])
+        for (const needed of row.needs) expect(json.error.message).toContain(`"${needed}"`)
+      }
+    }
+  })
+
+  test('is not there for a key of another workspace, whatever it may do, as if there were no such workspace', async () => {
+    const mine = await callOf(row, here.mine)
+    const theirs = mine.replace(here.mine.workspaceId, here.theirs.workspaceId)
+    const none = mine.replace(here.mine.workspaceId, nowhere)
+    let read = 0
+    for (const key of [here.mine, keys.get('none') ?? here.mine]) {
+      for (const headers of [{}, tricks()]) {
+        const asked = { headers, body: '{ broken', query: 'no=1', onRead: () => void read++ }
+        const [foreign, absent] = [await ask(key, theirs, asked), await ask(key, none, asked)]
+        expect([foreign.status, foreign.json.error.code]).toEqual([404, 'resource_not_found'])
+        expect(seen(foreign, here.theirs.workspaceId)).toEqual(seen(absent, nowhere))
+      }
+    }
+    expect(read).toBe(0)
+  })
+
+  test.each(openIn(row))('finds no :%s of another workspace, as if there were none', async name => {
+    const foreign = (await callOf(row, here.theirs)).split('/').at(row.path.split('/').indexOf(`:${name}`)) ?? ''
+    const [theirs, none] = [
+      await ask(here.mine, await callOf(row, here.mine, { [name]: foreign }), { body: bodyFor(row) }),
+      await ask(here.mine, await callOf(row, here.mine, { [name]: nowhere }), { body: bodyFor(row) }),
+    ]
+    expect([theirs.status, theirs.json.error?.code]).toEqual([404, 'resource_not_found'])
+    expect(seen(theirs, foreign)).toEqual(seen(none, nowhere))
+  })
+
+  const named = (row.query ?? []).filter(({ name }) => name === 'after' || name.endsWith('_id'))
+  test.each(named)('takes an id of another workspace as `$name` for one that there is not', async ({ name }) => {
+    const param = name === 'after' ? ownId(row.path) : name
+    const foreign = param === undefined ? here.theirs.workspaceId : (here.theirs.made.get(param) ?? here.theirs.workspaceId)
+    const call = await callOf(row, here.mine)
+    const [theirs, none] = [
+      await ask(here.mine, call, { query: `${name}=${foreign}` }),
+      await ask(here.mine, call, { query: `${name}=${nowhere}` }),
+    ]
+    expect(seen(theirs, foreign)).toEqual(seen(none, nowhere))
+  })
+
+  test('is reached by one spelling of its path alone', async () => {
+    const call = await callOf(row, here.mine)
+    const { workspaceId: mine } = here.mine
+    const { workspaceId: theirs } = here.theirs
+    const turns: readonly ((path: string) => string)[] = [
+      path => `/${path}`,
+      path => path.replace('/v1/', '/v1//'),
+      path => path.replace('/v1/', '/v1/../v1/'),
+      path => path.replace('/v1/', '/v1/./'),
+      path => path.replace('/v1/', '/V1/'),
+      path => path.replace('/v1/', '/v1/v1/'),
+      path => path.replace('/v1/', '/v1beta/'),
+      path => path.replace('/workspaces/', '/Workspaces/'),
+      path => path.replace('/workspaces/', '%2fworkspaces%2f'),
+      path => path.replace('/workspaces/', '/%77orkspaces/'),
+      path => `${path}/`,
+      path => `${path}/..`,
+      path => `${path}/%2e%2e`,
+      path => path.replace(mine, `${mine};x`),
+      path => path.replace(mine, `${mine}%00`),
+      path => path.replace(mine, `${mine}/../${theirs}`),
+      path => path.replace(mine, `${mine}%2f..%2f${theirs}`),
+      path => path.replace(mine, `${theirs}/../${mine}`),
+      path => path.replace(mine, `${mine},${theirs}`),
+      path => path.replace(mine, `${mine}%20`),
+      path => path.replace(mine, mine.toUpperCase()),
+    ]
+    for (const turn of turns) {
+      const { status, json } = await ask(here.mine, turn(call), { body: bodyFor(row) })
+      expect([400, 404, 405], turn(call)).toContain(status)
+      expect(['invalid_request', 'resource_not_found', 'method_not_allowed']).toContain(json.error.code)
+    }
+  })
+
+  test('and none of it has changed anything', async () => expect(await lengths()).toEqual(before))
+})
+
+/** The name of the entries of a list, as the paths below it have it. */
+const ownId = (path: string): string | undefined =>
+  rows
+    .map(([, row]) => row.path)
+    .find(other => other.startsWith(`${path}/:`))
+    ?.slice(path.length + 2)

@@ -1,0 +1,73 @@
+import { type Api, createApi, type Route, routes, type WorkspaceRoute } from '@signalbox/api'
+import { createGateway, type Gateway } from '@signalbox/core'
+import { responsesProvider } from '@signalbox/core/dialects'
+import { webClock } from '@signalbox/core/runtime'
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { testModels } from '../../src/gateway.ts'
+import { scriptedProvider } from '../../src/scripted-provider.ts'
+import type { House } from './asking.ts'
+import { makers } from './samples.ts'
+
+export interface Stage {
+  readonly gateway: Gateway
+  readonly storage: Storage
+  readonly api: Api
+  readonly mine: House
+  readonly theirs: House
+}
+
+export const managed: readonly WorkspaceRoute[] = routes.filter((row): row is WorkspaceRoute => row.of === 'workspace')
+export const rows = managed.map(row => [`${row.method} ${row.path.replace('/v1/workspaces/:workspace_id', '…')}`, row] as const)
+
+/** Ids that nobody has. */
+export const nowhere = '0190a000-0000-7000-8000-00000000dead'
+
+export async function stage(): Promise<Stage> {
+  const storage = memoryStorage()
+  const unlimited = { inferenceRpm: 1e9, managementReadsRpm: 1e9, managementWritesRpm: 1e9 }
+  const provider = scriptedProvider({ id: 'scripted', dialect: responsesProvider, acts: [] })
+  const gateway = createGateway({
+    providers: [provider],
+    models: testModels([{ id: 'scripted', dialect: 'responses' }]),
+    storage,
+    // Two answers differ in what was asked, not in when.
+    clock: { ...webClock(), now: () => Date.UTC(2026, 0, 1) },
+    limits: unlimited,
+    logger: { info: () => {}, warn: () => {}, error: () => {} },
+  })
+  const api = createApi(gateway)
+  const house = async (name: string): Promise<House> => {
+    const { id } = await gateway.workspaces.create({ name })
+    await gateway.workspaces(id).billing.credit({ reference: 'first', amount: 1_000_000_000 })
+    const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'all', scopes: '*' })
+    return { api, workspaceId: id, secret, made: new Map() }
+  }
+  return { gateway, storage, api, mine: await house('Mine'), theirs: await house('Theirs') }
+}
+
+/** The names that a path leaves open, beside the workspace. */
+export const openIn = ({ path }: Route): readonly string[] =>
+  [...path.matchAll(/:([a-z_]+)/g)].flatMap(([, name = '']) => (name === 'workspace_id' ? [] : [name]))
+
+/** What a house has under a name; made when first asked for. */
+export async function madeIn(house: House, name: string): Promise<string> {
+  const known = house.made.get(name)
+  if (known !== undefined) return known
+  const make = makers[name]
+  if (make === undefined) throw new Error(`Nobody knows how to make a ":${name}": add it to \`makers\` in test/matrix/samples.ts.`)
+  const id = await make(house)
+  if (!id) throw new Error(`Making a ":${name}" led to nothing: see \`makers\` and \`bodies\` in test/matrix/samples.ts.`)
+  house.made.set(name, id)
+  return id
+}
+
+/** Method and path of a row in a house, with what is there; `ids` instead of it. */
+export async function callOf(row: Route, house: House, ids: Readonly<Record<string, string>> = {}): Promise<string> {
+  const all: Record<string, string> = { workspace_id: house.workspaceId }
+  for (const name of openIn(row)) all[name] = ids[name] ?? (await madeIn(house, name))
+  return `${row.method} ${row.path.replace(/:([a-z_]+)\+?/g, (_, name: string) => ids[name] ?? all[name] ?? '')}`
+}
+
+/** The chain of a house as it is now: what changed is in it. */
+export const audited = ({ storage }: Stage, { workspaceId }: House) => storage.audit.chain(workspaceId, { after: 0, limit: 1_000 })
