@@ -102,9 +102,12 @@ export function refused(
 ): void {
   const taken = takenNow(capacity, now)
   if (capacity.cap !== Number.POSITIVE_INFINITY) refill(capacity, now)
-  capacity.cap = Math.max(least, Math.min(capacity.cap, below * Math.max(taken, least)))
-  capacity.tokens = Math.min(capacity.tokens, 0)
-  capacity.at = now
+  // Who took nothing before it has not shown what it takes, only that it is to be left alone for a while.
+  if (taken >= least) {
+    capacity.cap = Math.max(least, Math.min(capacity.cap, below * taken))
+    capacity.tokens = Math.min(capacity.tokens, 0)
+    capacity.at = now
+  }
   const waitMs = Math.min(longestHoldMs, firstHoldMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * asked.chance)
   capacity.refusals += 1
   hold(capacity, now + asWait(asked.retryAfterMs ?? waitMs))

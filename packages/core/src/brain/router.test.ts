@@ -174,6 +174,16 @@ test('who asked to be left alone is, until the time that it named', () => {
   expect(router.plan({ inputTokens: 10 }).choices()[0].offer.id).toBe('cheap')
 })
 
+test('a limit met before anything was taken holds an offer back for a moment, not at a rate that nobody has seen', () => {
+  let now = 0
+  const router = createRouter({ offers, clock: { now: () => now } })
+  const first = router.plan({ inputTokens: 900 }).next() as Choice
+  router.failed(router.started(first), { kind: 'rate_limited' })
+  expect(router.plan({ inputTokens: 900, dry: true }).choices()[0].offer.id).not.toBe(first.offer.id)
+  now = 1_000
+  expect(router.plan({ inputTokens: 900, dry: true }).choices()[0].offer.id).toBe(first.offer.id)
+})
+
 test('an order of the caller’s own stands above the loss, but not above a limit', () => {
   const router = createRouter({ offers, clock: { now: () => 0 } })
   const rank = ({ id }: RouterOffer): number => (id === 'dear' ? 0 : 1)
