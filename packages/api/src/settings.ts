@@ -7,6 +7,8 @@ export interface ApiOptions {
   readonly holdMs?: number
   /** Silence after which a stream says a comment. Default 15,000. */
   readonly keepAliveMs?: number
+  /** Rows of an export. Default 100,000. */
+  readonly exportRows?: number
   /** Stands before every path, as in `/api`. Default: nothing. */
   readonly basePath?: string
   /** Off by default: browsers of other sites get no answer that they may read. */
@@ -24,6 +26,7 @@ export interface Settings {
   readonly bodyBytes: number
   readonly holdMs: number
   readonly keepAliveMs: number
+  readonly exportRows: number
   readonly basePath: string
   readonly cors: Cors | undefined
   readonly onRequest: ((line: RequestLine) => void) | undefined
@@ -33,6 +36,7 @@ export const settingsOf = (options: ApiOptions = {}): Settings => ({
   bodyBytes: options.bodyBytes ?? 33_554_432,
   holdMs: options.holdMs ?? 10_000,
   keepAliveMs: options.keepAliveMs ?? 15_000,
+  exportRows: options.exportRows ?? 100_000,
   basePath: checkedBase(options.basePath ?? ''),
   cors: options.cors,
   onRequest: options.onRequest,

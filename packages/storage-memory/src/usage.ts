@@ -45,6 +45,7 @@ export function memoryUsage(maxRows: number): UsageStore {
       const isListed = (row: UsageRow): boolean => isIn(row, query)
       return found.slice(begin).filter(isListed).slice(0, Math.max(0, limit)).map(copy)
     },
+    count: async ({ most, ...query }) => Math.min(Math.max(0, most), rows.slice(-maxRows).filter(row => isIn(row, query)).length),
     async forget({ workspaceId, before, most }) {
       const gone = new Set(ordered(row => row.workspaceId === workspaceId && row.at < before).slice(0, Math.max(0, most)))
       rows = rows.filter(row => !gone.has(row))

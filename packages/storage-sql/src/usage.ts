@@ -42,6 +42,7 @@ export function sqliteUsage(connection: Connection): UsageStore {
       }),
     totals: sqliteTotals(connection, { rollup, reading }),
     list: sqliteList(connection, { rollup, reading }),
+    count: sqliteCount(connection, { rollup, reading }),
     forget: sqliteForget(connection, rollup),
   }
 }
@@ -63,8 +64,7 @@ function sqliteList({ db, read }: Connection, { rollup, reading }: { readonly ro
     const last = found ? Number(found.at) : Number.MAX_SAFE_INTEGER
     const seq = Number(found?.seq ?? 0)
     const range = meetOf(query, { from: query.from, to: last + 1 })
-    if (query.keyId === undefined && query.model === undefined && query.provider === undefined)
-      return pageOf({ ...query, ...range }, { last, seq, limit })
+    if (!isFiltered(query)) return pageOf({ ...query, ...range }, { last, seq, limit })
     await rollup.catchUp(FEW)
     const rows: UsageRow[] = []
     const hours = await reading.hoursOf({ ...query, ...range })
@@ -75,6 +75,31 @@ function sqliteList({ db, read }: Connection, { rollup, reading }: { readonly ro
       await setImmediate()
     }
     return rows
+  }
+}
+
+const isFiltered = ({ keyId, model, provider }: UsageQuery): boolean => keyId !== undefined || model !== undefined || provider !== undefined
+
+/** Without a filter the index alone is read; with one, the hours that have what it names. */
+function sqliteCount(
+  { db, read }: Connection,
+  { rollup, reading }: { readonly rollup: Rollup; readonly reading: UsageReading },
+): UsageStore['count'] {
+  const all = db.prepare('SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE workspace_id = ? AND at >= ? AND at < ? LIMIT ?)')
+  const some = db.prepare(`SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE ${MATCHING} LIMIT :most)`)
+  return async ({ most, ...query }) => {
+    if (most <= 0) return 0
+    const { workspaceId, from, to } = query
+    if (!isFiltered(query)) return read(() => Number(all.get(workspaceId, from, to, most)?.rows))
+    await rollup.catchUp(FEW)
+    let count = 0
+    for (const start of await reading.hoursOf(query)) {
+      const hour = meetOf(query, { from: start, to: start + intervalMs.hour })
+      count += await read(() => Number(some.get({ ...valuesOf({ ...query, ...hour }), most: most - count })?.rows))
+      if (count >= most) break
+      await setImmediate()
+    }
+    return count
   }
 }
 

@@ -12,6 +12,8 @@ export interface UsageStore {
   totals(query: TotalsQuery): Promise<readonly UsageTotal[]>
   /** Newest first; of two at the same time, the one appended later. `after` goes on after the row of this id; one that is not there has nothing after it. */
   list(query: UsageQuery & { readonly limit: number; readonly after?: string }): Promise<readonly UsageRow[]>
+  /** How many rows there are, counted up to `most`. */
+  count(query: UsageQuery & { readonly most: number }): Promise<number>
   /** Forgets rows from before a time, oldest first, at most so many; says how many it were. Totals may still count them, and the id is free again. */
   forget(input: { readonly workspaceId: string; readonly before: number; readonly most: number }): Promise<number>
 }

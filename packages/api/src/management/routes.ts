@@ -1,8 +1,11 @@
 import type { Route } from '../routes.ts'
+import { analyticsRoutes } from './analytics.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditEventRoutes } from './audit-events.ts'
 import { acceptInviteRoute, inviteRoutes } from './invites.ts'
+import { keyUsageRoutes } from './key-usage.ts'
 import { memberRoutes } from './members.ts'
+import { requestRoutes } from './requests.ts'
 import { routingDefaultsRoutes } from './routing-defaults.ts'
 import { settingsRoutes } from './settings.ts'
 
@@ -22,10 +25,13 @@ import { settingsRoutes } from './settings.ts'
  */
 export const managementRoutes: readonly Route[] = [
   ...apiKeyRoutes,
+  ...keyUsageRoutes,
   ...settingsRoutes,
   ...routingDefaultsRoutes,
   ...memberRoutes,
   ...inviteRoutes,
   acceptInviteRoute,
   ...auditEventRoutes,
+  ...analyticsRoutes,
+  ...requestRoutes,
 ]

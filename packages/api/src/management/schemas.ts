@@ -1,19 +1,25 @@
 import * as z from 'zod'
+import { analyticsSchemas } from './analytics.ts'
 import { apiKeySchemas } from './api-keys.ts'
 import { auditEventSchemas } from './audit-events.ts'
 import { inviteSchemas } from './invites.ts'
+import { keyUsageSchemas } from './key-usage.ts'
 import { memberSchemas } from './members.ts'
+import { requestSchemas } from './requests.ts'
 import { routingDefaultsSchemas } from './routing-defaults.ts'
 import { settingsSchemas } from './settings.ts'
 
 /** What the rows of workspaces take and give. */
 export const managementSchemas = () => ({
   ...apiKeySchemas(),
+  ...keyUsageSchemas(),
   ...settingsSchemas(),
   ...routingDefaultsSchemas(),
   ...memberSchemas(),
   ...inviteSchemas(),
   ...auditEventSchemas(),
+  ...analyticsSchemas(),
+  ...requestSchemas(),
   Acknowledgement: acknowledgement(),
 })
 

@@ -1,33 +1,19 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { keepByok } from '../management/byok.ts'
-import { makeRegistrar } from '../management/register.ts'
-import { workspacesOf } from '../management/workspaces.ts'
-import { makeKeyRing } from '../runtime/seal.ts'
-import { webClock, webIds, webTransport } from '../runtime/web.ts'
-import { makeAuthenticator } from './authenticate.ts'
-import { keepVault } from './credentials.ts'
-import { recordsOf } from './records.ts'
+import { createGateway } from '../gateway.ts'
+import { webClock, webIds } from '../runtime/web.ts'
 import { profileOf } from './scopes.ts'
 import { isSecret, makeSecret, prefixOf } from './secret.ts'
-import { keepTerms } from './terms.ts'
 
 const ids = webIds()
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
+/** The same storage and time again: another process. */
 const house = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
-  const clock = { ...webClock(), now: () => now.ms }
-  const records = recordsOf(storage.records)
-  const terms = keepTerms({ records, clock, open: async () => new Map() })
-  const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
-  const register = makeRegistrar({ storage, terms, clock, ids })
-  const vault = keepVault({ ring: makeKeyRing(() => [new Uint8Array(32)]), policyOf: () => undefined, logger })
-  const setting = { vault, records, register, providers: new Map(), tiersOf: () => [], lasting: false, transport: webTransport() }
-  const byok = keepByok({ ...setting, clock, logger })
-  const house = { storage, records, register, terms, authenticator, clock, ids, logger, byok }
-  const workspaces = workspacesOf({ ...house, strategies: [], hooks: {} })
+  const gateway = createGateway({ providers: [], models: [], storage, logger, clock: { ...webClock(), now: () => now.ms } })
+  const { authenticate, workspaces } = gateway
   await workspaces.create({ id: 'w', name: 'W' })
-  return { storage, authenticator, keys: workspaces('w').apiKeys, workspaces, now }
+  return { storage, authenticator: { authenticate }, keys: workspaces('w').apiKeys, workspaces, now }
 }
 
 test('a secret has the form of a key, and its checksum tells one wrong character', () => {

@@ -6,6 +6,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { sha256 } from '../runtime/web.ts'
 import { absent, checkText, checkWhole, wrong } from './check.ts'
 import { budgetsGone, type KeyBudget, type KeyBudgetChange, keyBudget, noBudgetPart } from './key-budgets.ts'
+import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
 import type { Actor, Desk } from './ports.ts'
 import { wireNames } from './wire-names.ts'
 
@@ -24,6 +25,8 @@ export interface ApiKeys {
   update(id: string, input: ApiKeyChange): Promise<ApiKey>
   /** It stops working: here at once, in other processes within 60 s. A second time changes nothing. */
   revoke(id: string): Promise<ApiKey>
+  /** What it was used for in the current day, week or month (UTC). Also of one that is revoked. */
+  usage(id: string, options?: { readonly period?: UsagePeriod }): Promise<KeyUsage>
 }
 
 export interface NewApiKey {
@@ -72,15 +75,17 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
       return (await records.list('key', { workspaceId, groups, limit, ...(after !== undefined && { after }) })).map(told)
     },
     get: async id => told(await keyOf(id)),
+    usage: async (id, { period = 'month' } = {}) => keyUsage(desk, (await keyOf(id)).id, period),
     async update(id, input) {
       checkChange(input, clock.now())
       const updated = await register(workspaceId, actor, async () => {
         const key = await keyOf(id)
+        if (Object.keys(input).length === 0) return { events: [], result: key }
         const body = withChange(key.body, input)
         const { budget, ...changes } = input
         const part = budget === undefined ? noBudgetPart : await keyBudget(ports, { ...key, body }, budget)
         return {
-          puts: [changed(key, { body }), ...part.puts],
+          puts: [changed(key, { body: { ...nothingLeft, ...body } }), ...part.puts],
           removals: part.removals,
           events: [{ event: 'api_key.updated', subject: { type: 'api_key', id }, changes: wireNames(changes) }, ...part.events],
           result: { ...key, body },
@@ -173,6 +178,9 @@ function sameWorkspace(key: Kept<'key'>, workspaceId: string): Kept<'key'> {
     param: 'secret',
   })
 }
+
+/** What is not in a changed body is to go, not to stay. */
+const nothingLeft = { limits: undefined, expiresAt: undefined }
 
 function withChange({ limits, expiresAt: _, ...body }: KeyBody, { name = body.name, rateLimitRpm, expiresAt }: ApiKeyChange): KeyBody {
   const until = expiresAt === undefined ? _ : expiresAt?.getTime()

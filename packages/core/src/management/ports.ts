@@ -2,9 +2,11 @@ import type { Storage } from '@signalbox/storage'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
+import type { Evidence } from '../brain/evidence.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
 import type { Byok } from './byok.ts'
 import type { Registrar } from './register.ts'
+import type { BillingOptions, Reloads } from './reloads.ts'
 
 /** What every resource of a workspace works with. */
 export interface ManagementPorts {
@@ -19,7 +21,12 @@ export interface ManagementPorts {
   /** Names of the strategies that a request may ask for. */
   readonly strategies: readonly string[]
   readonly hooks: Hooks
+  /** Reads what a usage row keeps of how its request was routed. */
+  readonly evidenceFrom: (text: string) => Evidence | undefined
   readonly byok: Byok
+  readonly billing?: BillingOptions | undefined
+  /** Absent: no workspace can turn auto reload on. */
+  readonly reloads?: Reloads | undefined
 }
 
 /** Who manages. In process nothing need be said: then it is the operator, who may do everything. */

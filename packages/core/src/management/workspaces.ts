@@ -1,15 +1,17 @@
 import type { WorkspaceBody } from '../access/kinds.ts'
 import { made } from '../access/records.ts'
+import { type Analytics, analyticsOf } from './analytics.ts'
 import { type ApiKeys, apiKeysOf } from './api-keys.ts'
 import { type AuditEvents, auditEventsOf } from './audit-events.ts'
 import { type Billing, billingOf } from './billing.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
+import { type ByokKeys, byokKeysOf } from './byok-keys.ts'
 import { acceptInvite, type Invites, invitesOf } from './invites.ts'
 import { type Member, type Members, membersOf } from './members.ts'
-import { type ByokKeys, byokKeysOf } from './byok-keys.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
 import { type RoutingDefaultsDesk, routingDefaultsOf } from './routing-defaults.ts'
 import { type SettingsDesk, settingsOf } from './settings.ts'
+import { type SubscriptionDesk, subscriptionOf } from './subscription.ts'
 
 /**
  * The workspaces of the gateway, and what each of them owns.
@@ -45,6 +47,8 @@ export interface Workspace {
   readonly members: Members
   readonly invites: Invites
   readonly auditEvents: AuditEvents
+  readonly analytics: Analytics
+  readonly subscription: SubscriptionDesk
 }
 
 export function workspacesOf(ports: ManagementPorts): Workspaces {
@@ -77,4 +81,6 @@ const workspaceOf = (desk: Desk): Workspace => ({
   members: membersOf(desk),
   invites: invitesOf(desk),
   auditEvents: auditEventsOf(desk),
+  analytics: analyticsOf(desk),
+  subscription: subscriptionOf(desk),
 })

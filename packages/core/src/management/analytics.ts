@@ -1,0 +1,199 @@
+import { quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
+import type { Evidence } from '../brain/evidence.ts'
+import { storeDown } from '../errors/gateway-error.ts'
+import { absent, wrong } from './check.ts'
+import type { Desk } from './ports.ts'
+
+/** Which requests. Times are Unix milliseconds, `from` included, `to` not; default: the last 30 days. */
+export interface AnalyticsQuery {
+  readonly from?: number
+  readonly to?: number
+  /** Canonical id. */
+  readonly model?: string
+  readonly provider?: string
+  readonly apiKeyId?: string
+}
+
+export interface Analytics {
+  /** @example (await gateway.workspaces(id).analytics.summary()).firstContentMs.p95 */
+  summary(query?: AnalyticsQuery): Promise<Summary>
+  /** One series for each group, or one in all. Intervals without a request are left out. */
+  trends(
+    query?: AnalyticsQuery & { readonly interval?: 'hour' | 'day'; readonly groupBy?: TotalsQuery['groupBy'] },
+  ): Promise<readonly Series[]>
+  /** The request log, newest first: never prompt or answer text. */
+  requests(query?: AnalyticsQuery & { readonly after?: string; readonly limit?: number }): Promise<readonly UsageRow[]>
+  /** Throws `resource_not_found`. */
+  request(id: string): Promise<UsageRow>
+  /** Why a request went where it did. Throws `resource_not_found` where that was not kept. */
+  routing(id: string): Promise<Evidence>
+  /** How many requests there are, counted up to `most`. */
+  count(query: AnalyticsQuery, most: number): Promise<number>
+  /** The request log a page at a time, newest first, at most `most` rows: memory holds one page. */
+  pages(query: AnalyticsQuery, most: number): AsyncIterableIterator<readonly UsageRow[]>
+}
+
+/** Counts, tokens and money (microdollars). Quantiles are off by 2.5 % at most; absent where nothing was measured. */
+export interface Summary {
+  readonly from: number
+  readonly to: number
+  readonly requests: number
+  readonly errors: number
+  readonly rateLimited: number
+  readonly abandoned: number
+  readonly fallbacks: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly reasoningTokens: number
+  readonly cost: number
+  readonly byokRequests: number
+  readonly byokCost: number
+  readonly durationMs: Quantiles
+  readonly firstContentMs: Quantiles
+  readonly tokensPerSecond: Pick<Quantiles, 'p50'>
+}
+
+export interface Quantiles {
+  readonly p50?: number
+  readonly p95?: number
+  readonly p99?: number
+}
+
+export interface Series {
+  /** Model, provider or key id, where groups were asked for. */
+  readonly group?: string
+  readonly points: readonly (Omit<Summary, 'from' | 'to'> & { readonly start: number })[]
+}
+
+const dayMs = 86_400_000
+const usualDays = 30
+/** A page of an export. */
+const rowsAtOnce = 500
+/** So that a trend by the hour stays one answer. */
+const mostPoints = 1_000
+
+export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
+  const { usage } = ports.storage
+  const asked = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
+  const orDown = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((reason: unknown) => {
+      throw storeDown(reason)
+    })
+  const request = async (id: string): Promise<UsageRow> => {
+    const row = await orDown(usage.find(workspaceId, id))
+    if (!row) throw absent('request', id)
+    return row
+  }
+  return {
+    request,
+    async summary(query = {}) {
+      const range = asked(query)
+      const [total] = await orDown(usage.totals(range))
+      return { from: range.from, to: range.to, ...summaryOf(total) }
+    },
+    async trends({ interval = 'day', groupBy, ...query } = {}) {
+      const range = asked(query)
+      if (interval === 'hour' && range.to - range.from > (mostPoints * dayMs) / 24)
+        throw wrong('interval', interval, `\`day\` for more than ${Math.floor(mostPoints / 24)} days`)
+      return seriesOf(await orDown(usage.totals({ ...range, interval, ...(groupBy && { groupBy }) })))
+    },
+    requests: ({ after, limit = 100, ...query } = {}) =>
+      orDown(usage.list({ ...asked(query), limit, ...(after !== undefined && { after }) })),
+    async routing(id) {
+      const { routing } = await request(id)
+      const evidence = routing === undefined ? undefined : ports.evidenceFrom(routing)
+      if (!evidence) throw absent('routing evidence of the request', id)
+      return evidence
+    },
+    count: (query, most) => orDown(usage.count({ ...asked(query), most })),
+    async *pages(query, most) {
+      const range = asked(query)
+      let after: string | undefined
+      for (let left = most; left > 0; ) {
+        const limit = Math.min(left, rowsAtOnce)
+        const rows = await orDown(usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
+        if (rows.length > 0) yield rows
+        if (rows.length < limit) return
+        after = rows.at(-1)?.id
+        left -= rows.length
+      }
+    },
+  }
+}
+
+/** Years in which nothing was kept need not be looked through. */
+const mostDays = 400
+
+function rangeOf({ from, to, model, provider, apiKeyId }: AnalyticsQuery, workspaceId: string, now: number): UsageQuery {
+  const until = to ?? Math.max(now + 1, from ?? 0)
+  const since = from ?? until - usualDays * dayMs
+  if (!(since < until)) throw wrong('from', new Date(since).toISOString(), 'a time before `to`')
+  if (until - since > mostDays * dayMs) throw wrong('from', new Date(since).toISOString(), `a time at most ${mostDays} days before \`to\``)
+  return {
+    workspaceId,
+    from: since,
+    to: until,
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(apiKeyId !== undefined && { keyId: apiKeyId }),
+  }
+}
+
+type Figures = Omit<Summary, 'from' | 'to'>
+
+function summaryOf(total: UsageTotal | undefined): Figures {
+  if (!total) return nothing
+  const { start: _, group: __, durations, firstContents, speeds, ...counts } = total
+  const { p50 } = quantilesOf(speeds)
+  return {
+    ...counts,
+    durationMs: quantilesOf(durations),
+    firstContentMs: quantilesOf(firstContents),
+    tokensPerSecond: p50 === undefined ? {} : { p50 },
+  }
+}
+
+const nothing: Figures = {
+  requests: 0,
+  errors: 0,
+  rateLimited: 0,
+  abandoned: 0,
+  fallbacks: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  cost: 0,
+  byokRequests: 0,
+  byokCost: 0,
+  durationMs: {},
+  firstContentMs: {},
+  tokensPerSecond: {},
+}
+
+const asked = [
+  ['p50', 0.5],
+  ['p95', 0.95],
+  ['p99', 0.99],
+] as const
+
+const quantilesOf = (bins: UsageTotal['durations']): Quantiles =>
+  Object.fromEntries(
+    asked.flatMap(([name, share]) => {
+      const value = quantileOf(bins, share)
+      return value === undefined ? [] : [[name, Math.round(value * 10) / 10]]
+    }),
+  )
+
+function seriesOf(totals: readonly UsageTotal[]): readonly Series[] {
+  const points = new Map<string | undefined, Series['points'][number][]>()
+  for (const total of totals) {
+    const series = points.get(total.group) ?? []
+    points.set(total.group, series)
+    series.push({ start: total.start ?? 0, ...summaryOf(total) })
+  }
+  return Array.from(points, ([group, each]) => ({ ...(group !== undefined && { group }), points: each }))
+}

@@ -1,0 +1,30 @@
+import { periodOf } from '../access/accounts.ts'
+import { storeDown } from '../errors/gateway-error.ts'
+import type { Desk } from './ports.ts'
+
+/** What a key was used for in the current period of UTC. Money is microdollars charged; times are Unix milliseconds, `end` not included. */
+export interface KeyUsage {
+  readonly keyId: string
+  readonly workspaceId: string
+  readonly period: UsagePeriod
+  readonly start: number
+  readonly end: number
+  readonly requests: number
+  readonly errors: number
+  readonly rateLimited: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: number
+}
+
+export type UsagePeriod = 'day' | 'week' | 'month'
+
+export async function keyUsage({ ports, workspaceId }: Desk, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
+  const now = ports.clock.now()
+  const { start = now, end = now } = periodOf(period, now)
+  const [total] = await ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }).catch((reason: unknown) => {
+    throw storeDown(reason)
+  })
+  const { requests = 0, errors = 0, rateLimited = 0, inputTokens = 0, outputTokens = 0, cost = 0 } = total ?? {}
+  return { keyId, workspaceId, period, start, end, requests, errors, rateLimited, inputTokens, outputTokens, cost }
+}
