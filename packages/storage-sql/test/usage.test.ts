@@ -90,7 +90,8 @@ test('kill -9 while rows are counted into totals leaves neither too few nor too 
 
 test('rows that were forgotten count in whole hours, and no longer where rows have to be read', async () => {
   const usage = openUsage(temporaryFile())
-  await Promise.all(Array.from({ length: 1_500 }, (_, n) => usage.append(makeRow(`req_${n}`, n))))
+  // The oldest come last: they are not in the kept totals yet.
+  await Promise.all(Array.from({ length: 1_700 }, (_, i) => 1_699 - i).map(n => usage.append(makeRow(`req_${n}`, n))))
   // Two minutes before the end of an hour, of which nine rows are forgotten.
   const before = MIDNIGHT + 2 * intervalMs.day - 120_000
   const ways: readonly Partial<TotalsQuery>[] = [{}, { interval: 'day', groupBy: 'model' }, { interval: 'hour', keyId: 'key_2' }]
