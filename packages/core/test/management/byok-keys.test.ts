@@ -1,0 +1,234 @@
+import { webClock } from '@signalbox/core/runtime'
+import { describe, expect, test, vi } from 'vitest'
+import { byokStage, openaiKey, refused, served, settled } from './byok-stage.ts'
+import { codeOf, stage } from './stage.ts'
+
+describe('a key that a workspace brings', () => {
+  test('is told of without its secret, is pending at first, and valid once its provider has taken it', async () => {
+    const { keys, seen } = await byokStage()
+    const made = await keys.create(openaiKey)
+    expect(made).toMatchObject({
+      workspaceId: 'w',
+      provider: 'openai',
+      name: 'one',
+      prefix: 'sk-o…',
+      isDefault: true,
+      disabled: false,
+      validationStatus: 'pending',
+      accountTier: 'free',
+      accountTierSource: 'fallback',
+    })
+    expect(made).not.toHaveProperty('lastValidatedAt')
+    expect(await settled(keys, made.id)).toMatchObject({ validationStatus: 'valid', lastValidatedAt: expect.any(Number) })
+    expect(seen).toEqual([{ url: 'https://api.openai.com/v1/models', method: 'GET', secret: openaiKey.apiKey }])
+  })
+
+  test.each([
+    [401, 'invalid'],
+    [403, 'invalid'],
+    [404, 'error'],
+    [429, 'error'],
+    [500, 'error'],
+    [302, 'error'],
+    [204, 'valid'],
+  ])('that its provider answers with %i is %s', async (status, expected) => {
+    const { keys, vendor } = await byokStage()
+    vendor(() => ({ status }))
+    expect(await settled(keys, (await keys.create(openaiKey)).id)).toMatchObject({ validationStatus: expected })
+  })
+
+  test('of a provider that says no with another status is invalid as well', async () => {
+    const { keys, vendor } = await byokStage()
+    vendor(() => ({
+      status: 400,
+      body: { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+    }))
+    const { id } = await keys.create({ provider: 'google', apiKey: 'AIza-something', name: 'g' })
+    expect(await settled(keys, id)).toMatchObject({ validationStatus: 'invalid' })
+  })
+
+  test('that nobody answered for is an error, and still used', async () => {
+    const { keys, vendor, ask, asked } = await byokStage()
+    vendor(({ method }) => (method === 'GET' ? Promise.reject(new Error('reset')) : served({ method })))
+    expect(await settled(keys, (await keys.create(openaiKey)).id)).toMatchObject({ validationStatus: 'error' })
+    await ask()
+    expect(asked()).toEqual([openaiKey.apiKey])
+  })
+
+  test.each([
+    [{ provider: 'opnai' }, /no provider "opnai" here.*"openai"/],
+    [{ provider: 'sim' }, /`provider` is "sim"/],
+    [{ apiKey: 'short' }, /`api_key`/],
+    [{ apiKey: 'with space in it' }, /`api_key`/],
+    [{ apiKey: 'sk-ümlaut-and-more' }, /`api_key`/],
+    [{ apiKey: '{"json": "is not for everyone"}' }, /`api_key` is JSON/],
+    [{ apiKey: `sk-${'x'.repeat(5_000)}` }, /`api_key`/],
+    [{ name: '' }, /`name`/],
+    [{ accountTier: 'tier_9' }, /`account_tier` is "tier_9".*free, tier_1, tier_2, zdr/],
+    [{ provider: 'anthropic', accountTier: 'start' }, /No account tiers are known of "anthropic"/],
+    [{ extra: { region: 'x' } }, /`extra` of a key for "openai" takes nothing/],
+    [{ provider: 'azure' }, /resource/],
+    [{ provider: 'azure', extra: { resource: 'evil.example/?' } }, /extra\.resource/],
+    [{ provider: 'cloudflare-workers-ai' }, /account_id/],
+  ])('of %j is refused, naming the field and never the secret', async (input, words) => {
+    const { keys, seen } = await byokStage()
+    const error = await keys.create({ ...openaiKey, ...input }).catch((reason: Error) => reason)
+    expect(error).toMatchObject({ code: 'invalid_parameter_value', message: expect.stringMatching(words) })
+    expect(String(error)).not.toContain(input.apiKey ?? openaiKey.apiKey)
+    expect(seen).toEqual([])
+  })
+
+  test('is taken once: the same secret of the same provider is a duplicate, here and nowhere else', async () => {
+    const { keys, gateway } = await byokStage()
+    await keys.create(openaiKey)
+    expect(await codeOf(keys.create({ ...openaiKey, name: 'again' }))).toBe('duplicate_resource')
+    expect(await codeOf(keys.create({ ...openaiKey, provider: 'other' }))).toBe('nothing went wrong')
+    expect(await codeOf(gateway.workspaces('other').byokKeys.create(openaiKey))).toBe('nothing went wrong')
+    const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789' })
+    expect(await codeOf(keys.update(second.id, { apiKey: openaiKey.apiKey }))).toBe('duplicate_resource')
+  })
+
+  test('is refused where it could not be read after a restart, and the way out is named', async () => {
+    const { gateway } = await stage({ providers: [] })
+    const { gateway: without } = await byokStage({ sealingKey: undefined as never })
+    await expect(without.workspaces('w').byokKeys.create(openaiKey)).rejects.toMatchObject({
+      code: 'operation_not_allowed',
+      message: expect.stringContaining('`sealingKey`'),
+    })
+    expect(await codeOf(gateway.workspaces('nowhere').byokKeys.get('x'))).toBe('resource_not_found')
+  })
+
+  test('belongs to its workspace: another one cannot see, change, validate or delete it', async () => {
+    const { keys, gateway } = await byokStage()
+    const { id } = await keys.create(openaiKey)
+    const theirs = gateway.workspaces('other').byokKeys
+    for (const call of [theirs.get(id), theirs.update(id, { name: 'x' }), theirs.validate(id), theirs.delete(id)])
+      expect(await codeOf(call)).toBe('resource_not_found')
+    expect(await theirs.list()).toEqual([])
+  })
+})
+
+describe('the default of a provider', () => {
+  test('is the first, until another is made it: there is never more than one', async () => {
+    const { keys } = await byokStage()
+    const first = await keys.create(openaiKey)
+    const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789', name: 'two' })
+    const third = await keys.create({ ...openaiKey, apiKey: 'sk-three-012345678', name: 'three', isDefault: true })
+    const elsewhere = await keys.create({ ...openaiKey, provider: 'other' })
+    const defaults = async () => (await keys.list()).filter(({ isDefault }) => isDefault).map(({ id }) => id)
+    expect([first.isDefault, second.isDefault, third.isDefault]).toEqual([true, false, true])
+    expect(await defaults()).toEqual([third.id, elsewhere.id])
+    await keys.update(second.id, { isDefault: true })
+    expect(await defaults()).toEqual([second.id, elsewhere.id])
+    expect(await codeOf(keys.update(second.id, { isDefault: false }))).toBe('state_precondition_failed')
+    await keys.delete(second.id)
+    expect(await defaults()).toEqual([elsewhere.id])
+  })
+
+  test('is one also where many are brought at the same time', async () => {
+    const { keys, storage, now } = await byokStage()
+    const { keys: elsewhere } = await byokStage({ storage, now })
+    await Promise.all(
+      Array.from({ length: 8 }, (_, at) => (at % 2 ? keys : elsewhere).create({ ...openaiKey, apiKey: `sk-many-0123456-${at}` })),
+    )
+    expect((await keys.list()).filter(({ isDefault }) => isDefault)).toHaveLength(1)
+  })
+})
+
+describe('changing a key', () => {
+  test('with another secret puts it in the place of the old one, and looks at it anew', async () => {
+    const { keys, ask, asked, seen } = await byokStage()
+    const { id } = await keys.create(openaiKey)
+    await settled(keys, id)
+    const changed = await keys.update(id, { apiKey: 'sk-new-0123456789', name: 'renamed' })
+    expect(changed).toMatchObject({ id, name: 'renamed', validationStatus: 'pending', prefix: 'sk-n…' })
+    expect(changed).not.toHaveProperty('lastValidatedAt')
+    await settled(keys, id)
+    await ask()
+    expect(asked()).toEqual(['sk-new-0123456789'])
+    expect(seen.filter(({ method }) => method === 'GET').map(({ secret }) => secret)).toEqual([openaiKey.apiKey, 'sk-new-0123456789'])
+    expect(await codeOf(keys.create(openaiKey))).toBe('nothing went wrong')
+  })
+
+  test('while it is being looked at does not leave the new secret pending, nor judge it by the old one', async () => {
+    const { keys, vendor } = await byokStage()
+    let answer = (): void => {}
+    const first = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    vendor(async request => {
+      if (request.headers.authorization !== `Bearer ${openaiKey.apiKey}`) return served(request)
+      await first
+      return refused(request)
+    })
+    const { id } = await keys.create(openaiKey)
+    await keys.update(id, { apiKey: 'sk-new-0123456789' })
+    answer()
+    expect(await settled(keys, id)).toMatchObject({ validationStatus: 'valid' })
+  })
+
+  test('a tier that somebody named stays, until it is taken back', async () => {
+    const { keys } = await byokStage()
+    const { id } = await keys.create({ ...openaiKey, accountTier: 'tier_2' })
+    expect(await keys.get(id)).toMatchObject({ accountTier: 'tier_2', accountTierSource: 'user_specified' })
+    expect(await codeOf(keys.update(id, { accountTier: 'nonsense' }))).toBe('invalid_parameter_value')
+    expect(await keys.update(id, { accountTier: null })).toMatchObject({ accountTier: 'free', accountTierSource: 'fallback' })
+  })
+
+  test('without any difference changes nothing', async () => {
+    const { keys, gateway, now } = await byokStage()
+    const { id } = await keys.create(openaiKey)
+    await settled(keys, id)
+    const before = await keys.get(id)
+    now.ms += 1_000
+    expect(await keys.update(id, { name: 'one', disabled: false, isDefault: true })).toEqual(before)
+    expect(await gateway.workspaces('w').auditEvents.list({ event: 'byok_key.updated' })).toEqual([])
+  })
+
+  test('is told in the audit by the names of the wire, and without secrets', async () => {
+    const { keys, gateway } = await byokStage()
+    const { id } = await keys.create(openaiKey)
+    await settled(keys, id)
+    await keys.update(id, { disabled: true, accountTier: 'tier_1' })
+    await keys.validate(id)
+    await keys.delete(id)
+    const rows = await gateway.workspaces('w').auditEvents.list()
+    expect(rows.filter(({ event }) => event.startsWith('byok')).map(({ event, changes }) => [event, JSON.parse(changes)])).toEqual([
+      ['byok_key.deleted', { provider: 'openai', name: 'one', is_default: true }],
+      ['byok_key.validated', { validation_status: { from: 'valid', to: 'valid' } }],
+      ['byok_key.updated', { disabled: true, account_tier: 'tier_1', account_tier_source: 'user_specified' }],
+      ['byok_key.validated', { validation_status: { from: 'pending', to: 'valid' } }],
+      ['byok_key.created', { provider: 'openai', name: 'one', is_default: true, account_tier: 'free', key_prefix: 'sk-o…' }],
+    ])
+  })
+})
+
+test('lists go by provider, and page by page', async () => {
+  const { keys } = await byokStage()
+  const [first] = [await keys.create(openaiKey)]
+  const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789' })
+  await keys.create({ ...openaiKey, provider: 'other' })
+  const ids = async (options: Parameters<typeof keys.list>[0]) => (await keys.list(options)).map(({ id }) => id)
+  expect(await ids({ provider: 'openai' })).toEqual([first.id, second.id])
+  expect(await ids({ provider: 'openai', limit: 1, after: first.id })).toEqual([second.id])
+  expect(await ids({ provider: 'nobody' })).toEqual([])
+})
+
+test('a gateway that closes waits for what is being looked at, but not for ever', async () => {
+  const timers: (() => void)[] = []
+  const now = { ms: 1_767_225_600_000 }
+  const patience = 5_000
+  const clock = {
+    ...webClock(),
+    now: () => now.ms,
+    setTimeout: (run: () => void, ms: number) => (ms === patience ? timers.push(run) : setTimeout(run, ms)),
+  }
+  const { keys, gateway, vendor, storage } = await byokStage({ clock })
+  vendor(({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))))
+  const { id } = await keys.create(openaiKey)
+  const closing = gateway.close()
+  await vi.waitFor(() => expect(timers).toHaveLength(1))
+  for (const run of timers) run()
+  await closing
+  expect(JSON.parse((await storage.records.find('credential', 'w', id))?.body ?? '{}')).toMatchObject({ validationStatus: 'error' })
+})

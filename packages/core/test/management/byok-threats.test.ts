@@ -1,0 +1,294 @@
+import { inspect } from 'node:util'
+import type { RecordStore, Storage, StoredRecord } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { describe, expect, test, vi } from 'vitest'
+import { type ByokStage, byokStage, openaiKey, refused, sealingKey, served, settled } from './byok-stage.ts'
+import { codeOf } from './stage.ts'
+
+/** Writes into the store past the gateway, as a thief of the database would. */
+async function tamper(
+  { storage }: Pick<ByokStage, 'storage'>,
+  id: string,
+  change: (body: Record<string, unknown>) => object,
+): Promise<void> {
+  const { usedAt: _, ...row } = (await storage.records.find('credential', 'w', id)) as StoredRecord
+  await storage.records.commit({ puts: [{ ...row, body: JSON.stringify({ ...JSON.parse(row.body), ...change(JSON.parse(row.body)) }) }] })
+}
+const sealedOf = async ({ storage }: Pick<ByokStage, 'storage'>, workspaceId: string, id: string): Promise<string> =>
+  JSON.parse((await storage.records.find('credential', workspaceId, id))?.body ?? '{}').sealed
+
+const afterAWhile = (now: { ms: number }): void => {
+  now.ms += 30_001
+}
+
+describe('B1: a sealed secret opens in its own place alone', () => {
+  test.each([
+    ['another record', 'w', { ...openaiKey, apiKey: 'sk-two-0123456789' }],
+    ['another workspace', 'other', openaiKey],
+    ['another provider', 'w', { ...openaiKey, provider: 'other' }],
+  ])('put into the row of a key from %s it is not used', async (_, workspaceId, from) => {
+    const house = await byokStage()
+    const { id } = await house.keys.create(openaiKey)
+    const source = await house.gateway.workspaces(workspaceId).byokKeys.create(from)
+    await settled(house.keys, id)
+    await settled(house.gateway.workspaces(workspaceId).byokKeys, source.id)
+    if (workspaceId === 'w') await house.keys.update(source.id, { disabled: true })
+    const foreign = await sealedOf(house, workspaceId, source.id)
+    await tamper(house, id, () => ({ sealed: foreign }))
+    afterAWhile(house.now)
+    expect(await codeOf(house.ask())).toBe('routing_failed')
+    expect(house.asked()).toEqual([])
+    expect(house.logged.filter(line => line.includes(id))).toHaveLength(1)
+  })
+
+  test('a thief who may write cannot have it sent to an address of theirs', async () => {
+    const house = await byokStage()
+    const { id } = await house.keys.create({ ...openaiKey, provider: 'azure', extra: { resource: 'ours' } })
+    await settled(house.keys, id)
+    await tamper(house, id, () => ({ extra: { resource: 'theirs' } }))
+    expect(await house.keys.validate(id)).toMatchObject({ validationStatus: 'error' })
+    expect(house.seen.map(({ url }) => new URL(url).host)).toEqual(['ours.openai.azure.com'])
+  })
+})
+
+/** A store that fails at the n-th commit from now on, and at all that follow. */
+function failing(storage: Storage): { readonly storage: Storage; readonly after: (commits: number) => void } {
+  let left = Number.POSITIVE_INFINITY
+  const commit: RecordStore['commit'] = change => {
+    left -= 1
+    return left < 0 ? Promise.reject(new Error('The disk is full.')) : storage.records.commit(change)
+  }
+  return {
+    storage: { ...storage, records: { ...storage.records, commit } },
+    after: commits => {
+      left = commits
+    },
+  }
+}
+
+describe('B2: sealing keys change', () => {
+  const [old, fresh] = [sealingKey(1), sealingKey(2)]
+
+  test('while requests run: each of them has its key, and then the old one can go', async () => {
+    const storage = memoryStorage()
+    const before = await byokStage({ storage, sealingKey: old })
+    const workspaces = ['w', 'other']
+    for (const id of workspaces) {
+      const { byokKeys } = before.gateway.workspaces(id)
+      for (const at of [1, 2, 3]) await settled(byokKeys, (await byokKeys.create({ ...openaiKey, apiKey: `sk-${id}-01234567-${at}` })).id)
+    }
+    const during = await byokStage({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    let over = false
+    const traffic = (async () => {
+      for (let at = 0; !over || at < 4; at++) {
+        await during.ask(workspaces[at % 2])
+        during.now.ms += 10_000
+      }
+    })()
+    const [done] = await Promise.all([during.gateway.resealCredentials(), during.ask('w'), during.ask('other')])
+    over = true
+    await traffic
+    expect(done).toEqual({ resealed: 6, left: 0 })
+    expect(await during.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    expect(new Set(during.asked())).toEqual(new Set(['sk-w-01234567-1', 'sk-other-01234567-1']))
+    const after = await byokStage({ storage, now: before.now, sealingKey: fresh })
+    await after.ask('w')
+    expect(after.asked()).toEqual(['sk-w-01234567-1'])
+    expect((await during.gateway.workspaces('w').auditEvents.verify()).valid).toBe(true)
+  })
+
+  test('and the change may break off in the middle: what is done is done, and the rest follows', async () => {
+    const { storage, after } = failing(memoryStorage())
+    const before = await byokStage({ storage, sealingKey: old })
+    for (const id of ['w', 'other']) {
+      const { byokKeys } = before.gateway.workspaces(id)
+      await settled(byokKeys, (await byokKeys.create(openaiKey)).id)
+    }
+    const rotated = await byokStage({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    after(1)
+    expect(await codeOf(rotated.gateway.resealCredentials())).toBe('service_unavailable')
+    after(Number.POSITIVE_INFINITY)
+    for (const id of ['w', 'other']) await rotated.ask(id)
+    expect(rotated.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
+    expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
+  })
+
+  test('and a key that is changed meanwhile is sealed as it is then', async () => {
+    const storage = memoryStorage()
+    const before = await byokStage({ storage, sealingKey: old })
+    const { id } = await before.keys.create(openaiKey)
+    await settled(before.keys, id)
+    let changing: Promise<unknown> | undefined
+    const meanwhile: RecordStore['commit'] = async change => {
+      changing ??= before.keys.update(id, { apiKey: 'sk-new-0123456789' })
+      await changing
+      return storage.records.commit(change)
+    }
+    const raced = { ...storage, records: { ...storage.records, commit: meanwhile } }
+    const rotated = await byokStage({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    const racing = await byokStage({ storage: raced, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    expect(await racing.gateway.resealCredentials()).toMatchObject({ left: 0 })
+    await rotated.ask()
+    expect(rotated.asked()).toEqual(['sk-new-0123456789'])
+  })
+
+  test('a lost one takes its keys out of routing: no request ends in an error of ours for it', async () => {
+    const storage = memoryStorage()
+    const before = await byokStage({ storage, sealingKey: old })
+    await settled(before.keys, (await before.keys.create(openaiKey)).id)
+    const lost = await byokStage({ storage, now: before.now, sealingKey: fresh })
+    expect(await codeOf(lost.ask())).toBe('routing_failed')
+    expect(await codeOf(lost.ask())).toBe('routing_failed')
+    expect(lost.logged.filter(line => line.includes('does not open'))).toHaveLength(1)
+    expect(await lost.gateway.resealCredentials()).toEqual({ resealed: 0, left: 1 })
+    const second = await lost.keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789' })
+    await settled(lost.keys, second.id)
+    await lost.ask()
+    expect(lost.asked()).toEqual(['sk-two-0123456789'])
+  })
+})
+
+describe('B3 and B4: nobody hears a secret', () => {
+  const canary = 'sk-canary-5d0c7e1f9b'
+
+  test.each([401, 403, 400, 404, 429, 500])('though its provider repeats it in a refusal with %i', async status => {
+    const house = await byokStage()
+    const made = await house.keys.create({ ...openaiKey, apiKey: canary })
+    await settled(house.keys, made.id)
+    house.vendor(request => refused(request, status))
+    const error = await house.ask().catch((reason: unknown) => reason)
+    const looked = await house.keys.validate(made.id)
+    await house.gateway.close()
+    const { storage, logged, gateway } = house
+    const range = { workspaceId: 'w', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 }
+    const everywhere = inspect(
+      {
+        made,
+        looked,
+        error,
+        cause: error instanceof Error ? error.cause : undefined,
+        json: JSON.stringify(error),
+        logged,
+        audit: await storage.audit.list({ workspaceId: 'w', limit: 100 }),
+        usage: await storage.usage.list(range),
+        records: await storage.records.list({ kind: 'credential', limit: 100 }),
+        gateway,
+      },
+      { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null },
+    )
+    expect(error).toBeInstanceOf(Error)
+    expect(house.asked()).toContain(canary)
+    expect(everywhere).not.toContain(canary.slice(5))
+  })
+})
+
+describe('B5: a key is used for its workspace and its provider alone', () => {
+  test('whoever else is asked, with whatever they have', async () => {
+    const house = await byokStage()
+    const own = { w: 'sk-of-w-0123456789', other: 'sk-of-other-012345' } as const
+    for (const [id, apiKey] of Object.entries(own)) {
+      const { byokKeys } = house.gateway.workspaces(id)
+      for (const provider of ['openai', 'anthropic', 'google', 'other'])
+        await settled(byokKeys, (await byokKeys.create({ provider, apiKey: `${apiKey}-${provider}`, name: 'n' })).id)
+    }
+    for (const id of ['w', 'other', 'w']) await house.ask(id)
+    expect(house.asked()).toEqual([`${own.w}-openai`, `${own.other}-openai`, `${own.w}-openai`])
+    const hosts: Readonly<Record<string, string>> = {
+      openai: 'api.openai.com',
+      anthropic: 'api.anthropic.com',
+      google: 'generativelanguage.googleapis.com',
+      other: 'other.example',
+    }
+    for (const { url, secret } of house.seen) expect(new URL(url).host).toBe(hosts[secret.split('-').at(-1) ?? ''])
+  })
+
+  test.each([
+    ['disabled', (keys: ByokStage['keys'], id: string) => keys.update(id, { disabled: true })],
+    ['deleted', (keys: ByokStage['keys'], id: string) => keys.delete(id)],
+  ])('%s, the default stops at once here, and within 30 s in another process', async (_, stop) => {
+    const here = await byokStage()
+    const there = await byokStage({ storage: here.storage, now: here.now })
+    const { id } = await here.keys.create(openaiKey)
+    await settled(here.keys, id)
+    await Promise.all([here.ask(), there.ask()])
+    await stop(here.keys, id)
+    expect(await codeOf(here.ask())).toBe('routing_failed')
+    expect(await codeOf(there.ask())).toBe('nothing went wrong')
+    afterAWhile(here.now)
+    expect(await codeOf(there.ask())).toBe('routing_failed')
+    expect([here.asked().length, there.asked().length]).toEqual([1, 2])
+  })
+
+  test('one that its provider refuses in a call is marked, and used no more until it is looked at again', async () => {
+    const here = await byokStage()
+    const there = await byokStage({ storage: here.storage, now: here.now })
+    const { id } = await here.keys.create(openaiKey)
+    await settled(here.keys, id)
+    await there.ask()
+    here.vendor(request => (request.method === 'GET' ? served(request) : refused(request)))
+    await here.ask().catch(() => {})
+    await vi.waitFor(async () => expect(await here.keys.get(id)).toMatchObject({ validationStatus: 'invalid' }))
+    const before = here.asked().length
+    expect(await codeOf(here.ask())).toBe('routing_failed')
+    expect(here.asked()).toHaveLength(before)
+    afterAWhile(here.now)
+    expect(await codeOf(there.ask())).toBe('routing_failed')
+    const [row] = await here.gateway.workspaces('w').auditEvents.list()
+    expect(row).toMatchObject({ event: 'byok_key.validated', subjectId: id })
+    expect(row).not.toHaveProperty('actorKeyId')
+    here.vendor(served)
+    expect(await here.keys.validate(id)).toMatchObject({ validationStatus: 'valid' })
+    expect(await codeOf(here.ask())).toBe('nothing went wrong')
+  })
+})
+
+describe('what answers tell of an account', () => {
+  const limits = (tokens: number) => (request: Parameters<typeof served>[0]) => ({
+    ...served(request),
+    headers: { 'x-ratelimit-limit-tokens': String(tokens), 'x-ratelimit-remaining-tokens': '1000' },
+  })
+  const tierOf = async ({ keys }: ByokStage, id: string) => {
+    const { accountTier, accountTierSource } = await keys.get(id)
+    return [accountTier, accountTierSource]
+  }
+
+  test('is its tier, noted once and again only when it is another, at most once an hour', async () => {
+    const house = await byokStage()
+    const { id } = await house.keys.create(openaiKey)
+    await settled(house.keys, id)
+    house.vendor(limits(500_000))
+    for (let at = 0; at < 3; at++) await house.ask()
+    await vi.waitFor(async () => expect(await tierOf(house, id)).toEqual(['tier_1', 'auto_detected']))
+    house.vendor(limits(1_000_000))
+    for (let at = 0; at < 3; at++) await house.ask()
+    expect(await tierOf(house, id)).toEqual(['tier_1', 'auto_detected'])
+    house.now.ms += 3_600_000
+    for (let at = 0; at < 3; at++) await house.ask()
+    await vi.waitFor(async () => expect(await tierOf(house, id)).toEqual(['tier_2', 'auto_detected']))
+    expect(await house.gateway.workspaces('w').auditEvents.list({ event: 'byok_key.updated' })).toHaveLength(2)
+  })
+
+  test.each([
+    ['a figure that stands in no table', { said: {}, tokens: 123, expected: ['free', 'fallback'] }],
+    ['a tier that is not known of the provider', { said: {}, tokens: 2_000_000, expected: ['free', 'fallback'] }],
+    ['heard over what somebody said', { said: { accountTier: 'zdr' }, tokens: 500_000, expected: ['zdr', 'user_specified'] }],
+  ])('is not %s', async (_, { said, tokens, expected }) => {
+    const house = await byokStage()
+    const { id } = await house.keys.create({ ...openaiKey, ...said })
+    await settled(house.keys, id)
+    house.vendor(limits(tokens))
+    await house.ask()
+    await house.gateway.close()
+    expect(await tierOf(house, id)).toEqual(expected)
+  })
+
+  test('is the data policy that its calls are under', async () => {
+    const house = await byokStage()
+    const { id } = await house.keys.create(openaiKey)
+    await settled(house.keys, id)
+    await house.gateway.workspaces('w').settings.update({ dataPolicyRequired: 'no_training' })
+    expect(await codeOf(house.ask())).toBe('routing_constraint_unsatisfiable')
+    await house.keys.update(id, { accountTier: 'zdr' })
+    expect(await codeOf(house.ask())).toBe('nothing went wrong')
+  })
+})
