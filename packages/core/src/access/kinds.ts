@@ -13,6 +13,8 @@ export interface Kinds {
   readonly invite: InviteBody
   /** What a request with an `Idempotency-Key` led to. Name: a hash of workspace, key, route and that key. */
   readonly reply: ReplyBody
+  /** The last time that credit was to be reloaded. Id: the workspace's own. */
+  readonly reload: ReloadBody
 }
 
 export type Kind = keyof Kinds
@@ -134,6 +136,19 @@ export interface InviteBody {
   readonly role: Role
   readonly status: 'pending' | 'accepted' | 'revoked'
   readonly expiresAt: number
+}
+
+/** Money: microdollars. */
+export interface ReloadBody {
+  /** 1 for the first of the workspace. */
+  readonly number: number
+  readonly amount: number
+  /** As they were laid down then. */
+  readonly threshold: number
+  readonly target: number
+  /** Nobody else asks for it before. */
+  readonly until: number
+  readonly isPaid: boolean
 }
 
 export interface ReplyBody {

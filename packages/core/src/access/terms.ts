@@ -77,4 +77,7 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
   }
 }
 
+/** Credit is paid in anew when it runs low. */
+export const reloads = ({ workspace }: Terms): boolean => workspace.body.autoReload?.enabled === true
+
 export const isPrepaid = ({ billing }: Pick<WorkspaceBody, 'billing'>): boolean => billing === 'prepaid'

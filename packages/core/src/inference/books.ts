@@ -135,7 +135,6 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
   const amounts = amountsOf(bill, owing)
   const onSettled = (): void => {
     if (bill.cost > 0 && reloads(terms)) engine.onSpent?.(call.workspaceId)
-    if (bill.cost > 0) engine.onSpent?.(call.workspaceId)
     const told = tellBudgets({ ledger: engine.storage.ledger, hooks, logger }, owing, amounts)
     if (!told) return
     pending.add(told)

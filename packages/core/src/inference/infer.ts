@@ -61,8 +61,6 @@ export interface Engine {
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
-  /** Something was charged to the workspace, and is written down. */
-  readonly onSpent?: ((workspaceId: string) => void) | undefined
   /** A credential of a workspace's own is not what its provider takes. */
   readonly onCredentialRefused?: ((workspaceId: string, credentialId: string) => void) | undefined
   /** The headers of an answer to a credential of a workspace's own, where they tell of its limits. */

@@ -11,11 +11,14 @@ export interface Stage {
   readonly invited: unknown[]
 }
 
+type Options = Parameters<typeof createGateway>[0]
+
 /** A gateway without anybody to call, with the workspaces `w` and `other`. The same storage and time again: another process. */
 export async function stage({
   storage = memoryStorage(),
   now = { ms: 1_767_225_600_000 },
-}: Partial<Pick<Stage, 'storage' | 'now'>> = {}): Promise<Stage> {
+  ...options
+}: Partial<Pick<Stage, 'now'> & Options> = {}): Promise<Stage> {
   const invited: unknown[] = []
   const gateway = createGateway({
     providers: [],
@@ -24,6 +27,7 @@ export async function stage({
     clock: { ...webClock(), now: () => now.ms },
     logger: { info: () => {}, warn: () => {}, error: () => {} },
     hooks: { onInvite: mail => void invited.push(mail) },
+    ...options,
   })
   for (const id of ['w', 'other']) await gateway.workspaces.create({ id, name: id.toUpperCase() })
   return { gateway, storage, now, invited }

@@ -1,0 +1,137 @@
+import type { Storage } from '@signalbox/storage'
+import { creditAccount } from '../access/accounts.ts'
+import type { ReloadBody } from '../access/kinds.ts'
+import { changed, made, type Records } from '../access/records.ts'
+import type { TermsBook } from '../access/terms.ts'
+import type { Clock, Logger } from '../runtime/ports.ts'
+import type { Draft, Registrar } from './register.ts'
+
+/** What the operator does about money. */
+export interface BillingOptions {
+  /**
+   * Credit of a workspace with auto reload fell below its threshold: have it paid, and once it is, call
+   * `gateway.workspaces(workspaceId).billing.credit({ reference, amount })`. Asked once at a time for each workspace, whatever the
+   * number of processes. Without that credit, be it because this threw, it is asked again after 15 minutes with the same
+   * `reference` and `amount`: hand the reference on to whoever charges, so that one reload is one charge. Default: no workspace
+   * can turn auto reload on.
+   */
+  readonly onReload?: (workspaceId: string, reload: Reload) => void | Promise<void>
+  /** Shown with the balance. Default: false for all. */
+  readonly hasPaymentMethod?: (workspaceId: string) => boolean | Promise<boolean>
+}
+
+/** Microdollars. */
+export interface Reload {
+  readonly balance: number
+  readonly threshold: number
+  readonly target: number
+  /** To be paid in. */
+  readonly amount: number
+  readonly reference: string
+}
+
+export interface Reloads {
+  /**
+   * Looks, beside whatever else happens, whether a workspace needs a reload; never throws. To be called after what was spent is
+   * in the books, and where credit did not suffice, of workspaces that have auto reload.
+   */
+  look(workspaceId: string): void
+}
+
+export interface ReloadPorts {
+  readonly storage: Pick<Storage, 'ledger'>
+  readonly records: Records
+  readonly register: Registrar
+  readonly terms: TermsBook
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onReload: NonNullable<BillingOptions['onReload']>
+  /** A closing gateway waits for what is in here. */
+  readonly pending: Set<Promise<void>>
+}
+
+/** A payment takes its time; and a card that was refused just now is refused again. */
+const patienceMs = 15 * 60_000
+
+/** The same for as long as that reload is not paid: whoever charges can tell the second time from the first. */
+export const reloadReference = (workspaceId: string, number: number): string => `reload:${workspaceId}:${number}`
+
+export function keepReloads(ports: ReloadPorts): Reloads {
+  const { logger, onReload, pending } = ports
+  // What is spent while somebody looks is looked at afterwards: one at a time, and nobody is overlooked.
+  const looking = new Map<string, { again: boolean }>()
+
+  const lament = (workspaceId: string, error: unknown): void =>
+    logger.error({ workspaceId, error: String(error) }, 'Credit could not be reloaded; it is tried again later.')
+  const ask = async (workspaceId: string, reload: Reload): Promise<void> => {
+    try {
+      await onReload(workspaceId, reload)
+    } catch (error) {
+      lament(workspaceId, error)
+    }
+  }
+  const lookAll = async (workspaceId: string, state: { again: boolean }): Promise<void> => {
+    const asked: Promise<void>[] = []
+    try {
+      do {
+        state.again = false
+        const reload = await claim(ports, workspaceId)
+        if (reload) asked.push(ask(workspaceId, reload))
+      } while (state.again)
+    } finally {
+      looking.delete(workspaceId)
+    }
+    // However long a payment takes, who looks does not wait for it.
+    await Promise.all(asked)
+  }
+  return {
+    look(workspaceId) {
+      const state = looking.get(workspaceId)
+      if (state) {
+        state.again = true
+        return
+      }
+      const fresh = { again: false }
+      looking.set(workspaceId, fresh)
+      const done = lookAll(workspaceId, fresh)
+        .catch(error => lament(workspaceId, error))
+        .finally(() => pending.delete(done))
+      pending.add(done)
+    },
+  }
+}
+
+/** The reload that is to be asked for now, by us and nobody else. */
+async function claim(ports: ReloadPorts, workspaceId: string): Promise<Reload | undefined> {
+  const { storage, terms, clock, register } = ports
+  const { autoReload } = (await terms.of(workspaceId))?.workspace.body ?? {}
+  if (!autoReload?.enabled) return undefined
+  const { balance } = await storage.ledger.balance(creditAccount(workspaceId), clock.now())
+  return balance < autoReload.threshold ? register(workspaceId, {}, () => decide(ports, workspaceId)) : undefined
+}
+
+const nothing = { events: [], result: undefined }
+
+async function decide({ storage, records, clock }: ReloadPorts, workspaceId: string): Promise<Draft<Reload | undefined>> {
+  const at = clock.now()
+  const [workspace, last, { balance }] = await Promise.all([
+    records.find('workspace', workspaceId, workspaceId),
+    records.find('reload', workspaceId, workspaceId),
+    storage.ledger.balance(creditAccount(workspaceId), at),
+  ])
+  const { autoReload } = workspace?.body ?? {}
+  if (!autoReload?.enabled || balance >= autoReload.threshold) return nothing
+  if (last && !last.body.isPaid && last.body.until > at) return nothing
+  const { threshold, target } = autoReload
+  const isSame = last && !last.body.isPaid && last.body.threshold === threshold && last.body.target === target
+  const body: ReloadBody = isSame
+    ? { ...last.body, until: at + patienceMs }
+    : { number: (last?.body.number ?? 0) + 1, amount: target - balance, threshold, target, until: at + patienceMs, isPaid: false }
+  const reference = reloadReference(workspaceId, body.number)
+  const event = isSame ? 'reload.updated' : 'reload.created'
+  return {
+    puts: [last ? changed(last, { body }) : made('reload', { id: workspaceId, workspaceId, createdAt: at, body })],
+    events: [{ event, subject: { type: 'reload', id: reference }, changes: { amount_microdollars: body.amount } }],
+    result: { balance, threshold, target, amount: body.amount, reference },
+  }
+}
