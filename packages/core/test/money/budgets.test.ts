@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { acts } from '../../../testing/src/scripted-provider.ts'
+import type { BudgetUse, Hooks } from '../../src/runtime/ports.ts'
+import { budget, costOfAnswer, stage } from './stage.ts'
+
+/** As much as `ask` may cost: its prompt with a margin, and ten tokens of answer. */
+const most = 40
+const month = ':2026-03-01'
+
+describe('a budget', () => {
+  test('that is enforced refuses what may pass it, says how it stands, and holds nothing back', async () => {
+    const { ask, credit, balance, held } = stage({ budgets: [budget('b', { name: 'monthly', limit: most })] })
+    await credit(1_000_000)
+    await ask()
+    await expect(ask()).rejects.toMatchObject({
+      code: 'budget_exceeded',
+      status: 402,
+      message: expect.stringContaining('"monthly"'),
+      facts: { budget: { limit: most, used: costOfAnswer, remaining: most - costOfAnswer, resetsAt: Date.UTC(2026, 3, 1) } },
+    })
+    expect(await balance(`budget:b${month}`)).toBe(-costOfAnswer)
+    expect([await held(`budget:b${month}`), await held('credit:workspace')]).toEqual([0, 0])
+  })
+
+  test('begins anew with its period; one in total never does', async () => {
+    const { ask, clock } = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('d', { limit: most, period: 'day' })] })
+    await ask()
+    await expect(ask()).rejects.toMatchObject({ code: 'budget_exceeded' })
+    await clock.advance(86_400_000)
+    await ask()
+    const total = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('t', { limit: most, period: 'total' })] })
+    await total.ask()
+    await total.clock.advance(400 * 86_400_000)
+    const { facts } = await total.ask().catch(error => error)
+    expect(facts.budget).toEqual({ limit: most, used: costOfAnswer, remaining: most - costOfAnswer })
+  })
+
+  test('of another key is not asked', async () => {
+    const budgets = [budget('k', { limit: 1, scope: 'api_key', apiKeyId: 'other' })]
+    const { ask, balance } = stage({ workspace: { billing: 'postpaid' }, budgets })
+    await ask()
+    expect(await balance(`budget:k${month}`)).toBe(0)
+  })
+
+  test('that only watches refuses nothing, and counts', async () => {
+    const { ask, balance } = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('w', { limit: 1, enforce: false })] })
+    await ask()
+    await ask()
+    expect(await balance(`budget:w${month}`)).toBe(-2 * costOfAnswer)
+  })
+})
+
+describe('the hook of budgets', () => {
+  async function heard(body: Parameters<typeof budget>[1], calls: number) {
+    const uses: BudgetUse[] = []
+    const hooks: Hooks = { onBudget: use => void uses.push(use) }
+    const { ask, engine } = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('b', body)], engine: { hooks } })
+    await Promise.all(Array.from({ length: calls }, () => ask()))
+    await Promise.all(engine.pending)
+    return uses
+  }
+
+  test('hears of each share once, however many requests end at the same time', async () => {
+    const uses = await heard({ limit: 10 * costOfAnswer, alertAt: [0.25, 0.5], enforce: false }, 40)
+    expect(uses.map(({ share }) => share)).toEqual([0.25, 0.5, 1])
+    expect(uses[1]).toEqual({
+      workspaceId: 'workspace',
+      budgetId: 'b',
+      share: 0.5,
+      usedUsd: (5 * costOfAnswer) / 1e6,
+      limitUsd: (10 * costOfAnswer) / 1e6,
+    })
+  })
+
+  test('hears nothing below the first share, nor of a budget that asks for none', async () => {
+    expect(await heard({ limit: 1_000_000, alertAt: [0.5] }, 3)).toEqual([])
+    expect(await heard({ limit: 1_000_000 }, 3)).toEqual([])
+  })
+
+  test('may throw', async () => {
+    const hooks: Hooks = { onBudget: () => Promise.reject(new Error('Nobody is home.')) }
+    const budgets = [budget('b', { limit: 1, enforce: false })]
+    const { ask } = stage({ workspace: { billing: 'postpaid' }, budgets, engine: { hooks } })
+    await expect(ask()).resolves.toMatchObject({ outcome: { status: 'completed' } })
+  })
+})
+
+test('who fails costs nothing, and leaves no hold on any account', async () => {
+  const failing = acts.status(400)
+  const { ask, held, balance } = stage({ budgets: [budget('b', { limit: 1_000 })], acts: { first: failing, second: failing } })
+  await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
+  const rich = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('b', { limit: 1_000 })], acts: { first: failing } })
+  await expect(rich.ask()).rejects.toMatchObject({ status: 400 })
+  for (const account of ['credit:workspace', `budget:b${month}`]) {
+    expect([await held(account), await balance(account)]).toEqual([0, 0])
+    expect([await rich.held(account), await rich.balance(account)]).toEqual([0, 0])
+  }
+})

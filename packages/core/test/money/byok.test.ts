@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { acts } from '../../../testing/src/scripted-provider.ts'
+import { byokAccount, creditAccount } from '../../src/access/accounts.ts'
+import { planned } from '../../src/inference/planned.ts'
+import { budget, costOfAnswer, ownOf, stage } from './stage.ts'
+
+const credit = creditAccount('workspace')
+const own = { first: [ownOf('first')] }
+const byok = byokAccount('workspace', Date.UTC(2026, 2, 10, 12))
+const refused = acts.status(401)
+
+describe('an answer by a credential of the workspace’s own', () => {
+  test('costs no credit, and its reply and usage row say what its provider takes for it', async () => {
+    const { ask, balance, engine } = stage({ own })
+    const { routing } = await ask({}, 'r')
+    expect(routing).toMatchObject({ provider: 'first', cost: { usd: 0, byok_usd: costOfAnswer / 1e6 } })
+    expect(await engine.storage.usage.find('workspace', 'r')).toMatchObject({ credential: 'workspace', cost: 0, byokCost: costOfAnswer })
+    expect([await balance(credit), await balance(byok)]).toEqual([0, -1])
+  })
+
+  test('is the only one to be had without credit, and who else was there hears why not', async () => {
+    const { ask, providers } = stage({ own, acts: { first: refused } })
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_error', message: expect.stringContaining('not enough credit') })
+    expect(providers.second.calls).toHaveLength(0)
+  })
+
+  test('counts against a budget only where it says so', async () => {
+    const budgets = [budget('ours', { limit: 1_000 }), budget('all', { limit: 1_000, includeByok: true })]
+    const { ask, balance } = stage({ own, budgets })
+    await ask()
+    expect([await balance('budget:ours:2026-03-01'), await balance('budget:all:2026-03-01')]).toEqual([0, -costOfAnswer])
+  })
+
+  test('is one of as many as the subscription has in a month; after that the platform answers, while there is credit', async () => {
+    const subscription = { plan: 'p', status: 'active', byokMonthlyRequestCap: 1 } as const
+    const { ask, credit: pay, balance, clock } = stage({ own, workspace: { subscription } })
+    expect((await ask()).routing?.cost).toMatchObject({ usd: 0 })
+    await expect(ask()).rejects.toMatchObject({ code: 'budget_exceeded', message: expect.stringContaining('2026-04-01') })
+    await pay(1_000)
+    expect((await ask()).routing?.cost).toEqual({ usd: costOfAnswer / 1e6 })
+    expect([await balance(credit), await balance(byok)]).toEqual([1_000 - costOfAnswer, -1])
+    await clock.advance(31 * 86_400_000)
+    expect((await ask()).routing?.cost).toMatchObject({ byok_usd: costOfAnswer / 1e6 })
+  })
+})
+
+describe('who is asked', () => {
+  const named = async (staged: Parameters<typeof stage>[0], routing = {}) => {
+    const { engine, credit: pay } = stage(staged)
+    await pay(1_000_000)
+    const request = { prompt: { input: [] }, delivery: 'whole', routing: { models: ['model'], allow_fallbacks: true, ...routing } } as const
+    const { candidates } = await planned(engine, request, { workspaceId: 'workspace' } as Parameters<typeof planned>[2])
+    return candidates.map(({ credential }) => credential.id)
+  }
+
+  test('is the default credential of each provider before ours, or after where that is asked for', async () => {
+    const two = { first: [ownOf('first'), ownOf('first', { id: 'spare' })], second: [ownOf('second')] }
+    const ours = ['first-credential', 'second-credential']
+    expect(await named({ own: two })).toEqual(['byok-first', 'byok-second', ...ours])
+    expect(await named({ own: two }, { byok_first: false })).toEqual([...ours, 'byok-first', 'byok-second'])
+    expect(await named({ own: two, workspace: { routing: { byokFirst: false } } })).toEqual([...ours, 'byok-first', 'byok-second'])
+  })
+
+  test('may be whoever’s account keeps to the policy, whatever its provider says of others', async () => {
+    const strict = { workspace: { settings: { dataPolicyRequired: 'zdr' as const } } }
+    expect(await named({ ...strict, own: { second: [ownOf('second', { data_policy: 'zdr' })] } })).toEqual(['byok-second'])
+    await expect(named({ ...strict, own })).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
+  })
+})
+
+describe('a credential that is refused', () => {
+  test('is told, and ours step in where that is allowed', async () => {
+    const told: unknown[] = []
+    const onCredentialRefused = (...facts: readonly string[]): void => void told.push(facts)
+    const { ask, credit: pay } = stage({ own, engine: { onCredentialRefused }, acts: { first: refused } })
+    await pay(1_000_000)
+    expect((await ask()).routing).toMatchObject({ provider: 'second', cost: { usd: costOfAnswer / 1e6 } })
+    expect(told).toEqual([['workspace', 'byok-first']])
+  })
+
+  test('ends the request as 502 that names it, where nobody may step in', async () => {
+    const { ask, credit: pay, providers } = stage({ own, acts: { first: refused } })
+    await pay(1_000_000)
+    const error = { code: 'provider_error', status: 502, message: expect.stringContaining('"byok-first"') }
+    await expect(ask({ gateway: { routing: { allow_fallbacks: false } } })).rejects.toMatchObject(error)
+    expect(providers.second.calls).toHaveLength(0)
+  })
+
+  test('of ours is nobody’s to be named', async () => {
+    const { ask, credit: pay } = stage({ acts: { first: refused, second: refused } })
+    await pay(1_000_000)
+    await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('BYOK') })
+  })
+})

@@ -1,0 +1,117 @@
+import type { CreditEntry } from '@signalbox/storage'
+import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
+import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../../../testing/src/scripted-provider.ts'
+import { creditAccount } from '../../src/access/accounts.ts'
+import type { Caller } from '../../src/access/caller.ts'
+import type { BudgetBody, WorkspaceBody } from '../../src/access/kinds.ts'
+import type { Kept } from '../../src/access/records.ts'
+import type { Terms } from '../../src/access/terms.ts'
+import { chatProvider } from '../../src/dialects/index.ts'
+import { responsesClient } from '../../src/dialects/responses/client.ts'
+import { type Engine, infer } from '../../src/inference/infer.ts'
+import type { Credential } from '../../src/protocol/provider.ts'
+import type { InferenceResponse } from '../../src/protocol/response.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { watchedEngine } from '../driven/engine.ts'
+
+// One workspace and what it laid down, and providers that answer twelve tokens with three.
+
+/** A microdollar for a token that goes in, two for one that comes out. */
+const price = { input: 1_000_000, output: 2_000_000 }
+export const answer: Act = acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } })
+/** What such an answer costs. */
+export const costOfAnswer = 18
+
+export interface Staged {
+  readonly workspace?: Partial<WorkspaceBody>
+  readonly budgets?: readonly Kept<'budget'>[]
+  /** Of the workspace's own, by provider. */
+  readonly own?: Readonly<Record<string, readonly Credential[]>>
+  readonly engine?: Partial<Engine>
+  readonly caller?: Partial<Caller>
+  readonly acts?: Readonly<Record<string, Act>>
+}
+
+export interface Stage {
+  readonly engine: Engine
+  readonly clock: FakeClock
+  readonly providers: Readonly<Record<'first' | 'second', ScriptedProvider>>
+  /** Asks for at most ten tokens. */
+  ask(body?: JsonObject, requestId?: string): Promise<Answered>
+  balance(account: string): Promise<number>
+  held(account: string): Promise<number>
+  credit(amount: number, more?: Partial<CreditEntry>): Promise<void>
+}
+
+interface Answered extends InferenceResponse {
+  readonly routing: { readonly provider: string; readonly cost?: { readonly usd: number; readonly byok_usd?: number } } | undefined
+}
+
+export const ownOf = (provider: string, more: Partial<Credential> = {}): Credential => ({
+  id: `byok-${provider}`,
+  owner: 'workspace',
+  secret: 'theirs',
+  ...more,
+})
+
+export const budget = (id: string, body: Partial<BudgetBody> & Pick<BudgetBody, 'limit'>): Kept<'budget'> => ({
+  kind: 'budget',
+  workspaceId: 'workspace',
+  id,
+  version: 1,
+  createdAt: 0,
+  body: { name: id, scope: 'workspace', period: 'month', enforce: true, includeByok: false, alertAt: [], ...body },
+})
+
+export function stage({ workspace, budgets = [], own = {}, engine: parts, caller: told, acts: played = {} }: Staged = {}): Stage {
+  const clock = fakeClock({ now: Date.UTC(2026, 2, 10, 12) })
+  const provider = (id: string): ScriptedProvider => {
+    const made = scriptedProvider({ id, dialect: chatProvider, clock })
+    made.play(...Array.from({ length: 50 }, () => played[id] ?? answer))
+    return made
+  }
+  const providers = { first: provider('first'), second: provider('second') }
+  const models = [
+    {
+      id: 'model',
+      offers: Object.keys(providers).map(id => ({ provider: id, provider_model_id: 'm', dialect: 'chat', price })),
+    },
+  ]
+  const watched = watchedEngine(clock, Object.values(providers), models)
+  const { storage } = watched
+  const terms: Terms = {
+    workspace: {
+      kind: 'workspace',
+      workspaceId: 'workspace',
+      id: 'workspace',
+      version: 1,
+      createdAt: 0,
+      body: { name: 'Workspace', billing: 'prepaid', ...workspace },
+    },
+    budgets,
+    credentials: new Map(Object.entries(own)),
+  }
+  const engine: Engine = {
+    ...watched.engine,
+    planning: { ...watched.engine.planning, strategy: 'order' },
+    terms: { fresh: () => terms, of: async () => terms, forget: () => {} },
+    ...parts,
+  }
+  const caller = { ...watched.caller, ...told }
+  let asked = 0
+  return {
+    engine,
+    clock,
+    providers,
+    async ask(body = {}, requestId = `request-${++asked}`) {
+      const request = responsesClient.decodeRequest({ model: 'model', input: 'Hi', max_output_tokens: 10, ...body }, () => undefined)
+      const reply = infer(engine, request, { caller, requestId })
+      const response = await reply.whole()
+      return { ...response, routing: reply.stamp().routing }
+    },
+    balance: async account => (await storage.ledger.balance(account, clock.now())).balance,
+    held: async account => (await storage.ledger.balance(account, clock.now())).held,
+    credit: (amount, more) =>
+      storage.ledger.credit({ id: 'credit', account: creditAccount('workspace'), amount, at: clock.now(), ...more }),
+  }
+}

@@ -1,0 +1,120 @@
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { describe, expect, test } from 'vitest'
+import type { RoutingDefaults } from '../../src/access/kinds.ts'
+import { recordsOf } from '../../src/access/records.ts'
+import { keepTerms } from '../../src/access/terms.ts'
+import { messagesClient } from '../../src/dialects/index.ts'
+import { responsesClient } from '../../src/dialects/responses/client.ts'
+import { withDefaults } from '../../src/inference/defaults.ts'
+import type { JsonObject } from '../../src/protocol/wire.ts'
+import { stage } from './stage.ts'
+
+describe('routing defaults', () => {
+  const { engine } = stage()
+  const asked = (body: JsonObject) => responsesClient.decodeRequest({ model: 'model', input: 'Hi', ...body }, () => undefined)
+  const routed = (defaults: RoutingDefaults, routing: JsonObject = {}) => {
+    const workspace = { body: { routing: defaults } } as Parameters<typeof withDefaults>[1]['workspace']
+    const terms = { workspace, budgets: [], credentials: new Map() }
+    return withDefaults(asked({ gateway: { routing } }), terms, engine).routing
+  }
+
+  test('count where the request does not say, field by field', () => {
+    const defaults = { strategy: 'cost', allowFallbacks: false, timeoutMs: 5, deadlineMs: 9, maxPrice: { input: 1 }, byokFirst: false }
+    expect(routed(defaults, { strategy: 'latency', timeout_ms: 7 })).toEqual({
+      models: ['model'],
+      strategy: 'latency',
+      allow_fallbacks: false,
+      timeout_ms: 7,
+      deadline_ms: 9,
+      max_price: { input: 1 },
+      byok_first: false,
+    })
+  })
+
+  test('do not take a fallback from a request that asks for it, in whichever language', () => {
+    const terms = { workspace: { body: { routing: { allowFallbacks: false } } }, budgets: [], credentials: new Map() }
+    const fallbacks = (body: JsonObject) =>
+      withDefaults(
+        messagesClient.decodeRequest(
+          { model: 'model', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }], ...body },
+          () => undefined,
+        ),
+        terms as unknown as Parameters<typeof withDefaults>[1],
+        engine,
+      ).routing.allow_fallbacks
+    expect(fallbacks({ gateway: { routing: { allow_fallbacks: true } } })).toBe(true)
+    expect(fallbacks({ gateway: { routing: { strategy: 'cost' } } })).toBe(false)
+    expect(fallbacks({})).toBe(false)
+  })
+
+  test('that name somebody whom the request names otherwise give way, and so do those that are not here any more', () => {
+    expect(routed({ order: ['second', 'first', 'gone'], only: ['first', 'second'] }, { ignore: ['second'] })).toMatchObject({
+      order: ['first'],
+      only: ['first'],
+      ignore: ['second'],
+    })
+    expect(routed({ ignore: ['first'] }, { only: ['first'] })).toMatchObject({ only: ['first'], ignore: [] })
+    expect(routed({ only: ['first'] }, { order: ['second', 'first'] })).toMatchObject({ only: ['first'], order: ['first'] })
+  })
+
+  test('leave a contradiction within one request to be told', async () => {
+    const { ask } = stage({ workspace: { billing: 'postpaid', routing: { order: ['second'] } } })
+    const gateway = { routing: { only: ['first'], ignore: ['first'] } }
+    await expect(ask({ gateway })).rejects.toMatchObject({ facts: { param: 'gateway.routing.ignore[0]' } })
+    expect((await ask()).routing?.provider).toBe('second')
+  })
+})
+
+test('what the settings of a workspace forbid nobody gets, whatever the request says', async () => {
+  const { ask } = stage({ workspace: { billing: 'postpaid', settings: { blockedProviders: ['first'] } } })
+  expect((await ask({ gateway: { routing: { order: ['first'] } } })).routing?.provider).toBe('second')
+  const { ask: asking } = stage({ workspace: { billing: 'postpaid', settings: { allowedModels: ['other'] } } })
+  await expect(asking()).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
+})
+
+describe('where the terms are not known', () => {
+  const down = (): Promise<never> => Promise.reject(new Error('The disk is gone.'))
+
+  test('and the store is down, nobody is called', async () => {
+    const store = memoryStorage()
+    const records = recordsOf({ ...store.records, find: down, list: down })
+    const { ask, providers, engine } = stage()
+    const terms = keepTerms({ records, clock: engine.clock, open: async () => new Map() })
+    const cut = stage({ engine: { terms } })
+    await expect(cut.ask()).rejects.toMatchObject({ code: 'service_unavailable', status: 503 })
+    expect(cut.providers.first.calls).toHaveLength(0)
+    await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
+    expect(providers.first.calls).toHaveLength(0)
+  })
+})
+
+test('a request of a workspace that laid nothing down asks the store six times, and no more', async () => {
+  const counted: string[] = []
+  const storage = counting(memoryStorage(), counted)
+  const { ask } = stage({ workspace: { billing: 'postpaid' }, engine: { storage } })
+  await ask()
+  expect(counted.sort()).toEqual(['counters.enter', 'counters.leave', 'counters.take', 'ledger.reserve', 'ledger.settle', 'usage.append'])
+})
+
+function counting(storage: Storage, counted: string[]): Storage {
+  const watched = <T extends object>(name: string, part: T): T =>
+    new Proxy(part, {
+      get(target, field) {
+        const value: unknown = Reflect.get(target, field)
+        if (typeof value !== 'function') return value
+        return (...args: readonly unknown[]) => {
+          counted.push(`${name}.${String(field)}`)
+          return Reflect.apply(value, target, args)
+        }
+      },
+    })
+  const { counters, ledger, usage, records } = storage
+  return {
+    ...storage,
+    counters: watched('counters', counters),
+    ledger: watched('ledger', ledger),
+    usage: watched('usage', usage),
+    records: watched('records', records),
+  }
+}
