@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { acts } from '../../../testing/src/scripted-provider.ts'
 import type { CallLimits } from '../../src/access/kinds.ts'
-import { defaultLimits } from '../../src/options.ts'
+import { defaultLimits, defaultTimeouts } from '../../src/options.ts'
 import { answer, type Staged, stage } from './stage.ts'
 
 /** As much as a request with a cap of ten is counted as: nine tokens of prompt, ten of answer. */
@@ -101,7 +101,9 @@ test('a request that nobody answers, or that cannot be paid for, has used no tok
 })
 
 test('an answer that comes after its minute corrects no other', async () => {
-  const { ask, clock } = stage({ ...at('key', { tokensPerMinute: used + counted }), acts: { first: acts.stall(60_010, answer) } })
+  const slow = { first: acts.stall(60_010, answer) }
+  const patient = { timeouts: defaultTimeouts }
+  const { ask, clock } = stage({ ...at('key', { tokensPerMinute: used + counted }), acts: slow, engine: patient })
   const late = ask()
   await clock.advance(60_000)
   const next = ask()
