@@ -104,9 +104,10 @@ test('an answer that comes after its minute corrects no other', async () => {
   const slow = { first: acts.stall(60_010, answer) }
   const patient = { timeouts: defaultTimeouts }
   const { ask, clock } = stage({ ...at('key', { tokensPerMinute: used + counted }), acts: slow, engine: patient })
-  const late = ask()
+  const alone = { gateway: { routing: { allow_fallbacks: false } } }
+  const late = ask(alone)
   await clock.advance(60_000)
-  const next = ask()
+  const next = ask(alone)
   await clock.advance(10)
   await late
   await expect(ask()).rejects.toMatchObject({ code: 'tokens_per_min_exceeded' })
