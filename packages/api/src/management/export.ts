@@ -54,7 +54,7 @@ export async function exportRequests(call: Call, analytics: Analytics, asked: An
 async function linesOf(pages: ReturnType<Analytics['pages']>): Promise<AsyncGenerator<string, undefined>> {
   const { stringify } = await import('csv-stringify/browser/esm/sync')
   const csv = (rows: readonly (readonly string[])[]): string =>
-    stringify(rows as string[][], { escape_formulas: true, record_delimiter: '\r\n' })
+    stringify(rows as string[][], { escape_formulas: true, record_delimiter: '\r\n', quoted_match: /[\r\n]/ })
   return (async function* () {
     yield csv([Object.keys(columns)])
     for await (const rows of pages) yield csv(rows.map(row => Object.values(columns).map(cell => textOf(cell(requestView(row))))))
