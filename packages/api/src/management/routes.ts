@@ -2,6 +2,7 @@ import type { Route } from '../routes.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditEventRoutes } from './audit-events.ts'
+import { byokKeyRoutes } from './byok-keys.ts'
 import { acceptInviteRoute, inviteRoutes } from './invites.ts'
 import { keyUsageRoutes } from './key-usage.ts'
 import { memberRoutes } from './members.ts'
@@ -26,6 +27,7 @@ import { settingsRoutes } from './settings.ts'
 export const managementRoutes: readonly Route[] = [
   ...apiKeyRoutes,
   ...keyUsageRoutes,
+  ...byokKeyRoutes,
   ...settingsRoutes,
   ...routingDefaultsRoutes,
   ...memberRoutes,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { analyticsSchemas } from './analytics.ts'
 import { apiKeySchemas } from './api-keys.ts'
 import { auditEventSchemas } from './audit-events.ts'
+import { byokKeySchemas } from './byok-keys.ts'
 import { inviteSchemas } from './invites.ts'
 import { keyUsageSchemas } from './key-usage.ts'
 import { memberSchemas } from './members.ts'
@@ -13,6 +14,7 @@ import { settingsSchemas } from './settings.ts'
 export const managementSchemas = () => ({
   ...apiKeySchemas(),
   ...keyUsageSchemas(),
+  ...byokKeySchemas(),
   ...settingsSchemas(),
   ...routingDefaultsSchemas(),
   ...memberSchemas(),

@@ -46,18 +46,18 @@ export function keepValidations({ records, register, vault, providers, tiersOf, 
     const heard = header && provider && tierHeard({ provider, model: '', header }, tiersOf(provider.id))
     return { validationStatus: status, lastValidatedAt: clock.now(), ...withTier(key.body, heard) }
   }
-  const validate: Validations['validate'] = async (workspaceId, id, actor) => {
+  /** `actor`: who asked for it; then the audit tells of it, though nothing came of it. */
+  const validate = async (workspaceId: string, id: string, actor?: Actor): Promise<Kept<'credential'>> => {
     const key = await find(workspaceId, id)
     const checked = await look(key)
-    return register(workspaceId, actor, async () => {
+    return register(workspaceId, actor ?? {}, async () => {
       const now = await find(workspaceId, id)
-      // Another secret has come in between, and is looked at by itself.
-      if (now.name !== key.name) return { events: [], result: now }
-      const news = told(now, checked)
-      if (Object.keys(news).length === 0) return { events: [], result: now }
+      // Where another secret has come in between, that one is looked at by itself.
+      const news = now.name === key.name ? told(now, checked) : {}
+      const isNews = Object.keys(news).length > 0
       return {
-        puts: [changed(now, { body: news })],
-        events: [validated(now, news.validationStatus)],
+        puts: isNews ? [changed(now, { body: news })] : [],
+        events: isNews || actor ? [validated(now, news.validationStatus ?? now.body.validationStatus)] : [],
         result: { ...now, body: { ...now.body, ...news } },
       }
     })
@@ -68,7 +68,7 @@ export function keepValidations({ records, register, vault, providers, tiersOf, 
     validating.add(id)
     inBackground('A provider key could not be validated.', async () => {
       try {
-        await validate(workspaceId, id, {})
+        await validate(workspaceId, id)
       } finally {
         validating.delete(id)
         if (again.delete(id)) begin(workspaceId, id)
@@ -97,7 +97,7 @@ export function keepValidations({ records, register, vault, providers, tiersOf, 
   }
 }
 
-const validated = ({ id, body }: Kept<'credential'>, to: string | undefined) => ({
+const validated = ({ id, body }: Kept<'credential'>, to: string) => ({
   event: 'byok_key.validated',
   subject: { type: 'byok_key', id },
   changes: { validation_status: { from: body.validationStatus, to } },

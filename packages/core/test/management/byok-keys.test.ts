@@ -1,3 +1,4 @@
+import { defineProvider, openai } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import { describe, expect, test, vi } from 'vitest'
 import { byokStage, openaiKey, refused, served, settled } from './byok-stage.ts'
@@ -74,7 +75,7 @@ describe('a key that a workspace brings', () => {
     const { keys, seen } = await byokStage()
     const error = await keys.create({ ...openaiKey, ...input }).catch((reason: Error) => reason)
     expect(error).toMatchObject({ code: 'invalid_parameter_value', message: expect.stringMatching(words) })
-    expect(String(error)).not.toContain(input.apiKey ?? openaiKey.apiKey)
+    expect(String(error)).not.toContain('apiKey' in input ? input.apiKey : openaiKey.apiKey)
     expect(seen).toEqual([])
   })
 
@@ -132,6 +133,30 @@ describe('the default of a provider', () => {
       Array.from({ length: 8 }, (_, at) => (at % 2 ? keys : elsewhere).create({ ...openaiKey, apiKey: `sk-many-0123456-${at}` })),
     )
     expect((await keys.list()).filter(({ isDefault }) => isDefault)).toHaveLength(1)
+  })
+})
+
+describe('a key of a provider that has no way to look at one', () => {
+  test('stays pending, is used, and is pending again when it is validated after a refusal', async () => {
+    const unseen = defineProvider({
+      id: 'openai',
+      baseUrl: 'https://unseen.example',
+      paths: { chat: '/chat' },
+      dialects: openai().dialects,
+    })
+    const { keys, gateway, ask, asked, seen, vendor } = await byokStage({ providers: [unseen] })
+    const { id } = await keys.create(openaiKey)
+    await ask()
+    expect(asked()).toEqual([openaiKey.apiKey])
+    vendor(refused)
+    await ask().catch(() => {})
+    expect(await settled(keys, id)).toMatchObject({ validationStatus: 'invalid' })
+    expect(await keys.validate(id)).toMatchObject({ validationStatus: 'pending' })
+    vendor(served)
+    expect(await codeOf(ask())).toBe('nothing went wrong')
+    await keys.validate(id)
+    expect(await gateway.workspaces('w').auditEvents.list({ event: 'byok_key.validated' })).toHaveLength(3)
+    expect(seen.filter(({ method }) => method === 'GET')).toEqual([])
   })
 })
 

@@ -16,7 +16,7 @@ export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   UpdateRoutingDefaults: { strategy: 'cost', allow_fallbacks: false, max_price: { input: 1 } },
   UpdateMember: { role: 'viewer' },
   CreateInvite: { email: 'new@example.com', role: 'developer' },
-  CreateByokKey: { provider: 'scripted', api_key: 'sk-of-my-own-0123456789', name: 'mine' },
+  CreateByokKey: { provider: 'brought', api_key: 'sk-of-my-own-0123456789', name: 'mine' },
   UpdateByokKey: { name: 'renamed', disabled: true },
   CreateBudget: { name: 'all', scope: 'workspace', period: 'month', limit_usd: 100, alert_at: [0.5, 1] },
   UpdateBudget: { limit_usd: 200, enforce: true },

@@ -1,6 +1,7 @@
 import { type Api, createApi, type Route, routes, type WorkspaceRoute } from '@signalbox/api'
 import { createGateway, type Gateway } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
+import { defineProvider } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
@@ -20,6 +21,9 @@ export interface Stage {
 export const managed: readonly WorkspaceRoute[] = routes.filter((row): row is WorkspaceRoute => row.of === 'workspace')
 export const rows = managed.map(row => [`${row.method} ${row.path.replace('/v1/workspaces/:workspace_id', '…')}`, row] as const)
 
+/** Takes keys, and only their use tells whether they are good: nobody is asked in the background. */
+const brought = defineProvider({ id: 'brought', baseUrl: 'https://brought.example/v1', paths: {}, dialects: [responsesProvider] })
+
 /** Ids that nobody has. */
 export const nowhere = '0190a000-0000-7000-8000-00000000dead'
 
@@ -28,12 +32,15 @@ export async function stage(): Promise<Stage> {
   const unlimited = { inferenceRpm: 1e9, managementReadsRpm: 1e9, managementWritesRpm: 1e9 }
   const provider = scriptedProvider({ id: 'scripted', dialect: responsesProvider, acts: [] })
   const gateway = createGateway({
-    providers: [provider],
+    providers: [provider, brought],
+    sealingKey: new Uint8Array(32).fill(1),
     models: testModels([{ id: 'scripted', dialect: 'responses' }]),
     storage,
     // Two answers differ in what was asked, not in when.
     clock: { ...webClock(), now: () => Date.UTC(2026, 0, 1) },
     limits: unlimited,
+    // It takes an order, and nothing is paid.
+    billing: { onReload: () => {} },
     logger: { info: () => {}, warn: () => {}, error: () => {} },
   })
   const api = createApi(gateway)
