@@ -18,6 +18,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     summary: 'Create an API key. The secret is in this answer, and nowhere else ever after.',
     body: 'CreateApiKey',
     reply: 'CreatedApiKey',
+    errors: ['state_precondition_failed'],
     secret: true,
     async handler(call, { apiKeys }) {
       const { budget, expiresAt, keyType: _, ...input } = bodyOf<typeof createApiKey>(call)
@@ -55,6 +56,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     body: 'UpdateApiKey',
     immutable: ['scopes', 'key_type'],
     reply: 'ApiKey',
+    errors: ['state_precondition_failed'],
     async handler(call, { apiKeys }) {
       const { budget, expiresAt, ...input } = bodyOf<typeof updateApiKey>(call)
       const key = await apiKeys.update(idOf(call), {

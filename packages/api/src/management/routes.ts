@@ -2,6 +2,8 @@ import type { Route } from '../routes.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditEventRoutes } from './audit-events.ts'
+import { billingRoutes } from './billing.ts'
+import { budgetRoutes } from './budgets.ts'
 import { byokKeyRoutes } from './byok-keys.ts'
 import { acceptInviteRoute, inviteRoutes } from './invites.ts'
 import { keyUsageRoutes } from './key-usage.ts'
@@ -9,6 +11,7 @@ import { memberRoutes } from './members.ts'
 import { requestRoutes } from './requests.ts'
 import { routingDefaultsRoutes } from './routing-defaults.ts'
 import { settingsRoutes } from './settings.ts'
+import { subscriptionRoutes } from './subscription.ts'
 
 /**
  * What workspaces own: one file per resource (`api-keys.ts` is the one to read), each with its rows, its handlers, its view and its
@@ -27,6 +30,9 @@ import { settingsRoutes } from './settings.ts'
 export const managementRoutes: readonly Route[] = [
   ...apiKeyRoutes,
   ...keyUsageRoutes,
+  ...budgetRoutes,
+  ...billingRoutes,
+  ...subscriptionRoutes,
   ...byokKeyRoutes,
   ...settingsRoutes,
   ...routingDefaultsRoutes,

@@ -36,6 +36,7 @@ export const autoReloadOf = (desk: Desk, balance: () => Promise<CreditBalance>):
     await ports.register(workspaceId, actor, async () => {
       const workspace = await ports.records.find('workspace', workspaceId, workspaceId)
       if (!workspace) throw noWorkspace(workspaceId)
+      if (Object.keys(input).length === 0) return { events: [], result: undefined }
       const { enabled, threshold, target } = input
       const events = [
         {

@@ -46,10 +46,10 @@ export interface NewCredit {
 }
 
 export interface LedgerQuery {
-  /** Included. */
-  readonly from?: Date
-  /** Not included. */
-  readonly to?: Date
+  /** Unix milliseconds, included. */
+  readonly from?: number
+  /** Unix milliseconds, not included. */
+  readonly to?: number
   /** Goes on after the entry of this id; one that is not there has nothing after it. */
   readonly after?: string
   /** Default: 100. */
@@ -99,11 +99,9 @@ export const billingOf = (desk: Desk): Billing => {
       await enter(desk, 'adjustment', input)
       return balance()
     },
-    async ledger({ from, to, after, limit = 100 } = {}) {
+    async ledger({ after, limit = 100, ...span } = {}) {
       const before = after === undefined ? {} : { before: after.slice(after.indexOf(':') + 1) }
-      const entries = await storage.ledger
-        .entries(account, { limit, ...before, ...(from && { from: timeOf('from', from) }), ...(to && { to: timeOf('to', to) }) })
-        .catch(fail)
+      const entries = await storage.ledger.entries(account, { ...span, ...before, limit }).catch(fail)
       return entries.map(moveOf)
     },
     autoReload: autoReloadOf(desk, balance),
@@ -161,11 +159,6 @@ async function byokLeft(
   const at = clock.now()
   const { balance } = await storage.ledger.balance(byokAccount(id, at), at).catch(fail)
   return { byokMonthlyRequestCap: cap, byokRequestsRemaining: Math.max(0, cap + balance) }
-}
-
-function timeOf(name: string, date: Date): number {
-  if (Number.isNaN(date.getTime())) throw wrong(name, 'no valid date', 'a date')
-  return date.getTime()
 }
 
 const fail = (reason: unknown): never => {

@@ -22,7 +22,8 @@ export interface Budgets {
   get(id: string): Promise<Budget>
   /** What was used stays used. */
   update(id: string, input: BudgetChange): Promise<Budget>
-  delete(id: string): Promise<void>
+  /** What it was when it went. */
+  delete(id: string): Promise<Budget>
 }
 
 export interface Budget extends Omit<BudgetBody, 'limit'> {
@@ -79,6 +80,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: Desk): Budgets => {
     async update(id, input) {
       const updated = await register(workspaceId, actor, async () => {
         const budget = await budgetOf(id)
+        if (Object.keys(input).length === 0) return { events: [], result: budget }
         const body = withChange(budget.body, input)
         return {
           puts: [changed(budget, { body })],
@@ -88,12 +90,17 @@ export const budgetsOf = ({ ports, workspaceId, actor }: Desk): Budgets => {
       })
       return told(updated)
     },
-    delete: id =>
-      register(workspaceId, actor, async () => ({
-        removals: [removed(await budgetOf(id))],
-        events: [{ event: 'budget.deleted', subject: { type: 'budget', id } }],
-        result: undefined,
-      })),
+    async delete(id) {
+      const gone = await register(workspaceId, actor, async () => {
+        const budget = await budgetOf(id)
+        return {
+          removals: [removed(budget)],
+          events: [{ event: 'budget.deleted', subject: { type: 'budget', id } }],
+          result: budget,
+        }
+      })
+      return told(gone)
+    },
   }
 }
 

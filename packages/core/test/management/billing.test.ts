@@ -106,11 +106,10 @@ test('pages of the ledger neither skip nor repeat, within any span of time', asy
     seen.push(...page.map(({ id }) => id))
   }
   expect(seen).toEqual(all)
-  const span = { from: new Date(start + 5), to: new Date(start + 8) }
+  const span = { from: start + 5, to: start + 8 }
   expect((await billing.ledger(span)).map(({ id }) => id)).toEqual(['usage:r:7', 'credit:c:6', 'usage:r:5'])
   expect((await billing.ledger({ ...span, after: 'usage:r:7', limit: 1 })).map(({ id }) => id)).toEqual(['credit:c:6'])
   expect(await billing.ledger({ after: 'usage:nobody' })).toEqual([])
-  expect(await codeOf(billing.ledger({ from: new Date('never') }))).toBe('invalid_parameter_value')
 })
 
 test('who can pay is for the operator to say, and where that fails nobody can', async () => {
