@@ -70,6 +70,14 @@ test('missing, malformed, unknown and revoked keys are refused in the same words
   expect(new Set(said).size).toBe(1)
 })
 
+test('what is shown of a secret is never most of it', () => {
+  expect(prefixOf(makeSecret(ids))).toHaveLength(11)
+  for (const length of [8, 9, 20, 24, 49, 200]) {
+    const shown = prefixOf(`ak_${'x'.repeat(length)}`)
+    expect([length, (shown.length - 3) * 3 <= length, shown.length <= 11]).toEqual([length, true, true])
+  }
+})
+
 test('no store ever sees a secret', async () => {
   const { keys, storage } = await house()
   const { secret } = await keys.create({ name: 'a' })
@@ -98,6 +106,7 @@ test.each([
   [{ name: 'a', rateLimitRpm: 0 }, /rate_limit_rpm/],
   [{ name: 'a', scopes: ['everything'] }, /everything/],
   [{ name: 'a', secret: 'sk_other' }, /secret/],
+  [{ name: 'a', secret: `ak_${'0'.repeat(49)}` }, /secret.*checksum/],
   [{ name: 'a', expiresAt: new Date('never') }, /expires_at/],
 ])('a key of %j is refused, naming the field', async (input, words) => {
   const { keys, workspaces } = await house()

@@ -6,6 +6,7 @@ import { sha256 } from '../runtime/web.ts'
 import type { Caller } from './caller.ts'
 import type { KeyBody } from './kinds.ts'
 import type { Kept, Records } from './records.ts'
+import { isMistyped } from './secret.ts'
 import type { TermsBook } from './terms.ts'
 import { noteUses } from './uses.ts'
 
@@ -86,7 +87,7 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
       const now = clock.now()
       const hit = known.get(secret)
       // Malformed keys are refused without asking the store, and so for a second are those that it did not know.
-      if (!hit && (!form.test(secret) || (unknown.get(secret) ?? 0) > now)) throw refused()
+      if (!hit && (!form.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? 0) > now)) throw refused()
       const cached = hit && hit.until > now ? hit : await look(secret, now)
       if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= now) throw refused()
       if (now - cached.touchedAt >= touchEveryMs) {

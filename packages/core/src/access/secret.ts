@@ -14,11 +14,14 @@ export function makeSecret(ids: Ids): string {
   return `ak_${body}${checksum(body)}`
 }
 
+/** It has the form of those we make, and none of them ends like that: nobody need be asked whether it is known. */
+export const isMistyped = (text: string): boolean => pattern.test(text) && !isSecret(text)
+
 export const isSecret = (text: string): boolean =>
   pattern.test(text) && checksum(text.slice(3, 3 + bodyLength)) === text.slice(3 + bodyLength)
 
-/** What may be shown of a secret. */
-export const prefixOf = (secret: string): string => secret.slice(0, 11)
+/** What may be shown of a secret: eight characters behind `ak_`, and never more than a third of one that somebody chose. */
+export const prefixOf = (secret: string): string => secret.slice(0, Math.min(11, 3 + Math.floor((secret.length - 3) / 3)))
 
 const bytesToBigInt = (bytes: Uint8Array): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
 

@@ -1,7 +1,7 @@
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changed, type Kept, made } from '../access/records.ts'
 import { scopes as everyScope, isScope } from '../access/scopes.ts'
-import { makeSecret, prefixOf } from '../access/secret.ts'
+import { isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { sha256 } from '../runtime/web.ts'
 import { absent, checkText, checkWhole, wrong } from './check.ts'
@@ -196,6 +196,11 @@ function check({ name, rateLimitRpm, limits = {}, expiresAt }: NewApiKey, secret
   if (!/^ak_[\x21-\x7e]{8,200}$/.test(secret))
     throw new GatewayError('invalid_parameter_value', {
       message: '`secret` must be `ak_` and 8 to 200 visible ASCII characters.',
+      param: 'secret',
+    })
+  if (isMistyped(secret))
+    throw new GatewayError('invalid_parameter_value', {
+      message: '`secret` has the form of one that we make, but not its checksum. Choose another length, or let one be made.',
       param: 'secret',
     })
 }
