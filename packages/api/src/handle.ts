@@ -105,7 +105,9 @@ function finish(answer: ApiReply, { common, line, row, requestId, request }: Fin
   if (typeof reply.body === 'string') line.end()
   const whole = request.method === 'HEAD' ? bodiless(reply) : reply
   const named = row?.idHeader === undefined ? common : { ...common, [row.idHeader]: requestId }
-  const headers = cleanHeaders({ ...whole.headers, ...named })
+  // What a workspace owns, secrets that are said once among it, is kept by nobody on its way.
+  const keeping = row?.of === 'workspace' ? { 'cache-control': 'no-store' } : undefined
+  const headers = cleanHeaders({ ...whole.headers, ...keeping, ...named })
   return whole.close
     ? { status: whole.status, headers, body: whole.body, close: true }
     : { status: whole.status, headers, body: whole.body }
