@@ -24,15 +24,17 @@ export type { ApiOptions, Cors } from './settings.ts'
  */
 export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   let document: string | undefined
+  const settings = settingsOf(options)
   let made: Schemas | undefined
   const schemas = (): Schemas => (made ??= makeSchemas())
   const spoken = routes.filter(({ dialect }) => dialect === undefined || gateway.dialects[dialect] !== undefined)
   const site: Site = {
     routes: spoken,
-    settings: settingsOf(options),
+    settings,
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
     schemas,
-    document: () => (document ??= JSON.stringify(makeDocument(spoken, schemas(), gateway.operator))),
+    document: () =>
+      (document ??= JSON.stringify(makeDocument(spoken, schemas(), { operator: gateway.operator, basePath: settings.basePath }))),
     views: keepViews(),
   }
   return createHandler(gateway, site)

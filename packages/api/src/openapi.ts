@@ -1,6 +1,12 @@
 import { codes, type ErrorCode } from '@signalbox/core/errors'
 import * as z from 'zod'
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi'
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi'
 import type { ApiReply } from './exchange.ts'
 import type { Call, Route } from './routes.ts'
 import { errorsOf, takesIdempotencyKey } from './row-errors.ts'
@@ -12,30 +18,44 @@ export const openapi = ({ site }: Call): ApiReply => ({
   body: site.document(),
 })
 
+interface Publisher {
+  readonly operator: string
+  readonly basePath: string
+}
+
 /** The route table as an OpenAPI 3.1 document. */
-export function makeDocument(routes: readonly Route[], schemas: Schemas, operator: string): object {
+export function makeDocument(routes: readonly Route[], schemas: Schemas, { operator, basePath }: Publisher): object {
   const paths: ZodOpenApiPathsObject = {}
   for (const row of routes) {
     const path = row.path.replace(/:([a-z_]+)\+?/g, '{$1}')
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operationOf(row, schemas) }
   }
-  return createDocument({
-    openapi: '3.1.0',
-    info: { title: `${operator} API`, version: '1.1.0', description: 'One API for many model providers.' },
-    paths,
-    components: {
-      schemas,
-      securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'An API key; it begins with `ak_`.' },
-        'x-api-key': {
-          type: 'apiKey',
-          in: 'header',
-          name: 'x-api-key',
-          description: 'The same key; looked at where there is no Authorization.',
-        },
-      },
-    },
-  })
+  const components = { schemas: namedBy(routes, schemas), securitySchemes }
+  const info = { title: `${operator} API`, version: '1.1.0', description: 'One API for many model providers.' }
+  // Without a host: whatever name the client knows us by is the right one.
+  const servers = [{ url: basePath === '' ? '/' : basePath }]
+  return createDocument({ openapi: '3.1.0', info, servers, paths, components }, { override: leaveRoom })
+}
+
+const securitySchemes = {
+  key: { type: 'http', scheme: 'bearer', description: 'An API key; it begins with `ak_`.' },
+  'x-api-key': {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'The same key; looked at where there is no Authorization.',
+  },
+} as const
+
+/** Answers may get more fields with time. Only what is said to be strict is closed. */
+const leaveRoom: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
+  if (zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined) delete jsonSchema.additionalProperties
+}
+
+/** Those that the rows speak of. */
+function namedBy(routes: readonly Route[], schemas: Schemas): Partial<Schemas> {
+  const named = new Set<string>(routes.flatMap(row => [row.body ?? row.reply, row.reply, errorSchemaOf(row)]))
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => named.has(name)))
 }
 
 function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
@@ -43,6 +63,7 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
   return {
     operationId: nameOf(row),
     summary: row.summary,
+    tags: [tagOf(row)],
     security: row.needs === 'nothing' ? [] : [{ key: [] }, ...(row.keyHeader === undefined ? [] : [{ [row.keyHeader]: [] }])],
     'x-stability': row.tier,
     ...(typeof row.needs !== 'string' && { 'x-scopes': row.needs }),
@@ -55,6 +76,12 @@ function operationOf(row: Route, schemas: Schemas): ZodOpenApiOperationObject {
     ...(row.body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: schemas[row.body] } } } }),
     responses: { ...successOf(row, schemas), ...failuresOf(row, schemas) },
   }
+}
+
+/** Of a workspace: the resource. */
+const tagOf = ({ path, dialect, cache }: Route): string => {
+  const [, resource] = /^\/v1\/(?:workspaces\/:workspace_id\/)?(invites|(?<=:workspace_id\/)[a-z-]+)/.exec(path) ?? []
+  return resource ?? (dialect !== undefined ? 'inference' : cache !== undefined ? 'catalog' : 'service')
 }
 
 const headersOf = (row: Route) => ({
@@ -115,7 +142,7 @@ function failuresOf(row: Route, schemas: Schemas): ZodOpenApiResponsesObject {
   for (const [status, ofStatus] of [...byStatus].sort(([one], [other]) => one - other)) {
     responses[`${status}` as `${1 | 2 | 3 | 4 | 5}${string}`] = {
       description: ofStatus.map(code => `\`${code}\``).join(', '),
-      content: { 'application/json': { schema: schemas[errorOf[row.dialect ?? ''] ?? 'Error'] } },
+      content: { 'application/json': { schema: schemas[errorSchemaOf(row)] } },
     }
   }
   return responses
@@ -123,3 +150,5 @@ function failuresOf(row: Route, schemas: Schemas): ZodOpenApiResponsesObject {
 
 /** Languages whose errors have a shape of their own. */
 const errorOf: Readonly<Record<string, SchemaName>> = { messages: 'MessagesError' }
+
+const errorSchemaOf = ({ dialect = '' }: Route): SchemaName => errorOf[dialect] ?? 'Error'

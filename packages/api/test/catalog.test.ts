@@ -17,7 +17,10 @@ const apiOf = (models = directory()): Api => createApi(fakeGateway({ models, dia
 const get = (path: string, query = '', api = apiOf()): Promise<ApiReply> => ask(api, `GET ${path}`, { headers, query })
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-ajv.addSchema({ $id: 'document', ...closed(JSON.parse(JSON.stringify(makeDocument(routes, makeSchemas(), 'signalbox')))) })
+ajv.addSchema({
+  $id: 'document',
+  ...closed(JSON.parse(JSON.stringify(makeDocument(routes, makeSchemas(), { operator: 'signalbox', basePath: '' })))),
+})
 
 /** The document leaves room for what is to come; what we send now has to be in it. */
 function closed(schema: object): object {

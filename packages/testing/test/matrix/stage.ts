@@ -39,6 +39,7 @@ export async function stage(): Promise<Stage> {
     // Two answers differ in what was asked, not in when.
     clock: { ...webClock(), now: () => Date.UTC(2026, 0, 1) },
     limits: unlimited,
+    record: { store: 1 },
     // It takes an order, and nothing is paid.
     billing: { onReload: () => {} },
     logger: { info: () => {}, warn: () => {}, error: () => {} },
