@@ -15,6 +15,7 @@ import { arrivedAtOnce, decoded } from './events.ts'
 import { type Guarded, guarded } from './guard.ts'
 import { type Line, openLine } from './line.ts'
 import { inlineMedia } from './media.ts'
+import { failureWithout } from './secrets.ts'
 import { type SendPorts, send } from './send.ts'
 import { verdicts } from './verdict.ts'
 
@@ -64,7 +65,7 @@ export async function attempt(trying: Trying, ports: AttemptPorts): Promise<Atte
     line.hangUp()
     const isTheirs = candidate.credential.owner === 'workspace' && verdicts[failure.kind].teaches === 'credential'
     const named = isTheirs ? { provider: provider.id, credential: candidate.credential.id } : { provider: provider.id }
-    return { ok: false, accepted: call.accepted, failure: { ...failure, ...named } }
+    return { ok: false, accepted: call.accepted, failure: { ...failureWithout(failure, candidate.credential), ...named } }
   }
 
   const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
@@ -116,7 +117,7 @@ function held(
   { request, candidate, limits }: Trying,
   { line, clock }: { readonly line: Line; readonly clock: Clock },
 ): Batches | Guarded {
-  if (request.delivery === 'stream') return guarded(events, { line, clock, provider: candidate.provider.id, ...limits })
+  if (request.delivery === 'stream') return guarded(events, { line, clock, candidate, ...limits })
   line.letGo()
   return events
 }

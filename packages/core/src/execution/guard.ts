@@ -1,7 +1,9 @@
 import type { Failure } from '../protocol/failure.ts'
+import type { Candidate } from '../routing/plan.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { Batch, Batches } from './commit.ts'
 import type { Line } from './line.ts'
+import { failureWithout } from './secrets.ts'
 import { toldInStream } from './told.ts'
 import { watch } from './watch.ts'
 
@@ -11,7 +13,7 @@ export interface Guarding {
   /** Monotonic milliseconds. */
   readonly deadlineAt: number
   readonly clock: Clock
-  readonly provider: string
+  readonly candidate: Candidate
 }
 
 /** An answer that is read while it grows. */
@@ -21,7 +23,7 @@ export interface Guarded extends Batches {
 }
 
 /** After commit: idle and deadline end the stream, and a failure is told in the caller's terms. */
-export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, provider }: Guarding): Guarded {
+export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, candidate }: Guarding): Guarded {
   const guard = watch({ clock, idleMs, deadlineAt }, why => {
     line.why = why
     line.hangUp()
@@ -42,7 +44,9 @@ export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, prov
     if (last?.type !== 'finished') return step
     close()
     if (last.outcome.status !== 'failed') return step
-    const error = toldInStream({ ...(ownReason(line) ?? last.outcome.error), provider })
+    const { provider, credential } = candidate
+    const failure = ownReason(line) ?? failureWithout(last.outcome.error, credential)
+    const error = toldInStream({ ...failure, provider: provider.id })
     return { done: false, value: [...step.value.slice(0, -1), { ...last, outcome: { status: 'failed', error } }] }
   }
   return {

@@ -7,6 +7,8 @@ import { type Stage, stage } from './stage.ts'
 export interface Answered {
   readonly status: number
   readonly body?: unknown
+  /** Instead of a body in JSON. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -77,8 +79,8 @@ export async function byokStage(options: Parameters<typeof stage>[0] = {}): Prom
   let does = usual
   const transport: Transport = async request => {
     seen.push({ url: request.url, method: request.method, secret: secretIn(request) })
-    const { status, body = {}, headers = {} } = await does(request)
-    const bytes = [new TextEncoder().encode(JSON.stringify(body))]
+    const { status, body = {}, text = JSON.stringify(body), headers = {} } = await does(request)
+    const bytes = [new TextEncoder().encode(text)]
     return {
       status,
       header: name => ({ 'content-type': 'application/json', ...headers })[name],

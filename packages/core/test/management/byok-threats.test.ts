@@ -149,10 +149,12 @@ describe('B2: sealing keys change', () => {
 })
 
 describe('B3 and B4: nobody hears a secret', () => {
-  const canary = 'sk-canary-5d0c7e1f9b'
+  // Nothing about it looks like a secret.
+  const canary = 'canary5d0c7e1f9bdeadbeef'
 
   test.each([401, 403, 400, 404, 429, 500])('though its provider repeats it in a refusal with %i', async status => {
     const house = await byokStage()
+    house.vendor(served)
     const made = await house.keys.create({ ...openaiKey, apiKey: canary })
     await settled(house.keys, made.id)
     house.vendor(request => refused(request, status))
@@ -178,7 +180,28 @@ describe('B3 and B4: nobody hears a secret', () => {
     )
     expect(error).toBeInstanceOf(Error)
     expect(house.asked()).toContain(canary)
-    expect(everywhere).not.toContain(canary.slice(5))
+    expect(everywhere).not.toContain(canary.slice(8))
+  })
+
+  test.each([
+    ['before anything was said', ''],
+    ['in the middle', 'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'],
+  ])('though a stream breaks off with it %s', async (_, begun) => {
+    const house = await byokStage()
+    house.vendor(served)
+    await settled(house.keys, (await house.keys.create({ ...openaiKey, apiKey: canary })).id)
+    house.vendor(() => ({ status: 200, text: `${begun}data: {"error":{"message":"Overloaded for ${canary}.","type":"server_error"}}\n\n` }))
+    const { secret } = await house.gateway.workspaces('w').apiKeys.create({ name: 'streaming' })
+    const said: unknown[] = []
+    try {
+      const input = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }], stream: true as const }
+      for await (const event of await house.gateway.chat.completions.create(input, { apiKey: secret })) said.push(event)
+    } catch (error) {
+      said.push(error)
+    }
+    const told = inspect([said, house.logged], { depth: 12, showHidden: true })
+    expect(told).toContain('Overloaded for [redacted].')
+    expect(told).not.toContain(canary.slice(8))
   })
 })
 
