@@ -1,0 +1,143 @@
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Act, acts, fakeClock } from '../src/index.ts'
+import { settled } from './choosing.ts'
+import { bookOf, build } from './money-scene.ts'
+
+// Whatever fails, and at whatever moment a process is gone: nothing is held for ever, and the books add up.
+
+const ways: Readonly<Record<string, Act>> = {
+  answers: acts.reply(),
+  'answers late': acts.stall(2_000),
+  'never answers': acts.never(),
+  fails: acts.status(500),
+  'is full': acts.status(429, { retryAfter: 1 }),
+  'refuses us': acts.status(401),
+  'refuses the request': acts.status(400),
+  'is not there': acts.unreachable(),
+  'breaks before content': acts.preambleThenFail(),
+  'breaks after content': acts.breakAfter(1),
+  'ends too soon': acts.endAfter(1),
+  'fails first': acts.errorFirst(),
+  'fails after content': acts.errorAfter(1),
+  'falls silent': acts.pauseAfter(1, 20_000),
+}
+
+/** How long a hold may outlive its process: the deadline of a request, and the grace of its settlement. */
+const forgottenMs = 1_080_000 + 60_000
+
+/** A process that is gone after so many verbs: what it asks from then on nobody hears. */
+function mortal(storage: Storage): { readonly storage: Storage; readonly dieAfter: (verbs: number) => void } {
+  let left = Number.POSITIVE_INFINITY
+  const watched = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get(target, field) {
+        const verb: unknown = Reflect.get(target, field)
+        if (typeof verb !== 'function') return verb
+        return (...args: readonly unknown[]) => {
+          left -= 1
+          return left < 0 ? new Promise(() => {}) : Reflect.apply(verb, target, args)
+        }
+      },
+    })
+  const { counters, ledger, usage, records } = storage
+  return {
+    storage: { ...storage, counters: watched(counters), ledger: watched(ledger), usage: watched(usage), records: watched(records) },
+    dieAfter: verbs => {
+      left = verbs
+    },
+  }
+}
+
+test('a process that is gone between two verbs leaves books that add up, and nothing held once its time is over', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        script: fc.array(fc.constantFrom(...Object.keys(ways)), { minLength: 1, maxLength: 8 }),
+        requests: fc.integer({ min: 1, max: 12 }),
+        verbs: fc.integer({ min: 0, max: 60 }),
+        stream: fc.boolean(),
+      }),
+      async ({ script, requests, verbs, stream }) => {
+        const kept = memoryStorage()
+        const { storage, dieAfter } = mortal(kept)
+        const clock = fakeClock()
+        const limits = { tokensPerMinute: 100_000, workspace: { concurrentRequests: 100 } }
+        const played = script.map(way => ways[way] as Act)
+        const house = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
+        const budget = { period: 'total', enforce: true, includeByok: false, alertAt: [], limit: 1_000_000, name: 'b', scope: 'workspace' }
+        const puts = [{ kind: 'budget', workspaceId: 'w', id: 'b', version: 0, createdAt: 0, body: JSON.stringify(budget) }]
+        await kept.records.commit({ puts })
+        await clock.advance(31_000)
+        dieAfter(verbs)
+        for (let at = 0; at < requests; at++) void house.ask(at, { stream })
+        await clock.advance(60_000)
+        dieAfter(0)
+        await clock.advance(forgottenMs)
+        for (const account of ['credit:w', 'budget:b']) {
+          const { balance, held, sum } = await bookOf(kept, account, clock.now())
+          expect({ held, sum }).toEqual({ held: 0, sum: balance })
+        }
+        const [credit, spent] = [await bookOf(kept, 'credit:w', clock.now()), await bookOf(kept, 'budget:b', clock.now())]
+        expect(1_000_000 - credit.balance + spent.balance).toBe(0)
+        const { keyId } = await keyOf(kept)
+        const slot = { slot: 'later', limit: 1, ttlMs: 1 }
+        for (const key of [`slots:${keyId}`, 'slots:workspace:w'])
+          expect(await kept.counters.enter({ ...slot, key }, clock.now())).toBe(true)
+      },
+    ),
+    { numRuns: 60 },
+  )
+}, 120_000)
+
+test('after 10,000 requests that go wrong in every way nothing is held, no slot is taken, and each is one usage row', async () => {
+  const storage = memoryStorage()
+  const clock = fakeClock()
+  const names = Object.keys(ways)
+  const script = Array.from({ length: 12_000 }, (_, at) => ways[names[(at * 5) % names.length] as string] as Act)
+  const limits = { workspace: { concurrentRequests: 10_000, tokensPerMinute: 1e9 } }
+  const timeouts = { firstByteMs: 5_000, wholeMs: 5_000, idleMs: 5_000, deadlineMs: 20_000 }
+  const { gateways, secret, request } = await build({ open: () => storage, clock, credit: 1e9, limits, timeouts, script })
+  const [gateway] = gateways
+  if (!gateway) throw new Error('A house has a gateway.')
+  const caller = await gateway.authenticate(secret)
+  const outcomes = new Map<string, number>()
+  const note = (outcome: string): void => void outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+  for (let wave = 0; wave < 20; wave++) {
+    const answers = Array.from({ length: 500 }, (_, at) => {
+      const leaving = new AbortController()
+      // Some callers leave at once, some soon, most stay.
+      if (at % 10 === 0) clock.setTimeout(() => leaving.abort(), at % 3 === 0 ? 0 : 1_500)
+      const reply = gateway.infer(request({ stream: at % 2 === 0, gateway: { routing: { allow_fallbacks: at % 3 !== 0 } } }), {
+        caller,
+        signal: leaving.signal,
+      })
+      return reply.whole().then(
+        ({ outcome }) => note(outcome.status),
+        error => note(error.code),
+      )
+    })
+    await settled(answers, clock)
+  }
+  await clock.advance(1_000)
+  expect([...outcomes.values()].reduce((sum, count) => sum + count, 0)).toBe(10_000)
+  expect(outcomes.get('completed')).toBeGreaterThan(1_000)
+  expect(outcomes.size).toBeGreaterThan(5)
+  const { balance, held } = await bookOf(storage, 'credit:w', clock.now())
+  expect(held).toBe(0)
+  const rows = await storage.usage.list({ workspaceId: 'w', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 20_000 })
+  expect(rows).toHaveLength(10_000)
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(10_000)
+  expect(1e9 - balance).toBe(rows.reduce((spent, row) => spent + row.cost, 0))
+  const slot = { slot: 'later', limit: 1, ttlMs: 1 }
+  for (const key of [`slots:${caller.keyId}`, 'slots:workspace:w'])
+    expect(await storage.counters.enter({ ...slot, key }, clock.now())).toBe(true)
+}, 240_000)
+
+async function keyOf({ records }: Storage): Promise<{ readonly keyId: string }> {
+  const [key] = await records.list({ kind: 'key', workspaceId: 'w', limit: 1 })
+  if (!key) throw new Error('A house has a key.')
+  return { keyId: key.id }
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { bookOf, build, cost, stores, times } from './money-scene.ts'
+
+// Many requests at once, more than can be paid for or are allowed: nobody gets more than there is, in one process or in several.
+
+const many = Array.from({ length: 1_000 }, (_, at) => at)
+const patience = 60_000
+
+describe.each(Object.entries(stores))('over %s', (_, openStore) => {
+  test.each([1, 2])(
+    '1,000 requests at once through %i gateways spend the credit of 333, and never more',
+    async gateways => {
+      const { ask, storage, clock } = await build({ open: openStore(), gateways, credit: 333 * cost })
+      const outcomes = await Promise.all(many.map(at => ask(at)))
+      const { balance, sum, lowest, held } = await bookOf(storage, 'credit:w', clock.now())
+      expect({ sum, held, lowest }).toEqual({ sum: balance, held: 0, lowest: 0 })
+      expect(333 * cost - balance).toBe(times(outcomes, 'ok') * cost)
+      expect(times(outcomes, 'ok')).toBeGreaterThan(0)
+      expect(times(outcomes, 'ok') + times(outcomes, 'insufficient_credits')).toBe(1_000)
+      // What was held for others and not used is there for those who come later, to the last that can be paid for.
+      let later = times(outcomes, 'ok')
+      while ((await ask(later)) === 'ok') later += 1
+      expect(later).toBeLessThanOrEqual(333)
+      expect((await bookOf(storage, 'credit:w', clock.now())).lowest).toBe(0)
+    },
+    patience,
+  )
+
+  test(
+    '1,000 requests at once through two gateways keep to an enforced budget, and to that of their key',
+    async () => {
+      const house = await build({ open: openStore(), gateways: 2 })
+      const { ask, storage, clock, gateways } = house
+      const budget = { workspaceId: 'w', version: 0, kind: 'budget', createdAt: clock.now() }
+      const { keyId } = await (gateways[0] as (typeof gateways)[0]).authenticate(house.secret)
+      const body = { period: 'month', enforce: true, includeByok: false, alertAt: [], limit: 333 * cost }
+      const wide = { ...body, name: 'wide', scope: 'workspace' }
+      const narrow = { ...body, name: 'narrow', scope: 'api_key', apiKeyId: keyId, limit: 111 * cost, period: 'total' }
+      const puts = [wide, narrow].map(each => ({ ...budget, id: each.name, body: JSON.stringify(each) }))
+      await storage.records.commit({ puts })
+      await clock.advance(31_000)
+      const outcomes = await Promise.all(many.map(at => ask(at)))
+      const month = new Date(clock.now()).toISOString().slice(0, 7)
+      const [all, key] = [
+        await bookOf(storage, `budget:wide:${month}-01`, clock.now()),
+        await bookOf(storage, 'budget:narrow', clock.now()),
+      ]
+      expect(times(outcomes, 'ok') + times(outcomes, 'budget_exceeded')).toBe(1_000)
+      expect(times(outcomes, 'ok')).toBeGreaterThan(0)
+      expect([all.balance, key.balance]).toEqual([-times(outcomes, 'ok') * cost, -times(outcomes, 'ok') * cost])
+      expect([all.sum, key.sum]).toEqual([all.balance, key.balance])
+      expect(key.balance).toBeGreaterThanOrEqual(-111 * cost)
+      expect([all.held, key.held]).toEqual([0, 0])
+      // Postpaid: the account of the credit is told all the same.
+      expect((await bookOf(storage, 'credit:w', clock.now())).balance).toBe(all.balance)
+    },
+    patience,
+  )
+
+  test(
+    'two gateways admit as many requests a minute as one key may send, and not one more',
+    async () => {
+      const { ask, clock } = await build({ open: openStore(), gateways: 2, limits: { inferenceRpm: 50 } })
+      const outcomes = await Promise.all(many.slice(0, 200).map(at => ask(at)))
+      expect([times(outcomes, 'ok'), times(outcomes, 'requests_per_min_exceeded')]).toEqual([50, 150])
+      await clock.advance(60_000)
+      const next = await Promise.all(many.slice(0, 100).map(at => ask(at)))
+      expect(times(next, 'ok')).toBe(50)
+    },
+    patience,
+  )
+
+  test(
+    'two gateways let a workspace use its tokens of a minute, and not one more',
+    async () => {
+      const used = 15
+      const { ask } = await build({ open: openStore(), gateways: 2, limits: { workspace: { tokensPerMinute: 50 * used } } })
+      const outcomes = await Promise.all(many.slice(0, 200).map(at => ask(at)))
+      expect(times(outcomes, 'ok') + times(outcomes, 'tokens_per_min_exceeded')).toBe(200)
+      let answered = times(outcomes, 'ok')
+      while ((await ask(answered)) === 'ok') answered += 1
+      expect(answered).toBeGreaterThanOrEqual(49)
+      expect(answered).toBeLessThanOrEqual(50)
+    },
+    patience,
+  )
+
+  test(
+    'two gateways have no more requests of a workspace running at the same time than it may have',
+    async () => {
+      const { ask, peak } = await build({ open: openStore(), gateways: 2, limits: { workspace: { concurrentRequests: 7 } } })
+      const outcomes = await Promise.all(many.slice(0, 100).map(at => ask(at)))
+      expect(times(outcomes, 'ok') + times(outcomes, 'concurrent_requests_exceeded')).toBe(100)
+      expect(times(outcomes, 'ok')).toBeGreaterThanOrEqual(7)
+      expect(peak()).toBe(7)
+      // All are given back.
+      expect(times(await Promise.all(many.slice(0, 7).map(at => ask(at))), 'ok')).toBe(7)
+    },
+    patience,
+  )
+})

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/core'
+import { chatProvider } from '@signalbox/core/dialects'
+import type { InferenceRequest, JsonObject, Provider } from '@signalbox/core/protocol'
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { onTestFinished } from 'vitest'
+import { type Act, acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
+
+// Several gateways over one store, and what their ledger says afterwards.
+
+/** What one request costs, whoever answers it: twelve tokens in, three out. */
+export const cost = 18
+
+export const stores = {
+  memory: () => {
+    const storage = memoryStorage()
+    return () => storage
+  },
+  /** Each gateway has a connection of its own, as a process would. */
+  sqlite: () => {
+    const folder = mkdtempSync(join(tmpdir(), 'signalbox-money-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    return () => sqliteStorage(join(folder, 'money.db'))
+  },
+}
+
+export interface House {
+  readonly gateways: readonly Gateway[]
+  readonly storage: Storage
+  readonly clock: FakeClock
+  readonly providers: readonly ScriptedProvider[]
+  readonly secret: string
+  /** As many calls as were ever under way at the same time. */
+  peak(): number
+  /** Resolves to the code of what went wrong, or to `ok`. */
+  ask(at: number, body?: JsonObject): Promise<string>
+  request(body?: JsonObject): InferenceRequest
+}
+
+export interface Building extends Partial<Pick<GatewayOptions, 'limits' | 'timeouts'>> {
+  /** What the providers do, one act a call and provider; then they answer. */
+  readonly script?: readonly Act[]
+  readonly open: () => Storage
+  readonly gateways?: number
+  readonly clock?: FakeClock
+  /** Microdollars. Absent: postpaid. */
+  readonly credit?: number
+}
+
+/** More than any test asks for, so that only what it sets refuses. */
+const plenty = { inferenceRpm: 1e6, concurrentRequests: 1e5 }
+
+export async function build({
+  open,
+  gateways: many = 1,
+  clock = fakeClock(),
+  credit,
+  limits,
+  script = [],
+  ...rest
+}: Building): Promise<House> {
+  const answers = Array.from({ length: 12_000 }, () => acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } }))
+  const providers = ['one', 'two', 'three'].map(id => scriptedProvider({ id, dialect: chatProvider, clock, acts: [...script, ...answers] }))
+  const counted = count(providers)
+  const price = { input: 1_000_000, output: 2_000_000 }
+  const models = [{ id: 'model', offers: providers.map(({ id }) => ({ provider: id, provider_model_id: 'm', dialect: 'chat', price })) }]
+  const logger = { info: () => {}, warn: () => {}, error: () => {} }
+  const opened = Array.from({ length: many }, () => {
+    const storage = open()
+    return {
+      storage,
+      gateway: createGateway({ providers: counted.providers, models, storage, clock, logger, limits: { ...plenty, ...limits }, ...rest }),
+    }
+  })
+  const [first] = opened
+  if (!first) throw new Error('A house has a gateway.')
+  const { gateway, storage } = first
+  await gateway.workspaces.create({ id: 'w', name: 'W', billing: credit === undefined ? 'postpaid' : 'prepaid' })
+  if (credit !== undefined) await gateway.workspaces('w').billing.credit({ reference: 'start', amount: credit })
+  const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
+  const all = opened.map(each => each.gateway)
+  const request = (body: JsonObject = {}): InferenceRequest =>
+    gateway.dialects.responses.decodeRequest({ model: 'model', input: 'Hi', max_output_tokens: 10, ...body }, () => undefined)
+  return {
+    gateways: all,
+    storage,
+    clock,
+    providers,
+    secret,
+    peak: counted.peak,
+    request,
+    async ask(at, body) {
+      const chosen = all[at % all.length] as Gateway
+      const caller = await chosen.authenticate(secret)
+      const answered = chosen.infer(request(body), { caller }).whole()
+      return answered.then(
+        () => 'ok',
+        (error: { readonly code?: string }) => error.code ?? String(error),
+      )
+    },
+  }
+}
+
+/** A turn of the event loop for every call: whoever is let in is there at the same time as the others. */
+function count(providers: readonly Provider[]) {
+  let running = 0
+  let peak = 0
+  const counting = ({ answer, ...provider }: Provider): Provider => ({
+    ...provider,
+    async answer(call) {
+      running += 1
+      peak = Math.max(peak, running)
+      await setImmediate()
+      running -= 1
+      if (!answer) throw new Error('A scripted provider answers in this process.')
+      return answer(call)
+    },
+  })
+  return { providers: providers.map(counting), peak: () => peak }
+}
+
+export const times = (outcomes: readonly string[], outcome: string): number => outcomes.filter(each => each === outcome).length
+
+/** The sum of an account's entries, and the lowest it ever was. */
+export async function bookOf({ ledger }: Storage, account: string, at: number) {
+  const entries = await ledger.entries(account, { limit: 100_000 })
+  const { balance, held } = await ledger.balance(account, at)
+  return {
+    balance,
+    held,
+    sum: entries.reduce((sum, { amount }) => sum + amount, 0),
+    lowest: entries.reduce((least, { balanceAfter }) => Math.min(least, balanceAfter), 0),
+  }
+}
