@@ -1,4 +1,4 @@
-import type { GatewayError } from '@signalbox/core/errors'
+import type { BudgetFacts, GatewayError } from '@signalbox/core/errors'
 import type { Warning } from '@signalbox/core/protocol'
 import type { ApiRequest } from './exchange.ts'
 
@@ -21,6 +21,17 @@ export function idHeaders(requestId: string, request: ApiRequest): Headers {
 /** Codes only: messages may hold what no header can. */
 export const warningHeaders = (warnings: readonly Warning[]): Headers =>
   warnings.length === 0 ? {} : { 'x-warnings': [...new Set(warnings.map(warning => warning.code))].join(', ') }
+
+/** Of the budget that refuses, or would be the first to. */
+export const budgetHeaders = (budget: BudgetFacts | undefined): Headers =>
+  budget === undefined
+    ? {}
+    : {
+        'x-budget-limit-usd': String(budget.limit / 1_000_000),
+        'x-budget-used-usd': String(budget.used / 1_000_000),
+        'x-budget-remaining-usd': String(budget.remaining / 1_000_000),
+        'x-budget-reset': budget.resetsAt === undefined ? 'never' : new Date(budget.resetsAt).toISOString(),
+      }
 
 /** We have asked everyone there was to ask, or nothing will change by itself: a client's own retry only costs. */
 const pointless: readonly string[] = [
@@ -49,6 +60,7 @@ export function errorHeaders({ status, code, facts }: GatewayError): Headers {
     }),
     ...(status === 429 && { 'x-rate-limit-source': facts.limitedBy ?? 'routing' }),
     ...(isPointless && { 'x-should-retry': 'false' }),
+    ...budgetHeaders(facts.budget),
   }
 }
 

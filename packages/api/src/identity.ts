@@ -1,11 +1,12 @@
 import { type Caller, profileOf } from '@signalbox/core'
 import { json } from './answer.ts'
 import type { ApiReply } from './exchange.ts'
+import { budgetHeaders } from './headers.ts'
 import type { Call } from './routes.ts'
 
 export async function me({ gateway }: Call, authenticated: Caller): Promise<ApiReply> {
-  const { caller, limits } = await gateway.identity(authenticated)
-  return json({
+  const { caller, limits, budget } = await gateway.identity(authenticated)
+  const view = {
     credential_type: 'api_key',
     status: 'active',
     profile: profileOf(caller.scopes),
@@ -21,5 +22,6 @@ export async function me({ gateway }: Call, authenticated: Caller): Promise<ApiR
     },
     expires_at: caller.expiresAt === undefined ? null : new Date(caller.expiresAt).toISOString(),
     created_at: new Date(caller.createdAt).toISOString(),
-  })
+  }
+  return json(view, { headers: budgetHeaders(budget) })
 }

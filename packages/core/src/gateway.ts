@@ -23,7 +23,7 @@ import { keepRetention } from './inference/retention.ts'
 import { keepSharing } from './inference/sharing.ts'
 import { keepByok } from './management/byok.ts'
 import type { Resealed } from './management/byok-reseal.ts'
-import type { Identity } from './management/identity.ts'
+import { type Identity, identityOf } from './management/identity.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
 import { makeRegistrar } from './management/register.ts'
 import { keepReloads } from './management/reloads.ts'
@@ -77,7 +77,7 @@ export interface Gateway extends Endpoints {
    * one, then call this; where nothing is `left`, the old one can go.
    */
   resealCredentials(): Promise<Resealed>
-  /** Empty: ready. Else one sentence per thing that is not. */
+  /** Empty: ready. Else one sentence per thing that is not, which anybody may read; the log has the details. */
   problems(): Promise<readonly string[]>
   /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
   close(options?: { readonly graceMs?: number }): Promise<void>
@@ -190,14 +190,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     }),
     resealCredentials: byok.reseal,
     authenticate: authenticator.authenticate,
-    identity: async caller => ({
-      caller,
-      limits: {
-        inferenceRpm: caller.limits?.requestsPerMinute ?? limits.inferenceRpm,
-        managementReadsRpm: limits.managementReadsRpm,
-        managementWritesRpm: limits.managementWritesRpm,
-      },
-    }),
+    identity: caller => identityOf({ storage, terms, limits, clock }, caller),
     async countManagement({ keyId }, kind) {
       const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
       const refusal = await storage.counters.take([{ key: `${kind}:${keyId}`, amount: 1, limit, windowMs: 60_000 }], clock.now())
@@ -225,11 +218,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async problems() {
       if (closing) return ['The gateway is shutting down.']
-      const pinged = await pTimeout(storage.ping(), { milliseconds: 2_000, customTimers: timersOf(clock) }).then(
-        () => undefined,
-        (error: unknown) => `The storage cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      return pTimeout(storage.ping(), { milliseconds: 2_000, customTimers: timersOf(clock) }).then(
+        () => [],
+        (error: unknown) => {
+          // Anybody may ask whether we are ready; paths and addresses are for the log.
+          logger.warn({ error: String(error) }, 'The storage cannot be used.')
+          return ['The storage cannot be used.']
+        },
       )
-      return pinged === undefined ? [] : [pinged]
     },
     async close({ graceMs = 0 } = {}) {
       closing = true

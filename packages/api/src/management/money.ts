@@ -7,6 +7,3 @@ export function dollarsOf(microdollars: number): string {
   const whole = Math.abs(cents)
   return `${cents < 0 ? '-' : ''}${Math.floor(whole / 100)}.${String(whole % 100).padStart(2, '0')}`
 }
-
-/** USD without an exponent, to the microdollar. */
-export const usdOf = (microdollars: number): string => (microdollars / 1_000_000).toFixed(6)

@@ -1,2 +1,2 @@
 export { codes, type ErrorCode } from './codes.ts'
-export { type ErrorFacts, errorBody, GatewayError, isGatewayError } from './gateway-error.ts'
+export { type BudgetFacts, type ErrorFacts, errorBody, GatewayError, isGatewayError } from './gateway-error.ts'

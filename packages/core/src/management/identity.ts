@@ -1,7 +1,43 @@
+import type { Storage } from '@signalbox/storage'
+import { budgetsOf } from '../access/accounts.ts'
+import { budgetAccountAt, budgetFacts, tightestOf } from '../access/budget-facts.ts'
 import type { Caller } from '../access/caller.ts'
+import type { TermsBook } from '../access/terms.ts'
+import { type BudgetFacts, storeDown } from '../errors/gateway-error.ts'
+import type { Limits } from '../execution/limits.ts'
+import type { Clock } from '../runtime/ports.ts'
 
 /** Who a key is, for `GET /v1/me`. */
 export interface Identity {
   readonly caller: Caller
   readonly limits: { readonly inferenceRpm: number; readonly managementReadsRpm: number; readonly managementWritesRpm: number }
+  /** Of the budgets that can refuse a call with this key, the one with the least left. */
+  readonly budget?: BudgetFacts
+}
+
+export interface IdentityPorts {
+  readonly storage: Pick<Storage, 'ledger'>
+  readonly terms: TermsBook
+  readonly limits: Limits
+  readonly clock: Clock
+}
+
+export async function identityOf({ storage, terms, limits, clock }: IdentityPorts, caller: Caller): Promise<Identity> {
+  const { inferenceRpm, managementReadsRpm, managementWritesRpm } = limits
+  const at = clock.now()
+  const laidDown = await terms.of(caller.workspaceId)
+  const enforced = laidDown ? budgetsOf(laidDown, caller.keyId).filter(({ body }) => body.enforce) : []
+  const facts = enforced.map(async budget => {
+    const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at), at)
+    return budgetFacts(budget.body, { used: spent - credited, at })
+  })
+  const known = await Promise.all(facts).catch((reason: unknown) => {
+    throw storeDown(reason)
+  })
+  const budget = tightestOf(known)
+  return {
+    caller,
+    limits: { inferenceRpm: caller.limits?.requestsPerMinute ?? inferenceRpm, managementReadsRpm, managementWritesRpm },
+    ...(budget && { budget }),
+  }
 }
