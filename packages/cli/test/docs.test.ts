@@ -63,6 +63,16 @@ function departuresOf({ quirks = {} }: Provider): string {
   return told.join('; ')
 }
 
+/** How a key of a workspace's own is looked at, and what goes with it. */
+function ownKeyOf(provider: Provider): string {
+  const { account = {}, credential } = provider
+  const secret = account.json ? '{}' : 'key'
+  const check = credential && account.check?.({ ...credential, owner: 'workspace', secret })
+  const path = check?.url?.replace(/^https?:\/\/[^/]+/, '')
+  const looked = check ? (path === undefined ? 'by the token that it is good for' : code(`GET ${path}`)) : 'by its use'
+  return [looked, ...(account.extra ?? []).map(name => code(`extra.${name}`))].join('; ')
+}
+
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 /** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
@@ -74,13 +84,17 @@ The standalone server turns a provider on where its variables are set; \`provide
 provider refuses is left out of what it is told, and the caller reads a warning about it. Facts about single models are finer than
 this page: they stand beside each provider's row and in the catalog.
 
-| id | variables | languages | address | departs |
-|---|---|---|---|---|
+A key that a workspace brings (BYOK) is looked at as the fifth column says, at the same host as calls with it: where the list of
+models is open to anybody, or a key may call models without listing them, only its use tells whether it is good, and its
+\`validation_status\` stays \`pending\` until a call is refused. \`extra\` is what the provider has to know of the account.
+
+| id | variables | languages | address | own keys | departs |
+|---|---|---|---|---|---|
 ${builtIns
   .map(builtIn => {
     const provider = make(builtIn)
     const languages = provider.dialects.map(({ name }) => name).join(', ')
-    return row([code(builtIn.id), variablesOf(builtIn), languages, addressOf(provider), departuresOf(provider)])
+    return row([code(builtIn.id), variablesOf(builtIn), languages, addressOf(provider), ownKeyOf(provider), departuresOf(provider)])
   })
   .join('\n')}
 

@@ -68,10 +68,11 @@ export interface GatewayOptions {
   readonly media?: MediaReader
   /**
    * 32 random bytes, the same in every process that serves the same callers. They seal the reasoning state that callers carry
-   * from one request to the next. Default: a key of this process alone, and what it sealed ends with it.
+   * from one request to the next, and the provider keys that workspaces bring. Default: a key of this process alone, and what it
+   * sealed ends with it; then no workspace can bring keys.
    */
   readonly sealingKey?: Uint8Array
-  /** Keys of before: what they sealed still opens. */
+  /** Keys of before: what they sealed still opens. `gateway.resealCredentials()` makes them superfluous for provider keys. */
   readonly previousSealingKeys?: readonly Uint8Array[]
   readonly clock?: Clock
   readonly ids?: Ids

@@ -10,7 +10,12 @@ import { viewReply } from './views.ts'
 export function byokProviders({ gateway, site }: Call): ApiReply {
   const { models } = gateway
   const view = site.views(models.version(), 'byok/providers', () =>
-    listOf(models.providers().map(record => providerView(record, site.settings.basePath))),
+    listOf(
+      models
+        .providers()
+        .filter(({ keyless }) => !keyless)
+        .map(record => providerView(record, site.settings.basePath)),
+    ),
   )
   return viewReply(view)
 }

@@ -34,6 +34,8 @@ export interface ProviderRecord extends Omit<ProviderFacts, 'data_policy'> {
   readonly data_policy: string
   /** The languages that it speaks. */
   readonly dialects: readonly DialectName[]
+  /** It lives in this process: there are no keys for it. */
+  readonly keyless?: true
 }
 
 export interface DirectoryOptions {
@@ -79,12 +81,13 @@ export function directoryOf(
   }
 }
 
-const recordOf = ({ id, display_name, data_policy, dialects }: Provider, facts?: ProviderFacts): ProviderRecord => ({
+const recordOf = ({ id, display_name, data_policy, dialects, answer }: Provider, facts?: ProviderFacts): ProviderRecord => ({
   ...facts,
   id,
   display_name: display_name ?? facts?.display_name ?? id,
   data_policy: data_policy ?? facts?.data_policy ?? 'unknown',
   dialects: dialects.map(({ name }) => name),
+  ...(answer && { keyless: true }),
 })
 
 const withPolicies = (model: Model, policies: ReadonlyMap<string, string>): Model => ({
