@@ -280,7 +280,8 @@ describe('a conversation', () => {
     const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
     await scene.load(1, 1, () => saying('talk'))
     const request = scene.gateway.dialects.responses.decodeRequest({ model: 'model', stream: true, ...saying('talk') })
-    const stranger = { ...scene.caller, workspaceId: 'another' }
+    const another = await scene.gateway.workspaces.create({ name: 'Another' })
+    const stranger = { ...scene.caller, workspaceId: another.id }
     const warm = async (caller: typeof stranger) =>
       (await scene.gateway.plan(request, caller)).choices.some(({ sight }) => sight.warmTokens > 0)
     expect([await warm(scene.caller), await warm(stranger)]).toEqual([true, false])

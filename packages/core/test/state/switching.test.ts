@@ -1,3 +1,4 @@
+import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
 import { responsesProvider } from '../../src/dialects/index.ts'
 import type { GatewayOptions } from '../../src/options.ts'
@@ -127,10 +128,11 @@ test('a provider that asked to be left alone is not asked first, though it made 
 })
 
 test('state goes back to the very credential that made it', async () => {
-  const first = await open([provider('a', thinks)])
+  const storage = memoryStorage()
+  const first = await open([provider('a', thinks)], { storage })
   const other = scripted('a', responsesProvider, { credential: { id: 'another', owner: 'platform', secret: 's' } })
   other.play(done)
-  const { stamp } = await goOn({ ...(await open([other])), caller: first.caller }, await begun(first))
+  const { stamp } = await goOn({ ...(await open([other], { storage })), caller: first.caller }, await begun(first))
   expect(stamp.warnings).toMatchObject([{ code: 'reasoning_state_dropped' }])
   expect(seenBy(other)).toEqual([])
 })
@@ -145,13 +147,14 @@ test('another workspace cannot use it', async () => {
 
 test('a new sealing key opens nothing by itself, and everything beside the old one', async () => {
   const a = provider('a', thinks, done, done)
-  const stage = await open([a])
+  const storage = memoryStorage()
+  const stage = await open([a], { storage })
   const history = await begun(stage)
   const fresh = new Uint8Array(32).fill(9)
   const { caller } = stage
-  const alone = await open([a], { sealingKey: fresh })
+  const alone = await open([a], { storage, sealingKey: fresh })
   expect((await goOn({ gateway: alone.gateway, caller }, history)).stamp.warnings).toEqual(unreadable)
-  const beside = await open([a], { sealingKey: fresh, previousSealingKeys: [sealingKey] })
+  const beside = await open([a], { storage, sealingKey: fresh, previousSealingKeys: [sealingKey] })
   expect((await goOn({ gateway: beside.gateway, caller }, history)).stamp.warnings).toEqual([])
 })
 
