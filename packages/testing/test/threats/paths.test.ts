@@ -1,0 +1,180 @@
+import { type Route, routes } from '@signalbox/api'
+import { serve } from '@signalbox/node-http'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { testModels } from '../../src/gateway.ts'
+import { type Answer, ask } from '../matrix/asking.ts'
+import { rawExchange } from '../raw-client.ts'
+import { scene } from './scene.ts'
+
+const pathOf = ({ path }: Route): string => path.replace(':workspace_id', 'w').replace(/:[a-z_]+\+?/g, 'x')
+const open = routes.filter(({ needs }) => needs === 'nothing')
+
+/** What somebody tries who wants a path to be read in two ways. */
+const turns: Readonly<Record<string, (path: string, at: number) => string>> = {
+  'a doubled slash': (path, at) => splice(path, at, '/'),
+  'a dot': (path, at) => splice(path, at, '/.'),
+  'two dots': (path, at) => splice(path, at, '/..'),
+  'a way through an open path': path => `/healthz/..${path}`,
+  'a way out of an open path': path => `/v1/openapi.json/../..${path}`,
+  'an open path behind it': path => `${path}/../../healthz`,
+  'an open ending': path => `${path}.json`,
+  'an escaped slash': (path, at) => splice(path, at, '%2f'),
+  'an escaped letter': (path, at) => escaped(path, at),
+  'an escaped escape': (path, at) => escaped(path, at).replace('%', '%25'),
+  'an overlong escape': (path, at) => splice(path, at, '%c0%af'),
+  'a backslash': (path, at) => splice(path, at, '\\'),
+  'a parameter': (path, at) => splice(path, at, ';x=1'),
+  'another case': path => path.toUpperCase(),
+  'a letter of another case': (path, at) => path.slice(0, at) + path.slice(at, at + 1).toUpperCase() + path.slice(at + 1),
+  'a slash at the end': path => `${path}/`,
+  'a space': (path, at) => splice(path, at, '%20'),
+  'a NUL': (path, at) => splice(path, at, '%00'),
+  'a line break': (path, at) => splice(path, at, '%0d%0a'),
+  'a fragment': path => `${path}#/healthz`,
+  'an escaped question': path => `${path}%3fx=1`,
+  'the prefix twice': path => `/v1${path}`,
+  'the other prefix': path => path.replace('/v1/', '/v1beta/'),
+  'no prefix': path => path.replace('/v1/', '/'),
+  'a segment less': path => path.slice(0, path.lastIndexOf('/')),
+  'a segment more': (path, at) => splice(path, at, '/x'),
+  nothing: path => path,
+}
+
+const splice = (path: string, at: number, text: string): string => path.slice(0, at) + text + path.slice(at)
+const escaped = (path: string, at: number): string =>
+  `${path.slice(0, at)}%${path.charCodeAt(Math.min(at, path.length - 1)).toString(16)}${path.slice(at + 1)}`
+
+const target = fc
+  .tuple(fc.constantFrom(...routes), fc.array(fc.tuple(fc.constantFrom(...Object.keys(turns)), fc.nat(60)), { minLength: 0, maxLength: 3 }))
+  .map(([row, steps]) => steps.reduce((path, [turn, at]) => turns[turn]?.(path, Math.min(at, path.length)) ?? path, pathOf(row)))
+const method = fc.constantFrom(
+  'GET',
+  'HEAD',
+  'POST',
+  'PATCH',
+  'DELETE',
+  'PUT',
+  'OPTIONS',
+  'TRACE',
+  'CONNECT',
+  'get',
+  'PROPFIND',
+  '__proto__',
+  'constructor',
+)
+
+/** Exactly a public row, spelled as in the table: all that anybody may have. */
+const isOpen = (verb: string, path: string): boolean =>
+  open.some(({ method: own, path: row }) => {
+    const pattern = new RegExp(`^${row.replace(/[.]/g, '\\.').replace(/:[a-z_]+/g, '[^/]+')}$`)
+    return (own === verb || (verb === 'HEAD' && own === 'GET')) && pattern.test(path)
+  })
+
+describe('without a key', () => {
+  test('no spelling of any path leads to anything but what is open to all', async () => {
+    const { api, gateway } = await scene()
+    const before = (await gateway.workspaces('w').auditEvents.list({ limit: 100 })).length
+    const seen = new Set<number>()
+    await fc.assert(
+      fc.asyncProperty(method, target, async (verb, path) => {
+        const { status, text } = await ask({ api, secret: undefined }, `${verb} ${path.replaceAll(' ', '%20')}`)
+        seen.add(status)
+        const allowed = isOpen(verb, path) ? [200, 400, 404] : verb === 'OPTIONS' ? [204, 400, 404] : [400, 401, 404, 405]
+        expect([verb, path, allowed]).toEqual([verb, path, expect.arrayContaining([status])])
+        if (!isOpen(verb, path)) expect(text).not.toContain('"data"')
+      }),
+      { numRuns: 4_000 },
+    )
+    expect([...seen].sort()).toEqual([200, 204, 400, 401, 404, 405])
+    expect((await gateway.workspaces('w').auditEvents.list({ limit: 100 })).length).toBe(before)
+  })
+
+  test('nor does any over a socket, whatever host or scheme the line names', async () => {
+    const { gateway } = await scene()
+    const { port, close } = await serve(gateway, { port: 0 })
+    onTestFinished(() => close())
+    const hosts = fc.constantFrom('', 'http://localhost', 'http://127.0.0.1:1', 'https://user@internal', 'HTTP://x')
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'TRACE', 'PATCH'), hosts, target, async (verb, host, path) => {
+        const headers = 'host: localhost\r\nx-original-url: /healthz\r\nx-forwarded-for: 127.0.0.1\r\nconnection: close\r\n'
+        const answer = await rawExchange(port, `${verb} ${host}${path} HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{}`)
+        const allowed = isOpen(verb, path) ? [200, 400, 404] : [400, 401, 404, 405]
+        expect([verb, path, allowed]).toEqual([verb, path, expect.arrayContaining([answer.status])])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a doubled prefix is named', async () => {
+    const { api } = await scene()
+    for (const row of routes.filter(({ path }) => path.startsWith('/v1/'))) {
+      const { status, text } = await ask({ api, secret: undefined }, `${row.method} /v1${pathOf(row)}`)
+      expect([status, text]).toEqual([400, expect.stringContaining('/v1/v1/')])
+    }
+  })
+})
+
+describe('what is open to all', () => {
+  const models = testModels([{ id: 'p', dialect: 'responses' }])
+  const asked = ({ path }: Route): readonly string[] =>
+    path === '/v1/byok/providers/:provider/tiers' ? ['/v1/byok/providers/openai/tiers', '/v1/byok/providers/none/tiers'] : [path]
+  const seen = ({ status, headers: { 'x-request-id': id = '', ...headers }, text }: Answer): unknown => [
+    status,
+    headers,
+    text.replaceAll(id, '<id>'),
+  ]
+
+  test('is the same to the byte whoever lives here, and whatever they have', async () => {
+    const [empty, full] = [await scene({ models }), await scene({ models, sealingKey: new Uint8Array(32).fill(1) })]
+    const home = full.gateway.workspaces('w')
+    const { secret } = await home.apiKeys.create({ name: 'canary', scopes: '*' })
+    await home.billing.credit({ reference: 'canary', amount: 1_000 })
+    await home.settings.update({ name: 'canary', allowedModels: ['test-model'], blockedProviders: ['p'] })
+    await home.routingDefaults.update({ strategy: 'cost' })
+    await home.budgets.create({ name: 'canary', limitUsd: 5 })
+    await home.invites.create({ email: 'canary@example.com', role: 'developer' })
+    for (const row of open) {
+      for (const path of asked(row)) {
+        for (const headers of [{}, { authorization: `Bearer ${secret}` }, { 'x-api-key': secret, cookie: 'a=b' }]) {
+          const body = { token: 'inv_nobody-has-this-one', name: 'canary' }
+          const call = `${row.method} ${path}`
+          const [here, there] = [
+            await ask({ ...empty, secret: undefined }, call, { body }),
+            await ask({ ...full, secret: undefined }, call, { headers, body }),
+          ]
+          expect([call, seen(there)]).toEqual([call, seen(here)])
+          expect(there.text.replace('"name":"canary"', '')).not.toContain('canary')
+        }
+      }
+    }
+  })
+
+  test('says itself who may keep it; what is somebody’s says that nobody may', async () => {
+    const { api, gateway } = await scene({ models })
+    const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'reader', scopes: '*' })
+    for (const row of routes.filter(({ method }) => method === 'GET')) {
+      const { headers, status } = await ask({ api, secret }, `GET ${pathOf(row).replace('/models/x', '/models/test-model')}`)
+      const kept = headers['cache-control']
+      if (row.of === 'workspace') expect([row.path, kept, headers.etag]).toEqual([row.path, 'no-store', undefined])
+      else if (row.needs !== 'nothing')
+        expect([row.path, [undefined, 'private, no-cache']]).toEqual([row.path, expect.arrayContaining([kept])])
+      else if (row.cache && status === 200) expect([row.path, kept]).toEqual([row.path, 'public, max-age=60'])
+    }
+    const made = await ask({ api, secret }, 'POST /v1/workspaces/w/api-keys', { body: { name: 'new' } })
+    expect([made.status, made.headers['cache-control']]).toEqual([202, 'no-store'])
+  })
+
+  test('tells that the store is down, and not where it is', async () => {
+    const { storage } = await scene()
+    const logged: unknown[] = []
+    const ping = async () => {
+      throw new Error('connect ECONNREFUSED postgres://admin:canary@10.0.0.7:5432/prod')
+    }
+    const log = (facts: unknown) => void logged.push(facts)
+    const { api } = await scene({ storage: { ...storage, ping }, logger: { info: log, warn: log, error: log } })
+    const { status, json, text } = await ask({ api, secret: undefined }, 'GET /readyz')
+    expect([status, json.status, text]).toEqual([503, 'not_ready', expect.not.stringMatching(/canary|10\.0\.0\.7|ECONN/)])
+    expect(JSON.stringify(logged)).toContain('ECONNREFUSED')
+  })
+})
