@@ -97,9 +97,14 @@ interface Bound {
 
 function bound(origin: string, { least, above, most, below }: Bound): string {
   const unit = units[origin]
-  if (least !== undefined)
-    return unit === undefined ? `${above ? 'more than ' : ''}${least}${above ? '' : ' or more'}` : `at least ${least} ${unit}`
-  return unit === undefined ? `${below ? `less than ${most}` : `${most} or less`}` : `at most ${most} ${unit}`
+  const count = least ?? most
+  if (unit !== undefined) return `at ${least === undefined ? 'most' : 'least'} ${count} ${count === 1 ? unit[0] : unit[1]}`
+  if (least !== undefined) return above ? `more than ${least}` : `${least} or more`
+  return below ? `less than ${most}` : `${most} or less`
 }
 
-const units: Readonly<Record<string, string>> = { string: 'characters', array: 'entries', record: 'fields' }
+const units: Readonly<Record<string, readonly [string, string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+  record: ['field', 'fields'],
+}

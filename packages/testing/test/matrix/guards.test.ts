@@ -2,7 +2,7 @@ import { type Scope, scopes } from '@signalbox/core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, ask, type House } from './asking.ts'
 import { bodyFor } from './samples.ts'
-import { audited, callOf, nowhere, openIn, rows, type Stage, stage } from './stage.ts'
+import { audited, callOf, madeIn, nowhere, openIn, rows, type Stage, stage } from './stage.ts'
 
 // Every row of every workspace, against everybody who must not get through. Rows that come are in it by themselves.
 
@@ -102,6 +102,21 @@ describe.each(rows)('%s', (_, row) => {
       await ask(here.mine, call, { query: `${name}=${nowhere}` }),
     ]
     expect(seen(theirs, foreign)).toEqual(seen(none, nowhere))
+  })
+
+  test('takes an id of another workspace in its body for one that there is not', async () => {
+    const { components } = (await ask(here.mine, 'GET /v1/openapi.json')).json
+    const fields = Object.keys(components.schemas[row.body ?? '']?.properties ?? {}).filter(field => field.endsWith('_id'))
+    for (const field of fields) {
+      const foreign = await madeIn(here.theirs, field)
+      const call = await callOf(row, here.mine)
+      const [theirs, none] = [
+        await ask(here.mine, call, { body: { ...bodyFor(row), [field]: foreign } }),
+        await ask(here.mine, call, { body: { ...bodyFor(row), [field]: nowhere } }),
+      ]
+      expect([400, 404]).toContain(theirs.status)
+      expect(seen(theirs, foreign)).toEqual(seen(none, nowhere))
+    }
   })
 
   test('is reached by one spelling of its path alone', async () => {

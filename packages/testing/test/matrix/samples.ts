@@ -18,7 +18,7 @@ export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   CreateInvite: { email: 'new@example.com', role: 'developer' },
   CreateByokKey: { provider: 'brought', api_key: 'sk-of-my-own-0123456789', name: 'mine' },
   UpdateByokKey: { name: 'renamed', disabled: true },
-  CreateBudget: { name: 'all', scope: 'workspace', period: 'month', limit_usd: 100, alert_at: [0.5, 1] },
+  CreateBudget: { name: 'all', period: 'month', limit_usd: 100, alert_at: [0.5, 1] },
   UpdateBudget: { limit_usd: 200, enforce: true },
   CreateCredit: { amount_microdollars: 1_000_000, reference: 'invoice 17', note: 'paid' },
   UpdateAutoReload: { enabled: true, threshold_microdollars: 1_000_000, target_microdollars: 5_000_000 },

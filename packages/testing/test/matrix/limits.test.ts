@@ -1,0 +1,22 @@
+import { createApi } from '@signalbox/api'
+import { describe, expect, test } from 'vitest'
+import { ask } from './asking.ts'
+import { bodyFor } from './samples.ts'
+import { callOf, rows, stage } from './stage.ts'
+
+describe.each(rows)('%s', (_, row) => {
+  test('counts against its class once the key may ask, and before anything is read', async () => {
+    const { mine, theirs, gateway } = await stage()
+    const call = await callOf(row, mine)
+    const { secret } = await gateway.workspaces(mine.workspaceId).apiKeys.create({ name: 'slow', scopes: row.needs })
+    const counted: string[] = []
+    const watched = { ...gateway, countManagement: async (__: unknown, kind: string) => void counted.push(kind) }
+    const slow = { api: createApi(watched), secret }
+    await ask(slow, call.replace(mine.workspaceId, theirs.workspaceId))
+    expect(counted).toEqual([])
+    await ask(slow, call, { query: 'nonsense=1', onRead: () => counted.push('body') })
+    expect(counted).toEqual([row.rate])
+    await ask(slow, call, { body: bodyFor(row) })
+    expect(counted).toEqual([row.rate, row.rate])
+  })
+})
