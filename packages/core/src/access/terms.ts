@@ -29,6 +29,7 @@ export interface TermsPorts {
 }
 
 const cacheMs = 30_000
+const aheadMs = 10_000
 const mostWorkspaces = 10_000
 /** As many budgets, and credentials, as a workspace can have. */
 export const mostOfAKind = 200
@@ -45,7 +46,11 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
 
   const fresh = (workspaceId: string): Terms | undefined => {
     const cached = known.get(workspaceId)
-    return cached && cached.until > clock.now() ? cached.terms : undefined
+    const leftMs = cached ? cached.until - clock.now() : 0
+    if (!cached || leftMs <= 0) return undefined
+    // Behind the requests that come before their time is over, so that none of those after it has to wait.
+    if (leftMs <= aheadMs && !reading.has(workspaceId)) void ask(workspaceId).catch(() => {})
+    return cached.terms
   }
   const read = async (workspaceId: string): Promise<Terms | undefined> => {
     const [workspace, budgets, credentials] = await Promise.all([

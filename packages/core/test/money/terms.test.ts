@@ -89,6 +89,46 @@ describe('where the terms are not known', () => {
   })
 })
 
+describe('terms that are asked for again and again', () => {
+  async function reading() {
+    const store = memoryStorage()
+    const { engine, clock } = stage()
+    const asked = { reads: 0, isDown: false }
+    await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
+    const find: typeof store.records.find = (...named) => {
+      asked.reads += 1
+      return asked.isDown ? Promise.reject(new Error('The disk is gone.')) : store.records.find(...named)
+    }
+    const terms = keepTerms({ records: recordsOf({ ...store.records, find }), clock: engine.clock, open: async () => new Map() })
+    await terms.of('w')
+    const passing = async (milliseconds: number) => {
+      await clock.advance(milliseconds)
+      return terms.fresh('w') !== undefined
+    }
+    return { asked, passing, clock }
+  }
+  const record = { kind: 'workspace', workspaceId: 'w', id: 'w', version: 0, createdAt: 0 }
+
+  test('are read behind them, once for all, so that nobody waits', async () => {
+    const { asked, passing } = await reading()
+    for (let second = 0; second < 95; second++) expect(await passing(1_000)).toBe(true)
+    expect(asked.reads).toBe(5)
+  })
+
+  test('are never older than half a minute, also where they cannot be read any more', async () => {
+    const { asked, passing } = await reading()
+    asked.isDown = true
+    for (let second = 1; second < 30; second++) expect(await passing(1_000)).toBe(true)
+    expect(await passing(1_000)).toBe(false)
+  })
+
+  test('are not read where nobody asks for them', async () => {
+    const { asked, passing } = await reading()
+    expect(await passing(3_600_000)).toBe(false)
+    expect(asked.reads).toBe(1)
+  })
+})
+
 test('a request of a workspace that laid nothing down asks the store six times, and no more', async () => {
   const counted: string[] = []
   const storage = counting(memoryStorage(), counted)
