@@ -1,9 +1,18 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { codes } from '@signalbox/core/errors'
 import { expect, test } from 'vitest'
+import { createApi } from '../src/index.ts'
 import { makeDocument } from '../src/openapi.ts'
 import { type Route, routes, type WorkspaceRoute } from '../src/routes.ts'
 import { makeSchemas } from '../src/schemas.ts'
+import { ask } from './asking.ts'
+import { fakeGateway } from './fake-gateway.ts'
+
+interface Reply {
+  readonly description: string
+  readonly headers?: Readonly<Record<string, unknown>>
+  readonly content: Readonly<Record<string, unknown>>
+}
 
 interface Operation {
   readonly operationId: string
@@ -11,7 +20,7 @@ interface Operation {
   readonly 'x-stability': string
   readonly 'x-scopes'?: readonly string[]
   readonly security: readonly Readonly<Record<string, unknown>>[]
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: Readonly<Record<string, unknown>> }>>
+  readonly responses: Readonly<Record<string, Reply>>
   readonly parameters?: readonly { readonly name: string; readonly in: string }[]
 }
 interface Document {
@@ -115,4 +124,14 @@ test('a row that is to go says since when, and until when', () => {
 test('rows that are to go stay for six months at least', () => {
   for (const { deprecated } of routes)
     if (deprecated) expect(Date.parse(deprecated.removal) - Date.parse(deprecated.from)).toBeGreaterThanOrEqual(181 * 86_400_000)
+})
+
+test('a browser may read every header that the document speaks of', async () => {
+  const api = createApi(fakeGateway().gateway, { cors: { origins: '*' } })
+  const { headers } = await ask(api, 'GET /healthz', { headers: { origin: 'https://app.example' } })
+  const readable = [...(headers['access-control-expose-headers'] ?? '').split(', '), 'cache-control']
+  const told = Object.values(document.paths).flatMap(methods =>
+    Object.values(methods).flatMap(({ responses }) => Object.values(responses).flatMap(reply => Object.keys(reply.headers ?? {}))),
+  )
+  expect([...new Set(told)].filter(name => !readable.includes(name.toLowerCase()))).toEqual([])
 })
