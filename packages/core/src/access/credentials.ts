@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Credential } from '../protocol/provider.ts'
+import { type Credential, credentialOf } from '../protocol/provider.ts'
 import { fromBase64Url, toBase64Url } from '../runtime/base64.ts'
 import type { Logger } from '../runtime/ports.ts'
 import type { KeyRing } from '../runtime/seal.ts'
@@ -61,7 +61,7 @@ export function keepVault({ ring, policyOf, logger }: VaultPorts): Vault {
     // Two readings at once shall end with one object.
     const meanwhile = opened.get(id)
     if (meanwhile?.version === record.version) return meanwhile.credential
-    const credential = secret === undefined ? undefined : credentialOf(record, secret, policyOf(body.provider, body.accountTier))
+    const credential = secret === undefined ? undefined : openedOf(record, secret, policyOf(body.provider, body.accountTier))
     if (credential) records.set(credential, record)
     else logger.warn({ byok_key_id: id, workspace_id: workspaceId, provider: body.provider }, unopened)
     opened.set(id, { version: record.version, credential })
@@ -95,8 +95,5 @@ const isAsWritten = (sealed: string): boolean => {
 const unopened =
   'A provider key of a workspace does not open, and is not used: it was altered, or the sealing key that it needs is not among `sealingKey` and `previousSealingKeys`.'
 
-/** Whoever prints, copies or serialises a credential, or an error that holds one, does not get its secret. */
-function credentialOf({ id, body: { extra } }: Kept<'credential'>, secret: string, data_policy: string | undefined): Credential {
-  const shown = { id, owner: 'workspace' as const, ...(extra && { extra }), ...(data_policy !== undefined && { data_policy }) }
-  return Object.freeze(Object.defineProperty(shown, 'secret', { get: () => secret }) as typeof shown & { readonly secret: string })
-}
+const openedOf = ({ id, body: { extra } }: Kept<'credential'>, secret: string, data_policy: string | undefined): Credential =>
+  credentialOf({ id, owner: 'workspace', ...(extra && { extra }), ...(data_policy !== undefined && { data_policy }) }, secret)

@@ -52,6 +52,7 @@ export {
   type Addressing,
   type Authorizing,
   type Credential,
+  credentialOf,
   type LocalAnswer,
   type LocalReply,
   type Provider,

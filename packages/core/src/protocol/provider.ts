@@ -99,3 +99,12 @@ export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, { pro
   ...provider.quirksOf?.(provider_model_id),
   ...quirks,
 })
+
+/**
+ * A credential that tells its secret to whoever asks for it by name. Whoever prints, copies or serialises it, or an error that
+ * holds it, does not get it.
+ *
+ * @example credentialOf({ id: 'acme:platform', owner: 'platform' }, apiKey).secret
+ */
+export const credentialOf = (shown: Omit<Credential, 'secret'>, secret: string): Credential =>
+  Object.freeze(Object.defineProperty({ ...shown }, 'secret', { get: () => secret }) as Credential)

@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { bedrockProvider, chatProvider, responsesProvider } from '../dialects/index.ts'
-import type { Addressing, Authorizing, Credential, Provider } from '../protocol/provider.ts'
+import { type Addressing, type Authorizing, type Credential, credentialOf, type Provider } from '../protocol/provider.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 import { baseModelOf, bedrockQuirksOf, mantlePathOf } from './amazon-bedrock-models.ts'
 import { usualPaths } from './compatible.ts'
@@ -42,7 +42,7 @@ export function amazonBedrock({
     id: 'amazon-bedrock',
     display_name: 'Amazon Bedrock',
     dialects: [bedrockProvider, responsesProvider, chatProvider],
-    ...(secret !== undefined && { credential: { id: 'amazon-bedrock:platform', owner: 'platform', secret } }),
+    ...(secret !== undefined && { credential: credentialOf({ id: 'amazon-bedrock:platform', owner: 'platform' }, secret) }),
     quirks: { bytes_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
     quirksOf: bedrockQuirksOf,
     data_policy: 'zdr',

@@ -1,7 +1,7 @@
 import { chatProvider, messagesProvider, responsesProvider } from '../dialects/index.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { Addressing, Credential, Provider } from '../protocol/provider.ts'
+import { type Addressing, type Credential, credentialOf, type Provider } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { rateLimits } from './rate-limits.ts'
@@ -37,7 +37,7 @@ export function azure(options: AzureOptions = {}): Provider {
     id: 'azure',
     display_name: 'Azure OpenAI',
     dialects: [...dialects, messagesProvider],
-    ...credentialOf(options),
+    ...platformOf(options),
     quirks: { developer_role: true, refuses: ['top_k'], sealed_reasoning: true, rate_limits: rateLimits.openai },
     quirksOf,
     data_policy: 'no_training',
@@ -83,9 +83,9 @@ const surfaces: Readonly<Record<'v1' | 'deployments', Surface>> = {
   },
 }
 
-function credentialOf({ apiKey, accessToken }: AzureOptions): { readonly credential?: Credential } {
+function platformOf({ apiKey, accessToken }: AzureOptions): { readonly credential?: Credential } {
   const make = (secret: string, extra?: Credential['extra']): { readonly credential: Credential } => ({
-    credential: { id: 'azure:platform', owner: 'platform', secret, ...(extra && { extra }) },
+    credential: credentialOf({ id: 'azure:platform', owner: 'platform', ...(extra && { extra }) }, secret),
   })
   if (accessToken !== undefined) return make(typeof accessToken === 'string' ? accessToken : '', { proof: 'token' })
   return apiKey === undefined ? {} : make(apiKey)

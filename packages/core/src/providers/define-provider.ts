@@ -1,6 +1,6 @@
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { AccountFacts, Addressing, Credential, Provider, TierSign } from '../protocol/provider.ts'
+import { type AccountFacts, type Addressing, type Credential, credentialOf, type Provider, type TierSign } from '../protocol/provider.ts'
 
 export interface ProviderRow {
   readonly id: string
@@ -48,7 +48,7 @@ export function defineProvider(row: ProviderRow): Provider {
     id,
     dialects,
     ...(display_name !== undefined && { display_name }),
-    ...(apiKey !== undefined && { credential: { id: `${id}:platform`, owner: 'platform', secret: apiKey, ...(extra && { extra }) } }),
+    ...(apiKey !== undefined && { credential: credentialOf({ id: `${id}:platform`, owner: 'platform', ...(extra && { extra }) }, apiKey) }),
     ...(quirks && { quirks }),
     ...(quirksOf && { quirksOf }),
     ...(data_policy !== undefined && { data_policy }),

@@ -1,7 +1,7 @@
 import { chatProvider, geminiProvider, messagesProvider } from '../dialects/index.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { Addressing, Credential, Provider } from '../protocol/provider.ts'
+import { type Addressing, type Credential, credentialOf, type Provider } from '../protocol/provider.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
@@ -44,7 +44,7 @@ export function googleVertex(options: VertexOptions = {}): Provider {
   const tokenFor = googleTokens()
   return {
     ...row,
-    ...credentialOf(options),
+    ...platformOf(options),
     endpoint: call => addressOf(call.credential, options) + (paths.get(call.dialect)?.(call) ?? ''),
     countEndpoint: call => {
       const path = countPaths.get(call.dialect)
@@ -76,9 +76,9 @@ export function googleVertex(options: VertexOptions = {}): Provider {
   }
 }
 
-function credentialOf({ serviceAccount, apiKey, accessToken }: VertexOptions): { readonly credential?: Credential } {
+function platformOf({ serviceAccount, apiKey, accessToken }: VertexOptions): { readonly credential?: Credential } {
   const make = (secret: string, extra?: Credential['extra']): { readonly credential: Credential } => ({
-    credential: { id: 'google-vertex:platform', owner: 'platform', secret, ...(extra && { extra }) },
+    credential: credentialOf({ id: 'google-vertex:platform', owner: 'platform', ...(extra && { extra }) }, secret),
   })
   if (serviceAccount) {
     const secret = JSON.stringify(serviceAccount)
