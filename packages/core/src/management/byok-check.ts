@@ -8,7 +8,7 @@ import { timersOf } from '../runtime/timers.ts'
 /** Nothing can be told: its provider has no way to look at a key at no cost. */
 export type Checked = Checks | undefined
 
-export interface Checks {
+interface Checks {
   readonly status: Exclude<CredentialBody['validationStatus'], 'pending'>
   /** Of the answer, where there was one. */
   readonly header?: (name: string) => string | undefined

@@ -158,7 +158,7 @@ const staysDefault = (): GatewayError =>
 const toldOf = ({ sealed: _, lastValidatedAt: __, ...body }: BodyChanges<'credential'>): Readonly<Record<string, unknown>> =>
   wireNames({ ...body, ...(body.prefix !== undefined && { prefix: undefined, keyPrefix: body.prefix }) })
 
-export const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, ...body } }: Kept<'credential'>): ByokKey => ({
+const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, ...body } }: Kept<'credential'>): ByokKey => ({
   ...body,
   id,
   workspaceId,

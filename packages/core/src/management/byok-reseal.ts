@@ -1,5 +1,6 @@
 import type { RecordPut } from '@signalbox/storage'
 import { changed, type Kept } from '../access/records.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
 import type { ByokPorts } from './byok.ts'
 
 export interface Resealed {
@@ -16,28 +17,53 @@ const atOnce = 100
  * is sealed anew already is passed over.
  */
 export async function resealAll(ports: ByokPorts): Promise<Resealed> {
-  const total = { resealed: 0, left: 0 }
-  let after: string | undefined
+  const left = new Set<string>()
+  let resealed = 0
+  for (let walks = 0; walks < mostWalks; walks++) {
+    const ended = await walk(ports, async (workspaceId, ids) => {
+      const some = await resealSome(ports, workspaceId, ids)
+      resealed += some.resealed
+      for (const id of ids) left.delete(id)
+      for (const id of some.left) left.add(id)
+    })
+    if (ended) return { resealed, left: left.size }
+  }
+  throw new GatewayError('service_unavailable', {
+    message: 'Provider keys were deleted as fast as they were sealed anew. Call it again: what is done is passed over.',
+    retryAfterMs: 1_000,
+  })
+}
+
+const mostWalks = 100
+
+/** Page by page, by workspace. False: the last of a page was deleted meanwhile, so nobody can tell what comes after it. */
+async function walk({ records }: ByokPorts, visit: (workspaceId: string, ids: readonly string[]) => Promise<void>): Promise<boolean> {
+  let last: Kept<'credential'> | undefined
   for (;;) {
-    const page = await ports.records.list('credential', { limit: atOnce, ...(after !== undefined && { after }) })
-    for (const workspaceId of new Set(page.map(each => each.workspaceId))) {
-      const ids = page.filter(each => each.workspaceId === workspaceId).map(({ id }) => id)
-      const { resealed, left } = await resealSome(ports, workspaceId, ids)
-      total.resealed += resealed
-      total.left += left
-    }
-    after = page.at(-1)?.id
-    if (page.length < atOnce) return total
+    const page = await records.list('credential', { limit: atOnce, ...(last && { after: last.id }) })
+    for (const workspaceId of new Set(page.map(each => each.workspaceId)))
+      await visit(
+        workspaceId,
+        page.filter(each => each.workspaceId === workspaceId).map(({ id }) => id),
+      )
+    if (page.length === 0 && last) return (await records.find('credential', last.workspaceId, last.id)) !== undefined
+    if (page.length === 0) return true
+    last = page.at(-1)
   }
 }
 
+interface ResealedSome {
+  readonly resealed: number
+  readonly left: readonly string[]
+}
+
 /** Read anew at each try: what was changed in between is sealed as it is now. One row in the audit tells of all of them. */
-const resealSome = ({ records, register, vault }: ByokPorts, workspaceId: string, ids: readonly string[]): Promise<Resealed> =>
+const resealSome = ({ records, register, vault }: ByokPorts, workspaceId: string, ids: readonly string[]): Promise<ResealedSome> =>
   register(workspaceId, {}, async () => {
     const keys = await Promise.all(ids.map(id => records.find('credential', workspaceId, id)))
     const done = await Promise.all(keys.map(key => (key ? reseal(key, vault) : 'current')))
     const puts = done.filter(each => typeof each === 'object')
-    const result = { resealed: puts.length, left: done.filter(each => each === 'closed').length }
+    const result = { resealed: puts.length, left: ids.filter((_, at) => done[at] === 'closed') }
     const changes = { resealed: puts.map(({ id }) => id) }
     return {
       puts,

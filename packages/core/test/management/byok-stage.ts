@@ -13,7 +13,7 @@ export interface Answered {
 }
 
 /** What a vendor answers; the default: who shows a key that begins with `sk-` is served. */
-export type Vendor = (request: TransportRequest) => Answered | Promise<Answered>
+type Vendor = (request: TransportRequest) => Answered | Promise<Answered>
 
 const secretIn = ({ headers }: TransportRequest): string =>
   headers.authorization?.replace('Bearer ', '') ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers['api-key'] ?? ''
@@ -38,7 +38,7 @@ export const refused = (request: TransportRequest, status = 401): Answered => ({
 })
 const usual: Vendor = request => (secretIn(request).startsWith('sk-') ? served(request) : refused(request))
 
-export interface Seen extends Pick<TransportRequest, 'url' | 'method'> {
+interface Seen extends Pick<TransportRequest, 'url' | 'method'> {
   readonly secret: string
 }
 

@@ -132,6 +132,33 @@ describe('B2: sealing keys change', () => {
     expect(rotated.asked()).toEqual(['sk-new-0123456789'])
   })
 
+  test('and keys that are deleted meanwhile hide none of the others', async () => {
+    const storage = memoryStorage()
+    const before = await byokStage({ storage, sealingKey: old })
+    const made: string[] = []
+    for (let at = 0; at < 120; at++) {
+      const { id } = await before.keys.create({ ...openaiKey, apiKey: `sk-many-0123456-${at}` })
+      made.push(id)
+    }
+    await before.gateway.close()
+    const [lastOfPage = ''] = made.slice(99)
+    let deleted = false
+    const list: RecordStore['list'] = async query => {
+      const page = await storage.records.list(query)
+      if (query.kind !== 'credential' || query.workspaceId !== undefined || deleted) return page
+      deleted = true
+      await before.keys.delete(lastOfPage)
+      return page
+    }
+    const rotated = await byokStage({
+      storage: { ...storage, records: { ...storage.records, list } },
+      now: before.now,
+      sealingKey: fresh,
+      previousSealingKeys: [old],
+    })
+    expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 119, left: 0 })
+  })
+
   test('a lost one takes its keys out of routing: no request ends in an error of ours for it', async () => {
     const storage = memoryStorage()
     const before = await byokStage({ storage, sealingKey: old })
