@@ -99,10 +99,13 @@ export function checkOptions(options: GatewayOptions): void {
     ids.add(id)
   }
   checkKeys(options)
-  const { seed, hedgeMaxCost } = options
+  const { seed, hedgeMaxCost, billing } = options
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new TypeError(`createGateway: \`seed\` is ${seed}; it takes a whole number.`)
   if (hedgeMaxCost !== undefined && !(hedgeMaxCost >= 0))
     throw new TypeError(`createGateway: \`hedgeMaxCost\` is ${hedgeMaxCost}; it takes USD, 0 or more.`)
+  for (const [name, hook] of Object.entries(billing ?? {}))
+    if (hook !== undefined && typeof hook !== 'function')
+      throw new TypeError(`createGateway: \`billing.${name}\` is a ${typeof hook}; it takes a function, or is left out.`)
   const { workspace, ...limits } = options.limits ?? {}
   for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits, 'limits.workspace': workspace })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {

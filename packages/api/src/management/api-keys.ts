@@ -143,7 +143,7 @@ const updateApiKey = () =>
     name: name().optional(),
     rate_limit_rpm: rateLimit().nullable().optional(),
     expires_at: expiry().nullable().optional(),
-    budget: budget().nullable().optional(),
+    budget: budget().partial().nullable().optional(),
   })
 
 const apiKey = () =>

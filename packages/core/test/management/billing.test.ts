@@ -1,3 +1,4 @@
+import type { GatewayOptions } from '@signalbox/core'
 import { expect, test } from 'vitest'
 import { codeOf, type Stage, stage } from './stage.ts'
 
@@ -118,6 +119,11 @@ test('who can pay is for the operator to say, and where that fails nobody can', 
   expect(await of(scene, 'other').billing.balance()).toMatchObject({ hasPaymentMethod: false })
   const broken = await stage({ billing: { hasPaymentMethod: () => Promise.reject(new Error('Down.')) } })
   expect(await of(broken).billing.balance()).toMatchObject({ hasPaymentMethod: false })
+})
+
+test('what is no hook is refused when the gateway is made, not when money runs low', async () => {
+  const billing = { onReload: '' } as unknown as NonNullable<GatewayOptions['billing']>
+  await expect(stage({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a string; it takes a function, or is left out.')
 })
 
 test('requests with credentials of its own are counted down in each month', async () => {
