@@ -27,8 +27,7 @@ const brought = defineProvider({ id: 'brought', baseUrl: 'https://brought.exampl
 /** Ids that nobody has. */
 export const nowhere = '0190a000-0000-7000-8000-00000000dead'
 
-export async function stage(): Promise<Stage> {
-  const storage = memoryStorage()
+export async function stage(storage: Storage = memoryStorage()): Promise<Stage> {
   const unlimited = { inferenceRpm: 1e9, managementReadsRpm: 1e9, managementWritesRpm: 1e9 }
   const provider = scriptedProvider({ id: 'scripted', dialect: responsesProvider, acts: [] })
   const gateway = createGateway({
