@@ -55,7 +55,7 @@ export interface Summary {
   readonly tokensPerSecond: Pick<Quantiles, 'p50'>
 }
 
-export interface Quantiles {
+interface Quantiles {
   readonly p50?: number
   readonly p95?: number
   readonly p99?: number

@@ -108,7 +108,7 @@ const tooMany = (): GatewayError =>
 
 const memberOf = ({ id, body }: Kept<'member'>): Member => ({ ...body, id })
 
-export function checkMember({ email, name, role }: { readonly email: string; readonly name: string; readonly role: Role }): void {
+function checkMember({ email, name, role }: { readonly email: string; readonly name: string; readonly role: Role }): void {
   checkEmail(email)
   checkText('name', name)
   checkRole(role)

@@ -115,7 +115,7 @@ const noteOf = (workspaceId: string, { once }: Actor, { at, id }: { readonly at:
     : []
 
 /** Whoever set the name of what shall happen once looks up what came of it. */
-export const doneBefore = (): GatewayError =>
+const doneBefore = (): GatewayError =>
   new GatewayError('idempotency_replay_unavailable', {
     message:
       'A request with this `Idempotency-Key` was done before, and its answer is not kept. Look at the resource itself, or use another key.',

@@ -60,7 +60,7 @@ export interface BudgetUse {
   readonly limitUsd: number
 }
 
-export interface InviteFacts {
+interface InviteFacts {
   readonly workspaceId: string
   readonly workspaceName: string
   readonly email: string
