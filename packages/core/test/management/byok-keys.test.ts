@@ -192,6 +192,27 @@ describe('changing a key', () => {
     expect(await settled(keys, id)).toMatchObject({ validationStatus: 'valid' })
   })
 
+  test('while somebody waits for a look at the old secret leaves that look without effect', async () => {
+    const { keys, vendor } = await byokStage()
+    const { id } = await keys.create(openaiKey)
+    await settled(keys, id)
+    let answer = (): void => {}
+    const slow = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    vendor(async request => {
+      if (request.headers.authorization !== `Bearer ${openaiKey.apiKey}`) return served(request)
+      await slow
+      return refused(request)
+    })
+    const looking = keys.validate(id)
+    await keys.update(id, { apiKey: 'sk-new-0123456789' })
+    await settled(keys, id)
+    answer()
+    expect(await looking).toMatchObject({ validationStatus: 'valid' })
+    expect(await keys.get(id)).toMatchObject({ validationStatus: 'valid' })
+  })
+
   test('a tier that somebody named stays, until it is taken back', async () => {
     const { keys } = await byokStage()
     const { id } = await keys.create({ ...openaiKey, accountTier: 'tier_2' })

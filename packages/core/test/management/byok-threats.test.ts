@@ -210,6 +210,16 @@ describe('B3 and B4: nobody hears a secret', () => {
     expect(everywhere).not.toContain(canary.slice(8))
   })
 
+  test('though the words are cut in the middle of it', async () => {
+    const house = await byokStage()
+    house.vendor(served)
+    await settled(house.keys, (await house.keys.create({ ...openaiKey, apiKey: canary })).id)
+    house.vendor(() => ({ status: 500, body: { error: { message: `${'Sorry. '.repeat(70)}${canary}${' and so on'.repeat(20)}` } } }))
+    const error = await house.ask().catch((reason: unknown) => reason)
+    expect(inspect(error, { depth: 12 })).toContain('Sorry.')
+    expect(inspect([error, house.logged], { depth: 12, showHidden: true })).not.toContain(canary.slice(0, 6))
+  })
+
   test.each([
     ['before anything was said', ''],
     ['in the middle', 'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'],
