@@ -1,0 +1,242 @@
+import { type Route, routes } from '@signalbox/api'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Answer, ask, type House } from '../matrix/asking.ts'
+import { bodies } from '../matrix/samples.ts'
+import { callOf, openIn, rows, type Stage, stage } from '../matrix/stage.ts'
+
+/** What has a meaning somewhere else: in SQL, in JSON paths, in patterns, in shells, in markup, in headers. */
+const nasty = [
+  "'; DROP TABLE records; --",
+  "' OR '1'='1",
+  "') UNION SELECT body, hash FROM records --",
+  '" OR 1=1 --',
+  "x' || (SELECT body FROM records LIMIT 1) || '",
+  '%',
+  '_',
+  '%_%',
+  '*',
+  '\\',
+  "\\'",
+  '`',
+  '$.body',
+  '{{7*7}}',
+  '../../etc/passwd',
+  'a\0b',
+  'a\r\nx-injected: 1',
+  '<script>alert(1)</script>',
+  '\u202e\u2028\ufeff',
+  '𝒳'.repeat(50),
+  '__proto__',
+  'constructor',
+  'toString',
+  'NaN',
+  '1e400',
+  '-0',
+  '2026-02-30T25:61:61Z',
+] as const
+
+const managed = routes.filter(({ of, path }) => of === 'workspace' || path === '/v1/me' || path.startsWith('/v1/invites'))
+
+async function house(): Promise<Stage> {
+  const storage = sqliteStorage(':memory:')
+  const here = await stage(storage)
+  onTestFinished(() => here.gateway.close())
+  for (const [, row] of rows) for (const one of [here.mine, here.theirs]) await callOf(row, one)
+  return here
+}
+
+const plain = (text: string): string => text.replace(/(%[0-9a-f]{2})+/gi, some => Buffer.from(some.replaceAll('%', ''), 'hex').toString())
+
+interface Tried {
+  readonly row: Route
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+  readonly secret: string | undefined
+}
+
+function trials({ mine, theirs }: Stage, few: string): fc.Arbitrary<Tried> {
+  const odd = fc.oneof(
+    fc.constantFrom(...nasty),
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.string({ maxLength: 300, unit: 'binary' }),
+    fc.constantFrom(0, -1, 1e21, 2 ** 53, 0.1, null, true, '', 'x'.repeat(5_000), [], {}, [[[[]]]]),
+  )
+  const text = fc.oneof(fc.constantFrom(...nasty), fc.string({ maxLength: 40, unit: 'binary' }))
+  const word = text.map(one => encodeURIComponent(one.toWellFormed()))
+  const oneRow = (row: Route): fc.Arbitrary<Tried> => {
+    const sample = bodies[row.body ?? ''] ?? {}
+    const name = fc.oneof(fc.constantFrom('x', ...Object.keys(sample)), fc.constantFrom(...nasty))
+    const edited = fc.array(fc.tuple(name, odd), { maxLength: 3 }).map(edits => ({ ...sample, ...Object.fromEntries(edits) }))
+    const raw = fc
+      .tuple(fc.nat(200), text)
+      .map(([at, put]) => `${JSON.stringify(sample).slice(0, at)}${put}${JSON.stringify(sample).slice(at + 1)}`)
+    const parameter = fc.constantFrom('x', 'limit', 'after', ...(row.query ?? []).map(known => known.name))
+    const value = fc.oneof(
+      word,
+      fc.constantFrom('1', '100', '2026-01-01', '%', '%zz', '%00', '', '&&==', mine.made.get('api_key_id') ?? ''),
+    )
+    const queries = fc.array(fc.tuple(parameter, value), { maxLength: 3 }).map(pairs => pairs.map(pair => pair.join('=')).join('&'))
+    const ids = fc.record(
+      Object.fromEntries(
+        openIn(row).map(id => [
+          id,
+          fc.oneof(word, fc.constantFrom(mine.made.get(id) ?? 'x', theirs.made.get(id) ?? 'x', '%', '%00', '..')),
+        ]),
+      ),
+    )
+    const home = fc.oneof({ weight: 8, arbitrary: fc.constant(mine.workspaceId) }, fc.constant(theirs.workspaceId), word)
+    return fc.record({
+      row: fc.constant(row),
+      method: fc.oneof({ weight: 9, arbitrary: fc.constant(row.method) }, fc.constantFrom('GET', 'PUT', 'OPTIONS', 'HEAD', 'DELETE')),
+      path: fc
+        .tuple(home, ids)
+        .map(([at, names]) => row.path.replace(':workspace_id', at).replace(/:([a-z_]+)/g, (_, id: string) => String(names[id] ?? 'x'))),
+      query: fc.oneof({ weight: row.query?.length ? 1 : 6, arbitrary: fc.constant('') }, queries),
+      body: fc.oneof({ weight: 3, arbitrary: fc.constant(sample) }, { weight: 3, arbitrary: edited }, raw, fc.json({ maxDepth: 4 }), odd),
+      headers: fc.oneof(
+        { weight: 2, arbitrary: fc.constant({}) },
+        fc.dictionary(
+          fc.constantFrom(
+            'content-type',
+            'content-encoding',
+            'idempotency-key',
+            'x-request-id',
+            'x-client-request-id',
+            'if-none-match',
+            'accept',
+            'x-api-key',
+            'origin',
+          ),
+          fc.oneof(text, fc.constantFrom('application/json', 'identity', 'one', '*')),
+          { maxKeys: 2 },
+        ),
+      ),
+      secret: fc.oneof({ weight: 12, arbitrary: fc.constant(mine.secret) }, fc.constantFrom(undefined, theirs.secret, few), text),
+    })
+  }
+  return fc.constantFrom(...managed).chain(oneRow)
+}
+
+/** What tells of the inside: stacks, files, tables, drivers, types of this runtime. */
+const inside =
+  /node:|node_modules|\.ts:\d|\.js:\d|\bat \w+ \(|SQLITE|sqlite|SELECT |INSERT |no such (table|column)|syntax error|TypeError|RangeError|SyntaxError|undefined is not|Cannot read|\[object |ZodError|Unexpected token/
+
+describe('whatever a client sends to the rows of workspaces', () => {
+  test('it is answered as the document says, with an id, and without a word of what is inside', { timeout: 60_000 }, async () => {
+    const here = await house()
+    const { secret: few } = await here.gateway.workspaces(here.mine.workspaceId).apiKeys.create({ name: 'few', scopes: ['keys:read'] })
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema({ $id: 'document', ...(await ask(here.mine, 'GET /v1/openapi.json')).json })
+    const seen: Record<number, number> = {}
+    await fc.assert(
+      fc.asyncProperty(trials(here, few), async ({ method, path, query, body, headers, secret }) => {
+        const sent = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
+        const { authorization: _, ...rest } = headers as Record<string, string>
+        const answer = await ask({ api: here.api, secret }, `${method} ${path}`, { query, body: sent, headers: rest })
+        seen[answer.status] = (seen[answer.status] ?? 0) + 1
+        expect(faultOf(answer, ajv, { method, sent: `${sent} ${JSON.stringify(rest)} ${plain(path)} ${plain(query)}` })).toBeUndefined()
+      }),
+      { numRuns: 3_000 },
+    )
+    // Those that pass are many too, or nothing was tried but the door.
+    for (const status of [200, 202, 400, 401, 403, 404]) expect([status, (seen[status] ?? 0) > 20]).toEqual([status, true])
+  })
+})
+
+function faultOf(
+  { status, headers, text }: Answer,
+  ajv: Ajv2020,
+  { method, sent }: { readonly method: string; readonly sent: string },
+): string | undefined {
+  if (status >= 500) return `${status}: ${text}`
+  if (!/^[0-9a-f-]{36}$/.test(headers['x-request-id'] ?? '')) return `no id: ${headers['x-request-id']}`
+  for (const [name, value] of Object.entries(headers)) if (/[\r\n\0]/.test(value)) return `a header that ends: ${name}`
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(headers['x-client-request-id'] ?? 'x')) return 'an id that is none'
+  if (status < 400 || method === 'HEAD') return undefined
+  if (headers['content-type'] !== 'application/json') return `an error as ${headers['content-type']}`
+  const error: unknown = JSON.parse(text)
+  const validate = ajv.getSchema('document#/components/schemas/Error')
+  if (validate?.(error) !== true) return `no documented error: ${text}`
+  const leak = inside.exec(text)?.[0]
+  return leak !== undefined && !sent.includes(leak) ? `it tells "${leak}": ${text}` : undefined
+}
+
+describe('text that is SQL, or a pattern, elsewhere', () => {
+  const storable = nasty.filter(text => text.length <= 200)
+
+  test('is kept and told as it came, and nothing else is touched', async () => {
+    const here = await house()
+    const { workspaceId: id } = here.mine
+    const post = (path: string, body: unknown, method = 'POST') => ask(here.mine, `${method} /v1/workspaces/${id}/${path}`, { body })
+    const theirs = await everything(here.theirs)
+    for (const text of storable) {
+      const key = await post('api-keys', { name: text })
+      const budget = await post('budgets', { name: text, limit_usd: 5 })
+      const brought = await post('byok-keys', { name: text, provider: 'brought', api_key: `sk-${storable.indexOf(text)}-0123456789` })
+      const paid = await post('billing/credits', { amount_microdollars: 5, reference: text, note: text })
+      const renamed = await post('settings', { name: text }, 'PATCH')
+      expect([text, key.status, budget.status, brought.status, paid.status, renamed.status]).toEqual([text, 202, 202, 202, 202, 202])
+      expect([key.json.name, budget.json.name, brought.json.name, renamed.json.name]).toEqual([text, text, text, text])
+      const found = await ask(here.mine, `GET /v1/workspaces/${id}/api-keys/${key.json.id}`)
+      expect(found.json.name).toBe(text)
+    }
+    const references = (await ask(here.mine, `GET /v1/workspaces/${id}/billing/ledger`, { query: 'limit=100' })).json.data
+    expect(references.map(({ reference }: { reference: string }) => reference)).toEqual(expect.arrayContaining([...storable]))
+    expect((await ask(here.mine, `GET /v1/workspaces/${id}/audit-events/verify`)).json.valid).toBe(true)
+    expect(await everything(here.theirs)).toEqual(theirs)
+  })
+
+  test('finds nothing but itself where it filters, pages or names something', async () => {
+    const here = await house()
+    for (const [, row] of rows) {
+      if (row.method !== 'GET') continue
+      const free = (row.query ?? []).filter(({ values, whole, date }) => !values && !whole && !date)
+      for (const { name } of free) {
+        for (const text of nasty) {
+          const {
+            status,
+            json,
+            text: told,
+          } = await ask(here.mine, await callOf(row, here.mine), { query: `${name}=${encodeURIComponent(text)}` })
+          const isEmpty =
+            status === 400 || json.data?.length === 0 || json.requests === 0 || json.total_requests === 0 || told.split('\n').length <= 2
+          expect([row.path, name, text, status < 500, isEmpty || told]).toEqual([row.path, name, text, true, true])
+        }
+      }
+      for (const id of openIn(row)) {
+        for (const text of nasty) {
+          const { status } = await ask(here.mine, await callOf(row, here.mine, { [id]: encodeURIComponent(text) }))
+          expect([row.path, text, status]).toEqual([row.path, text, 404])
+        }
+      }
+    }
+  })
+
+  test('no page is longer than a hundred entries, whoever asks', async () => {
+    const here = await house()
+    const { apiKeys } = here.gateway.workspaces(here.mine.workspaceId)
+    for (let at = 0; at < 110; at++) await apiKeys.create({ name: `${at}` })
+    for (const [, row] of rows) {
+      if (!row.query?.some(({ name }) => name === 'limit')) continue
+      const call = await callOf(row, here.mine)
+      for (const limit of ['0', '101', '-1', '1e2', '100.5', '99999999999', '', 'all', '0x10'])
+        expect([row.path, limit, (await ask(here.mine, call, { query: `limit=${limit}` })).status]).toEqual([row.path, limit, 400])
+      const { json } = await ask(here.mine, call, { query: 'limit=100' })
+      expect(json.data.length).toBeLessThanOrEqual(100)
+      expect((await ask(here.mine, call)).json.data.length).toBeLessThanOrEqual(20)
+    }
+  })
+})
+
+/** All that a workspace can be told of itself. */
+async function everything(house: House): Promise<unknown> {
+  const told: unknown[] = []
+  for (const [name, row] of rows) if (row.method === 'GET') told.push([name, (await ask(house, await callOf(row, house))).text])
+  return told
+}
