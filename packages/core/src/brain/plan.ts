@@ -29,7 +29,7 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
       if (chosen) ask(judging, chosen)
       return chosen
     },
-    ...(judging.pen && { flight: judging.pen.flight }),
+    ...(judging.pen && { flight: judging.pen.flight, flightText: judging.pen.flightText }),
   }
 }
 

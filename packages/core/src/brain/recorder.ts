@@ -1,6 +1,7 @@
 import type { Underway } from './belief.ts'
 import { lossOf, type View } from './decide.ts'
 import { makeDice, type Seed, seedOf } from './dice.ts'
+import { copied, flightText } from './flight-text.ts'
 import type { Chosen } from './judge.ts'
 import { type Draft, readRecord, roomFor, writeOutcome, writeRecord } from './layout.ts'
 import { worthAt } from './loss.ts'
@@ -32,6 +33,8 @@ export interface Note {
 export interface Pen {
   readonly write: (seen: Glimpse, choice: Choice) => Note
   readonly flight: () => Trace
+  /** The same as text, of at most so many bytes of decisions. */
+  readonly flightText: (most: number) => string
 }
 
 /** What was seen for one decision. */
@@ -147,6 +150,7 @@ function takePen(judgement: Judgement, { request, seed, take, remember }: Page):
       return note
     },
     flight: () => traceOf(notes, { seed: seedOf(seed), dropped: 0 }),
+    flightText: most => flightText(notes, { seed: seedOf(seed), most }),
   }
 }
 
@@ -215,23 +219,5 @@ function traceOf(notes: readonly Note[], { seed, dropped }: Pick<Trace, 'seed' |
     seed,
     dropped,
     decisions: notes.map(({ bytes, offers }) => readRecord(bytes, at => copyOf(offers[at] as RouterOffer))),
-  }
-}
-
-/** What an owner keeps beside an offer is nobody's who reads a trace. */
-function copied({ id, provider, model, price, cacheMs }: RouterOffer): RouterOffer {
-  const { input, output, cached, cache_write, cache_write_1h } = price
-  return {
-    id,
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    price: {
-      input,
-      output,
-      ...(cached !== undefined && { cached }),
-      ...(cache_write !== undefined && { cache_write }),
-      ...(cache_write_1h !== undefined && { cache_write_1h }),
-    },
-    ...(cacheMs !== undefined && { cacheMs }),
   }
 }

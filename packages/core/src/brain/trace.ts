@@ -20,7 +20,12 @@ export function encodeTrace(trace: Trace): Uint8Array<ArrayBuffer> {
   checkTrace(trace)
   const offers = makeList()
   const records = trace.decisions.map(decision => encodeDecision(decision, offers))
-  const shared = new TextEncoder().encode(JSON.stringify({ seed: trace.seed, dropped: trace.dropped, offers: offers.all() }))
+  return bound(records, JSON.stringify({ seed: trace.seed, dropped: trace.dropped, offers: offers.all() }))
+}
+
+/** Decisions that are written, with the numbers of their offers in them, and what they share. */
+export function bound(records: readonly DataView<ArrayBuffer>[], sharedText: string): Uint8Array<ArrayBuffer> {
+  const shared = new TextEncoder().encode(sharedText)
   const length = records.reduce((sum, { byteLength }) => sum + byteLength, headBytes + shared.length + sumBytes)
   const bytes = new Uint8Array(length)
   const view = new DataView(bytes.buffer)
@@ -29,8 +34,8 @@ export function encodeTrace(trace: Trace): Uint8Array<ArrayBuffer> {
   view.setUint32(4, shared.length, true)
   bytes.set(shared, headBytes)
   let place = headBytes + shared.length
-  for (const { buffer, byteLength } of records) {
-    bytes.set(new Uint8Array(buffer), place)
+  for (const { buffer, byteOffset, byteLength } of records) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), place)
     place += byteLength
   }
   view.setUint32(place, sumOf(bytes.subarray(0, place)), true)
@@ -131,6 +136,7 @@ function draftOf({ at, asked, candidates, hope, why, loss, waitMs, timeoutMs = w
 /** FNV-1a: a changed byte always shows, more of them nearly always. */
 function sumOf(bytes: Uint8Array): number {
   let sum = 0x811c9dc5
-  for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x01000193)
+  // Over indices: an iterator takes four times as long.
+  for (let at = 0; at < bytes.length; at += 1) sum = Math.imul(sum ^ (bytes[at] as number), 0x01000193)
   return sum >>> 0
 }

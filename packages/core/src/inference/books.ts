@@ -161,9 +161,9 @@ async function correctTokens({ storage, clock, logger }: Engine, tokens: Tokens 
 /** Nothing of it is worth a settlement. */
 function evidenceIn(engine: Engine, { call, ticket, tries }: Booking, result: UsageResult): Pick<UsageRow, 'routing'> {
   const { requestId } = call
-  if (!tries.flight || !keepsEvidence({ requestId, share: engine.storedShare, attempts: tries.count, result })) return {}
+  if (!tries.flightText || !keepsEvidence({ requestId, share: engine.storedShare, attempts: tries.count, result })) return {}
   try {
-    return { routing: evidenceText(tries.flight(), ticket.plan.excluded) }
+    return { routing: evidenceText(tries.flightText, ticket.plan.excluded) }
   } catch (error) {
     engine.logger.error({ requestId, error: String(error) }, 'The evidence of a request could not be written down.')
     return {}

@@ -1,12 +1,11 @@
 import type { UsageResult } from '@signalbox/storage'
 import { type Evidence, type Exclusion, evidenceOf } from '../brain/evidence.ts'
-import type { Trace } from '../brain/record.ts'
-import { decodeTrace, encodeTraceText } from '../brain/trace.ts'
+import { decodeTrace } from '../brain/trace.ts'
 
 // The routing of one request as a usage row keeps it: whoever reads the row, in whatever process, can be told why.
 
-/** Characters of a trace that a row keeps: the first decisions, and more while they fit in. */
-const mostTrace = 1_600
+/** Bytes of decisions that a row keeps: the first, and more while they fit in. */
+const mostTrace = 1_024
 const mostExcluded = 6
 const mostReason = 120
 
@@ -29,21 +28,12 @@ function fractionOf(text: string): number {
   return (Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d) >>> 0) / 2 ** 32
 }
 
-/** About 2 kB at the most. */
-export function evidenceText(trace: Trace, excluded: readonly Exclusion[]): string {
-  return JSON.stringify({
-    trace: fitting(trace),
+/** About 2 kB at the most. `trace`: the decisions as text, in at most so many bytes. */
+export const evidenceText = (trace: (most: number) => string, excluded: readonly Exclusion[]): string =>
+  JSON.stringify({
+    trace: trace(mostTrace),
     excluded: excluded.slice(0, mostExcluded).map(each => ({ ...each, reason: each.reason.slice(0, mostReason) })),
   })
-}
-
-function fitting(trace: Trace): string {
-  for (let kept = trace.decisions.length; kept > 1; kept -= 1) {
-    const text = encodeTraceText({ ...trace, decisions: trace.decisions.slice(0, kept) })
-    if (text.length <= mostTrace) return text
-  }
-  return encodeTraceText({ ...trace, decisions: trace.decisions.slice(0, 1) })
-}
 
 /**
  * What `UsageRow.routing` tells: the evidence as `gateway.flights.of` gives it. Nothing where the row keeps none, or none that can

@@ -41,6 +41,7 @@ export interface Selection {
   all(): readonly [Turn, ...Turn[]]
   /** What was decided so far, and what came of it. Absent: it is not recorded. */
   readonly flight?: () => Trace
+  readonly flightText?: (most: number) => string
 }
 
 export function select({ brain, contenders: contenderOf }: SelectPorts, selecting: Selecting): Selection {
@@ -71,6 +72,7 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
       return [selected(first), ...others.map(selected)]
     },
     ...(routed.flight && { flight: routed.flight }),
+    ...(routed.flightText && { flightText: routed.flightText }),
   }
 }
 

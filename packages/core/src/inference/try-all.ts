@@ -1,4 +1,3 @@
-import type { Trace } from '../brain/record.ts'
 import { type Attempted, type AttemptLimits, attempt } from '../execution/attempt.ts'
 import type { Call, Won } from '../execution/call.ts'
 import { execute } from '../execution/execute.ts'
@@ -37,8 +36,8 @@ export interface Tries {
   count: number
   /** Who had taken the request when nobody waited for them any more: from then on they may bill. */
   readonly accepted: Candidate[]
-  /** What was decided, where it is recorded. */
-  flight?: () => Trace
+  /** What was decided, as text, where it is recorded. */
+  flightText?: (most: number) => string
 }
 
 /** The plan's candidates, one after the other, with what each call teaches. */
@@ -55,8 +54,8 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     attempts: engine.limits.attempts,
   })
   tellPlan(engine, facts, selection)
+  if (selection.flightText) tries.flightText = selection.flightText
   if (selection.flight) {
-    tries.flight = selection.flight
     engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: plan.excluded })
   }
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
