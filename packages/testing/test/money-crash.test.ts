@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Act, acts, fakeClock } from '../src/index.ts'
 import { settled } from './choosing.ts'
-import { bookOf, build } from './money-scene.ts'
+import { bookOf, build, stores } from './money-scene.ts'
 
 // Whatever fails, and at whatever moment a process is gone: nothing is held for ever, and the books add up.
 
@@ -51,46 +51,61 @@ function mortal(storage: Storage): { readonly storage: Storage; readonly dieAfte
   }
 }
 
-test('a process that is gone between two verbs leaves books that add up, and nothing held once its time is over', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        script: fc.array(fc.constantFrom(...Object.keys(ways)), { minLength: 1, maxLength: 8 }),
-        requests: fc.integer({ min: 1, max: 12 }),
-        verbs: fc.integer({ min: 0, max: 60 }),
-        stream: fc.boolean(),
-      }),
-      async ({ script, requests, verbs, stream }) => {
-        const kept = memoryStorage()
-        const { storage, dieAfter } = mortal(kept)
-        const clock = fakeClock()
-        const limits = { tokensPerMinute: 100_000, workspace: { concurrentRequests: 100 } }
-        const played = script.map(way => ways[way] as Act)
-        const house = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
-        const budget = { period: 'total', enforce: true, includeByok: false, alertAt: [], limit: 1_000_000, name: 'b', scope: 'workspace' }
-        const puts = [{ kind: 'budget', workspaceId: 'w', id: 'b', version: 0, createdAt: 0, body: JSON.stringify(budget) }]
-        await kept.records.commit({ puts })
-        await clock.advance(31_000)
-        dieAfter(verbs)
-        for (let at = 0; at < requests; at++) void house.ask(at, { stream })
-        await clock.advance(60_000)
-        dieAfter(0)
-        await clock.advance(forgottenMs)
-        for (const account of ['credit:w', 'budget:b']) {
-          const { balance, held, sum } = await bookOf(kept, account, clock.now())
-          expect({ held, sum }).toEqual({ held: 0, sum: balance })
-        }
-        const [credit, spent] = [await bookOf(kept, 'credit:w', clock.now()), await bookOf(kept, 'budget:b', clock.now())]
-        expect(1_000_000 - credit.balance + spent.balance).toBe(0)
-        const { keyId } = await keyOf(kept)
-        const slot = { slot: 'later', limit: 1, ttlMs: 1 }
-        for (const key of [`slots:${keyId}`, 'slots:workspace:w'])
-          expect(await kept.counters.enter({ ...slot, key }, clock.now())).toBe(true)
-      },
-    ),
-    { numRuns: 60 },
-  )
-}, 120_000)
+test.each([
+  ['memory', stores.memory, 60],
+  ['sqlite', stores.sqlite, 25],
+] as const)(
+  'over %s a process that is gone between two verbs leaves books that add up, and nothing held once its time is over',
+  async (_, openStore, numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          script: fc.array(fc.constantFrom(...Object.keys(ways)), { minLength: 1, maxLength: 8 }),
+          requests: fc.integer({ min: 1, max: 12 }),
+          verbs: fc.integer({ min: 0, max: 60 }),
+          stream: fc.boolean(),
+        }),
+        async ({ script, requests, verbs, stream }) => {
+          const kept = openStore()()
+          const { storage, dieAfter } = mortal(kept)
+          const clock = fakeClock()
+          const limits = { tokensPerMinute: 100_000, workspace: { concurrentRequests: 100 } }
+          const played = script.map(way => ways[way] as Act)
+          const house = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
+          const budget = {
+            period: 'total',
+            enforce: true,
+            includeByok: false,
+            alertAt: [],
+            limit: 1_000_000,
+            name: 'b',
+            scope: 'workspace',
+          }
+          const puts = [{ kind: 'budget', workspaceId: 'w', id: 'b', version: 0, createdAt: 0, body: JSON.stringify(budget) }]
+          await kept.records.commit({ puts })
+          await clock.advance(31_000)
+          dieAfter(verbs)
+          for (let at = 0; at < requests; at++) void house.ask(at, { stream })
+          await clock.advance(60_000)
+          dieAfter(0)
+          await clock.advance(forgottenMs)
+          for (const account of ['credit:w', 'budget:b']) {
+            const { balance, held, sum } = await bookOf(kept, account, clock.now())
+            expect({ held, sum }).toEqual({ held: 0, sum: balance })
+          }
+          const [credit, spent] = [await bookOf(kept, 'credit:w', clock.now()), await bookOf(kept, 'budget:b', clock.now())]
+          expect(1_000_000 - credit.balance + spent.balance).toBe(0)
+          const { keyId } = await keyOf(kept)
+          const slot = { slot: 'later', limit: 1, ttlMs: 1 }
+          for (const key of [`slots:${keyId}`, 'slots:workspace:w'])
+            expect(await kept.counters.enter({ ...slot, key }, clock.now())).toBe(true)
+        },
+      ),
+      { numRuns },
+    )
+  },
+  120_000,
+)
 
 test('after 10,000 requests that go wrong in every way nothing is held, no slot is taken, and each is one usage row', async () => {
   const storage = memoryStorage()

@@ -7,6 +7,7 @@ import { keepTerms } from '../../src/access/terms.ts'
 import { messagesClient } from '../../src/dialects/index.ts'
 import { responsesClient } from '../../src/dialects/responses/client.ts'
 import { withDefaults } from '../../src/inference/defaults.ts'
+import { underTerms } from '../../src/inference/terms.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
 import { stage } from './stage.ts'
 
@@ -71,6 +72,15 @@ test('what the settings of a workspace forbid nobody gets, whatever the request 
   expect((await ask({ gateway: { routing: { order: ['first'] } } })).routing?.provider).toBe('second')
   const { ask: asking } = stage({ workspace: { billing: 'postpaid', settings: { allowedModels: ['other'] } } })
   await expect(asking()).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
+})
+
+test('a second call beside a silent one may cost what both the gateway and the workspace allow', () => {
+  const { engine } = stage()
+  const bounded = (hedgeMaxExtraCost: number) => {
+    const workspace = { body: { settings: { hedgeMaxExtraCost } } } as Parameters<typeof underTerms>[1]['workspace']
+    return underTerms({ ...engine, hedgeMaxCost: 0.5 }, { workspace, budgets: [], credentials: new Map() }).hedgeMaxCost
+  }
+  expect([bounded(0.1), bounded(0), bounded(2)]).toEqual([0.1, 0, 0.5])
 })
 
 describe('where the terms are not known', () => {
