@@ -1,3 +1,4 @@
+import { type Route, routes } from '@signalbox/api'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from './asking.ts'
@@ -30,7 +31,10 @@ const fits = (name: string, field: string, value: unknown): boolean =>
 /** One of every kind that JSON knows, and numbers that few fields take. */
 const values: readonly unknown[] = [null, true, 0, -1, 0.5, 1e300, '', 'nonsense', 'x'.repeat(10_000), [], [null], [1], {}, { odd: 1 }]
 
-describe.each(rows)('%s', (_, row) => {
+/** And those that take a body without being of a workspace. */
+const open = routes.filter(({ of, strict }) => of === undefined && strict).map(row => [`${row.method} ${row.path}`, row] as const)
+
+describe.each<readonly [string, Route]>([...rows, ...open])('%s', (_, row) => {
   const asking = async (body: unknown, query = ''): Promise<readonly unknown[]> => {
     const length = (await audited(here, here.mine)).length
     const { status, json } = await ask(here.mine, await callOf(row, here.mine), { body, query })

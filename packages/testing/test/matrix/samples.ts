@@ -1,4 +1,4 @@
-import type { WorkspaceRoute } from '@signalbox/api'
+import type { Route } from '@signalbox/api'
 import { ask, type House } from './asking.ts'
 
 /** A body that each row takes, by the name of its schema. A new row needs one here, and nothing else. */
@@ -16,6 +16,7 @@ export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   UpdateRoutingDefaults: { strategy: 'cost', allow_fallbacks: false, max_price: { input: 1 } },
   UpdateMember: { role: 'viewer' },
   CreateInvite: { email: 'new@example.com', role: 'developer' },
+  AcceptInvite: { token: 'inv_nobody', name: 'Nobody' },
   CreateByokKey: { provider: 'brought', api_key: 'sk-of-my-own-0123456789', name: 'mine' },
   UpdateByokKey: { name: 'renamed', disabled: true },
   CreateBudget: { name: 'all', period: 'month', limit_usd: 100, alert_at: [0.5, 1] },
@@ -47,7 +48,7 @@ export const makers: Readonly<Record<string, (house: House) => Promise<string>>>
 }
 
 /** The body for a row. None, where it takes none. */
-export function bodyFor({ body, method, path }: Pick<WorkspaceRoute, 'body' | 'method' | 'path'>): Readonly<Record<string, unknown>> {
+export function bodyFor({ body, method, path }: Pick<Route, 'body' | 'method' | 'path'>): Readonly<Record<string, unknown>> {
   if (body === undefined) return {}
   const sample = bodies[body]
   if (sample === undefined)

@@ -18,7 +18,7 @@ export interface Stage {
   readonly theirs: House
 }
 
-export const managed: readonly WorkspaceRoute[] = routes.filter((row): row is WorkspaceRoute => row.of === 'workspace')
+const managed: readonly WorkspaceRoute[] = routes.filter((row): row is WorkspaceRoute => row.of === 'workspace')
 export const rows = managed.map(row => [`${row.method} ${row.path.replace('/v1/workspaces/:workspace_id', '…')}`, row] as const)
 
 /** Takes keys, and only their use tells whether they are good: nobody is asked in the background. */
