@@ -35,8 +35,8 @@ export async function onlyOnce(asked: Asked, run: (once?: Once) => ApiReply | Pr
     if (row.secret === undefined && typeof body === 'string') await replies.keep(once, { status, body })
     return reply
   } catch (thrown) {
-    if (!isGatewayError(thrown) || thrown.code !== 'idempotency_replay_unavailable') throw thrown
-    // Somebody else was faster, after we had looked.
+    if (!isGatewayError(thrown) || thrown.status !== 409) throw thrown
+    // Somebody else may have been faster, after we had looked: what is in the way is the thing itself.
     const meanwhile = await replies.find(once)
     if (meanwhile) return again(meanwhile, row)
     throw thrown

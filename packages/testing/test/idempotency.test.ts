@@ -6,6 +6,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type FakeClock, fakeClock } from '../src/fake-clock.ts'
 import { type Answer, type Asked, ask } from './matrix/asking.ts'
+import { brought } from './matrix/stage.ts'
 
 const made: Gateway[] = []
 afterEach(async () => {
@@ -30,7 +31,15 @@ interface Place {
 
 async function house(storage: Storage): Promise<House> {
   const clock = fakeClock()
-  const gateway = createGateway({ providers: [], models: [], storage, clock, logger: quiet, limits: { managementWritesRpm: 1e6 } })
+  const gateway = createGateway({
+    providers: [brought],
+    models: [],
+    sealingKey,
+    storage,
+    clock,
+    logger: quiet,
+    limits: { managementWritesRpm: 1e6 },
+  })
   made.push(gateway)
   const api = createApi(gateway)
   const place = async (id: string): Promise<Place> => {
@@ -47,6 +56,7 @@ async function house(storage: Storage): Promise<House> {
   return { clock, storage, w: await place('w'), other: await place('other'), second: await place('w') }
 }
 
+const sealingKey = new Uint8Array(32).fill(1)
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 const budget = { name: 'all', limit_usd: 10 }
 const told = ({ status, json, headers }: Answer): readonly unknown[] => [status, json.error?.code, headers['retry-after']]
@@ -97,6 +107,17 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
       expect(late.headers['x-should-retry']).toBeUndefined()
     }
     expect((await w.post()).text).toBe(first)
+  })
+
+  test('makes one thing also where there can be only one of it, and tells nobody that it was in the way', async () => {
+    const { w } = await house(await open())
+    const body = { provider: 'brought', api_key: 'sk-of-my-own-0123456789', name: 'mine' }
+    const post = (): Promise<Answer> => w.ask('POST', 'byok-keys', { body, headers: { 'idempotency-key': 'one' } })
+    const all = await Promise.all(Array.from({ length: 5 }, post))
+    const codes = new Set(all.map(({ status, json }) => json.error?.code ?? status))
+    expect([...codes].filter(code => code !== 202 && code !== 'idempotency_replay_unavailable')).toEqual([])
+    expect((await post()).headers['idempotent-replayed']).toBe('true')
+    expect((await w.ask('GET', 'byok-keys')).json.count).toBe(1)
   })
 
   test('is forgotten after 24 hours, and may be used again', async () => {

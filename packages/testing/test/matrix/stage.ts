@@ -22,7 +22,7 @@ const managed: readonly WorkspaceRoute[] = routes.filter((row): row is Workspace
 export const rows = managed.map(row => [`${row.method} ${row.path.replace('/v1/workspaces/:workspace_id', '…')}`, row] as const)
 
 /** Takes keys, and only their use tells whether they are good: nobody is asked in the background. */
-const brought = defineProvider({ id: 'brought', baseUrl: 'https://brought.example/v1', paths: {}, dialects: [responsesProvider] })
+export const brought = defineProvider({ id: 'brought', baseUrl: 'https://brought.example/v1', paths: {}, dialects: [responsesProvider] })
 
 /** Ids that nobody has. */
 export const nowhere = '0190a000-0000-7000-8000-00000000dead'
