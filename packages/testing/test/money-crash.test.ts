@@ -51,58 +51,52 @@ function mortal(storage: Storage): { readonly storage: Storage; readonly dieAfte
   }
 }
 
+const aLife = fc.record({
+  script: fc.array(fc.constantFrom('answers', 'answers', ...Object.keys(ways)), { maxLength: 5 }),
+  requests: fc.integer({ min: 1, max: 12 }),
+  /** That it lives for. */
+  verbs: fc.integer({ min: 0, max: 100 }),
+  stream: fc.boolean(),
+})
+
+const budget = { name: 'b', scope: 'workspace', period: 'total', limit: 1_000_000, enforce: true, includeByok: false, alertAt: [] }
+
 test.each([
   ['memory', stores.memory, 60],
   ['sqlite', stores.sqlite, 25],
 ] as const)(
-  'over %s a process that is gone between two verbs leaves books that add up, and nothing held once its time is over',
-  async (_, openStore, numRuns) => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({
-          script: fc.array(fc.constantFrom(...Object.keys(ways)), { minLength: 1, maxLength: 8 }),
-          requests: fc.integer({ min: 1, max: 12 }),
-          verbs: fc.integer({ min: 0, max: 60 }),
-          stream: fc.boolean(),
-        }),
-        async ({ script, requests, verbs, stream }) => {
-          const kept = openStore()()
-          const { storage, dieAfter } = mortal(kept)
-          const clock = fakeClock()
-          const limits = { tokensPerMinute: 100_000, workspace: { concurrentRequests: 100 } }
-          const played = script.map(way => ways[way] as Act)
-          const house = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
-          const budget = {
-            period: 'total',
-            enforce: true,
-            includeByok: false,
-            alertAt: [],
-            limit: 1_000_000,
-            name: 'b',
-            scope: 'workspace',
-          }
-          const puts = [{ kind: 'budget', workspaceId: 'w', id: 'b', version: 0, createdAt: 0, body: JSON.stringify(budget) }]
-          await kept.records.commit({ puts })
-          await clock.advance(31_000)
-          dieAfter(verbs)
-          for (let at = 0; at < requests; at++) void house.ask(at, { stream })
-          await clock.advance(60_000)
-          dieAfter(0)
-          await clock.advance(forgottenMs)
-          for (const account of ['credit:w', 'budget:b']) {
-            const { balance, held, sum } = await bookOf(kept, account, clock.now())
-            expect({ held, sum }).toEqual({ held: 0, sum: balance })
-          }
-          const [credit, spent] = [await bookOf(kept, 'credit:w', clock.now()), await bookOf(kept, 'budget:b', clock.now())]
-          expect(1_000_000 - credit.balance + spent.balance).toBe(0)
-          const { keyId } = await keyOf(kept)
-          const slot = { slot: 'later', limit: 1, ttlMs: 1 }
-          for (const key of [`slots:${keyId}`, 'slots:workspace:w'])
-            expect(await kept.counters.enter({ ...slot, key }, clock.now())).toBe(true)
-        },
-      ),
-      { numRuns },
-    )
+  'over %s a process that is gone between two verbs leaves books that add up, and nothing held for long',
+  async (_, open, numRuns) => {
+    let paid = 0
+    const live = async ({ script, requests, verbs, stream }: typeof aLife extends fc.Arbitrary<infer Life> ? Life : never) => {
+      const kept = open()()
+      const { storage, dieAfter } = mortal(kept)
+      const clock = fakeClock()
+      const limits = { tokensPerMinute: 100_000, workspace: { concurrentRequests: 100 } }
+      const played = script.map(way => ways[way] as Act)
+      const house = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
+      await kept.records.commit({
+        puts: [{ kind: 'budget', workspaceId: 'w', id: 'b', version: 0, createdAt: 0, body: JSON.stringify(budget) }],
+      })
+      await clock.advance(31_000)
+      dieAfter(verbs)
+      for (let at = 0; at < requests; at++) void house.ask(at, { stream })
+      for (let second = 0; second < 60; second++) await clock.advance(1_000)
+      dieAfter(0)
+      await clock.advance(forgottenMs)
+      const credit = await bookOf(kept, 'credit:w', clock.now())
+      const spent = await bookOf(kept, 'budget:b', clock.now())
+      expect([credit.held, spent.held]).toEqual([0, 0])
+      expect([credit.sum, spent.sum]).toEqual([credit.balance, spent.balance])
+      expect(1_000_000 - credit.balance + spent.balance).toBe(0)
+      if (spent.balance < 0) paid += 1
+      const slot = { slot: 'later', limit: 1, ttlMs: 1 }
+      for (const key of [`slots:${await keyIdIn(kept)}`, 'slots:workspace:w'])
+        expect(await kept.counters.enter({ ...slot, key }, clock.now())).toBe(true)
+      await kept.close()
+    }
+    await fc.assert(fc.asyncProperty(aLife, live), { numRuns })
+    expect(paid).toBeGreaterThan(numRuns / 4)
   },
   120_000,
 )
@@ -151,8 +145,8 @@ test('after 10,000 requests that go wrong in every way nothing is held, no slot 
     expect(await storage.counters.enter({ ...slot, key }, clock.now())).toBe(true)
 }, 240_000)
 
-async function keyOf({ records }: Storage): Promise<{ readonly keyId: string }> {
+async function keyIdIn({ records }: Storage): Promise<string> {
   const [key] = await records.list({ kind: 'key', workspaceId: 'w', limit: 1 })
   if (!key) throw new Error('A house has a key.')
-  return { keyId: key.id }
+  return key.id
 }

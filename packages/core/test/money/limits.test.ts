@@ -100,6 +100,17 @@ test('a request that nobody answers, or that cannot be paid for, has used no tok
   for (let failed = 0; failed < 3; failed++) await expect(poor.ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
 })
 
+test('a request that is refused for another reason takes no place of the workspace, nor of its key', async () => {
+  const { ask, engine, credit } = stage({ workspace: { limits: { concurrentRequests: 1 } }, caller: { limits: { concurrentRequests: 1 } } })
+  for (let refused = 0; refused < 3; refused++) await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
+  await credit(1_000)
+  const slot = { slot: 'other', limit: 1, ttlMs: 60_000 }
+  await engine.storage.counters.enter({ ...slot, key: 'slots:key' }, engine.clock.now())
+  await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('This key already') })
+  await engine.storage.counters.leave('slots:key', 'other')
+  await expect(ask()).resolves.toBeDefined()
+})
+
 test('an answer that comes after its minute corrects no other', async () => {
   const slow = { first: acts.stall(60_010, answer) }
   const patient = { timeouts: defaultTimeouts }
