@@ -141,7 +141,11 @@ function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): vo
     throw new TypeError('createGateway: `previousSealingKeys` are given without a `sealingKey` to follow them.')
   const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
   for (const [name, key] of named) {
-    if (key === undefined || (key instanceof Uint8Array && key.length === keyBytes)) continue
+    if (key === undefined) continue
+    if (key instanceof Uint8Array && key.length === keyBytes) {
+      if (key.some(byte => byte !== 0)) continue
+      throw new TypeError(`createGateway: \`${name}\` is all zeros, which anybody can guess; it takes ${keyBytes} random bytes.`)
+    }
     const got = key instanceof Uint8Array ? `${key.length} bytes` : `a ${typeof key}`
     throw new TypeError(
       `createGateway: \`${name}\` is ${got}; it takes a Uint8Array of ${keyBytes} random bytes. From 64 hex digits: \`Buffer.from(hex, 'hex')\`.`,

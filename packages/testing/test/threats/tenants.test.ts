@@ -1,0 +1,135 @@
+import { routes } from '@signalbox/api'
+import { responsesProvider } from '@signalbox/core/dialects'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { describe, expect, test, vi } from 'vitest'
+import { testModels } from '../../src/gateway.ts'
+import { type Act, acts, scriptedProvider } from '../../src/scripted-provider.ts'
+import { ask } from '../matrix/asking.ts'
+import { outcome, type Scene, scene } from './scene.ts'
+
+/** Two workspaces with money and a key each, and whoever answers them. */
+async function town(
+  options: { readonly acts?: readonly Act[]; readonly storage?: ReturnType<typeof memoryStorage>; readonly second?: boolean } = {},
+) {
+  const { storage = memoryStorage(), second = false } = options
+  const providers = ['p', ...(second ? ['q'] : [])].map(id =>
+    scriptedProvider({ id, dialect: responsesProvider, acts: id === 'p' ? (options.acts ?? []) : [] }),
+  )
+  const models = testModels(providers.map(({ id }) => ({ id, dialect: 'responses' })))
+  const here = await scene({ storage, providers, models, strategy: 'order' })
+  const keys: Record<string, string> = {}
+  for (const id of ['w', 'other']) {
+    await here.gateway.workspaces(id).billing.credit({ reference: 'first', amount: 1_000_000_000 })
+    keys[id] = (await here.gateway.workspaces(id).apiKeys.create({ name: id, scopes: '*' })).secret
+  }
+  const say = (workspaceId: string, body: object = {}) =>
+    here.gateway.responses.create({ model: 'test-model', input: 'The same words.', ...body }, { apiKey: keys[workspaceId] ?? '' })
+  return { ...here, providers, keys, say }
+}
+
+/** A store, and the names under which conversations are looked up and written down in it. */
+function listening(): { readonly names: Set<string>; readonly storage: ReturnType<typeof memoryStorage> } {
+  const names = new Set<string>()
+  const storage = memoryStorage()
+  const { routing } = storage
+  if (!routing) return { names, storage }
+  const readers: typeof routing.readers = (key, at) => {
+    names.add(key)
+    return routing.readers(key, at)
+  }
+  const remember: typeof routing.remember = (notes, at) => {
+    for (const { key } of notes) names.add(key)
+    return routing.remember(notes, at)
+  }
+  return { names, storage: { ...storage, routing: { ...routing, readers, remember } } }
+}
+
+const rowsOf = ({ gateway }: Scene, id: string) => gateway.workspaces(id).analytics.requests({ limit: 100 })
+
+describe('what is remembered of one workspace', () => {
+  test('decides nothing for another, in whatever order they come', async () => {
+    const { gateway, say } = await town()
+    const strict = gateway.workspaces('w')
+    await strict.settings.update({ blockedProviders: ['p'] })
+    for (const id of ['w', 'other', 'other', 'w', 'other']) {
+      const said = await outcome(say(id))
+      expect([id, typeof said === 'string']).toEqual([id, id === 'w'])
+    }
+    await strict.settings.update({ blockedProviders: [] })
+    await gateway.workspaces('other').settings.update({ allowedModels: ['none'] })
+    for (const id of ['other', 'w', 'other']) expect([id, typeof (await outcome(say(id)))]).toEqual([id, id === 'w' ? 'object' : 'string'])
+  })
+
+  test('of its conversations is under names that no other can have, whatever it calls them', async () => {
+    const long = 'The same long beginning. '.repeat(400)
+    const named = ['mine', 'other test-model =mine', 'w test-model #'].map(prompt_cache_key => ({ prompt_cache_key }))
+    const namesOf = async (id: string): Promise<ReadonlySet<string>> => {
+      const { names, storage } = listening()
+      const { say, gateway } = await town({ storage, second: true })
+      for (const body of [{}, ...named]) await say(id, { input: long, ...body })
+      await gateway.close()
+      expect(names.size).toBe(1 + named.length)
+      return names
+    }
+    const [mine, theirs] = [await namesOf('w'), await namesOf('other')]
+    expect([...mine].filter(name => theirs.has(name))).toEqual([])
+    expect([...(await namesOf('w'))]).toEqual([...mine])
+    for (const name of [...mine, ...theirs]) expect(name).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test('answers nobody else’s question whether it is still as it was', async () => {
+    const { api, keys, gateway } = await town()
+    await gateway.workspaces('w').settings.update({ allowedModels: ['test-model'] })
+    for (const row of routes.filter(({ cache, needs }) => cache !== undefined && needs !== 'nothing')) {
+      const call = `GET ${row.path.replace(/:[a-z_]+\+?/, 'test-model')}`
+      const [mine, theirs] = [await ask({ api, secret: keys.w }, call), await ask({ api, secret: keys.other }, call)]
+      const asked = { headers: { 'if-none-match': theirs.headers.etag ?? '' } }
+      const again = await ask({ api, secret: keys.w }, call, asked)
+      expect([call, again.status]).toEqual([call, mine.text === theirs.text ? 304 : 200])
+      const stranger = await ask({ api, secret: undefined }, call, asked)
+      expect([stranger.status, stranger.headers.etag]).toEqual([401, undefined])
+    }
+  })
+
+  test('is no answer to the same request of another, nor to itself', async () => {
+    let count = 0
+    const numbered: Act = stage => acts.reply(`Answer ${++count}.`)(stage)
+    const { say } = await town({ acts: Array.from({ length: 4 }, () => numbered) })
+    const said = []
+    for (const id of ['w', 'other', 'w', 'other']) said.push((await say(id)).output_text)
+    expect(said).toEqual(['Answer 1.', 'Answer 2.', 'Answer 3.', 'Answer 4.'])
+  })
+})
+
+describe('the same request of many at the same time', () => {
+  test('is as many calls, answers and rows as there are askers', async () => {
+    let count = 0
+    const numbered: Act = stage => acts.stall(5, acts.reply(`Answer ${++count}.`))(stage)
+    const here = await town({ acts: Array.from({ length: 20 }, () => numbered) })
+    const askers = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? 'w' : 'other'))
+    const said = await Promise.all(askers.map(async id => (await here.say(id)).output_text))
+    expect(new Set(said).size).toBe(20)
+    expect(here.providers[0]?.calls).toHaveLength(20)
+    for (const id of ['w', 'other']) {
+      await vi.waitFor(async () => expect(await rowsOf(here, id)).toHaveLength(10))
+      for (const row of await rowsOf(here, id)) expect([row.workspaceId, row.cost > 0]).toEqual([id, true])
+    }
+  })
+
+  test('ends for nobody but the one who leaves', async () => {
+    const slow = acts.stall(50, acts.reply('In the end.'))
+    const here = await town({ acts: [slow, slow] })
+    const leaving = new AbortController()
+    const body = { model: 'test-model', input: 'The same words.' }
+    const left = outcome(here.gateway.responses.create(body, { apiKey: here.keys.w ?? '', signal: leaving.signal }))
+    const stayed = here.say('other')
+    await vi.waitFor(() => expect(here.providers[0]?.calls).toHaveLength(2))
+    leaving.abort()
+    expect((await stayed).output_text).toBe('In the end.')
+    expect(typeof (await left)).toBe('string')
+    expect(here.providers[0]?.calls.map(({ aborted, finished }) => [aborted, finished])).toEqual([
+      [true, false],
+      [false, true],
+    ])
+  })
+})
