@@ -5,7 +5,7 @@ import { GatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
 import { sleep } from '../runtime/timers.ts'
 import { type AuditEvent, hashOf } from './audit-chain.ts'
-import type { Actor } from './ports.ts'
+import type { Actor, Desk } from './ports.ts'
 
 /** What shall change, as decided from what was read. */
 export interface Draft<T> {
@@ -14,7 +14,7 @@ export interface Draft<T> {
   readonly credits?: readonly CreditEntry[]
   readonly events: readonly AuditEvent[]
   readonly result: T
-  /** What the caller hears where a name is taken already. */
+  /** What the caller hears where a name is taken already. Absent: whoever took it is looked at when it is decided again. */
   readonly taken?: GatewayError
 }
 
@@ -30,6 +30,11 @@ export interface RegistrarPorts {
   readonly terms: Pick<TermsBook, 'forget'>
   readonly clock: Clock
   readonly ids: Ids
+}
+
+interface Decided<T> extends Draft<T> {
+  /** Of the chain, before it was decided. */
+  readonly last: AuditRow | undefined
 }
 
 /** Other processes may write to the same chain: whoever was too late waits for a moment of its own, longer each time. */
@@ -50,21 +55,25 @@ export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): R
     return turn
   }
 
-  const attempt = async <T>(workspaceId: string, actor: Actor, draft: Draft<T>): Promise<Conflict | undefined> => {
+  const orDown = <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch((reason: unknown) => {
+      throw storeDown(reason)
+    })
+  const attempt = async <T>(workspaceId: string, actor: Actor, { last, ...draft }: Decided<T>): Promise<Conflict | undefined> => {
     const at = clock.now()
     const change: Change = {
       puts: [...(draft.puts ?? []), ...noteOf(workspaceId, actor, { at, id: ids.uuid() })],
       removals: draft.removals ?? [],
       credits: draft.credits ?? [],
-      audit: await rowsOf(draft.events, { workspaceId, actor, at }),
+      audit: await rowsOf(draft.events, { workspaceId, actor, at, last }),
     }
     return storage.records.commit(change)
   }
   const rowsOf = async (
     events: readonly AuditEvent[],
-    { workspaceId, actor, at }: { readonly workspaceId: string; readonly actor: Actor; readonly at: number },
+    { workspaceId, actor, at, ...before }: Pick<Decided<unknown>, 'last'> & Omit<Desk, 'ports'> & { readonly at: number },
   ): Promise<readonly AuditRow[]> => {
-    let last = await storage.audit.last(workspaceId)
+    let { last } = before
     const rows: AuditRow[] = []
     for (const { event, subject, changes } of events) {
       const row = {
@@ -90,16 +99,17 @@ export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): R
   return (workspaceId, actor, decide) =>
     inTurn(workspaceId, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
+        // Before anything is read: whatever somebody else changes from here on, though this draft puts none of it, is in its way.
+        const last = await orDown(storage.audit.last(workspaceId))
         const draft = await decide()
         if (draft.events.length === 0) return draft.result
-        const conflict = await attempt(workspaceId, actor, draft).catch((reason: unknown) => {
-          throw storeDown(reason)
-        })
+        const conflict = await orDown(attempt(workspaceId, actor, { ...draft, last }))
         if (!conflict) {
           terms.forget(workspaceId)
           return draft.result
         }
-        if (conflict.on === 'name') throw conflict.kind === 'reply' ? doneBefore() : (draft.taken ?? taken(conflict.kind))
+        if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBefore()
+        if (conflict.on === 'name' && draft.taken) throw draft.taken
         await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * waitMs * tries)
       }
       throw new GatewayError('service_unavailable', {
@@ -120,6 +130,3 @@ const doneBefore = (): GatewayError =>
     message:
       'A request with this `Idempotency-Key` was done before, and its answer is not kept. Look at the resource itself, or use another key.',
   })
-
-const taken = (kind: string): GatewayError =>
-  new GatewayError('duplicate_resource', { message: `There is such a ${kind} already. Change that one, or make another.` })
