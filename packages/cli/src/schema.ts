@@ -135,9 +135,15 @@ export const configSchema = section({
   strategy: oneOf(strategies).default('balanced'),
   limits: section({
     inference_rpm: whole(1).default(1_000),
+    tokens_per_minute: whole(1).optional(),
     management_reads_rpm: whole(1).default(300),
     management_writes_rpm: whole(1).default(60),
     concurrent_requests: whole(1).default(200),
+    workspace: section({
+      requests_per_minute: whole(1).optional(),
+      tokens_per_minute: whole(1).optional(),
+      concurrent_requests: whole(1).optional(),
+    }).prefault({}),
     body_bytes: whole(1).default(33_554_432),
   }).prefault({}),
   timeouts: section({

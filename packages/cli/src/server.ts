@@ -93,6 +93,8 @@ function gatewayOf({ operator, strategy, limits, timeouts }: Config, { storage, 
       managementReadsRpm: limits.management_reads_rpm,
       managementWritesRpm: limits.management_writes_rpm,
       concurrentRequests: limits.concurrent_requests,
+      ...(limits.tokens_per_minute !== undefined && { tokensPerMinute: limits.tokens_per_minute }),
+      workspace: workspaceLimits(limits.workspace),
     },
     timeouts: {
       firstByteMs: timeouts.first_byte_ms,
@@ -102,6 +104,16 @@ function gatewayOf({ operator, strategy, limits, timeouts }: Config, { storage, 
     },
   })
 }
+
+const workspaceLimits = ({
+  requests_per_minute: requestsPerMinute,
+  tokens_per_minute: tokensPerMinute,
+  concurrent_requests: concurrentRequests,
+}: Config['limits']['workspace']) => ({
+  ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+  ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+  ...(concurrentRequests !== undefined && { concurrentRequests }),
+})
 
 const listen = (gateway: Gateway, config: Config, { onRequest }: Log): Promise<Served> =>
   serve(gateway, { host: config.host, port: config.port, bodyBytes: config.limits.body_bytes, onRequest }).catch((error: unknown) => {

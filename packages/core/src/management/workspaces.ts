@@ -7,6 +7,7 @@ import { type Billing, billingOf } from './billing.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { type ByokKeys, byokKeysOf } from './byok-keys.ts'
 import { acceptInvite, type Invites, invitesOf } from './invites.ts'
+import { type LimitsDesk, limitsOf } from './limits.ts'
 import { type Member, type Members, membersOf } from './members.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
 import { type RoutingDefaultsDesk, routingDefaultsOf } from './routing-defaults.ts'
@@ -43,6 +44,7 @@ export interface Workspace {
   readonly billing: Billing
   readonly budgets: Budgets
   readonly settings: SettingsDesk
+  readonly limits: LimitsDesk
   readonly routingDefaults: RoutingDefaultsDesk
   readonly members: Members
   readonly invites: Invites
@@ -77,6 +79,7 @@ const workspaceOf = (desk: Desk): Workspace => ({
   billing: billingOf(desk),
   budgets: budgetsOf(desk),
   settings: settingsOf(desk),
+  limits: limitsOf(desk),
   routingDefaults: routingDefaultsOf(desk),
   members: membersOf(desk),
   invites: invitesOf(desk),

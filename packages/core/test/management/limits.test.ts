@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { codeOf, stage } from './stage.ts'
+
+test('limits of a workspace are changed one by one, and null takes one away', async () => {
+  const { gateway } = await stage()
+  const { limits } = gateway.workspaces('w')
+  expect(await limits.get()).toEqual({})
+  await limits.update({ tokensPerMinute: 1_000, concurrentRequests: 3 })
+  expect(await limits.update({ tokensPerMinute: null, requestsPerMinute: 5 })).toEqual({ concurrentRequests: 3, requestsPerMinute: 5 })
+  expect(await gateway.workspaces('other').limits.get()).toEqual({})
+  expect(await codeOf(gateway.workspaces('nowhere').limits.get())).toBe('resource_not_found')
+  await expect(limits.update({ requestsPerMinute: 0 })).rejects.toMatchObject({ facts: { param: 'requests_per_minute' } })
+})
+
+test('a playground key works, and no list shows it; keys do not find it, the operator can revoke it', async () => {
+  const { gateway } = await stage()
+  const { apiKeys } = gateway.workspaces('w')
+  const { id, secret } = await apiKeys.create({ name: 'page', playground: true })
+  const shown = await apiKeys.create({ name: 'shown' })
+  expect((await gateway.authenticate(secret)).keyId).toBe(id)
+  const ids = async (): Promise<readonly string[]> => (await apiKeys.list({ includeRevoked: true })).map(key => key.id)
+  expect(await ids()).toEqual([shown.id])
+  const asKey = gateway.workspaces('w', { key: { id: shown.id, name: 'shown', scopes: new Set(['keys:write']) } })
+  for (const call of [asKey.apiKeys.get(id), asKey.apiKeys.revoke(id), asKey.apiKeys.usage(id)])
+    expect(await codeOf(call)).toBe('resource_not_found')
+  await apiKeys.revoke(id)
+  expect(await codeOf(gateway.authenticate(secret))).toBe('invalid_api_key')
+  expect(await ids()).toEqual([shown.id])
+})
