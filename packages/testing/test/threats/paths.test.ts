@@ -1,4 +1,5 @@
 import { type Route, routes } from '@signalbox/api'
+import { createFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -106,6 +107,23 @@ describe('without a key', () => {
     )
   })
 
+  test('nor does any in a URL, which undoes dots before anybody sees them', async () => {
+    const { gateway } = await scene()
+    const handler = createFetchHandler(gateway)
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'PATCH', 'PUT'), target, async (verb, path) => {
+        const url = `http://localhost${path}`
+        if (!URL.canParse(url)) return
+        const { status } = await handler(
+          new Request(url, { method: verb, headers: { 'content-type': 'application/json' }, ...(verb === 'POST' && { body: '{}' }) }),
+        )
+        const allowed = isOpen(verb, new URL(url).pathname) ? [200, 400, 404] : [400, 401, 404, 405]
+        expect([verb, path, allowed]).toEqual([verb, path, expect.arrayContaining([status])])
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
   test('a doubled prefix is named', async () => {
     const { api } = await scene()
     for (const row of routes.filter(({ path }) => path.startsWith('/v1/'))) {
@@ -116,6 +134,20 @@ describe('without a key', () => {
 })
 
 describe('what is open to all', () => {
+  test('is this, and no more', () => {
+    expect(open.map(({ method: verb, path }) => `${verb} ${path}`).sort()).toEqual([
+      'GET /healthz',
+      'GET /readyz',
+      'GET /v1/byok/providers',
+      'GET /v1/byok/providers/:provider/tiers',
+      'GET /v1/directory/models',
+      'GET /v1/openapi.json',
+      'GET /v1/registry/models',
+      'GET /v1/registry/providers',
+      'POST /v1/invites/accept',
+    ])
+  })
+
   const models = testModels([{ id: 'p', dialect: 'responses' }])
   const asked = ({ path }: Route): readonly string[] =>
     path === '/v1/byok/providers/:provider/tiers' ? ['/v1/byok/providers/openai/tiers', '/v1/byok/providers/none/tiers'] : [path]

@@ -253,6 +253,8 @@ test('no secret, no prompt and no answer is found where it was not asked for', {
   for (const place of ['the database while it is open', 'answers, error bodies, lists, the audit and the export'])
     expect([place, places[place]?.includes(kept)]).toEqual([place, true])
   expect(here.servers[0].requests.some(({ headers }) => headers.authorization === `Bearer ${ownKey}`)).toBe(true)
+  const paths = new Set(['unmatched', ...routes.map(({ path }) => path)])
+  expect(heard.lines.filter(({ route }) => !paths.has(route))).toEqual([])
   expect(heard.hooks.length).toBeGreaterThan(100)
   expect(heard.answers.length).toBeGreaterThan(50)
 })
