@@ -181,7 +181,8 @@ export const sqliteMigrations: readonly Migration[] = [
   INSERT INTO records (kind, id, workspace_id, version, grp, name, created_at, used_at, body)
     SELECT 'key', id, workspace_id, 1, iif(revoked_at IS NULL, 'active', 'revoked'), hash, created_at, last_used_at,
       -- A patch leaves out what is null.
-      json_patch('{}', json_object('name', name, 'prefix', prefix, 'scopes', json(scopes), 'rpm', rpm,
+      json_patch('{}', json_object('name', name, 'prefix', prefix, 'scopes', json(scopes),
+        'limits', json(iif(rpm IS NULL, 'null', json_object('requestsPerMinute', rpm))),
         'createdBy', created_by, 'expiresAt', expires_at, 'revokedAt', revoked_at))
     FROM keys ORDER BY created_at, seq;
   DROP TABLE keys;

@@ -79,8 +79,16 @@ test('keys and workspaces of an older file become records, in the order of their
   ])
   expect(keys.map(({ body }) => JSON.parse(body))).toStrictEqual([
     { name: '', prefix: 'ak_first', scopes: [] },
-    { name: '{"odd":[1,null]}', prefix: 'ak_other', scopes: [], rpm: 60 },
-    { name: 'CI', prefix: 'ak_late', scopes: ['inference', 'usage:read'], rpm: 0, createdBy: 'key_first', expiresAt: 99, revokedAt: 30 },
+    { name: '{"odd":[1,null]}', prefix: 'ak_other', scopes: [], limits: { requestsPerMinute: 60 } },
+    {
+      name: 'CI',
+      prefix: 'ak_late',
+      scopes: ['inference', 'usage:read'],
+      limits: { requestsPerMinute: 0 },
+      createdBy: 'key_first',
+      expiresAt: 99,
+      revokedAt: 30,
+    },
   ])
   expect((await records.findByName('key', 'hash late'))?.id).toBe('key_late')
 })
