@@ -30,6 +30,7 @@ describe('the config', () => {
         management_reads_rpm: 300,
         management_writes_rpm: 60,
         concurrent_requests: 200,
+        workspace: {},
         body_bytes: 33554432,
       },
       timeouts: { first_byte_ms: 120000, whole_ms: 300000, deadline_ms: 1080000, idle_ms: 120000 },
@@ -77,7 +78,15 @@ describe('the config', () => {
         },
       ],
       strategy: 'cost',
-      limits: { inference_rpm: 1, management_reads_rpm: 2, management_writes_rpm: 3, concurrent_requests: 4, body_bytes: 5 },
+      limits: {
+        inference_rpm: 1,
+        tokens_per_minute: 6,
+        management_reads_rpm: 2,
+        management_writes_rpm: 3,
+        concurrent_requests: 4,
+        workspace: { requests_per_minute: 7, tokens_per_minute: 8, concurrent_requests: 9 },
+        body_bytes: 5,
+      },
       timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4 },
     }
     writeFileSync(file, JSON.stringify(all))
