@@ -183,7 +183,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger,
       strategies: Object.keys(planning.strategies),
       hooks: options.hooks ?? {},
-      evidenceFrom,
+      evidenceFrom: ({ id, routing }) => evidenceFrom(routing) ?? flights.of(id),
       byok,
       billing: options.billing,
       reloads,

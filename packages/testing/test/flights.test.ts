@@ -62,6 +62,21 @@ test('nothing is kept where that is switched off, and of more requests than are 
   expect(two.gateway.flights.of('0190b7a0-0000-7000-8000-000000000003')).toBeDefined()
 })
 
+test('another process tells of what went wrong or was kept by chance; the one that routed it tells of all its last requests', async () => {
+  const storage = memoryStorage()
+  const { gateway, caller, ask } = await served({ storage, record: { store: 1e-9 } })
+  await ask('troubled')
+  await ask('usual', { model: 'test-model' })
+  const elsewhere = createGateway({ providers: [], models: [], storage })
+  const told = (from: typeof gateway, id: string) => from.workspaces(caller.workspaceId).analytics.routing(id)
+  const here = await told(gateway, 'troubled')
+  expect(here.attempts.map(({ outcome }) => outcome)).toEqual(['error', 'ok'])
+  expect(await told(elsewhere, 'troubled')).toEqual(here)
+  expect((await told(gateway, 'usual')).attempts).toHaveLength(1)
+  await expect(told(elsewhere, 'usual')).rejects.toMatchObject({ code: 'resource_not_found' })
+  await expect(told(gateway, 'never')).rejects.toMatchObject({ code: 'resource_not_found' })
+})
+
 test('a gateway is made without chance: some runtimes have none before the first request', () => {
   const none = (): never => {
     throw new Error('There is no chance here yet.')

@@ -102,8 +102,7 @@ export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
     requests: ({ after, limit = 100, ...query } = {}) =>
       orDown(usage.list({ ...asked(query), limit, ...(after !== undefined && { after }) })),
     async routing(id) {
-      const { routing } = await request(id)
-      const evidence = routing === undefined ? undefined : ports.evidenceFrom(routing)
+      const evidence = ports.evidenceFrom(await request(id))
       if (!evidence) throw absent('routing evidence of the request', id)
       return evidence
     },

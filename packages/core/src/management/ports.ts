@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import type { Storage, UsageRow } from '@signalbox/storage'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
@@ -21,8 +21,8 @@ export interface ManagementPorts {
   /** Names of the strategies that a request may ask for. */
   readonly strategies: readonly string[]
   readonly hooks: Hooks
-  /** Reads what a usage row keeps of how its request was routed. */
-  readonly evidenceFrom: (text: string) => Evidence | undefined
+  /** How a request was routed: as its row keeps it, else as this process remembers it. */
+  readonly evidenceFrom: (row: Pick<UsageRow, 'id' | 'routing'>) => Evidence | undefined
   readonly byok: Byok
   readonly billing?: BillingOptions | undefined
   /** Absent: no workspace can turn auto reload on. */
