@@ -6,6 +6,7 @@ import type { Won } from '../execution/call.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import { type Metered, meter } from '../metering/meter.ts'
+import type { Credential } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Contenders } from '../routing/contenders.ts'
 import { makePlan, type Planning } from '../routing/make-plan.ts'
@@ -62,7 +63,7 @@ export interface Engine {
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
   /** A credential of a workspace's own is not what its provider takes. */
-  readonly onCredentialRefused?: ((workspaceId: string, credentialId: string) => void) | undefined
+  readonly onCredentialRefused?: ((workspaceId: string, credential: Credential) => void) | undefined
   /** The headers of an answer to a credential of a workspace's own, where they tell of its limits. */
   readonly onOwnAnswer?: ((candidate: Candidate, header: (name: string) => string | undefined) => void) | undefined
   /** Credit has gone down, or did not suffice, of a workspace that reloads it. */

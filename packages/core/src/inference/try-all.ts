@@ -76,7 +76,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
       // A limit that the caller chose says little about the provider, and must not demote it for others.
       learnFailure(brain, call, { ...failure, final, chosen: isImpatient(call) })
       if (failure.kind === 'bad_credential' && failure.credential !== undefined)
-        engine.onCredentialRefused?.(facts.workspaceId, failure.credential)
+        engine.onCredentialRefused?.(facts.workspaceId, call.turn.candidate.credential)
       if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
     },
     onOutrun: (call, accepted) => {

@@ -13,7 +13,7 @@ export interface Validations {
   /** Now. */
   validate(workspaceId: string, id: string, actor: Actor): Promise<Kept<'credential'>>
   /** A call with it was refused: it is used no more until it is validated or another secret is put in its place. */
-  refuse(workspaceId: string, id: string): void
+  refuse(workspaceId: string, credential: Credential): void
 }
 
 /** More than wait to be looked at at any one time; those beyond stay pending. */
@@ -78,14 +78,17 @@ export function keepValidations({ records, register, vault, providers, tiersOf, 
   return {
     validate,
     begin,
-    refuse(workspaceId, id) {
+    refuse(workspaceId, credential) {
+      const { id } = credential
+      const known = vault.recordOf(credential)
       if (refusing.has(id)) return
       refusing.add(id)
       inBackground('A provider key that was refused could not be marked.', async () => {
         try {
           await register(workspaceId, {}, async () => {
             const key = await records.find('credential', workspaceId, id)
-            if (!key || key.body.validationStatus === 'invalid') return { events: [], result: undefined }
+            // Another secret has come in between, and nobody has refused that one.
+            if (!key || key.name !== known?.name || key.body.validationStatus === 'invalid') return { events: [], result: undefined }
             const news = { validationStatus: 'invalid', lastValidatedAt: clock.now() } as const
             return { puts: [changed(key, { body: news })], events: [validated(key, 'invalid')], result: undefined }
           })

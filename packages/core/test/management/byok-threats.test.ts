@@ -300,6 +300,23 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
     expect(await here.keys.validate(id)).toMatchObject({ validationStatus: 'valid' })
     expect(await codeOf(here.ask())).toBe('nothing went wrong')
   })
+
+  test('one that took the place of another is not marked for what became of that one elsewhere', async () => {
+    const here = await byokStage()
+    const there = await byokStage({ storage: here.storage, now: here.now })
+    const { id } = await here.keys.create(openaiKey)
+    await settled(here.keys, id)
+    await there.ask()
+    await here.keys.update(id, { apiKey: 'sk-two-0123456789' })
+    await settled(here.keys, id)
+    // The old one was given back to its provider, and this process has not heard of the new one yet.
+    there.vendor(refused)
+    await there.ask().catch(() => {})
+    await there.gateway.close()
+    expect(there.asked().at(-1)).toBe('sk-one-0123456789')
+    expect(await here.keys.get(id)).toMatchObject({ validationStatus: 'valid' })
+    expect(await codeOf(here.ask())).toBe('nothing went wrong')
+  })
 })
 
 describe('what answers tell of an account', () => {
