@@ -26,7 +26,7 @@ const record = (sealed: string, { workspaceId = 'w', id = 'k', ...body }: Partia
     provider: 'acme',
     name: 'n',
     prefix: 'p',
-    isDefault: false,
+    isDefault: true,
     disabled: false,
     validationStatus: 'valid',
     updatedAt: 0,
@@ -100,20 +100,21 @@ test('B2: what an older key sealed opens, and is not the newest', async () => {
   expect(await vault.isNewest(sealed)).toBe(true)
 })
 
-test('the default one comes first, those that are disabled or refused not at all', async () => {
+test('the default one alone is opened, and where it is disabled or refused none', async () => {
   const make = async (id: string, body: Partial<CredentialBody> = {}) =>
     record(await sealedFor(record('', { id, ...body })), { id, ...body })
   const rows = await Promise.all([
-    make('first'),
-    make('off', { disabled: true }),
-    make('refused', { validationStatus: 'invalid' }),
-    make('unsure', { validationStatus: 'error' }),
-    make('usual', { isDefault: true }),
+    make('first', { isDefault: false }),
+    make('usual', { validationStatus: 'error' }),
     make('elsewhere', { provider: 'other', accountTier: 'free' }),
+    make('off', { provider: 'a', disabled: true }),
+    make('spare of off', { provider: 'a', isDefault: false }),
+    make('refused', { provider: 'b', validationStatus: 'invalid' }),
+    make('spare of refused', { provider: 'b', isDefault: false }),
   ])
   const opened = await vault.open(rows)
   expect([...opened].map(([provider, all]) => [provider, all.map(({ id }) => id)])).toEqual([
-    ['acme', ['usual', 'first', 'unsure']],
+    ['acme', ['usual']],
     ['other', ['elsewhere']],
   ])
   expect(opened.get('other')?.[0]?.data_policy).toBe('may_train')

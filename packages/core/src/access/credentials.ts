@@ -17,7 +17,7 @@ export interface Vault {
   unseal(credential: Kept<'credential'>): Promise<string | undefined>
   /** It opens with the first key of the ring. */
   isNewest(credential: Kept<'credential'>): Promise<boolean>
-  /** By provider, the default one first: those that may be used. What does not open is left out, and told once. */
+  /** By provider: the default one, where it may be used; the others wait until they are made it. What does not open is left out, and told once. */
   open(credentials: readonly Kept<'credential'>[]): Promise<ReadonlyMap<string, readonly Credential[]>>
   /** The record of a credential that was opened here, as it was then. */
   recordOf(credential: Credential): Kept<'credential'> | undefined
@@ -72,11 +72,10 @@ export function keepVault({ ring, policyOf, logger }: VaultPorts): Vault {
     unseal,
     isNewest: async ({ body: { sealed } }) => isAsWritten(sealed) && (await ring.isNewest(sealed.slice(version.length + 1))),
     async open(credentials) {
-      const usable = credentials.filter(({ body }) => !body.disabled && body.validationStatus !== 'invalid')
-      const ordered = [...usable.filter(({ body }) => body.isDefault), ...usable.filter(({ body }) => !body.isDefault)]
-      const found = await Promise.all(ordered.map(openOne))
+      const usable = credentials.filter(({ body }) => body.isDefault && !body.disabled && body.validationStatus !== 'invalid')
+      const found = await Promise.all(usable.map(openOne))
       const byProvider = new Map<string, Credential[]>()
-      ordered.forEach(({ body: { provider } }, at) => {
+      usable.forEach(({ body: { provider } }, at) => {
         const credential = found[at]
         if (credential) byProvider.set(provider, [...(byProvider.get(provider) ?? []), credential])
       })

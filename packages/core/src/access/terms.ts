@@ -8,7 +8,7 @@ import type { Kept, Records } from './records.ts'
 export interface Terms {
   readonly workspace: Kept<'workspace'>
   readonly budgets: readonly Kept<'budget'>[]
-  /** Of the workspace's own, by provider id: those that may be used, the default one first. The same objects for as long as they are the same records. */
+  /** Of the workspace's own, by provider id: the default one, where it may be used. The same objects for as long as they are the same records. */
   readonly credentials: ReadonlyMap<string, readonly Credential[]>
 }
 

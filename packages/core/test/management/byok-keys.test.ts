@@ -126,6 +126,21 @@ describe('the default of a provider', () => {
     expect(await defaults()).toEqual([elsewhere.id])
   })
 
+  test('is used alone: where it is off, refused or gone, no other takes its place', async () => {
+    const { keys, ask, asked } = await byokStage()
+    const first = await keys.create(openaiKey)
+    await settled(keys, first.id)
+    const spare = await keys.create({ ...openaiKey, apiKey: 'sk-spare-0123456', name: 'spare' })
+    await settled(keys, spare.id)
+    await keys.update(first.id, { disabled: true })
+    expect(await codeOf(ask())).toBe('routing_failed')
+    await keys.delete(first.id)
+    expect(await codeOf(ask())).toBe('routing_failed')
+    await keys.update(spare.id, { isDefault: true })
+    await ask()
+    expect(asked()).toEqual(['sk-spare-0123456'])
+  })
+
   test('is one also where many are brought at the same time', async () => {
     const { keys, storage, now } = await byokStage()
     const { keys: elsewhere } = await byokStage({ storage, now })

@@ -168,7 +168,7 @@ describe('B2: sealing keys change', () => {
     expect(await codeOf(lost.ask())).toBe('routing_failed')
     expect(lost.logged.filter(line => line.includes('does not open'))).toHaveLength(1)
     expect(await lost.gateway.resealCredentials()).toEqual({ resealed: 0, left: 1 })
-    const second = await lost.keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789' })
+    const second = await lost.keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789', isDefault: true })
     await settled(lost.keys, second.id)
     await lost.ask()
     expect(lost.asked()).toEqual(['sk-two-0123456789'])
