@@ -83,7 +83,8 @@ function accountsOf(holding: Holding, { candidates }: Plan): readonly Account[] 
   for (const budget of budgetsOf(terms, caller.keyId)) {
     const { enforce, includeByok } = budget.body
     if (!enforce || (ours.length === 0 && !includeByok)) continue
-    const amount = includeByok && own.length > 0 ? Math.max(charged, mostOfAll(holding, own)) : charged
+    // Of two that are asked at once one may be ours and the other theirs.
+    const amount = includeByok && own.length > 0 ? mostOfAll(holding, candidates) : charged
     accounts.push(budgetOf(budget, amount, at))
   }
   const cap = own.length > 0 ? terms.workspace.body.subscription?.byokMonthlyRequestCap : undefined

@@ -1,0 +1,39 @@
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+import { chatProvider } from '../../src/dialects/index.ts'
+import { hold } from '../../src/inference/holds.ts'
+import type { Credential, Provider } from '../../src/protocol/provider.ts'
+import type { InferenceRequest } from '../../src/protocol/request.ts'
+import type { Candidate } from '../../src/routing/plan.ts'
+import { budget, ownOf, stage } from './stage.ts'
+
+const provider: Provider = { id: 'p', dialects: [chatProvider], endpoint: () => 'https://p.invalid/', authorize: () => {} }
+
+const candidate = (credential: Credential, input: number, output: number): Candidate => {
+  const offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { input, output } }
+  return { model: { id: 'm', offers: [offer] }, provider, offer, credential }
+}
+
+test('a budget that counts both sets aside what it may cost when ours and theirs are asked at once', async () => {
+  const dearToRead = candidate(ownOf('p'), 100_000_000, 0)
+  const dearToAnswer = candidate({ id: 'ours', owner: 'platform', secret: '' }, 0, 1_000_000_000)
+  const { engine } = stage({ budgets: [budget('both', { limit: 1e9, period: 'total', includeByok: true })] })
+  const terms = engine.terms.fresh('workspace')
+  if (!terms) throw new Error('The stage has terms.')
+  const caller = { keyId: 'k', keyName: 'K', keyPrefix: 'ak_', workspaceId: 'workspace', workspaceName: 'W', createdAt: 0 }
+  const request: InferenceRequest = {
+    prompt: { input: [], max_output_tokens: 1_000 },
+    routing: { models: ['m'], allow_fallbacks: true },
+    delivery: 'stream',
+  }
+  const held = async (...candidates: readonly [Candidate, ...Candidate[]]): Promise<number> => {
+    const { ledger } = memoryStorage()
+    await ledger.credit({ id: 'credit', account: 'credit:workspace', amount: 1e9, at: 0 })
+    const plan = { candidates, excluded: [], strategy: 'balanced', ruling: 'balanced' } as const
+    const facts = { requestId: 'r', inputTokens: 1_000, hedge: true, at: 0, until: 1 }
+    await hold({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, terms, plan, request }, ledger)
+    return (await ledger.balance('budget:both', 0)).held
+  }
+  // Who is dear to read costs nothing more for the answer: half of it is for the one that came second.
+  expect(await held(dearToRead, dearToAnswer)).toBe((await held(dearToAnswer)) + (await held(dearToRead)) / 2)
+})
