@@ -61,9 +61,11 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
     return workspace && { workspace, budgets, credentials: await open(credentials) }
   }
   const ask = (workspaceId: string): Promise<Terms | undefined> => {
+    // From before it is read: however long that takes, what is changed meanwhile is heard of in time.
+    const until = clock.now() + cacheMs
     const asked = read(workspaceId)
       .then(terms => {
-        if (terms && reading.get(workspaceId) === asked) known.set(workspaceId, { terms, until: clock.now() + cacheMs })
+        if (terms && reading.get(workspaceId) === asked) known.set(workspaceId, { terms, until })
         return terms
       })
       .finally(() => {

@@ -132,6 +132,22 @@ describe('terms that are asked for again and again', () => {
     expect(await passing(1_000)).toBe(false)
   })
 
+  test('are as old as the question for them, however long the store takes to answer', async () => {
+    const store = memoryStorage()
+    const { clock } = stage()
+    await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
+    const find: typeof store.records.find = async (...named) => {
+      const found = await store.records.find(...named)
+      await clock.advance(15_000)
+      return found
+    }
+    const terms = keepTerms({ records: recordsOf({ ...store.records, find }), clock, open: async () => new Map() })
+    await terms.of('w')
+    expect(terms.fresh('w')).toBeDefined()
+    await clock.advance(15_000)
+    expect(terms.fresh('w')).toBeUndefined()
+  })
+
   test('are not read where nobody asks for them', async () => {
     const { asked, passing } = await reading()
     expect(await passing(3_600_000)).toBe(false)
