@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
+import { budgetsOf } from './accounts.ts'
 import type { Caller } from './caller.ts'
 import type { KeyBody } from './kinds.ts'
 import type { Kept, Records } from './records.ts'
 import { isMistyped } from './secret.ts'
-import type { TermsBook } from './terms.ts'
+import type { Terms, TermsBook } from './terms.ts'
 import { noteUses } from './uses.ts'
 
 export interface Authenticating {
@@ -40,6 +41,8 @@ const form = /^ak_[\x21-\x7e]{8,200}$/
 interface Cached {
   readonly caller: Caller
   readonly until: number
+  /** Of its workspace, as they were last seen with it. */
+  terms: Terms
   touchedAt: number
 }
 
@@ -67,17 +70,28 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
       unknown.set(secret, now + 1_000)
       throw refused()
     }
-    const { workspace } = (await terms.of(key.workspaceId)) ?? {}
-    if (!workspace) throw refused()
+    const laidDown = await terms.of(key.workspaceId)
+    if (!laidDown) throw refused()
     const cached: Cached = {
       until: now + cacheMs,
+      terms: laidDown,
       touchedAt: key.usedAt ?? 0,
-      caller: callerOf(key, workspace),
+      caller: callerOf(key, laidDown.workspace),
     }
     if (asked === epoch) known.set(secret, cached)
     return cached
   }
 
+  /** The budgets of a key go when it is revoked: where one is gone the key may be too, and must not spend without it. */
+  const isBound = (cached: Cached): boolean => {
+    const { keyId, workspaceId } = cached.caller
+    const laidDown = terms.fresh(workspaceId) ?? cached.terms
+    if (laidDown === cached.terms) return true
+    const there = new Set(budgetsOf(laidDown, keyId).map(({ id }) => id))
+    if (!budgetsOf(cached.terms, keyId).every(({ id }) => there.has(id))) return false
+    cached.terms = laidDown
+    return true
+  }
   const uses = noteUses({ store, clock, logger })
 
   return {
@@ -88,7 +102,7 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
       const hit = known.get(secret)
       // Malformed keys are refused without asking the store, and so for a second are those that it did not know.
       if (!hit && (!form.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? 0) > now)) throw refused()
-      const cached = hit && hit.until > now ? hit : await look(secret, now)
+      const cached = hit && hit.until > now && isBound(hit) ? hit : await look(secret, now)
       if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= now) throw refused()
       if (now - cached.touchedAt >= touchEveryMs) {
         cached.touchedAt = now

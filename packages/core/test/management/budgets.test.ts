@@ -1,5 +1,5 @@
 import type { Budget } from '@signalbox/core'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { codeOf, type Stage, stage } from './stage.ts'
 
 const of = ({ gateway }: Stage, workspace = 'w') => gateway.workspaces(workspace)
@@ -153,4 +153,16 @@ test('a key whose budget cannot be is not made', async () => {
   const { apiKeys, budgets } = of(await stage())
   await expect(apiKeys.create({ name: 'k', budget: { limitUsd: -1 } })).rejects.toMatchObject({ facts: { param: 'budget.limit_usd' } })
   expect([await apiKeys.list(), await budgets.list()]).toEqual([[], []])
+})
+
+test('a key that was revoked elsewhere is not known any more where its budget is not', async () => {
+  const scene = await stage()
+  const there = (await stage({ storage: scene.storage, now: scene.now })).gateway
+  const { id, secret } = await of(scene).apiKeys.create({ name: 'k', budget: { limitUsd: 3 } })
+  await there.authenticate(secret)
+  await of(scene).apiKeys.revoke(id)
+  scene.now.ms += 25_000
+  // What the workspace laid down is read anew behind this one; the key itself would be known for some seconds more.
+  await there.authenticate(secret)
+  await vi.waitFor(async () => expect(await codeOf(there.authenticate(secret).then(String))).toBe('invalid_api_key'))
 })
