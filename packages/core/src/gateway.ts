@@ -8,7 +8,7 @@ import { createBrain } from './brain/brain.ts'
 import { seedFrom } from './brain/dice.ts'
 import { usuallyKept } from './brain/recorder.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
-import { GatewayError } from './errors/gateway-error.ts'
+import { GatewayError, storeDown } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
@@ -193,7 +193,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     identity: caller => identityOf({ storage, terms, limits, clock }, caller),
     async countManagement({ keyId }, kind) {
       const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
-      const refusal = await storage.counters.take([{ key: `${kind}:${keyId}`, amount: 1, limit, windowMs: 60_000 }], clock.now())
+      const request = { key: `${kind}:${keyId}`, amount: 1, limit, windowMs: 60_000 }
+      const refusal = await storage.counters.take([request], clock.now()).catch((reason: unknown) => {
+        throw storeDown(reason)
+      })
       if (!refusal) return
       throw new GatewayError('requests_per_min_exceeded', {
         message: `This key may send ${limit} management ${kind} a minute, and has.`,
