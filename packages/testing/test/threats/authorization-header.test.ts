@@ -1,3 +1,4 @@
+import { createFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -52,6 +53,26 @@ describe('a key', () => {
     expect(answer.headers).toMatch(/x-request-id: \S+/i)
     if (status !== 200)
       expect(JSON.parse(answer.body).error).toMatchObject({ message: expect.any(String), type: expect.any(String), param: null })
+  })
+
+  test('is heard alike by a handler of requests', async () => {
+    const { gateway } = await scene()
+    const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'key' })
+    const handler = createFetchHandler(gateway)
+    let asked = 0
+    for (const [name, form, status] of forms) {
+      const lines = form(secret)
+        .split('\r\n')
+        .filter(line => line !== '' && !line.startsWith(' '))
+      const headers = new Headers()
+      // What no Headers can hold never gets here.
+      if (status === 400 || status === 431) continue
+      for (const line of lines) headers.append(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim())
+      const response = await handler(new Request('http://localhost/v1/me', { headers }))
+      expect([name, response.status]).toEqual([name, status])
+      asked += 1
+    }
+    expect(asked).toBeGreaterThan(15)
   })
 
   test('in the query is no key', async () => {

@@ -1,5 +1,6 @@
 import { profileOf, scopes } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
+import { memoryStorage } from '@signalbox/storage-memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testModels } from '../../src/gateway.ts'
@@ -139,6 +140,27 @@ describe('a key that is revoked', () => {
     }
     expect(last).toBeGreaterThan(0)
     expect(last).toBeLessThan(60_000)
+  })
+
+  test('is not remembered by whoever had begun to look it up before', async () => {
+    const storage = memoryStorage()
+    const gate = Promise.withResolvers<void>()
+    const { findByName } = storage.records
+    const held: { on: boolean } = { on: false }
+    const slow: typeof findByName = async (kind, name) => {
+      const found = await findByName(kind, name)
+      if (held.on && kind === 'key') await gate.promise
+      return found
+    }
+    const here = await scene({ storage: { ...storage, records: { ...storage.records, findByName: slow } } })
+    const { id, secret } = await keyIn(here)
+    held.on = true
+    const looking = here.gateway.authenticate(secret)
+    await here.gateway.workspaces('w').apiKeys.revoke(id)
+    held.on = false
+    gate.resolve()
+    await outcome(looking)
+    expect(await outcome(here.gateway.authenticate(secret))).toBe('invalid_api_key')
   })
 
   test('begins no stream more; what it began goes on to its end', async () => {
