@@ -145,7 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     retention: keepRetention({ storage, clock, logger }),
     sharing,
     ring,
-    onCredentialRefused: (workspaceId, credentialId) => byok.refuse(workspaceId, credentialId),
+    onCredentialRefused: (workspaceId, credential) => byok.refuse(workspaceId, credential),
     onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
     onSpent: workspaceId => reloads?.look(workspaceId),
     pending: new Set(),
