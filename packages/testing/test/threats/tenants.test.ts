@@ -60,6 +60,20 @@ describe('what is remembered of one workspace', () => {
     for (const id of ['other', 'w', 'other']) expect([id, typeof (await outcome(say(id)))]).toEqual([id, id === 'w' ? 'object' : 'string'])
   })
 
+  test('limits nobody else: neither its budget nor its limits, and none of its money is spent by another', async () => {
+    const { gateway, say } = await town()
+    const mine = gateway.workspaces('w')
+    await mine.budgets.create({ name: 'nothing more', limitUsd: 0.000_001, enforce: true })
+    await mine.budgets.create({ name: 'only watching', limitUsd: 5 })
+    for (const id of ['w', 'other', 'other', 'w', 'other']) {
+      const said = await outcome(say(id))
+      expect([id, typeof said === 'string' ? said : 'answered']).toEqual([id, id === 'w' ? 'budget_exceeded' : 'answered'])
+    }
+    expect((await mine.budgets.list()).map(({ usedUsd }) => usedUsd)).toEqual([0, 0])
+    expect((await mine.billing.balance()).spent).toBe(0)
+    expect((await gateway.workspaces('other').billing.balance()).spent).toBeGreaterThan(0)
+  })
+
   test('of its conversations is under names that no other can have, whatever it calls them', async () => {
     const long = 'The same long beginning. '.repeat(400)
     const named = ['mine', 'other test-model =mine', 'w test-model #'].map(prompt_cache_key => ({ prompt_cache_key }))
