@@ -1,4 +1,5 @@
 import { routes } from '@signalbox/api'
+import type { GatewayOptions } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test, vi } from 'vitest'
@@ -9,14 +10,19 @@ import { outcome, type Scene, scene } from './scene.ts'
 
 /** Two workspaces with money and a key each, and whoever answers them. */
 async function town(
-  options: { readonly acts?: readonly Act[]; readonly storage?: ReturnType<typeof memoryStorage>; readonly second?: boolean } = {},
+  options: {
+    readonly acts?: readonly Act[]
+    readonly storage?: ReturnType<typeof memoryStorage>
+    readonly second?: boolean
+    readonly limits?: GatewayOptions['limits']
+  } = {},
 ) {
   const { storage = memoryStorage(), second = false } = options
   const providers = ['p', ...(second ? ['q'] : [])].map(id =>
     scriptedProvider({ id, dialect: responsesProvider, acts: id === 'p' ? (options.acts ?? []) : [] }),
   )
   const models = testModels(providers.map(({ id }) => ({ id, dialect: 'responses' })))
-  const here = await scene({ storage, providers, models, strategy: 'order' })
+  const here = await scene({ storage, providers, models, strategy: 'order', ...(options.limits && { limits: options.limits }) })
   const keys: Record<string, string> = {}
   for (const id of ['w', 'other']) {
     await here.gateway.workspaces(id).billing.credit({ reference: 'first', amount: 1_000_000_000 })
@@ -72,6 +78,47 @@ describe('what is remembered of one workspace', () => {
     expect((await mine.budgets.list()).map(({ usedUsd }) => usedUsd)).toEqual([0, 0])
     expect((await mine.billing.balance()).spent).toBe(0)
     expect((await gateway.workspaces('other').billing.balance()).spent).toBeGreaterThan(0)
+  })
+
+  test('takes nobody else’s place: each has its requests of a minute, and each key of its own', async () => {
+    const { say, gateway } = await town({ limits: { inferenceRpm: 3, workspace: { requestsPerMinute: 4 } } })
+    const codeOf = async (asked: Promise<unknown>): Promise<string> => {
+      const said = await outcome(asked)
+      return typeof said === 'string' ? said : 'answered'
+    }
+    const refused = 'requests_per_min_exceeded'
+    for (const id of ['w', 'other']) {
+      const said: string[] = []
+      for (let at = 0; at < 4; at++) said.push(await codeOf(say(id)))
+      expect(said).toEqual(['answered', 'answered', 'answered', refused])
+      const { secret: apiKey } = await gateway.workspaces(id).apiKeys.create({ name: 'second' })
+      const second = () => gateway.responses.create({ model: 'test-model', input: 'Hi' }, { apiKey })
+      expect([await codeOf(second()), await codeOf(second())]).toEqual(['answered', refused])
+    }
+  })
+
+  test('takes nobody else’s calls of management: each key has its own, and reads and writes are two', async () => {
+    const { api, keys } = await town({ limits: { managementReadsRpm: 2, managementWritesRpm: 1 } })
+    for (const id of ['w', 'other']) {
+      const read = async () => (await ask({ api, secret: keys[id] }, `GET /v1/workspaces/${id}/settings`)).status
+      const write = async () =>
+        (await ask({ api, secret: keys[id] }, `PATCH /v1/workspaces/${id}/settings`, { body: { name: 'n' } })).status
+      const said: number[] = []
+      for (const call of [read, write, read, write, read]) said.push(await call())
+      expect([id, said]).toEqual([id, [200, 202, 200, 429, 429]])
+    }
+  })
+
+  test('makes no room for more at the same time than its own', async () => {
+    const slow = acts.stall(30, acts.reply('In the end.'))
+    const { say } = await town({ acts: [slow, slow, slow, slow], limits: { concurrentRequests: 2 } })
+    const said = await Promise.all(['w', 'other', 'w', 'other', 'w', 'other'].map(id => outcome(say(id))))
+    const refused = 'concurrent_requests_exceeded'
+    expect(said.map(each => (typeof each === 'string' ? each : 'answered')).sort()).toEqual([
+      ...Array(4).fill('answered'),
+      refused,
+      refused,
+    ])
   })
 
   test('of its conversations is under names that no other can have, whatever it calls them', async () => {
