@@ -58,7 +58,7 @@ export const acceptInviteRoute: PublicRoute = {
   strict: true,
   status: 202,
   reply: 'AcceptedInvite',
-  errors: ['resource_not_found', 'duplicate_resource'],
+  errors: ['resource_not_found', 'duplicate_resource', 'state_precondition_failed'],
   async handler(call: Call) {
     const member = await call.gateway.workspaces.acceptInvite(bodyOf<typeof acceptInvite>(call))
     return accepted({ ...memberView(member), workspace_id: member.workspaceId })

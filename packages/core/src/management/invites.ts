@@ -6,7 +6,7 @@ import { tell } from '../runtime/tell.ts'
 import { sha256 } from '../runtime/web.ts'
 import { noWorkspace } from './api-keys.ts'
 import { absent, checkText } from './check.ts'
-import { checkEmail, checkRole, isMember, joining, type Member } from './members.ts'
+import { checkEmail, checkRole, checkSeat, isMember, joining, type Member } from './members.ts'
 import type { Desk, ManagementPorts } from './ports.ts'
 
 export interface Invite extends Omit<InviteBody, 'status'> {
@@ -85,6 +85,7 @@ export async function acceptInvite(
   const member = await register(workspaceId, {}, async () => {
     const invite = await records.find('invite', workspaceId, inviteId)
     if (!invite || inviteOf(invite, clock.now()).status !== 'pending') throw noInvite()
+    await checkSeat(records, workspaceId)
     const { email, role } = invite.body
     const joined = joining({ id, workspaceId, at: clock.now() }, { email, role, name })
     return {

@@ -1,6 +1,6 @@
 import type { MemberBody } from '../access/kinds.ts'
 import { type Role, roles } from '../access/kinds.ts'
-import { changed, type Kept, made, removed } from '../access/records.ts'
+import { changed, type Kept, made, type Records, removed } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { noWorkspace } from './api-keys.ts'
 import { absent, checkText, wrong } from './check.ts'
@@ -47,7 +47,7 @@ export function membersOf({ ports, workspaceId, actor }: Desk): Members {
       const id = ids.uuid()
       return register(workspaceId, actor, async () => {
         if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
-        if ((await all()).length >= mostMembers) throw tooMany()
+        await checkSeat(records, workspaceId)
         return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
       })
     },
@@ -103,8 +103,12 @@ export const isMember = (email: string): GatewayError =>
     param: 'email',
   })
 
-const tooMany = (): GatewayError =>
-  new GatewayError('state_precondition_failed', { message: `A workspace has at most ${mostMembers} members. Remove one first.` })
+/** Throws where the workspace has as many members as it can have. */
+export async function checkSeat(records: Records, workspaceId: string): Promise<void> {
+  const there = await records.list('member', { workspaceId, limit: mostMembers })
+  if (there.length >= mostMembers)
+    throw new GatewayError('state_precondition_failed', { message: `A workspace has at most ${mostMembers} members. Remove one first.` })
+}
 
 const memberOf = ({ id, body }: Kept<'member'>): Member => ({ ...body, id })
 

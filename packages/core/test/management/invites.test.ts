@@ -53,3 +53,22 @@ test('an invite of another workspace is not there', async () => {
   expect(await codeOf(gateway.workspaces('other').invites.revoke(id))).toBe('resource_not_found')
   expect(await gateway.workspaces('other').invites.list()).toEqual([])
 })
+
+test('an invite is no way past the number of members that a workspace can have', async () => {
+  const { gateway, storage } = await stage()
+  const { invites, members } = gateway.workspaces('w')
+  const { token } = await invites.create({ email: 'late@example.com', role: 'owner' })
+  const body = (at: number): string => JSON.stringify({ email: `${at}@example.com`, name: 'n', role: 'viewer', joinedAt: 0 })
+  const puts = Array.from({ length: 1_000 }, (_, at) => ({
+    kind: 'member',
+    workspaceId: 'w',
+    id: `m${at}`,
+    version: 0,
+    createdAt: 0,
+    body: body(at),
+  }))
+  await storage.records.commit({ puts })
+  expect(await codeOf(gateway.workspaces.acceptInvite({ token, name: 'Late' }).then(String))).toBe('state_precondition_failed')
+  await members.remove('m0')
+  expect(await gateway.workspaces.acceptInvite({ token, name: 'Late' })).toMatchObject({ role: 'owner' })
+})
