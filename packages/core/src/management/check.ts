@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 
-// What both ways in, HTTP and in process, are held to. Shapes are the compiler's business in process and the schema's over HTTP.
+// What both ways in, HTTP and in process, are held to. Shapes are the business of check-shape.ts in process and of the schema over HTTP.
 
 /** 400 that names the field, what it got and what it takes. */
 export const wrong = (param: string, got: unknown, takes: string): GatewayError =>

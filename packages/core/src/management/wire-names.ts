@@ -1,12 +1,12 @@
+/** `allowedModels` → `allowed_models` */
+export const wireName = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
 /** Fields by their names on the wire, for the audit: `allowedModels` → `allowed_models`. */
 export const wireNames = (fields: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [
-        name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
-        value instanceof Date ? value.toISOString() : value,
-      ]),
+      .map(([name, value]) => [wireName(name), value instanceof Date ? value.toISOString() : value]),
   )
 
 /** What is left of a change when what was taken away with `null` is gone. */

@@ -6,12 +6,15 @@ import { type AuditEvents, auditEventsOf } from './audit-events.ts'
 import { type Billing, billingOf } from './billing.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { type ByokKeys, byokKeysOf } from './byok-keys.ts'
+import { checkText, wrong } from './check.ts'
+import { held } from './check-shape.ts'
 import { acceptInvite, type Invites, invitesOf } from './invites.ts'
 import { type LimitsDesk, limitsOf } from './limits.ts'
 import { type Member, type Members, membersOf } from './members.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
 import { type RoutingDefaultsDesk, routingDefaultsOf } from './routing-defaults.ts'
 import { type SettingsDesk, settingsOf } from './settings.ts'
+import { houseSignatures, reloadSignatures, signatures } from './shapes.ts'
 import { type SubscriptionDesk, subscriptionOf } from './subscription.ts'
 
 /**
@@ -55,10 +58,14 @@ export interface Workspace {
 
 export function workspacesOf(ports: ManagementPorts): Workspaces {
   const { records, register, clock, ids } = ports
-  const one = (workspaceId: string, actor: Actor = {}): Workspace => workspaceOf({ ports, workspaceId, actor })
-  return Object.assign(one, {
+  const one = (workspaceId: string, actor: Actor = {}): Workspace => {
+    checkId(workspaceId)
+    return workspaceOf({ ports, workspaceId, actor })
+  }
+  const house: Pick<Workspaces, 'create' | 'acceptInvite' | 'list'> = {
     create: ({ id = ids.uuid(), name, billing = 'prepaid' }: NewWorkspace) =>
-      register(id, {}, async () => {
+      register(checkId(id), {}, async () => {
+        checkText('name', name)
         const old = await records.find('workspace', id, id)
         if (old) return { events: [], result: { id, name: old.body.name } }
         return {
@@ -70,20 +77,35 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
     acceptInvite: (input: { readonly token: string; readonly name: string }) => acceptInvite(ports, input),
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
       (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
-  })
+  }
+  return Object.assign(one, held('workspaces', house, houseSignatures))
 }
 
+/** Without an id that is one, a list would be of all workspaces. */
+function checkId(id: string): string {
+  if (typeof id !== 'string' || id === '' || id.length > mostId)
+    throw wrong('workspace_id', id, `the id of a workspace, 1 to ${mostId} characters`)
+  return id
+}
+
+const mostId = 255
+
 const workspaceOf = (desk: Desk): Workspace => ({
-  apiKeys: apiKeysOf(desk),
-  byokKeys: byokKeysOf(desk),
-  billing: billingOf(desk),
-  budgets: budgetsOf(desk),
-  settings: settingsOf(desk),
-  limits: limitsOf(desk),
-  routingDefaults: routingDefaultsOf(desk),
-  members: membersOf(desk),
-  invites: invitesOf(desk),
-  auditEvents: auditEventsOf(desk),
-  analytics: analyticsOf(desk),
-  subscription: subscriptionOf(desk),
+  apiKeys: held('apiKeys', apiKeysOf(desk), signatures.apiKeys),
+  byokKeys: held('byokKeys', byokKeysOf(desk), signatures.byokKeys),
+  billing: held('billing', withReload(billingOf(desk)), signatures.billing),
+  budgets: held('budgets', budgetsOf(desk), signatures.budgets),
+  settings: held('settings', settingsOf(desk), signatures.settings),
+  limits: held('limits', limitsOf(desk), signatures.limits),
+  routingDefaults: held('routingDefaults', routingDefaultsOf(desk), signatures.routingDefaults),
+  members: held('members', membersOf(desk), signatures.members),
+  invites: held('invites', invitesOf(desk), signatures.invites),
+  auditEvents: held('auditEvents', auditEventsOf(desk), signatures.auditEvents),
+  analytics: held('analytics', analyticsOf(desk), signatures.analytics),
+  subscription: held('subscription', subscriptionOf(desk), signatures.subscription),
+})
+
+const withReload = (billing: Billing): Billing => ({
+  ...billing,
+  autoReload: held('billing.autoReload', billing.autoReload, reloadSignatures),
 })
