@@ -27,6 +27,6 @@ const longestId = 64
 /** An id of a caller's making, or, where it is too long, one that always stands for it. */
 export const shortId = (id: string): string => (id.length <= longestId ? id : mintCallId(id).replace('call_', 'id_'))
 
-/** The id of the request that an answer belongs to, as headers and logs have it: our ids are that one without its dashes. */
+/** The id of the request that an answer belongs to, as headers and logs have it: ours, in any language, are that one without its dashes. */
 export const requestIdOf = (stamp: { readonly id: string }): string =>
-  idUnder('', stamp).replace(/^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')
+  idUnder('', stamp).replace(/^(?:[a-z]+-)?(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')

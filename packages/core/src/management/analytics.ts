@@ -1,5 +1,6 @@
 import { quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
 import type { Evidence } from '../brain/evidence.ts'
+import { requestIdOf } from '../dialects/mint.ts'
 import { storeDown } from '../errors/gateway-error.ts'
 import { absent, wrong } from './check.ts'
 import type { Desk } from './ports.ts'
@@ -23,9 +24,9 @@ export interface Analytics {
   ): Promise<readonly Series[]>
   /** The request log, newest first: never prompt or answer text. */
   requests(query?: AnalyticsQuery & { readonly after?: string; readonly limit?: number }): Promise<readonly UsageRow[]>
-  /** Throws `resource_not_found`. */
+  /** By its own id, or by that of its answer. Throws `resource_not_found`. */
   request(id: string): Promise<UsageRow>
-  /** Why a request went where it did. Throws `resource_not_found` where that was not kept. */
+  /** Why a request went where it did: by its id, or by that of its answer. Throws `resource_not_found` where that was not kept. */
   routing(id: string): Promise<Evidence>
   /** How many requests there are, counted up to `most`. */
   count(query: AnalyticsQuery, most: number): Promise<number>
@@ -82,7 +83,7 @@ export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
       throw storeDown(reason)
     })
   const request = async (id: string): Promise<UsageRow> => {
-    const row = await orDown(usage.find(workspaceId, id))
+    const row = (await orDown(usage.find(workspaceId, id))) ?? (await orDown(usage.find(workspaceId, requestIdOf({ id }))))
     if (!row) throw absent('request', id)
     return row
   }

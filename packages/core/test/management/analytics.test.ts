@@ -148,3 +148,9 @@ test('a key tells its own usage of the day, the week and the month', async () =>
   expect(await apiKeys.usage(id)).toMatchObject({ start: at, end: Date.UTC(2026, 1, 1), requests: 1 })
   expect(await codeOf(gateway.workspaces('other').apiKeys.usage(id))).toBe('resource_not_found')
 })
+
+test.each(['resp_', 'chatcmpl-', 'msg_'])('a request is found by the id of its answer too, as in %s…', async prefix => {
+  const { analytics } = await withRows(row('01a20296-4e33-7485-a605-e8f8996b2dfa'))
+  expect((await analytics.request(`${prefix}01a202964e337485a605e8f8996b2dfa`)).id).toBe('01a20296-4e33-7485-a605-e8f8996b2dfa')
+  expect(await codeOf(analytics.request(`${prefix}01a202964e337485a605e8f8996b2dfb`))).toBe('resource_not_found')
+})
