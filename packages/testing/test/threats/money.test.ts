@@ -125,7 +125,7 @@ describe('who leaves', () => {
       const before = provider.calls.length
       const answer = outcome(gateway.responses.create(body, { apiKey, signal: leaving.signal }))
       while (provider.calls.length === before && codes.length < most) await new Promise(resolve => setImmediate(resolve))
-      leaving.abort()
+      if (provider.calls.length > before) leaving.abort()
       codes.push(await answer)
     }
     expect(provider.calls).toHaveLength(most)
