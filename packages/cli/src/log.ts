@@ -25,12 +25,12 @@ export function createLog(sink: Sink, now: () => number = Date.now): Log {
       write(
         human
           ? `${time().slice(11, 19)} ${level} ${message} ${plain(JSON.stringify(facts))}`
-          : JSON.stringify({ time: time(), level, message, ...facts }),
+          : asLine({ time: time(), level, message, ...facts }),
       )
   return {
     logger: { info: log('info'), warn: log('warn'), error: log('error') },
     onRequest: line =>
-      write(human ? `${time().slice(11, 19)} ${forEyes(line)}` : JSON.stringify({ time: time(), level: 'info', ...forMachines(line) })),
+      write(human ? `${time().slice(11, 19)} ${forEyes(line)}` : asLine({ time: time(), level: 'info', ...forMachines(line) })),
   }
 }
 
@@ -58,7 +58,14 @@ function forEyes({ requestId, method, route, status, ms, ...line }: RequestLine)
 }
 
 /** A model's name comes from the caller: nothing of it may move a terminal's cursor or begin a line. */
-const plain = (text: string): string => text.replace(/\p{C}/gu, '?')
+const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
+
+/** JSON lets pass what ends a line, or steers a terminal, for others who read it. */
+const asLine = (facts: Facts): string =>
+  JSON.stringify(facts).replace(
+    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** Nothing should put a key here; if something does, it goes no further. */
-const censored = (line: string): string => line.replace(/\b(ak_|sk-)[\w-]{6,}/g, '$1…')
+const censored = (line: string): string => line.replace(/\b(ak_|sk-|inv_)[\w-]{6,}/g, '$1…')

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLog } from '../src/log.ts'
+import { createLog, type Log } from '../src/log.ts'
 
 const line = {
   requestId: '01a1',
@@ -30,6 +31,23 @@ test('a model name from outside cannot steer a terminal or begin a line', () => 
   expect(written(true, log => log.onRequest({ ...line, model: 'a\u001b[2J\nb\u202e' }))).toContain(' a?[2J?b? ')
   expect(written(false, log => log.onRequest({ ...line, model: 'a\nb' })).split('\n')).toHaveLength(2)
 })
+
+test('whatever a model is called, a line is one line, and for machines the same name', () => {
+  const told = (name: string): void => {
+    const facts = { error: name, requestId: '1' }
+    for (const run of [(log: Log) => log.onRequest({ ...line, model: name }), (log: Log) => log.logger.warn(facts, 'It failed.')]) {
+      const [machine, human] = [written(false, run), written(true, run)]
+      for (const text of [machine, human]) expect(text.slice(0, -1)).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u)
+      const { model, error } = JSON.parse(machine)
+      expect(model ?? error).toBe(name)
+    }
+  }
+  for (const name of ['a\r\nb', '\u009b2J', '\u2028{"level":"error"}', '\u202e\u2066', '\ufeff', '"}\n{"', '\0', '\u007f', '%s%d', '𝒳'])
+    told(name)
+  fc.assert(fc.property(fc.string({ maxLength: 60, unit: 'binary' }).filter(isUncensored), told))
+})
+
+const isUncensored = (text: string): boolean => !/(ak_|sk-|inv_)/.test(text) && text.isWellFormed()
 
 test('what went wrong is told in the same form, without keys', () => {
   const facts = { error: 'refused Bearer sk-verysecretkey', requestId: '1' }
