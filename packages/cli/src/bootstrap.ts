@@ -11,12 +11,14 @@ export interface Bootstrapping {
 
 /** Credit happens once per reference, so a start that was cut short is made good by the next one. */
 const creditReference = 'first-start'
+/** The same in every process: two that start at once on an empty database make one workspace. */
+const firstWorkspace = '01900000-0000-7000-8000-000000000001'
 
 /** The server's workspace with its credit, and the admin key where one was given. Safe to repeat. */
 export async function makeWorkspace({ gateway, config }: Bootstrapping): Promise<string> {
   const { workspace, admin_key } = config
   const [first] = await gateway.workspaces.list()
-  const { id } = first ?? (await gateway.workspaces.create({ name: workspace.name }))
+  const { id } = first ?? (await gateway.workspaces.create({ id: firstWorkspace, name: workspace.name }))
   const amount = Math.round(workspace.credit_usd * 1_000_000)
   if (amount > 0) await gateway.workspaces(id).billing.credit({ reference: creditReference, amount })
   if (admin_key !== undefined) await useKey(gateway, id, admin_key)

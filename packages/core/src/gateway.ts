@@ -142,7 +142,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
     leases: keepLeases({ live, counters: storage.counters, clock, logger }),
-    retention: keepRetention({ storage, clock, logger }),
+    retention: keepRetention({ storage, records, clock, logger }),
     sharing,
     ring,
     onCredentialRefused: (workspaceId, credential) => byok.refuse(workspaceId, credential),

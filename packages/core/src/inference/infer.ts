@@ -94,7 +94,7 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
   let known: Known = { warnings: [] }
-  const { ending, letGo, lease } = followCaller(house, options, () => opened)
+  const { ending, letGo, lease, unlease } = followCaller(house, options, () => opened)
 
   const run = async (): Promise<Metered> => {
     const { workspaceId } = caller
@@ -126,6 +126,7 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
       known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
       const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId })
       return meter(winner.events, { clock, through }, async seen => {
+        unlease()
         const closed = await books.close({ ...winner, warnings: warnings() }, seen, ending.why === 'client_left')
         known = { ...known, ...closed, warnings: warnings() }
         letGo()
@@ -137,6 +138,7 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
         // Nobody will read it to its end.
         won.events.return?.().catch(() => {})
       }
+      unlease()
       await books.release(error, ending.why === 'client_left')
       throw error
     }
@@ -147,12 +149,19 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
   return replyOf(opened, { stamp: () => stamp(known), ending })
 }
 
+interface Following {
+  readonly ending: Ending
+  readonly letGo: () => void
+  readonly lease: (places: readonly Place[]) => void
+  readonly unlease: () => void
+}
+
 /** One ending for the request: the caller leaves, or a closing gateway will wait no longer. */
 function followCaller(
   { live, leases, sharing }: Engine,
   { signal: caller, requestId }: Pick<CallOptions, 'signal'> & { readonly requestId: string },
   opened: () => Promise<Metered>,
-): { readonly ending: Ending; readonly letGo: () => void; readonly lease: (places: readonly Place[]) => void } {
+): Following {
   const ending = makeEnding()
   const follow = (): void => ending.end('client_left')
   if (caller?.aborted) follow()
@@ -173,6 +182,10 @@ function followCaller(
     leases.begin()
     sharing?.begin()
   }
+  // Before the books are closed: a slot that was given back must not be renewed in between.
+  const unlease = (): void => {
+    entry.places = []
+  }
   const letGo = (): void => {
     live.delete(entry)
     if (live.size === 0) {
@@ -181,7 +194,7 @@ function followCaller(
     }
     caller?.removeEventListener('abort', follow)
   }
-  return { ending, letGo, lease }
+  return { ending, letGo, lease, unlease }
 }
 
 export const endForShutdown = (live: Iterable<Live>): void => {

@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
+import type { Kept, Records } from '../access/records.ts'
 import type { Terms } from '../access/terms.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 
@@ -13,6 +14,7 @@ export interface Retention {
 
 export interface RetentionPorts {
   readonly storage: Pick<Storage, 'usage' | 'records'>
+  readonly records: Records
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -24,8 +26,10 @@ const mostWorkspaces = 10_000
 const usualDays = 365
 const mostRows = 1_000
 const mostRecords = 100
+/** Those that make no calls any more are looked at too, a few at a time. */
+const idleAtOnce = 200
 
-export function keepRetention({ storage, clock, logger }: RetentionPorts): Retention {
+export function keepRetention({ storage, records, clock, logger }: RetentionPorts): Retention {
   /** When a workspace is to be looked at next. */
   const due = new LRUCache<string, number>({ max: mostWorkspaces })
   const running = new Set<Promise<void>>()
@@ -40,23 +44,35 @@ export function keepRetention({ storage, clock, logger }: RetentionPorts): Reten
       .finally(() => running.delete(over))
     running.add(over)
   }
+  const tidy = ({ id, body }: Kept<'workspace'>, now: number): void => {
+    if ((due.get(id) ?? 0) > now) return
+    due.set(id, now + hourMs)
+    const before = now - (body.settings?.logRetentionDays ?? usualDays) * dayMs
+    inBackground(storage.usage.forget({ workspaceId: id, before, most: mostRows }), gone => {
+      // As many as may go at once: there may be more.
+      if (gone >= mostRows) due.set(id, now)
+    })
+  }
+  let place: string | undefined
+  const tidyIdle = async (now: number): Promise<number> => {
+    const some = await records.list('workspace', { limit: idleAtOnce, ...(place !== undefined && { after: place }) })
+    place = some.length < idleAtOnce ? undefined : some.at(-1)?.id
+    for (const workspace of some) tidy(workspace, now)
+    return some.length
+  }
   return {
-    look({ workspace: { id, body } }) {
+    look({ workspace }) {
       const now = clock.now()
-      if ((due.get(id) ?? 0) <= now) {
-        due.set(id, now + hourMs)
-        const before = now - (body.settings?.logRetentionDays ?? usualDays) * dayMs
-        inBackground(storage.usage.forget({ workspaceId: id, before, most: mostRows }), gone => {
-          // As many as may go at once: there may be more.
-          if (gone >= mostRows) due.set(id, now)
-        })
-      }
+      tidy(workspace, now)
       if (recordsDue > now) return
       recordsDue = now + hourMs
       inBackground(storage.records.expire(now, mostRecords), gone => {
         if (gone >= mostRecords) recordsDue = now
       })
+      inBackground(tidyIdle(now), () => {})
     },
-    flush: async () => void (await Promise.all(running)),
+    async flush() {
+      while (running.size > 0) await Promise.all(running)
+    },
   }
 }

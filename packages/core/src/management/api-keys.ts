@@ -1,6 +1,6 @@
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changed, type Kept, made } from '../access/records.ts'
-import { scopes as everyScope, isScope } from '../access/scopes.ts'
+import { scopes as everyScope, isScope, type Scope } from '../access/scopes.ts'
 import { isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { sha256 } from '../runtime/web.ts'
@@ -32,7 +32,7 @@ export interface ApiKeys {
 export interface NewApiKey {
   readonly name: string
   /** Default: `inference:invoke`. `*`: all that the actor has. */
-  readonly scopes?: readonly string[] | '*'
+  readonly scopes?: readonly Scope[] | '*'
   /** Requests a minute, in all and of each model. */
   readonly rateLimitRpm?: number
   readonly limits?: Omit<CallLimits, 'requestsPerMinute'>
@@ -83,6 +83,7 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
     usage: async (id, { period = 'month' } = {}) => keyUsage(desk, (await keyOf(id)).id, period),
     async update(id, input) {
       checkChange(input, clock.now())
+      checkOthers(id, input, actor)
       const updated = await register(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (Object.keys(input).length === 0) return { events: [], result: key }
@@ -149,6 +150,14 @@ async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Pr
   })
   authenticator.welcome(secret)
   return { ...apiKeyOf(key, clock.now()), secret }
+}
+
+/** What bounds a key is not its own to change: whoever may manage keys could else spend what another one would not. */
+function checkOthers(id: string, { rateLimitRpm, expiresAt, budget }: ApiKeyChange, { key }: Actor): void {
+  if (key?.id !== id || (rateLimitRpm === undefined && expiresAt === undefined && budget === undefined)) return
+  throw new GatewayError('operation_not_allowed', {
+    message: 'A key cannot change its own limit, expiry or budget. Use another key that has the scope "keys:write".',
+  })
 }
 
 /** As the actor may: nobody grants what they lack. */

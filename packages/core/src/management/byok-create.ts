@@ -27,7 +27,7 @@ export async function createByokKey(desk: Desk, input: NewByokKey): Promise<Kept
       name,
       prefix: shownOf(secret),
       sealed,
-      isDefault: isDefault || !all.some(each => each.body.provider === provider),
+      isDefault: isDefault || !all.some(each => each.body.provider === provider && each.body.isDefault),
       disabled: false,
       validationStatus: 'pending',
       ...(accountTier === undefined ? usualTier(byok.tiersOf(provider)) : { accountTier, accountTierSource: 'user_specified' }),

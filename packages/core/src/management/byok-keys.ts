@@ -11,7 +11,7 @@ import { wireNames } from './wire-names.ts'
 
 export interface ByokKeys {
   /**
-   * The first key of a provider is its default. It is looked at in the background, and `validationStatus` is `pending` until then.
+   * A key is the default of its provider where there is none, as the first one is. It is looked at in the background, and `validationStatus` is `pending` until then.
    * Throws `invalid_parameter_value`; `duplicate_resource` where the workspace has this secret for the provider already;
    * `operation_not_allowed` in a gateway without a `sealingKey`.
    *

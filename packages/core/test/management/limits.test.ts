@@ -27,3 +27,16 @@ test('a playground key works, and no list shows it; keys do not find it, the ope
   expect(await codeOf(gateway.authenticate(secret))).toBe('invalid_api_key')
   expect(await ids()).toEqual([shown.id])
 })
+
+test('a key takes away what bounds others, but not what bounds itself', async () => {
+  const { gateway } = await stage()
+  const { apiKeys } = gateway.workspaces('w')
+  const scopes = ['keys:write', 'inference:invoke'] as const
+  const mine = await apiKeys.create({ name: 'mine', scopes, rateLimitRpm: 5, budget: { limitUsd: 1 } })
+  const other = await apiKeys.create({ name: 'other', rateLimitRpm: 5 })
+  const asMine = gateway.workspaces('w', { key: { id: mine.id, name: 'mine', scopes: new Set(scopes) } }).apiKeys
+  for (const change of [{ rateLimitRpm: null }, { budget: null }, { expiresAt: null }])
+    expect(await codeOf(asMine.update(mine.id, change))).toBe('operation_not_allowed')
+  expect((await asMine.update(mine.id, { name: 'renamed' })).rateLimitRpm).toBe(5)
+  expect((await asMine.update(other.id, { rateLimitRpm: null })).rateLimitRpm).toBeUndefined()
+})

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { acts } from '../../../testing/src/scripted-provider.ts'
+import { recordsOf } from '../../src/access/records.ts'
 import { createBrain } from '../../src/brain/brain.ts'
 import { evidenceFrom, keepsEvidence } from '../../src/inference/evidence.ts'
 import { keepRetention } from '../../src/inference/retention.ts'
@@ -62,7 +63,7 @@ test('rows older than their workspace keeps them go, behind its requests and at 
       return forgotten.length === 1 ? 1_000 : 0
     },
   }
-  const retention = keepRetention({ storage: { ...storage, usage }, clock, logger })
+  const retention = keepRetention({ storage: { ...storage, usage }, records: recordsOf(storage.records), clock, logger })
   const again = async (): Promise<void> => {
     retention.look(await termsOf(engine))
     await retention.flush()
@@ -84,12 +85,36 @@ test('a store that cannot forget now is asked again in an hour, and its trouble 
   const { engine, clock } = stage()
   const down = (): Promise<never> => Promise.reject(new Error('The disk is gone.'))
   const storage = { usage: { ...engine.storage.usage, forget: down }, records: { ...engine.storage.records, expire: down } }
-  const retention = keepRetention({ storage, clock, logger: { ...engine.logger, warn: facts => void warned.push(facts) } })
+  const retention = keepRetention({
+    storage,
+    records: recordsOf(storage.records),
+    clock,
+    logger: { ...engine.logger, warn: facts => void warned.push(facts) },
+  })
   retention.look(await termsOf(engine))
   await retention.flush()
   retention.look(await termsOf(engine))
   await retention.flush()
   expect(warned).toHaveLength(2)
+})
+
+test('a workspace that makes no calls any more is looked at too, behind the calls of others', async () => {
+  const forgotten: string[] = []
+  const { engine, clock } = stage()
+  const { storage, logger } = engine
+  const body = JSON.stringify({ name: 'Idle', billing: 'prepaid', settings: { logRetentionDays: 7 } })
+  await storage.records.commit({ puts: [{ kind: 'workspace', workspaceId: 'idle', id: 'idle', version: 0, createdAt: 0, body }] })
+  const usage = {
+    ...storage.usage,
+    forget: async ({ workspaceId, before }: { readonly workspaceId: string; readonly before: number }) => {
+      forgotten.push(`${workspaceId} ${(clock.now() - before) / dayMs}`)
+      return 0
+    },
+  }
+  const retention = keepRetention({ storage: { ...storage, usage }, records: recordsOf(storage.records), clock, logger })
+  retention.look(await termsOf(engine))
+  await retention.flush()
+  expect(forgotten).toEqual(['workspace 365', 'idle 7'])
 })
 
 async function termsOf({ terms }: ReturnType<typeof stage>['engine']) {
