@@ -23,12 +23,14 @@ const exposed = [
   'x-should-retry',
 ].join(', ')
 
-/** Keys travel in a header, never in a cookie, so credentials mode is not offered. */
+/**
+ * Keys travel in a header, never in a cookie, so credentials mode is not offered. Whoever keeps an answer must not hand that of
+ * one origin to another, nor that of no origin to any.
+ */
 export function corsHeaders(cors: Cors, request: ApiRequest): Headers {
-  const origin = request.header('origin')
-  if (origin === undefined) return {}
   if (cors.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
-  if (!cors.origins.includes(origin)) return { vary: 'origin' }
+  const origin = request.header('origin')
+  if (origin === undefined || !cors.origins.includes(origin)) return { vary: 'origin' }
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' }
 }
 

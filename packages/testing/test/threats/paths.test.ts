@@ -1,4 +1,4 @@
-import { type Route, routes } from '@signalbox/api'
+import { createApi, type Route, routes } from '@signalbox/api'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
@@ -198,6 +198,22 @@ describe('what is open to all', () => {
     }
     const made = await ask({ api, secret }, 'POST /v1/workspaces/w/api-keys', { body: { name: 'new' } })
     expect([made.status, made.headers['cache-control']]).toEqual([202, 'no-store'])
+  })
+
+  test('is kept apart by origin where some are named, and is nobody’s where all are', async () => {
+    const { gateway } = await scene({ models })
+    const seenBy = async (origins: '*' | readonly string[], origin?: string) => {
+      const headers = origin === undefined ? {} : { origin }
+      const answer = await ask({ api: createApi(gateway, { cors: { origins } }), secret: undefined }, 'GET /v1/registry/models', {
+        headers,
+      })
+      return [answer.headers['access-control-allow-origin'], answer.headers.vary]
+    }
+    const [ours, evil] = ['https://app.example', 'https://evil.example']
+    expect(await seenBy([ours], ours)).toEqual([ours, 'origin'])
+    for (const other of [undefined, evil, 'null', `${ours}.evil.example`, ours.toUpperCase()])
+      expect(await seenBy([ours], other)).toEqual([undefined, 'origin'])
+    for (const any of [undefined, evil]) expect(await seenBy('*', any)).toEqual(['*', undefined])
   })
 
   test('tells that the store is down, and not where it is', async () => {
