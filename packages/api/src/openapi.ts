@@ -128,6 +128,9 @@ const successOf = (row: Route, schemas: Schemas): ZodOpenApiResponsesObject => (
       }),
     },
   },
+  ...(row.orStatus !== undefined && {
+    [row.orStatus]: { description: 'Not now.', content: { 'application/json': { schema: schemas[row.reply] } } },
+  }),
   ...(row.cache !== undefined && { 304: { description: 'As it was: the `ETag` is among those of `If-None-Match`. No body.' } }),
 })
 

@@ -68,6 +68,8 @@ interface RouteFacts {
   readonly reply: SchemaName
   /** Of a good answer. Default: 200. */
   readonly status?: 202
+  /** Of an answer in the same shape that is no good one. */
+  readonly orStatus?: 503
   /** What a good answer is written in. Default: `application/json`. */
   readonly media?: 'text/csv'
   /** A good answer holds a secret: it is said once, and kept nowhere. */
@@ -267,6 +269,7 @@ export const routes: readonly Route[] = [
     tier: 'stable',
     summary: 'Tell whether requests can be served; 503 with what is not ready.',
     reply: 'Health',
+    orStatus: 503,
     errors: [],
     handler: ready,
   },

@@ -45,6 +45,11 @@ test('the document is OpenAPI 3.1, and every reference in it leads somewhere', (
   for (const scheme of schemes) for (const name of Object.keys(scheme)) expect(document.components.securitySchemes).toHaveProperty(name)
 })
 
+test('what says whether requests can be served is in it with both of its answers', () => {
+  const { responses } = operationOf('GET', '/readyz') ?? {}
+  expect(responses?.['503']?.content).toEqual(responses?.['200']?.content)
+})
+
 test.each(routes.map(row => [row.method, row.path, row] as const))(
   '%s %s is in it with its tier, its guard and every error',
   (method, path, row) => {
