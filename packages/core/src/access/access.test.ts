@@ -104,7 +104,7 @@ test('a secret that the operator chose works in every process, also one that has
 test.each([
   [{ name: '' }, /name/],
   [{ name: 'a', rateLimitRpm: 0 }, /rate_limit_rpm/],
-  [{ name: 'a', scopes: ['everything'] }, /everything/],
+  [{ name: 'a', scopes: ['everything' as 'keys:read'] }, /everything/],
   [{ name: 'a', secret: 'sk_other' }, /secret/],
   [{ name: 'a', secret: `ak_${'0'.repeat(49)}` }, /secret.*checksum/],
   [{ name: 'a', expiresAt: new Date('never') }, /expires_at/],

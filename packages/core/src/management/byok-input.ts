@@ -14,7 +14,8 @@ export function providerNamed(id: string, providers: ReadonlyMap<string, Provide
   if (!found) {
     const [near] = nearestOf(id, takers)
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
-    throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here.${hint === undefined ? '' : ` ${hint}`}`, hint)
+    const way = hint ?? `Those that are reached with a key: ${takers.join(', ') || 'none'}.`
+    throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)
   }
   if (found.answer) throw wrong('provider', id, `a provider that is reached with a key: ${takers.join(', ') || 'there is none here'}`)
   return found

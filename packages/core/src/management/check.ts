@@ -1,10 +1,19 @@
 import { GatewayError } from '../errors/gateway-error.ts'
+import { nearestOf } from '../errors/nearest.ts'
 
 // What both ways in, HTTP and in process, are held to. Shapes are the business of check-shape.ts in process and of the schema over HTTP.
 
-/** 400 that names the field, what it got and what it takes. */
-export const wrong = (param: string, got: unknown, takes: string): GatewayError =>
-  new GatewayError('invalid_parameter_value', { message: `\`${param}\` is ${told(got)}; it takes ${takes}.`, param })
+/** 400 that names the field, what it got and what it takes: in words, or one of some. */
+export function wrong(param: string, got: unknown, takes: string | { readonly oneOf: readonly string[] }): GatewayError {
+  const [near] = typeof takes === 'string' || typeof got !== 'string' ? [] : nearestOf(got, takes.oneOf)
+  const suggestion = near === undefined ? undefined : `Did you mean "${near}"?`
+  const choice = typeof takes === 'string' ? takes : `one of ${takes.oneOf.join(', ')}`
+  return new GatewayError('invalid_parameter_value', {
+    message: `\`${param}\` is ${told(got)}; it takes ${choice}.${suggestion === undefined ? '' : ` ${suggestion}`}`,
+    param,
+    ...(suggestion !== undefined && { suggestion }),
+  })
+}
 
 const told = (got: unknown): string => {
   if (typeof got === 'string') return got.length > 60 ? `a text of ${got.length} characters` : `"${got}"`

@@ -48,7 +48,7 @@ const longestMs = 86_400_000
 
 function check(input: RoutingDefaultsChange, strategies: readonly string[]): void {
   const { strategy, maxPrice, timeoutMs, deadlineMs, order, only, ignore } = input
-  if (typeof strategy === 'string' && !strategies.includes(strategy)) throw wrong('strategy', strategy, `one of ${strategies.join(', ')}`)
+  if (typeof strategy === 'string' && !strategies.includes(strategy)) throw wrong('strategy', strategy, { oneOf: strategies })
   if (typeof timeoutMs === 'number') checkWhole('timeout_ms', timeoutMs, { min: 1, max: longestMs })
   if (typeof deadlineMs === 'number') checkWhole('deadline_ms', deadlineMs, { min: 1, max: longestMs })
   for (const [field, names] of Object.entries({ order, only, ignore })) if (names) checkNames(field, names)

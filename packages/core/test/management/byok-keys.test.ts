@@ -58,6 +58,7 @@ describe('a key that a workspace brings', () => {
 
   test.each([
     [{ provider: 'opnai' }, /no provider "opnai" here.*"openai"/],
+    [{ provider: 'zzz' }, /no provider "zzz" here.*reached with a key: .*openai/],
     [{ provider: 'sim' }, /`provider` is "sim"/],
     [{ apiKey: 'short' }, /`api_key`/],
     [{ apiKey: 'with space in it' }, /`api_key`/],

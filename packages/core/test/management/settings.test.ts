@@ -48,3 +48,9 @@ test.each([
   await expect(gateway.workspaces('w').routingDefaults.update(input)).rejects.toMatchObject({ facts: { param } })
   expect(await gateway.workspaces('w').routingDefaults.get()).toEqual({})
 })
+
+test('a strategy that is nearly one is refused with the one that was meant', async () => {
+  const { gateway } = await stage()
+  const refused = gateway.workspaces('w').routingDefaults.update({ strategy: 'lateny' })
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('Did you mean "latency"?'), facts: { param: 'strategy' } })
+})
