@@ -216,3 +216,12 @@ describe('the other languages', () => {
     })
   })
 })
+
+test('whoever forgets to say who calls is told how to', async () => {
+  const { gateway } = await houseOf(chatProvider)
+  const create = gateway.responses.create as unknown as (body: object) => Promise<unknown>
+  expect(await error(create({ model: 'test-model', input }))).toMatchObject({
+    code: 'invalid_api_key',
+    message: expect.stringContaining('`{ apiKey }` or `{ caller }`'),
+  })
+})

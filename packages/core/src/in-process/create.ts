@@ -69,6 +69,8 @@ export function createWith<S extends Shapes>(dialect: ClientDialect, serving: Se
 
 /** Throws where there is nobody, or somebody who may not. */
 export async function callerOf(calling: Calling, serving: Serving): Promise<Caller> {
+  if (typeof calling !== 'object' || calling === null)
+    throw new GatewayError('invalid_api_key', { message: 'Nobody calls. Say who in the second argument: `{ apiKey }` or `{ caller }`.' })
   const known = 'caller' in calling ? calling.caller : undefined
   const caller = known ?? (await serving.authenticate('apiKey' in calling ? calling.apiKey : undefined))
   if (caller.scopes.has('inference:invoke')) return caller
