@@ -182,7 +182,7 @@ export const rules: readonly Rule[] = [
   {
     code: 'routing_constraint_unsatisfiable',
     param: 'gateway.routing.max_price',
-    suggestion: 'Raise `gateway.routing.max_price`, or leave it out.',
+    suggestion: 'Raise `gateway.routing.max_price` of the request, or of the routing defaults of its workspace.',
     asked: ({ routing }) => routing.max_price !== undefined,
     unmet: (candidate, question) => dearerThan(candidate, question) !== undefined,
     reason: (candidate, question) => `it may cost ${dearerThan(candidate, question)}, more than \`gateway.routing.max_price\` allows`,

@@ -32,7 +32,9 @@ function suggestionOf(deciding: readonly Excluded[], excluded: readonly Excluded
   const { param } = paramOf(deciding)
   if (param === 'gateway.routing.only' || param === 'gateway.routing.ignore') {
     const sellers = [...new Set(excluded.filter(({ code }) => code !== 'routing_failed').map(({ provider }) => provider))]
-    return { suggestion: `It is offered by ${sellers.slice(0, mostReasons).join(', ')}.` }
+    return {
+      suggestion: `It is offered by ${sellers.slice(0, mostReasons).join(', ')}. Where the request does not say it, the routing defaults of its workspace do.`,
+    }
   }
   const suggestion = rules.find(rule => rule.code === deciding[0]?.code && rule.param === param)?.suggestion
   return suggestion === undefined ? {} : { suggestion }

@@ -49,7 +49,10 @@ test('of several reasons the topmost in the table is the code, and a field is na
 
 test('who is missing from `only` is told who sells the model', () => {
   const told = refused({ gateway: { routing: { ignore: ['p0', 'p1'] } } }, {}, {})
-  expect(told).toMatchObject({ param: 'gateway.routing.ignore', suggestion: 'It is offered by p0, p1.' })
+  expect(told).toMatchObject({
+    param: 'gateway.routing.ignore',
+    suggestion: expect.stringMatching(/^It is offered by p0, p1\. .*routing defaults of its workspace/),
+  })
 })
 
 test('a message names ten reasons at most, and says how many there are beside', () => {
