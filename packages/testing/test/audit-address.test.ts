@@ -38,3 +38,20 @@ test('a fetch handler has the address that its runtime tells, or none', async ()
   expect(await addressOf(asking(told), caller.workspaceId, secret)).toBe('192.0.2.1')
   expect(await addressOf(asking(createFetchHandler(gateway)), caller.workspaceId, secret)).toBeNull()
 })
+
+test('who accepts an invite over a socket is told of by address and request', async () => {
+  const { gateway, caller } = await testGateway()
+  const { url, close } = await serve(gateway, { port: 0 })
+  onTestFinished(() => close())
+  const workspace = gateway.workspaces(caller.workspaceId)
+  const { token } = await workspace.invites.create({ email: 'ada@example.com', role: 'viewer' })
+  const accepted = await fetch(`${url}/v1/invites/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, name: 'Ada' }),
+  })
+  expect(accepted.status).toBe(202)
+  const [event] = await workspace.auditEvents.list({ event: 'invite.accepted' })
+  expect(event?.requestId).toBe(accepted.headers.get('x-request-id'))
+  expect(event?.ip).toMatch(/127\.0\.0\.1$/)
+})

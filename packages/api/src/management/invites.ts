@@ -60,7 +60,11 @@ export const acceptInviteRoute: PublicRoute = {
   reply: 'AcceptedInvite',
   errors: ['resource_not_found', 'duplicate_resource', 'state_precondition_failed'],
   async handler(call: Call) {
-    const member = await call.gateway.workspaces.acceptInvite(bodyOf<typeof acceptInvite>(call))
+    const member = await call.gateway.workspaces.acceptInvite({
+      ...bodyOf<typeof acceptInvite>(call),
+      requestId: call.requestId,
+      ...(call.request.ip !== undefined && { ip: call.request.ip }),
+    })
     return accepted({ ...memberView(member), workspace_id: member.workspaceId })
   },
 }

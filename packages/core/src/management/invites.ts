@@ -7,7 +7,7 @@ import { sha256 } from '../runtime/web.ts'
 import { noWorkspace } from './api-keys.ts'
 import { absent, checkText } from './check.ts'
 import { checkEmail, checkRole, checkSeat, isMember, joining, type Member } from './members.ts'
-import type { Desk, ManagementPorts } from './ports.ts'
+import type { Actor, Desk, ManagementPorts } from './ports.ts'
 
 export interface Invite extends Omit<InviteBody, 'status'> {
   readonly id: string
@@ -71,10 +71,16 @@ export function invitesOf({ ports, workspaceId, actor }: Desk): Invites {
   }
 }
 
+/** `requestId`, `ip`: for the audit, as of an actor; the token is all that is known of who it is. */
+export interface Acceptance extends Pick<Actor, 'requestId' | 'ip'> {
+  readonly token: string
+  readonly name: string
+}
+
 /** Whoever has the token becomes a member. The same words for a token that was never one, is used, revoked or too old: a stranger learns nothing. */
 export async function acceptInvite(
   { records, register, clock, ids }: ManagementPorts,
-  { token, name }: { readonly token: string; readonly name: string },
+  { token, name, ...guest }: Acceptance,
 ): Promise<Member & { readonly workspaceId: string }> {
   checkText('name', name)
   const hash = await sha256(token)
@@ -82,7 +88,7 @@ export async function acceptInvite(
   if (!found) throw noInvite()
   const { workspaceId, id: inviteId } = found
   const id = ids.uuid()
-  const member = await register(workspaceId, {}, async () => {
+  const member = await register(workspaceId, guest, async () => {
     const invite = await records.find('invite', workspaceId, inviteId)
     if (!invite || inviteOf(invite, clock.now()).status !== 'pending') throw noInvite()
     await checkSeat(records, workspaceId)

@@ -164,6 +164,6 @@ export const reloadSignatures: Signatures<AutoReload> = { update: { input: autoR
 
 export const houseSignatures: Signatures<Pick<Workspaces, 'create' | 'acceptInvite' | 'list'>> = {
   create: { input: newWorkspace },
-  acceptInvite: { input: { token: must(text), name: must(text) } },
+  acceptInvite: { input: { token: must(text), name: must(text), requestId: text, ip: text } },
   list: { options: page },
 }

@@ -8,7 +8,7 @@ import { type Budgets, budgetsOf } from './budgets.ts'
 import { type ByokKeys, byokKeysOf } from './byok-keys.ts'
 import { checkText, wrong } from './check.ts'
 import { held } from './check-shape.ts'
-import { acceptInvite, type Invites, invitesOf } from './invites.ts'
+import { type Acceptance, acceptInvite, type Invites, invitesOf } from './invites.ts'
 import { type LimitsDesk, limitsOf } from './limits.ts'
 import { type Member, type Members, membersOf } from './members.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
@@ -30,7 +30,7 @@ export interface Workspaces {
   /** Of two with one id the first is kept, and returned. */
   create(input: NewWorkspace): Promise<{ readonly id: string; readonly name: string }>
   /** Whoever has the token of an invite becomes a member of its workspace. */
-  acceptInvite(input: { readonly token: string; readonly name: string }): Promise<Member & { readonly workspaceId: string }>
+  acceptInvite(input: Acceptance): Promise<Member & { readonly workspaceId: string }>
   list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly { readonly id: string; readonly name: string }[]>
 }
 
@@ -74,7 +74,7 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
           result: { id, name },
         }
       }),
-    acceptInvite: (input: { readonly token: string; readonly name: string }) => acceptInvite(ports, input),
+    acceptInvite: (input: Acceptance) => acceptInvite(ports, input),
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
       (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
   }
