@@ -113,9 +113,10 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
       { theirs: 429, code: 'rate_limit_exceeded', status: 429, errorClass: Package.RateLimitError, type: 'rate_limit_error' },
     ])('a $theirs of the provider is a $type of its own class', async ({ theirs, code, status, errorClass, type }) => {
       const act = acts.status(theirs, { code })
-      const { client } = await open(version, language, [act, act])
-      for (const work of [client.messages.create(asked), client.messages.stream(asked).finalMessage()]) {
-        const error = await thrown(work)
+      // Whoever is full is asked again in a moment, and is full again.
+      const { client } = await open(version, language, Array(8).fill(act))
+      for (const ask of [() => client.messages.create(asked), () => client.messages.stream(asked).finalMessage()]) {
+        const error = await thrown(ask())
         expect(error).toBeInstanceOf(errorClass)
         expect(error).toMatchObject({ status, requestID: expect.any(String), error: { type: 'error', error: { type } } })
       }
