@@ -130,6 +130,7 @@ const createApiKey = () =>
     key_type: z.literal('api').optional(),
     scopes: z
       .array(z.enum(scopes))
+      .min(1)
       .max(100)
       .optional()
       .meta({ description: 'Scopes that the key in use has too. Default: `inference:invoke`.' }),

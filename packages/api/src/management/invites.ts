@@ -25,6 +25,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
     summary: 'Invite somebody, for 7 days. The token is in this answer, and nowhere else ever after.',
     body: 'CreateInvite',
     reply: 'CreatedInvite',
+    errors: ['duplicate_resource'],
     secret: true,
     async handler(call, { invites }) {
       const { token, ...invite } = await invites.create(bodyOf<typeof createInvite>(call))

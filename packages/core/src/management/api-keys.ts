@@ -164,6 +164,7 @@ function checkOthers(id: string, { rateLimitRpm, expiresAt, budget }: ApiKeyChan
 function granted(asked: NewApiKey['scopes'] = ['inference:invoke'], { key }: Actor): readonly string[] {
   const mine: readonly string[] = key ? [...key.scopes] : everyScope
   if (asked === '*') return mine
+  if (asked.length === 0) throw wrong('scopes', 'empty', 'one scope or more')
   const odd = asked.find(scope => !isScope(scope))
   if (odd !== undefined) throw wrong('scopes', odd, `names among ${everyScope.join(', ')}`)
   const lacking = asked.find(scope => !mine.includes(scope))

@@ -100,6 +100,8 @@ export const billingOf = (desk: Desk): Billing => {
       return balance()
     },
     async ledger({ after, limit = 100, ...span } = {}) {
+      if (span.from !== undefined && span.to !== undefined && span.from >= span.to)
+        throw wrong('from', new Date(span.from).toISOString(), 'a time before `to`')
       const before = after === undefined ? {} : { before: after.slice(after.indexOf(':') + 1) }
       const entries = await storage.ledger.entries(account, { ...span, ...before, limit }).catch(fail)
       return entries.map(moveOf)

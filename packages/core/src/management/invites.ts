@@ -6,7 +6,7 @@ import { tell } from '../runtime/tell.ts'
 import { sha256 } from '../runtime/web.ts'
 import { noWorkspace } from './api-keys.ts'
 import { absent, checkText } from './check.ts'
-import { checkEmail, checkRole, checkSeat, isMember, joining, type Member } from './members.ts'
+import { checkEmail, checkRole, checkSeat, isMember, joining, type Member, memberName } from './members.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
 
 export interface Invite extends Omit<InviteBody, 'status'> {
@@ -42,6 +42,7 @@ export function invitesOf({ ports, workspaceId, actor }: Desk): Invites {
       const { invite, workspaceName } = await register(workspaceId, actor, async () => {
         const workspace = await records.find('workspace', workspaceId, workspaceId)
         if (!workspace) throw noWorkspace(workspaceId)
+        if (await records.named('member', memberName(workspaceId, email))) throw isMember(email)
         const at = clock.now()
         const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }
         return {

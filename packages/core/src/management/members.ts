@@ -95,7 +95,7 @@ export function joining({ id, workspaceId, at }: Joining, { email, name, role }:
 }
 
 /** One address is one member of a workspace, however it is written. */
-const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, email.toLowerCase()])
+export const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, email.toLowerCase()])
 
 export const isMember = (email: string): GatewayError =>
   new GatewayError('duplicate_resource', {

@@ -72,3 +72,10 @@ test('an invite is no way past the number of members that a workspace can have',
   await members.remove('m0')
   expect(await gateway.workspaces.acceptInvite({ token, name: 'Late' })).toMatchObject({ role: 'owner' })
 })
+
+test('who is a member already is not invited', async () => {
+  const { gateway } = await stage()
+  await gateway.workspaces('w').members.add({ ...carol, name: 'Carol' })
+  expect(await codeOf(gateway.workspaces('w').invites.create({ ...carol, email: 'CAROL@example.com' }))).toBe('duplicate_resource')
+  expect(await codeOf(gateway.workspaces('other').invites.create(carol))).toBe('nothing went wrong')
+})
