@@ -29,7 +29,7 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   halves: { run: halves, page: 'performance' },
   image: { run: image, page: 'performance' },
   routing: { run: routing, page: 'routing' },
-  analytics: { run: analytics },
+  analytics: { run: analytics, page: 'performance' },
   profile: { run: profile },
   allocations: { run: allocations },
   promoted: { run: promoted },

@@ -6,7 +6,14 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 
 export interface DashboardFound {
   readonly questions: readonly { readonly title: string; readonly ms: number }[]
-  readonly export: { readonly rows: number; readonly firstMs: number; readonly ms: number; readonly bytes: number; readonly grown: number }
+  readonly export: {
+    readonly rows: number
+    readonly firstMs: number
+    readonly ms: number
+    readonly bytes: number
+    readonly held: number
+    readonly grown: number
+  }
 }
 
 const [path = '', workspaceId = '', from = '', to = ''] = process.argv.slice(2)
@@ -49,15 +56,31 @@ async function exported(): Promise<DashboardFound['export']> {
   if (typeof body === 'string') throw new Error('An export comes in pieces.')
   let step = await body.next()
   const firstMs = performance.now() - started
-  let [bytes, pieces, base, peak] = [0, 0, 0, 0]
+  let [bytes, pieces, base, peak, before] = [0, 0, 0, 0, 0]
   for (; !step.done; step = await body.next()) {
     bytes += step.value.length
     pieces += 1
     // What it takes to begin is not growth.
-    if (pieces === 20) base = process.memoryUsage.rss()
+    if (pieces === 20) {
+      before = heapHeld()
+      base = process.memoryUsage.rss()
+    }
     peak = Math.max(peak, process.memoryUsage.rss())
   }
-  return { rows: Number(headers['x-export-row-count']), firstMs, ms: performance.now() - started, bytes, grown: peak - base }
+  return {
+    rows: Number(headers['x-export-row-count']),
+    firstMs,
+    ms: performance.now() - started,
+    bytes,
+    held: heapHeld() - before,
+    grown: peak - base,
+  }
+}
+
+/** What is left after a collection. */
+function heapHeld(): number {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
 }
 
 function ask(to: Api, what: string): Promise<ApiReply> {
