@@ -35,22 +35,9 @@ export interface Analytics {
 }
 
 /** Counts, tokens and money (microdollars). Quantiles are off by 2.5 % at most; absent where nothing was measured. */
-export interface Summary {
+export interface Summary extends Omit<UsageTotal, 'start' | 'group' | 'durations' | 'firstContents' | 'speeds'> {
   readonly from: number
   readonly to: number
-  readonly requests: number
-  readonly errors: number
-  readonly rateLimited: number
-  readonly abandoned: number
-  readonly fallbacks: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cachedTokens: number
-  readonly cacheWriteTokens: number
-  readonly reasoningTokens: number
-  readonly cost: number
-  readonly byokRequests: number
-  readonly byokCost: number
   readonly durationMs: Quantiles
   readonly firstContentMs: Quantiles
   readonly tokensPerSecond: Pick<Quantiles, 'p50'>

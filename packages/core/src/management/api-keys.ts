@@ -7,6 +7,7 @@ import { sha256 } from '../runtime/web.ts'
 import { absent, checkText, checkWhole, wrong } from './check.ts'
 import { budgetsGone, type KeyBudget, type KeyBudgetChange, keyBudget, noBudgetPart } from './key-budgets.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
+import { ownWorkspace } from './own.ts'
 import type { Actor, Desk } from './ports.ts'
 import { wireNames } from './wire-names.ts'
 
@@ -129,7 +130,7 @@ async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Pr
   const key = await register(workspaceId, actor, async () => {
     const old = input.secret === undefined ? undefined : await records.named('key', hash)
     if (old) return { events: [], result: sameWorkspace(old, workspaceId) }
-    if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+    await ownWorkspace(records, workspaceId)
     const body: KeyBody = {
       name: input.name,
       prefix: prefixOf(secret),
@@ -227,6 +228,3 @@ function checkChange({ name, rateLimitRpm, expiresAt }: ApiKeyChange, now: numbe
   if (!Number.isSafeInteger(expiresAt.getTime())) throw wrong('expires_at', 'no valid date', 'a date in the future')
   if (expiresAt.getTime() <= now) throw wrong('expires_at', expiresAt.toISOString(), 'a date in the future')
 }
-
-export const noWorkspace = (id: string): GatewayError =>
-  new GatewayError('resource_not_found', { message: `There is no workspace "${id}". Make it first, with workspaces.create.` })

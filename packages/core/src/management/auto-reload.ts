@@ -2,9 +2,9 @@ import type { RecordPut } from '@signalbox/storage'
 import type { WorkspaceBody } from '../access/kinds.ts'
 import { changed, type Kept, type Records } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { noWorkspace } from './api-keys.ts'
 import type { CreditBalance } from './billing.ts'
 import { checkWhole, wrong } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { reloadReference } from './reloads.ts'
 
@@ -34,8 +34,7 @@ export const autoReloadOf = (desk: Desk, balance: () => Promise<CreditBalance>):
     check(input)
     if (input.enabled && !ports.reloads) throw impossible()
     await ports.register(workspaceId, actor, async () => {
-      const workspace = await ports.records.find('workspace', workspaceId, workspaceId)
-      if (!workspace) throw noWorkspace(workspaceId)
+      const workspace = await ownWorkspace(ports.records, workspaceId)
       if (Object.keys(input).length === 0) return { events: [], result: undefined }
       const { enabled, threshold, target } = input
       const events = [

@@ -2,9 +2,9 @@ import type { LedgerEntry } from '@signalbox/storage'
 import { byokAccount, creditAccount } from '../access/accounts.ts'
 import type { Kept } from '../access/records.ts'
 import { GatewayError, storeDown } from '../errors/gateway-error.ts'
-import { noWorkspace } from './api-keys.ts'
 import { type AutoReload, autoReloadOf, paidPart } from './auto-reload.ts'
 import { checkText, checkWhole, wrong } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 
 export interface Billing {
@@ -79,10 +79,9 @@ export const billingOf = (desk: Desk): Billing => {
   const account = creditAccount(workspaceId)
   const balance = async (): Promise<CreditBalance> => {
     const [workspace, credit] = await Promise.all([
-      ports.records.find('workspace', workspaceId, workspaceId),
+      ownWorkspace(ports.records, workspaceId),
       storage.ledger.balance(account, ports.clock.now()).catch(fail),
     ])
-    if (!workspace) throw noWorkspace(workspaceId)
     const [hasPaymentMethod, byok] = await Promise.all([isPayable(desk), byokLeft(desk, workspace)])
     return { ...credit, autoReload: workspace.body.autoReload ?? { enabled: false }, hasPaymentMethod, ...byok }
   }
@@ -118,7 +117,7 @@ async function enter({ ports, workspaceId, actor }: Desk, kind: 'credit' | 'adju
   checkText('reference', reference)
   if (note !== undefined) checkText('note', note, { min: 0, max: 1_000 })
   await register(workspaceId, actor, async () => {
-    if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+    await ownWorkspace(records, workspaceId)
     const [before] = await storage.ledger.entries(account, { id: reference, limit: 1 }).catch(fail)
     if (before?.kind === kind && before.amount === amount) return { events: [], result: undefined }
     if (before) throw otherMove(reference)

@@ -2,9 +2,9 @@ import { budgetAccountAt, budgetFacts } from '../access/budget-facts.ts'
 import type { BudgetBody } from '../access/kinds.ts'
 import { changed, type Kept, made, removed } from '../access/records.ts'
 import { storeDown } from '../errors/gateway-error.ts'
-import { noWorkspace } from './api-keys.ts'
 import { absent } from './check.ts'
 import { type BudgetChange, bodyOf, checkKey, checkRoom, type NewBudget, withChange } from './check-budgets.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { wireNames } from './wire-names.ts'
 
@@ -62,7 +62,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: Desk): Budgets => {
       const body = bodyOf(input)
       const id = ids.uuid()
       const budget = await register(workspaceId, actor, async () => {
-        if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+        await ownWorkspace(records, workspaceId)
         await checkRoom(records, workspaceId)
         if (body.apiKeyId !== undefined) await checkKey(ports, workspaceId, body.apiKeyId)
         const record = { id, workspaceId, createdAt: clock.now(), body }

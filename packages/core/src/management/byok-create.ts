@@ -2,12 +2,12 @@ import type { CredentialBody } from '../access/kinds.ts'
 import { type Kept, made } from '../access/records.ts'
 import { mostOfAKind } from '../access/terms.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { noWorkspace } from './api-keys.ts'
 import { checkExtra, checkTier, providerNamed, secretOf, shownOf } from './byok-input.ts'
 import type { NewByokKey } from './byok-keys.ts'
 import { checkLasting, isThere, nameOf, steppedDown } from './byok-records.ts'
 import { usualTier } from './byok-tiers.ts'
 import { checkText } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 
 export async function createByokKey(desk: Desk, input: NewByokKey): Promise<Kept<'credential'>> {
@@ -19,7 +19,7 @@ export async function createByokKey(desk: Desk, input: NewByokKey): Promise<Kept
   const place = { workspaceId, id, body: { provider, ...(extra && { extra }) } }
   const [hash, sealed] = await Promise.all([nameOf(workspaceId, provider, secret), byok.vault.seal(secret, place)])
   const created = await register(workspaceId, actor, async () => {
-    if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+    await ownWorkspace(records, workspaceId)
     const all = await records.list('credential', { workspaceId, limit: mostOfAKind })
     if (all.length >= mostOfAKind) throw tooMany()
     const body: CredentialBody = {

@@ -4,9 +4,9 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { toBase64Url } from '../runtime/base64.ts'
 import { tell } from '../runtime/tell.ts'
 import { sha256 } from '../runtime/web.ts'
-import { noWorkspace } from './api-keys.ts'
 import { absent, checkText } from './check.ts'
 import { checkEmail, checkRole, checkSeat, isMember, joining, type Member, memberName } from './members.ts'
+import { ownWorkspace } from './own.ts'
 import type { Actor, Desk, ManagementPorts } from './ports.ts'
 
 export interface Invite extends Omit<InviteBody, 'status'> {
@@ -40,8 +40,7 @@ export function invitesOf({ ports, workspaceId, actor }: Desk): Invites {
       const name = await sha256(token)
       const id = ids.uuid()
       const { invite, workspaceName } = await register(workspaceId, actor, async () => {
-        const workspace = await records.find('workspace', workspaceId, workspaceId)
-        if (!workspace) throw noWorkspace(workspaceId)
+        const workspace = await ownWorkspace(records, workspaceId)
         if (await records.named('member', memberName(workspaceId, email))) throw isMember(email)
         const at = clock.now()
         const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }

@@ -1,7 +1,7 @@
 import type { CallLimits } from '../access/kinds.ts'
 import { changed } from '../access/records.ts'
-import { noWorkspace } from './api-keys.ts'
 import { checkWhole } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { given, wireNames } from './wire-names.ts'
 
@@ -19,11 +19,7 @@ export interface LimitsDesk {
 
 export const limitsOf = ({ ports, workspaceId, actor }: Desk): LimitsDesk => {
   const { records, register } = ports
-  const workspace = async () => {
-    const found = await records.find('workspace', workspaceId, workspaceId)
-    if (!found) throw noWorkspace(workspaceId)
-    return found
-  }
+  const workspace = () => ownWorkspace(records, workspaceId)
   return {
     get: async () => (await workspace()).body.limits ?? {},
     async update(input) {

@@ -2,8 +2,8 @@ import type { MemberBody } from '../access/kinds.ts'
 import { type Role, roles } from '../access/kinds.ts'
 import { changed, type Kept, made, type Records, removed } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { noWorkspace } from './api-keys.ts'
 import { absent, checkText, wrong } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 
 export interface Member extends MemberBody {
@@ -46,7 +46,7 @@ export function membersOf({ ports, workspaceId, actor }: Desk): Members {
       checkMember(input)
       const id = ids.uuid()
       return register(workspaceId, actor, async () => {
-        if (!(await records.find('workspace', workspaceId, workspaceId))) throw noWorkspace(workspaceId)
+        await ownWorkspace(records, workspaceId)
         await checkSeat(records, workspaceId)
         return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
       })

@@ -1,7 +1,7 @@
 import type { RoutingDefaults as Defaults } from '../access/kinds.ts'
-import { changed, type Kept } from '../access/records.ts'
-import { noWorkspace } from './api-keys.ts'
+import { changed } from '../access/records.ts'
 import { checkWhole, wrong } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { checkNames } from './settings.ts'
 import { given, wireNames } from './wire-names.ts'
@@ -17,11 +17,7 @@ export interface RoutingDefaultsDesk {
 
 export function routingDefaultsOf({ ports, workspaceId, actor }: Desk): RoutingDefaultsDesk {
   const { records, register, strategies } = ports
-  const workspace = async (): Promise<Kept<'workspace'>> => {
-    const found = await records.find('workspace', workspaceId, workspaceId)
-    if (!found) throw noWorkspace(workspaceId)
-    return found
-  }
+  const workspace = () => ownWorkspace(records, workspaceId)
   return {
     get: async () => (await workspace()).body.routing ?? {},
     async update(input) {

@@ -1,8 +1,8 @@
 import type { WorkspaceSettings } from '../access/kinds.ts'
 import { changed, type Kept } from '../access/records.ts'
 import { dataPolicyDemands } from '../protocol/provider-facts.ts'
-import { noWorkspace } from './api-keys.ts'
 import { checkText, checkWhole, wrong } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { given, wireNames } from './wire-names.ts'
 
@@ -30,11 +30,7 @@ const mostNames = 200
 
 export function settingsOf({ ports, workspaceId, actor }: Desk): SettingsDesk {
   const { records, register } = ports
-  const workspace = async (): Promise<Kept<'workspace'>> => {
-    const found = await records.find('workspace', workspaceId, workspaceId)
-    if (!found) throw noWorkspace(workspaceId)
-    return found
-  }
+  const workspace = () => ownWorkspace(records, workspaceId)
   return {
     get: async () => told(await workspace()),
     async update(input) {

@@ -1,8 +1,8 @@
 import { periodOf } from '../access/accounts.ts'
 import type { SubscriptionBody } from '../access/kinds.ts'
-import { changed, type Kept } from '../access/records.ts'
-import { noWorkspace } from './api-keys.ts'
+import { changed } from '../access/records.ts'
 import { checkText, checkWhole, wrong } from './check.ts'
+import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { given, wireNames } from './wire-names.ts'
 
@@ -36,11 +36,7 @@ export interface SubscriptionChange {
 
 export function subscriptionOf({ ports, workspaceId, actor }: Desk): SubscriptionDesk {
   const { records, register, clock } = ports
-  const workspace = async (): Promise<Kept<'workspace'>> => {
-    const found = await records.find('workspace', workspaceId, workspaceId)
-    if (!found) throw noWorkspace(workspaceId)
-    return found
-  }
+  const workspace = () => ownWorkspace(records, workspaceId)
   return {
     get: async () => told((await workspace()).body.subscription, clock.now()),
     async set(input) {
