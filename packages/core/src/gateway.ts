@@ -183,7 +183,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger,
       strategies: Object.keys(planning.strategies),
       hooks: options.hooks ?? {},
-      evidenceFrom: ({ id, routing }) => evidenceFrom(routing) ?? flights.of(id),
+      evidenceFrom: ({ id, routing, strategy }) => evidenceFrom(routing, strategy) ?? flights.of(id),
       byok,
       billing: options.billing,
       reloads,

@@ -35,6 +35,12 @@ test('a request tells afterwards who was weighed by what numbers, who was left o
   expect(evidence?.counterfactuals?.cheapest).toBeDefined()
 })
 
+test('evidence names what decided as it was asked for, and by what it weighed', async () => {
+  const { gateway, ask } = await served()
+  await ask('0190b7a0-0000-7000-8000-000000000009')
+  expect(gateway.flights.of('0190b7a0-0000-7000-8000-000000000009')).toMatchObject({ strategy: 'order', weighed_by: 'balanced' })
+})
+
 test('who was left out stands there with the reason', async () => {
   const { gateway, ask } = await served()
   await ask('0190b7a0-0000-7000-8000-000000000002', { gateway: { routing: { ignore: ['server-1'] } } })

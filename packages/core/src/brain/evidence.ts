@@ -20,8 +20,10 @@ export interface Exclusion {
 
 export interface Evidence {
   readonly seed: number
-  /** Null, as all that a decision would tell, where none was recorded. */
-  readonly strategy: StrategyName | null
+  /** What decided, by the name that it was asked for by. Null, as all that a decision would tell, where none was recorded. */
+  readonly strategy: string | null
+  /** By what the loss was weighed: of `order`, and of all that goes by rank, among equals. */
+  readonly weighed_by: StrategyName | null
   readonly worth: Worth | null
   readonly request: {
     readonly input_tokens: number
@@ -108,13 +110,14 @@ interface AlternativeEvidence extends Named {
  * first decision. Numbers are shown with six digits.
  * @example evidenceOf(plan.flight(), excluded)
  */
-export function evidenceOf({ seed, decisions }: Trace, excluded: readonly Exclusion[] = []): Evidence {
+export function evidenceOf({ seed, decisions }: Trace, excluded: readonly Exclusion[] = [], strategy?: string): Evidence {
   const [first] = decisions
   const since = first?.at ?? 0
   const receipt = first && receiptOf(first)
   return {
     seed,
-    strategy: first?.strategy ?? null,
+    strategy: first ? (strategy ?? first.strategy) : null,
+    weighed_by: first?.strategy ?? null,
     worth: first?.worth ?? null,
     request: first ? requestOf(first) : null,
     order: first ? inOrder(viewOf(first), asReturned(first)).map(({ at }) => (first.candidates[at] as Seen).offer.id) : [],

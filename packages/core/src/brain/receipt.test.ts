@@ -222,6 +222,7 @@ test('a request of which nothing was recorded has evidence that says so', () => 
   expect(evidenceOf({ version: 1, seed: 4, dropped: 0, decisions: [] }, excluded)).toEqual({
     seed: 4,
     strategy: null,
+    weighed_by: null,
     worth: null,
     request: null,
     order: [],

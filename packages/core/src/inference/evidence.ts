@@ -37,15 +37,15 @@ export const evidenceText = (trace: (most: number) => string, excluded: readonly
 
 /**
  * What `UsageRow.routing` tells: the evidence as `gateway.flights.of` gives it. Nothing where the row keeps none, or none that can
- * be read here.
+ * be read here. `strategy`: as the row names it.
  *
- * @example evidenceFrom(row.routing)?.counterfactuals?.cheapest
+ * @example evidenceFrom(row.routing, row.strategy)?.counterfactuals?.cheapest
  */
-export function evidenceFrom(text: string | undefined): Evidence | undefined {
+export function evidenceFrom(text: string | undefined, strategy?: string): Evidence | undefined {
   if (text === undefined) return undefined
   try {
     const { trace, excluded } = JSON.parse(text)
-    return evidenceOf(decodeTrace(trace), excluded)
+    return evidenceOf(decodeTrace(trace), excluded, strategy)
   } catch {
     return undefined
   }

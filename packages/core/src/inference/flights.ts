@@ -20,6 +20,8 @@ export interface Flights {
 interface Flown {
   readonly flight: () => Trace
   readonly excluded: readonly Exclusion[]
+  /** As the plan names it. */
+  readonly strategy: string
 }
 
 export interface FlightBook extends Flights {
@@ -35,7 +37,7 @@ export function keepFlights(most: number, trace: () => Trace): FlightBook {
     },
     of(requestId) {
       const flown = book?.get(requestId) ?? book?.get(requestIdOf({ id: requestId }))
-      return flown && evidenceOf(flown.flight(), flown.excluded)
+      return flown && evidenceOf(flown.flight(), flown.excluded, flown.strategy)
     },
     trace,
   }

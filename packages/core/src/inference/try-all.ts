@@ -56,7 +56,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   tellPlan(engine, facts, selection)
   if (selection.flightText) tries.flightText = selection.flightText
   if (selection.flight) {
-    engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: plan.excluded })
+    engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: plan.excluded, strategy: plan.strategy })
   }
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const isImpatient = (call: Call): boolean =>

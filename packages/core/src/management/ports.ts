@@ -22,7 +22,7 @@ export interface ManagementPorts {
   readonly strategies: readonly string[]
   readonly hooks: Hooks
   /** How a request was routed: as its row keeps it, else as this process remembers it. */
-  readonly evidenceFrom: (row: Pick<UsageRow, 'id' | 'routing'>) => Evidence | undefined
+  readonly evidenceFrom: (row: Pick<UsageRow, 'id' | 'routing' | 'strategy'>) => Evidence | undefined
   readonly byok: Byok
   readonly billing?: BillingOptions | undefined
   /** Absent: no workspace can turn auto reload on. */
