@@ -4,9 +4,9 @@ import type { Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
 import type { Evidence } from '../brain/evidence.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
-import type { Byok } from './byok.ts'
+import type { Byok } from './byok/byok.ts'
+import type { BillingOptions, Reloads } from './money/reloads.ts'
 import type { Registrar } from './register.ts'
-import type { BillingOptions, Reloads } from './reloads.ts'
 
 /** What every resource of a workspace works with. */
 export interface ManagementPorts {

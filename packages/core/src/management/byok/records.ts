@@ -1,9 +1,9 @@
 import type { RecordPut } from '@signalbox/storage'
-import { changed, type Kept } from '../access/records.ts'
-import { mostOfAKind } from '../access/terms.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import { sha256 } from '../runtime/web.ts'
-import type { Desk } from './ports.ts'
+import { changed, type Kept } from '../../access/records.ts'
+import { mostOfAKind } from '../../access/terms.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { sha256 } from '../../runtime/web.ts'
+import type { Desk } from '../ports.ts'
 
 /** The default of before, in the same step. */
 export async function steppedDown(

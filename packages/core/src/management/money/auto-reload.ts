@@ -1,11 +1,11 @@
 import type { RecordPut } from '@signalbox/storage'
-import type { WorkspaceBody } from '../access/kinds.ts'
-import { changed, type Kept, type Records } from '../access/records.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
+import type { WorkspaceBody } from '../../access/kinds.ts'
+import { changed, type Kept, type Records } from '../../access/records.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { checkWhole, wrong } from '../check.ts'
+import { ownWorkspace } from '../own.ts'
+import type { Desk } from '../ports.ts'
 import type { CreditBalance } from './billing.ts'
-import { checkWhole, wrong } from './check.ts'
-import { ownWorkspace } from './own.ts'
-import type { Desk } from './ports.ts'
 import { reloadReference } from './reloads.ts'
 
 export interface AutoReload {

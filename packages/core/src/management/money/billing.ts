@@ -1,11 +1,11 @@
 import type { LedgerEntry } from '@signalbox/storage'
-import { byokAccount, creditAccount } from '../access/accounts.ts'
-import type { Kept } from '../access/records.ts'
-import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import { byokAccount, creditAccount } from '../../access/accounts.ts'
+import type { Kept } from '../../access/records.ts'
+import { GatewayError, storeDown } from '../../errors/gateway-error.ts'
+import { checkText, checkWhole, wrong } from '../check.ts'
+import { ownWorkspace } from '../own.ts'
+import type { Desk } from '../ports.ts'
 import { type AutoReload, autoReloadOf, paidPart } from './auto-reload.ts'
-import { checkText, checkWhole, wrong } from './check.ts'
-import { ownWorkspace } from './own.ts'
-import type { Desk } from './ports.ts'
 
 export interface Billing {
   balance(): Promise<CreditBalance>

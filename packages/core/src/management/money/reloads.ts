@@ -1,10 +1,10 @@
 import type { Storage } from '@signalbox/storage'
-import { creditAccount } from '../access/accounts.ts'
-import type { ReloadBody } from '../access/kinds.ts'
-import { changed, made, type Records } from '../access/records.ts'
-import type { TermsBook } from '../access/terms.ts'
-import type { Clock, Logger } from '../runtime/ports.ts'
-import type { Draft, Registrar } from './register.ts'
+import { creditAccount } from '../../access/accounts.ts'
+import type { ReloadBody } from '../../access/kinds.ts'
+import { changed, made, type Records } from '../../access/records.ts'
+import type { TermsBook } from '../../access/terms.ts'
+import type { Clock, Logger } from '../../runtime/ports.ts'
+import type { Draft, Registrar } from '../register.ts'
 
 /** What the operator does about money. */
 export interface BillingOptions {

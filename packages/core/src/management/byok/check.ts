@@ -1,9 +1,9 @@
 import pTimeout from 'p-timeout'
-import type { CredentialBody } from '../access/kinds.ts'
-import { maxFailureBytes, readText } from '../execution/body.ts'
-import type { AccountCheck, Credential, Provider } from '../protocol/provider.ts'
-import type { Clock, Transport } from '../runtime/ports.ts'
-import { timersOf } from '../runtime/timers.ts'
+import type { CredentialBody } from '../../access/kinds.ts'
+import { maxFailureBytes, readText } from '../../execution/body.ts'
+import type { AccountCheck, Credential, Provider } from '../../protocol/provider.ts'
+import type { Clock, Transport } from '../../runtime/ports.ts'
+import { timersOf } from '../../runtime/timers.ts'
 
 /** Nothing can be told: its provider has no way to look at a key at no cost. */
 export type Checked = Checks | undefined

@@ -1,9 +1,9 @@
-import { GatewayError } from '../errors/gateway-error.ts'
-import { nearestOf } from '../errors/nearest.ts'
-import type { Credential, Provider } from '../protocol/provider.ts'
-import type { AccountTier } from '../protocol/provider-facts.ts'
-import { isObject } from '../protocol/wire.ts'
-import { wrong } from './check.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { nearestOf } from '../../errors/nearest.ts'
+import type { Credential, Provider } from '../../protocol/provider.ts'
+import type { AccountTier } from '../../protocol/provider-facts.ts'
+import { isObject } from '../../protocol/wire.ts'
+import { wrong } from '../check.ts'
 
 const wrongField = (param: string, message: string, suggestion?: string): GatewayError =>
   new GatewayError('invalid_parameter_value', { message, param, ...(suggestion !== undefined && { suggestion }) })

@@ -1,13 +1,13 @@
-import type { CredentialBody } from '../access/kinds.ts'
-import { type BodyChanges, changed, type Kept, removed } from '../access/records.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import { createByokKey } from './byok-create.ts'
-import { checkTier, secretOf, shownOf } from './byok-input.ts'
-import { checkLasting, isThere, nameOf, steppedDown } from './byok-records.ts'
-import { usualTier } from './byok-tiers.ts'
-import { absent, checkText } from './check.ts'
-import type { Desk } from './ports.ts'
-import { wireNames } from './wire-names.ts'
+import type { CredentialBody } from '../../access/kinds.ts'
+import { type BodyChanges, changed, type Kept, removed } from '../../access/records.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { absent, checkText } from '../check.ts'
+import type { Desk } from '../ports.ts'
+import { wireNames } from '../wire-names.ts'
+import { createByokKey } from './create.ts'
+import { checkTier, secretOf, shownOf } from './input.ts'
+import { checkLasting, isThere, nameOf, steppedDown } from './records.ts'
+import { usualTier } from './tiers.ts'
 
 export interface ByokKeys {
   /**

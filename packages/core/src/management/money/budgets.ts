@@ -1,12 +1,12 @@
-import { budgetAccountAt, budgetFacts } from '../access/budget-facts.ts'
-import type { BudgetBody } from '../access/kinds.ts'
-import { changed, type Kept, made, removed } from '../access/records.ts'
-import { storeDown } from '../errors/gateway-error.ts'
-import { absent } from './check.ts'
+import { budgetAccountAt, budgetFacts } from '../../access/budget-facts.ts'
+import type { BudgetBody } from '../../access/kinds.ts'
+import { changed, type Kept, made, removed } from '../../access/records.ts'
+import { storeDown } from '../../errors/gateway-error.ts'
+import { absent } from '../check.ts'
+import { ownWorkspace } from '../own.ts'
+import type { Desk } from '../ports.ts'
+import { wireNames } from '../wire-names.ts'
 import { type BudgetChange, bodyOf, checkKey, checkRoom, type NewBudget, withChange } from './check-budgets.ts'
-import { ownWorkspace } from './own.ts'
-import type { Desk } from './ports.ts'
-import { wireNames } from './wire-names.ts'
 
 export interface Budgets {
   /**

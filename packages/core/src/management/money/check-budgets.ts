@@ -1,10 +1,10 @@
-import { isActive } from '../access/authenticate.ts'
-import type { BudgetBody } from '../access/kinds.ts'
-import type { Records } from '../access/records.ts'
-import { mostOfAKind } from '../access/terms.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import { absent, checkText, microdollarsOf, wrong } from './check.ts'
-import type { ManagementPorts } from './ports.ts'
+import { isActive } from '../../access/authenticate.ts'
+import type { BudgetBody } from '../../access/kinds.ts'
+import type { Records } from '../../access/records.ts'
+import { mostOfAKind } from '../../access/terms.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { absent, checkText, microdollarsOf, wrong } from '../check.ts'
+import type { ManagementPorts } from '../ports.ts'
 
 export interface NewBudget {
   readonly name: string

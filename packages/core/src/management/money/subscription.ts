@@ -1,10 +1,10 @@
-import { periodOf } from '../access/accounts.ts'
-import type { SubscriptionBody } from '../access/kinds.ts'
-import { changed } from '../access/records.ts'
-import { checkText, checkWhole, wrong } from './check.ts'
-import { ownWorkspace } from './own.ts'
-import type { Desk } from './ports.ts'
-import { given, wireNames } from './wire-names.ts'
+import { periodOf } from '../../access/accounts.ts'
+import type { SubscriptionBody } from '../../access/kinds.ts'
+import { changed } from '../../access/records.ts'
+import { checkText, checkWhole, wrong } from '../check.ts'
+import { ownWorkspace } from '../own.ts'
+import type { Desk } from '../ports.ts'
+import { given, wireNames } from '../wire-names.ts'
 
 export interface SubscriptionDesk {
   get(): Promise<Subscription>

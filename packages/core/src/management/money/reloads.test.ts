@@ -1,10 +1,10 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { recordsOf } from '../access/records.ts'
-import { keepTerms } from '../access/terms.ts'
-import { webClock, webIds } from '../runtime/web.ts'
+import { recordsOf } from '../../access/records.ts'
+import { keepTerms } from '../../access/terms.ts'
+import { webClock, webIds } from '../../runtime/web.ts'
+import { makeRegistrar } from '../register.ts'
 import { paidPart } from './auto-reload.ts'
-import { makeRegistrar } from './register.ts'
 import { keepReloads, type Reload } from './reloads.ts'
 
 const ids = webIds()

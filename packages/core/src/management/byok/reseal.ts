@@ -1,6 +1,6 @@
 import type { RecordPut } from '@signalbox/storage'
-import { changed, type Kept } from '../access/records.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
+import { changed, type Kept } from '../../access/records.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
 import type { ByokPorts } from './byok.ts'
 
 export interface Resealed {

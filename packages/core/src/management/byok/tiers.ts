@@ -1,6 +1,6 @@
-import type { CredentialBody } from '../access/kinds.ts'
-import type { Provider } from '../protocol/provider.ts'
-import type { AccountTier } from '../protocol/provider-facts.ts'
+import type { CredentialBody } from '../../access/kinds.ts'
+import type { Provider } from '../../protocol/provider.ts'
+import type { AccountTier } from '../../protocol/provider-facts.ts'
 
 type Tiered = Pick<CredentialBody, 'accountTier' | 'accountTierSource'>
 

@@ -1,12 +1,12 @@
-import { isActive } from '../access/authenticate.ts'
-import type { KeyBody } from '../access/kinds.ts'
-import { changed, type Kept, made, removed } from '../access/records.ts'
-import { mostOfAKind } from '../access/terms.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
+import { isActive } from '../../access/authenticate.ts'
+import type { KeyBody } from '../../access/kinds.ts'
+import { changed, type Kept, made, removed } from '../../access/records.ts'
+import { mostOfAKind } from '../../access/terms.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import type { ManagementPorts } from '../ports.ts'
+import type { Draft } from '../register.ts'
+import { wireNames } from '../wire-names.ts'
 import { bodyOf, checkRoom, withChange } from './check-budgets.ts'
-import type { ManagementPorts } from './ports.ts'
-import type { Draft } from './register.ts'
-import { wireNames } from './wire-names.ts'
 
 /** The budget that came with a key: for as long as the key lives. */
 export interface KeyBudget {

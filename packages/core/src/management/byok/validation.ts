@@ -1,11 +1,11 @@
-import type { Kept } from '../access/records.ts'
-import { changed } from '../access/records.ts'
-import type { Credential } from '../protocol/provider.ts'
+import type { Kept } from '../../access/records.ts'
+import { changed } from '../../access/records.ts'
+import type { Credential } from '../../protocol/provider.ts'
+import { absent } from '../check.ts'
+import type { Actor } from '../ports.ts'
 import type { ByokPorts } from './byok.ts'
-import { type Checked, checkAccount } from './byok-check.ts'
-import { tierHeard, withTier } from './byok-tiers.ts'
-import { absent } from './check.ts'
-import type { Actor } from './ports.ts'
+import { type Checked, checkAccount } from './check.ts'
+import { tierHeard, withTier } from './tiers.ts'
 
 export interface Validations {
   /** In the background; what comes of it is written down. */
