@@ -8,7 +8,7 @@ import { createBrain } from './brain/brain.ts'
 import { seedFrom } from './brain/dice.ts'
 import { usuallyKept } from './brain/recorder.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
-import { GatewayError, storeDown } from './errors/gateway-error.ts'
+import { GatewayError, orStoreDown } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { countTokens, type TokenCount } from './inference/count.ts'
@@ -194,9 +194,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async countManagement({ keyId }, kind) {
       const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
       const request = { key: `${kind}:${keyId}`, amount: 1, limit, windowMs: 60_000 }
-      const refusal = await storage.counters.take([request], clock.now()).catch((reason: unknown) => {
-        throw storeDown(reason)
-      })
+      const refusal = await orStoreDown(storage.counters.take([request], clock.now()))
       if (!refusal) return
       throw new GatewayError('requests_per_min_exceeded', {
         message: `This key may send ${limit} management ${kind} a minute, and has.`,

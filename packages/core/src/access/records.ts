@@ -1,5 +1,5 @@
 import type { RecordPut, RecordQuery, RecordRemoval, RecordStore, StoredRecord } from '@signalbox/storage'
-import { storeDown } from '../errors/gateway-error.ts'
+import { orStoreDown } from '../errors/gateway-error.ts'
 import type { Kind, Kinds } from './kinds.ts'
 
 /** A record as it was read. */
@@ -21,15 +21,10 @@ export interface Records {
  * const key = await recordsOf(storage.records).find('key', workspaceId, id)
  */
 export const recordsOf = (store: RecordStore): Records => ({
-  find: async (kind, workspaceId, id) => keptAs(kind, await orDown(store.find(kind, workspaceId, id))),
-  named: async (kind, name) => keptAs(kind, await orDown(store.findByName(kind, name))),
-  list: async (kind, query) => (await orDown(store.list({ ...query, kind }))).flatMap(row => keptAs(kind, row) ?? []),
+  find: async (kind, workspaceId, id) => keptAs(kind, await orStoreDown(store.find(kind, workspaceId, id))),
+  named: async (kind, name) => keptAs(kind, await orStoreDown(store.findByName(kind, name))),
+  list: async (kind, query) => (await orStoreDown(store.list({ ...query, kind }))).flatMap(row => keptAs(kind, row) ?? []),
 })
-
-const orDown = <T>(asked: Promise<T>): Promise<T> =>
-  asked.catch((reason: unknown) => {
-    throw storeDown(reason)
-  })
 
 const keptAs = <K extends Kind>(kind: K, row: StoredRecord | undefined): Kept<K> | undefined =>
   row && { ...row, kind, body: JSON.parse(row.body) }

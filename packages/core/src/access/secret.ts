@@ -1,3 +1,4 @@
+import { fnv1a } from '../runtime/fnv.ts'
 import type { Ids } from '../runtime/ports.ts'
 
 /**
@@ -31,9 +32,5 @@ function base62(value: bigint, length: number): string {
   return text
 }
 
-/** FNV-1a, 32 bits: it guards against slips, not against attackers. */
-function checksum(body: string): string {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < body.length; at += 1) hash = Math.imul(hash ^ body.charCodeAt(at), 0x01000193) >>> 0
-  return base62(BigInt(hash), checksumLength)
-}
+/** It guards against slips, not against attackers. */
+const checksum = (body: string): string => base62(BigInt(fnv1a(body)), checksumLength)

@@ -1,3 +1,5 @@
+import { fnv1a } from '../runtime/fnv.ts'
+
 /**
  * A call id for a call that came without a usable one. Made from the answer it stands in, so that decoding stays pure and
  * two answers of one conversation do not collide.
@@ -10,10 +12,9 @@ export function mintCallId(...seed: readonly (string | number)[]): string {
 /** A call's id, or, where a vendor takes none so long, one that always stands for it: calls and results still find each other. */
 export const shortCallId = (id: string, longest: number): string => (id.length <= longest ? id : mintCallId(id))
 
-/** FNV-1a: seven characters of base 36. */
+/** Seven characters of base 36. */
 function hash(text: string, basis: number): string {
-  let value = basis
-  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
+  let value = fnv1a(text, basis)
   value = Math.imul(value ^ (value >>> 15), 0x85ebca6b)
   return ((value ^ (value >>> 13)) >>> 0).toString(36).padStart(7, '0')
 }

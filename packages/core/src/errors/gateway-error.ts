@@ -64,6 +64,12 @@ export const errorBody = (error: GatewayError): ErrorBody => ({
   ...(error.facts.attempts && { attempts: error.facts.attempts }),
 })
 
+/** What a store answers; where it cannot, the request ends with 503. `await orStoreDown(storage.counters.take(rates, at))` */
+export const orStoreDown = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((reason: unknown) => {
+    throw storeDown(reason)
+  })
+
 /** Fail closed, and say that it may pass: without the store nobody can be told apart, nor anything paid for. */
 export const storeDown = (cause: unknown): GatewayError =>
   new GatewayError('service_unavailable', {

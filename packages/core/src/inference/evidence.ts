@@ -1,6 +1,7 @@
 import type { UsageResult } from '@signalbox/storage'
 import { type Evidence, type Exclusion, evidenceOf } from '../brain/evidence.ts'
 import { decodeTrace } from '../brain/trace.ts'
+import { fnv1a } from '../runtime/fnv.ts'
 
 // The routing of one request as a usage row keeps it: whoever reads the row, in whatever process, can be told why.
 
@@ -21,10 +22,8 @@ export interface Keeping {
 export const keepsEvidence = ({ requestId, share, attempts, result }: Keeping): boolean =>
   share > 0 && (attempts !== 1 || (result !== 'ok' && result !== 'incomplete') || share >= 1 || fractionOf(requestId) < share)
 
-/** FNV-1a. */
 function fractionOf(text: string): number {
-  let sum = 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  const sum = fnv1a(text)
   return (Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d) >>> 0) / 2 ** 32
 }
 

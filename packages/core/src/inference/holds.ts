@@ -4,7 +4,7 @@ import { budgetAccountAt, budgetFacts } from '../access/budget-facts.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Kept } from '../access/records.ts'
 import { isPrepaid, type Terms } from '../access/terms.ts'
-import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import { estimateMost } from '../metering/estimate.ts'
 import type { Microdollars } from '../metering/money.ts'
 import { priceFor } from '../metering/tier.ts'
@@ -55,17 +55,15 @@ export async function hold(holding: Holding, ledger: LedgerStore): Promise<Plan>
     const [first] = accounts
     // Where nothing could refuse there is nothing to ask; what was used is written down all the same.
     if (!first) return plan
-    const refusal = await ledger
-      .reserve({
+    const refusal = await orStoreDown(
+      ledger.reserve({
         id: requestId,
         amount: first.amount,
         accounts: accounts.map(({ account, floor, amount }) => ({ account, floor, amount })),
         at,
         expiresAt: until + grace,
-      })
-      .catch((reason: unknown) => {
-        throw storeDown(reason)
-      })
+      }),
+    )
     if (!refusal) return plan
     const refusing = accounts.find(({ account }) => account === refusal.account) ?? first
     const narrower = narrowed(plan, refusing.counts, refusing.reason)

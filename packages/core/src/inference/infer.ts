@@ -18,7 +18,6 @@ import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
-import { withDefaults } from './defaults.ts'
 import type { FlightBook } from './flights.ts'
 import { hedges } from './hedging.ts'
 import type { Leases } from './leases.ts'
@@ -29,7 +28,7 @@ import type { Retention } from './retention.ts'
 import type { Sharing } from './sharing.ts'
 import type { Place } from './slots.ts'
 import { type Known, stamper } from './stamp.ts'
-import { readTerms, underTerms } from './terms.ts'
+import { underOwnTerms } from './terms.ts'
 import { type Tries, tryAll } from './try-all.ts'
 
 /** Everything that a request meets on its way. */
@@ -98,10 +97,7 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
 
   const run = async (): Promise<Metered> => {
     const { workspaceId } = caller
-    const terms = house.terms.fresh(workspaceId) ?? (await readTerms(house.terms, workspaceId))
-    const engine = underTerms(house, terms)
-    const meant = withDefaults(asked, terms, house)
-    const request = engine.prepare ? await engine.prepare(meant, caller) : meant
+    const { engine, terms, request } = await underOwnTerms(house, asked, caller)
     const call: CallFacts = { requestId, workspaceId, keyId: caller.keyId, model: asked.routing.models[0] }
     const deadlineMs = request.routing.deadline_ms ?? engine.timeouts.deadlineMs
     const inputTokens = estimateInput(request.prompt)

@@ -1,7 +1,7 @@
 import type { CounterRefusal, CounterRequest, CounterStore } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
 import type { Terms } from '../access/terms.ts'
-import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import type { Limits } from '../execution/limits.ts'
 import type { Plan } from '../routing/plan.ts'
 
@@ -62,9 +62,7 @@ export async function take(rates: readonly Rate[], counters: CounterStore, at: n
   // What passes a whole minute's limit finds room never, whatever is left of it.
   const vain = rates.find(({ amount, limit }) => amount > limit)
   if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
-  const refusal = await counters.take(rates, at).catch((reason: unknown) => {
-    throw storeDown(reason)
-  })
+  const refusal = await orStoreDown(counters.take(rates, at))
   if (refusal) throw (rates.find(({ key }) => key === refusal.key) ?? rates[0])?.refused(refusal)
 }
 

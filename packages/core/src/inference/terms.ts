@@ -8,13 +8,13 @@ import { withDefaults } from './defaults.ts'
 import type { Engine } from './infer.ts'
 
 /** Where they have to be read. Without them nobody is called: a store that is down must not lift what a workspace forbids. */
-export async function readTerms(book: TermsBook, workspaceId: string): Promise<Terms> {
+async function readTerms(book: TermsBook, workspaceId: string): Promise<Terms> {
   const terms = await book.of(workspaceId)
   if (terms) return terms
   throw new GatewayError('invalid_api_key', { message: 'The workspace of this API key does not exist. Use a key of one that does.' })
 }
 
-export interface Bound {
+interface Bound {
   readonly engine: Engine
   readonly request: InferenceRequest
   readonly terms: Terms

@@ -1,7 +1,7 @@
 import { quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
 import type { Evidence } from '../brain/evidence.ts'
 import { requestIdOf } from '../dialects/mint.ts'
-import { storeDown } from '../errors/gateway-error.ts'
+import { orStoreDown } from '../errors/gateway-error.ts'
 import { absent, wrong } from './check.ts'
 import type { Desk } from './ports.ts'
 
@@ -65,12 +65,8 @@ const mostPoints = 1_000
 export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
   const { usage } = ports.storage
   const asked = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
-  const orDown = <T>(answer: Promise<T>): Promise<T> =>
-    answer.catch((reason: unknown) => {
-      throw storeDown(reason)
-    })
   const request = async (id: string): Promise<UsageRow> => {
-    const row = (await orDown(usage.find(workspaceId, id))) ?? (await orDown(usage.find(workspaceId, requestIdOf({ id }))))
+    const row = (await orStoreDown(usage.find(workspaceId, id))) ?? (await orStoreDown(usage.find(workspaceId, requestIdOf({ id }))))
     if (!row) throw absent('request', id)
     return row
   }
@@ -78,29 +74,29 @@ export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
     request,
     async summary(query = {}) {
       const range = asked(query)
-      const [total] = await orDown(usage.totals(range))
+      const [total] = await orStoreDown(usage.totals(range))
       return { from: range.from, to: range.to, ...summaryOf(total) }
     },
     async trends({ interval = 'day', groupBy, ...query } = {}) {
       const range = asked(query)
       if (interval === 'hour' && range.to - range.from > (mostPoints * dayMs) / 24)
         throw wrong('interval', interval, `\`day\` for more than ${Math.floor(mostPoints / 24)} days`)
-      return seriesOf(await orDown(usage.totals({ ...range, interval, ...(groupBy && { groupBy }) })))
+      return seriesOf(await orStoreDown(usage.totals({ ...range, interval, ...(groupBy && { groupBy }) })))
     },
     requests: ({ after, limit = 100, ...query } = {}) =>
-      orDown(usage.list({ ...asked(query), limit, ...(after !== undefined && { after }) })),
+      orStoreDown(usage.list({ ...asked(query), limit, ...(after !== undefined && { after }) })),
     async routing(id) {
       const evidence = ports.evidenceFrom(await request(id))
       if (!evidence) throw absent('routing evidence of the request', id)
       return evidence
     },
-    count: (query, most) => orDown(usage.count({ ...asked(query), most })),
+    count: (query, most) => orStoreDown(usage.count({ ...asked(query), most })),
     async *pages(query, most) {
       const range = asked(query)
       let after: string | undefined
       for (let left = most; left > 0; ) {
         const limit = Math.min(left, rowsAtOnce)
-        const rows = await orDown(usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
+        const rows = await orStoreDown(usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
         if (rows.length > 0) yield rows
         if (rows.length < limit) return
         after = rows.at(-1)?.id

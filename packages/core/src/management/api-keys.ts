@@ -1,3 +1,4 @@
+import { isActive } from '../access/authenticate.ts'
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changed, type Kept, made } from '../access/records.ts'
 import { scopes as everyScope, isScope, type Scope } from '../access/scopes.ts'
@@ -182,7 +183,7 @@ const apiKeyOf = ({ id, workspaceId, createdAt, usedAt, body: { limits, ...body 
   id,
   workspaceId,
   createdAt,
-  isActive: body.revokedAt === undefined && (body.expiresAt === undefined || body.expiresAt > now),
+  isActive: isActive(body, now),
   ...(usedAt !== undefined && { lastUsedAt: usedAt }),
   ...(limits?.requestsPerMinute !== undefined && { rateLimitRpm: limits.requestsPerMinute }),
 })

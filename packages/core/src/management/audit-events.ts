@@ -1,5 +1,5 @@
 import type { AuditQuery, AuditRow } from '@signalbox/storage'
-import { storeDown } from '../errors/gateway-error.ts'
+import { orStoreDown } from '../errors/gateway-error.ts'
 import { hashOf } from './audit-chain.ts'
 import type { Desk } from './ports.ts'
 
@@ -22,16 +22,13 @@ const rowsAtOnce = 500
 
 export const auditEventsOf = ({ ports, workspaceId }: Desk): AuditEvents => {
   const { audit } = ports.storage
-  const orDown = (reason: unknown): never => {
-    throw storeDown(reason)
-  }
   return {
-    list: ({ limit = 100, ...query } = {}) => audit.list({ ...query, workspaceId, limit }).catch(orDown),
+    list: ({ limit = 100, ...query } = {}) => orStoreDown(audit.list({ ...query, workspaceId, limit })),
     async verify() {
       let last: AuditRow | undefined
       let checked = 0
       for (;;) {
-        const rows = await audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }).catch(orDown)
+        const rows = await orStoreDown(audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }))
         for (const row of rows) {
           checked += 1
           if (!(await follows(row, last, audit.forgets === true))) return { valid: false, checked, firstBrokenId: row.id }

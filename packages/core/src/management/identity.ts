@@ -3,7 +3,7 @@ import { budgetsOf } from '../access/accounts.ts'
 import { budgetAccountAt, budgetFacts, tightestOf } from '../access/budget-facts.ts'
 import type { Caller } from '../access/caller.ts'
 import type { TermsBook } from '../access/terms.ts'
-import { type BudgetFacts, storeDown } from '../errors/gateway-error.ts'
+import { type BudgetFacts, orStoreDown } from '../errors/gateway-error.ts'
 import type { Limits } from '../execution/limits.ts'
 import type { Clock } from '../runtime/ports.ts'
 
@@ -31,9 +31,7 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
     const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at), at)
     return budgetFacts(budget.body, { used: spent - credited, at })
   })
-  const known = await Promise.all(facts).catch((reason: unknown) => {
-    throw storeDown(reason)
-  })
+  const known = await orStoreDown(Promise.all(facts))
   const budget = tightestOf(known)
   return {
     caller,

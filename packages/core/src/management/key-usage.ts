@@ -1,5 +1,5 @@
 import { periodOf } from '../access/accounts.ts'
-import { storeDown } from '../errors/gateway-error.ts'
+import { orStoreDown } from '../errors/gateway-error.ts'
 import type { Desk } from './ports.ts'
 
 /** What a key was used for in the current period of UTC. Money is microdollars charged; times are Unix milliseconds, `end` not included. */
@@ -22,9 +22,7 @@ export type UsagePeriod = 'day' | 'week' | 'month'
 export async function keyUsage({ ports, workspaceId }: Desk, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
   const now = ports.clock.now()
   const { start = now, end = now } = periodOf(period, now)
-  const [total] = await ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }).catch((reason: unknown) => {
-    throw storeDown(reason)
-  })
+  const [total] = await orStoreDown(ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }))
   const { requests = 0, errors = 0, rateLimited = 0, inputTokens = 0, outputTokens = 0, cost = 0 } = total ?? {}
   return { keyId, workspaceId, period, start, end, requests, errors, rateLimited, inputTokens, outputTokens, cost }
 }

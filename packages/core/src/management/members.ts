@@ -1,5 +1,4 @@
-import type { MemberBody } from '../access/kinds.ts'
-import { type Role, roles } from '../access/kinds.ts'
+import { type MemberBody, type Role, roles } from '../access/kinds.ts'
 import { changed, type Kept, made, type Records, removed } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { absent, checkText, wrong } from './check.ts'

@@ -1,7 +1,7 @@
 import type { AuditRow, Change, Conflict, CreditEntry, RecordPut, RecordRemoval, Storage } from '@signalbox/storage'
 import { made } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
-import { GatewayError, storeDown } from '../errors/gateway-error.ts'
+import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
 import { sleep } from '../runtime/timers.ts'
 import { type AuditEvent, hashOf } from './audit-chain.ts'
@@ -55,10 +55,6 @@ export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): R
     return turn
   }
 
-  const orDown = <T>(asked: Promise<T>): Promise<T> =>
-    asked.catch((reason: unknown) => {
-      throw storeDown(reason)
-    })
   const attempt = async <T>(workspaceId: string, actor: Actor, { last, ...draft }: Decided<T>): Promise<Conflict | undefined> => {
     const at = clock.now()
     const change: Change = {
@@ -100,10 +96,10 @@ export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): R
     inTurn(workspaceId, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
         // Before anything is read: whatever somebody else changes from here on, though this draft puts none of it, is in its way.
-        const last = await orDown(storage.audit.last(workspaceId))
+        const last = await orStoreDown(storage.audit.last(workspaceId))
         const draft = await decide()
         if (draft.events.length === 0) return draft.result
-        const conflict = await orDown(attempt(workspaceId, actor, { ...draft, last }))
+        const conflict = await orStoreDown(attempt(workspaceId, actor, { ...draft, last }))
         if (!conflict) {
           terms.forget(workspaceId)
           return draft.result

@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import type { ReplyBody } from '../access/kinds.ts'
 import { changed, type Kept, type Records, removed } from '../access/records.ts'
-import { storeDown } from '../errors/gateway-error.ts'
+import { orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import type { Once } from './ports.ts'
@@ -52,9 +52,7 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
   const living = async (name: string): Promise<Kept<'reply'> | undefined> => {
     const reply = await records.named('reply', name)
     if (!reply || (reply.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now()) return reply
-    const conflict = await storage.records.commit({ removals: [removed(reply)] }).catch((reason: unknown) => {
-      throw storeDown(reason)
-    })
+    const conflict = await orStoreDown(storage.records.commit({ removals: [removed(reply)] }))
     return conflict && records.named('reply', name)
   }
   return {

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '@signalbox/storage'
 import { byokAccount, creditAccount } from '../../access/accounts.ts'
 import type { Kept } from '../../access/records.ts'
-import { GatewayError, storeDown } from '../../errors/gateway-error.ts'
+import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import { checkText, checkWhole, wrong } from '../check.ts'
 import { ownWorkspace } from '../own.ts'
 import type { Desk } from '../ports.ts'
@@ -80,7 +80,7 @@ export const billingOf = (desk: Desk): Billing => {
   const balance = async (): Promise<CreditBalance> => {
     const [workspace, credit] = await Promise.all([
       ownWorkspace(ports.records, workspaceId),
-      storage.ledger.balance(account, ports.clock.now()).catch(fail),
+      orStoreDown(storage.ledger.balance(account, ports.clock.now())),
     ])
     const [hasPaymentMethod, byok] = await Promise.all([isPayable(desk), byokLeft(desk, workspace)])
     return { ...credit, autoReload: workspace.body.autoReload ?? { enabled: false }, hasPaymentMethod, ...byok }
@@ -102,7 +102,7 @@ export const billingOf = (desk: Desk): Billing => {
       if (span.from !== undefined && span.to !== undefined && span.from >= span.to)
         throw wrong('from', new Date(span.from).toISOString(), 'a time before `to`')
       const before = after === undefined ? {} : { before: after.slice(after.indexOf(':') + 1) }
-      const entries = await storage.ledger.entries(account, { ...span, ...before, limit }).catch(fail)
+      const entries = await orStoreDown(storage.ledger.entries(account, { ...span, ...before, limit }))
       return entries.map(moveOf)
     },
     autoReload: autoReloadOf(desk, balance),
@@ -118,7 +118,7 @@ async function enter({ ports, workspaceId, actor }: Desk, kind: 'credit' | 'adju
   if (note !== undefined) checkText('note', note, { min: 0, max: 1_000 })
   await register(workspaceId, actor, async () => {
     await ownWorkspace(records, workspaceId)
-    const [before] = await storage.ledger.entries(account, { id: reference, limit: 1 }).catch(fail)
+    const [before] = await orStoreDown(storage.ledger.entries(account, { id: reference, limit: 1 }))
     if (before?.kind === kind && before.amount === amount) return { events: [], result: undefined }
     if (before) throw otherMove(reference)
     return {
@@ -158,12 +158,8 @@ async function byokLeft(
   const cap = body.subscription?.byokMonthlyRequestCap
   if (cap === undefined) return {}
   const at = clock.now()
-  const { balance } = await storage.ledger.balance(byokAccount(id, at), at).catch(fail)
+  const { balance } = await orStoreDown(storage.ledger.balance(byokAccount(id, at), at))
   return { byokMonthlyRequestCap: cap, byokRequestsRemaining: Math.max(0, cap + balance) }
-}
-
-const fail = (reason: unknown): never => {
-  throw storeDown(reason)
 }
 
 const otherMove = (reference: string): GatewayError =>

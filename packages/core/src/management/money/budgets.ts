@@ -1,7 +1,7 @@
 import { budgetAccountAt, budgetFacts } from '../../access/budget-facts.ts'
 import type { BudgetBody } from '../../access/kinds.ts'
 import { changed, type Kept, made, removed } from '../../access/records.ts'
-import { storeDown } from '../../errors/gateway-error.ts'
+import { orStoreDown } from '../../errors/gateway-error.ts'
 import { absent } from '../check.ts'
 import { ownWorkspace } from '../own.ts'
 import type { Desk } from '../ports.ts'
@@ -48,9 +48,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: Desk): Budgets => {
   }
   const told = async (budget: Kept<'budget'>): Promise<Budget> => {
     const at = clock.now()
-    const balance = await storage.ledger.balance(budgetAccountAt(budget, at), at).catch((reason: unknown) => {
-      throw storeDown(reason)
-    })
+    const balance = await orStoreDown(storage.ledger.balance(budgetAccountAt(budget, at), at))
     const { limit, used, remaining, resetsAt } = budgetFacts(budget.body, { used: balance.spent - balance.credited, at })
     const { limit: _, ...body } = budget.body
     const { id, createdAt } = budget
