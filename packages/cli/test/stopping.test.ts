@@ -114,7 +114,7 @@ async function outlasting() {
   const storage = await openStorage({ kind: 'sqlite', path })
   const [{ id: workspaceId } = { id: '' }] = await storage.records.list({ kind: 'workspace', limit: 1 })
   const rows = await storage.usage.list({ workspaceId, from: 0, to: Date.now() + 1, limit: 10 })
-  const balance = await storage.ledger.balance(`credit:${workspaceId}`, Date.now())
+  const balance = await storage.ledger.balance(`credit:${workspaceId}`)
   await storage.close()
   return { text, log, rows, balance }
 }

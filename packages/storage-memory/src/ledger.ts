@@ -1,9 +1,11 @@
 import {
+  type AccountHold,
   type CreditEntry,
   faultOfCredit,
+  faultOfExtension,
   faultOfHold,
   faultOfSettlement,
-  type HoldRequest,
+  type HoldRefusal,
   type LedgerEntry,
   type LedgerStore,
 } from '@signalbox/storage'
@@ -16,16 +18,18 @@ export interface MemoryLedgerOptions {
 
 interface Account {
   balance: number
-  /** Holds that ran out count here until someone looks; then they are let go. */
   held: number
   credited: number
   spent: number
   entries: LedgerEntry[]
 }
 interface Hold {
-  readonly amount: number
-  readonly accounts: HoldRequest['accounts']
-  readonly expiresAt: number
+  version: number
+  readonly accounts: Held[]
+}
+interface Held {
+  readonly account: string
+  amount: number
 }
 
 /** The books, and what `records.commit` needs of them: at once, since nothing may come in between. */
@@ -34,39 +38,26 @@ export interface MemoryLedger extends LedgerStore {
   creditNow(entry: CreditEntry): void
 }
 
-/** Reserves between two searches for holds that ran out: where nobody is ever refused, nobody else looks. */
-const SWEEP_EVERY = 1_000
-
 const done = Promise.resolve()
 const admitted = Promise.resolve(undefined)
 
-/** Balances, holds and entries. `await memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me', at)` */
+/** Balances, holds and entries. `await memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me')` */
 export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): MemoryLedger {
-  const accounts = new Map<string, Account>()
+  const books = new Map<string, Account>()
   const holds = new Map<string, Hold>()
   const settled = remember(maxIds)
   const credits = remember(maxIds)
-  // No live hold ends before this, so a refusal need not search them all.
-  let soonest = Number.POSITIVE_INFINITY
-  let reserves = 0
 
   const open = (name: string): Account => {
-    const known = accounts.get(name)
+    const known = books.get(name)
     if (known) return known
     const account = { balance: 0, held: 0, credited: 0, spent: 0, entries: [] }
-    accounts.set(name, account)
+    books.set(name, account)
     return account
   }
   const end = (id: string, hold: Hold): void => {
     holds.delete(id)
-    for (const { account, amount = hold.amount } of hold.accounts) open(account).held -= amount
-  }
-  const lapse = (at: number): void => {
-    if (!(at >= soonest)) return
-    soonest = Number.POSITIVE_INFINITY
-    for (const [id, hold] of holds)
-      if (hold.expiresAt <= at) end(id, hold)
-      else soonest = Math.min(soonest, hold.expiresAt)
+    for (const { account, amount } of hold.accounts) open(account).held -= amount
   }
   const write = (name: string, account: Account, entry: Omit<LedgerEntry, 'account' | 'balanceAfter'>): void => {
     account.balance += entry.amount
@@ -74,9 +65,14 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     // Cut in one go once a quarter too many are there: cheaper than shifting one out each time.
     if (account.entries.length > maxEntries * 1.25) account.entries = account.entries.slice(-maxEntries)
   }
-  const availableTo = ({ account, floor }: HoldRequest['accounts'][number]): number => {
-    const row = accounts.get(account)
-    return (row ? row.balance - row.held : 0) - floor
+  /** The first account that has no room for what is wanted of it. */
+  const refusalOf = (accounts: readonly AccountHold[], usual: number): HoldRefusal | undefined => {
+    for (const { account, floor, amount = usual } of accounts) {
+      const row = books.get(account)
+      const available = (row ? row.balance - row.held : 0) - floor
+      if (available < amount) return { account, available: Math.max(0, available) }
+    }
+    return undefined
   }
 
   const onceOf = (name: string, id: string): string => `${id.length} ${id}${name}`
@@ -92,20 +88,42 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     reserve(hold) {
       const fault = faultOfHold(hold)
       if (fault) return Promise.reject(fault)
-      const known = holds.get(hold.id)
-      if ((known && known.expiresAt > hold.at) || settled.has(hold.id)) return admitted
-      if (known || ++reserves % SWEEP_EVERY === 0) lapse(hold.at)
-      for (const wanted of hold.accounts) {
-        const amount = wanted.amount ?? hold.amount
-        if (availableTo(wanted) >= amount) continue
-        lapse(hold.at)
-        const available = availableTo(wanted)
-        if (available < amount) return Promise.resolve({ account: wanted.account, available: Math.max(0, available) })
-      }
-      for (const { account, amount = hold.amount } of hold.accounts) open(account).held += amount
-      holds.set(hold.id, { amount: hold.amount, accounts: hold.accounts.map(each => ({ ...each })), expiresAt: hold.expiresAt })
-      if (hold.expiresAt < soonest) soonest = hold.expiresAt
+      if (holds.has(hold.id) || settled.has(hold.id)) return admitted
+      const refusal = refusalOf(hold.accounts, hold.amount)
+      if (refusal) return Promise.resolve(refusal)
+      const held = hold.accounts.map(({ account, amount = hold.amount }) => ({ account, amount }))
+      for (const { account, amount } of held) open(account).held += amount
+      holds.set(hold.id, { version: 1, accounts: held })
       return admitted
+    },
+    renew(renewals) {
+      for (const { id } of renewals) {
+        const hold = holds.get(id)
+        if (hold) hold.version++
+      }
+      return done
+    },
+    extend(extension) {
+      const fault = faultOfExtension(extension)
+      if (fault) return Promise.reject(fault)
+      const { id, accounts } = extension
+      const hold = holds.get(id)
+      const [first] = accounts
+      if (!hold) return Promise.resolve(first && { account: first.account, available: 0 })
+      const refusal = refusalOf(accounts, 0)
+      if (refusal) return Promise.resolve(refusal)
+      for (const { account, amount } of accounts) {
+        open(account).held += amount
+        const held = hold.accounts.find(each => each.account === account)
+        if (held) held.amount += amount
+        else hold.accounts.push({ account, amount })
+      }
+      hold.version++
+      return admitted
+    },
+    async holds({ after, limit }) {
+      const ids = [...holds.keys()].filter(id => after === undefined || id > after).sort()
+      return ids.slice(0, Math.max(0, limit)).map(id => ({ id, version: holds.get(id)?.version ?? 0 }))
     },
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
@@ -132,13 +150,12 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     },
     hasCredit,
     creditNow,
-    async balance(name, at) {
-      lapse(at)
-      const { balance, held, credited, spent } = accounts.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
+    async balance(name) {
+      const { balance, held, credited, spent } = books.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
       return { balance, held, credited, spent }
     },
     async entries(name, { limit, before, from, to, id }) {
-      const kept = accounts.get(name)?.entries.slice(-maxEntries) ?? []
+      const kept = books.get(name)?.entries.slice(-maxEntries) ?? []
       const end = before === undefined ? kept.length : kept.findIndex(entry => entry.id === before)
       // A cursor that is unknown has nothing before it.
       return kept

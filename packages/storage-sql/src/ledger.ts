@@ -3,11 +3,15 @@ import {
   type AccountHold,
   type Balance,
   faultOfCredit,
+  faultOfExtension,
   faultOfHold,
   faultOfSettlement,
+  type HoldExtension,
+  type HoldQuery,
   type HoldRefusal,
   type HoldRequest,
   type LedgerStore,
+  type LiveHold,
   type Settlement,
 } from '@signalbox/storage'
 import { type Booking, makeBooking } from './booking.ts'
@@ -20,25 +24,26 @@ interface Hold {
 }
 type Held = readonly (readonly [account: string, amount: number])[]
 
-/** Reserves between two searches for holds that ran out: where nobody is ever refused, nobody else looks. */
-const SWEEP_EVERY = 1_000
-
-/** Balances, holds and entries in SQLite. `await sqliteLedger(connection).balance('credit:me', at)` */
+/** Balances, holds and entries in SQLite. `await sqliteLedger(connection).balance('credit:me')` */
 export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
   const sql = prepare(db)
   const booking = makeBooking(db)
   const entriesOf = readEntries(db)
-  let reserves = 0
   return {
     reserve(hold) {
       const fault = faultOfHold(hold)
       if (fault) return Promise.reject(fault)
-      const sweeps = ++reserves % SWEEP_EVERY === 0
-      return write(() => {
-        if (sweeps) lapse(sql, hold.at)
-        return reserve(sql, hold)
-      })
+      return write(() => reserve(sql, hold))
     },
+    renew: holds =>
+      write(() => {
+        for (const { id, journal } of holds) sql.renew.run(journal?.() ?? null, id)
+      }),
+    extend(extension) {
+      const fault = faultOfExtension(extension)
+      return fault ? Promise.reject(fault) : write(() => extend(sql, extension))
+    },
+    holds: query => read(() => liveHolds(sql, query)),
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
       return fault ? Promise.reject(fault) : write(() => settle({ sql, booking }, settlement))
@@ -50,9 +55,9 @@ export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
         booking.credit(entry)
       })
     },
-    balance: (account, at) =>
+    balance: account =>
       read(() => {
-        const row = sql.balance.get(at, account) as { [key in keyof Balance]: number } | undefined
+        const row = sql.balance.get(account) as { [key in keyof Balance]: number } | undefined
         return row ? { ...row } : { balance: 0, held: 0, credited: 0, spent: 0 }
       }),
     entries: (account, query) => read(() => entriesOf(account, query)),
@@ -63,61 +68,68 @@ type Sql = ReturnType<typeof prepare>
 
 function prepare(db: DatabaseSync) {
   return {
-    // Until when an id is known: what was settled, for ever.
-    knownUntil: db.prepare(`
-      SELECT expires_at AS until FROM holds WHERE id = ? UNION ALL
-      SELECT ${Number.MAX_SAFE_INTEGER} FROM movements WHERE id = ? AND kind = 'usage' AND credited_account = '' LIMIT 1`),
+    isKnown: db.prepare(`
+      SELECT 1 FROM holds WHERE id = ? UNION ALL
+      SELECT 1 FROM movements WHERE id = ? AND kind = 'usage' AND credited_account = '' LIMIT 1`),
     open: db.prepare('INSERT INTO accounts (account, balance, held, credited, spent) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING'),
-    // One statement decides and holds. Holds that ran out still count here: only a refusal has to look for them.
+    // One statement decides and holds.
     aside: db.prepare('UPDATE accounts SET held = held + ? WHERE account = ? AND balance - held - ? >= ?'),
     account: db.prepare('SELECT balance - held AS free FROM accounts WHERE account = ?'),
     free: db.prepare('UPDATE accounts SET held = held - ? WHERE account = ?'),
-    hold: db.prepare('INSERT INTO holds (id, accounts, expires_at) VALUES (?, ?, ?)'),
+    hold: db.prepare('INSERT INTO holds (id, accounts, version, journal) VALUES (?, ?, 1, ?)'),
     held: db.prepare('SELECT accounts FROM holds WHERE id = ?'),
+    renew: db.prepare('UPDATE holds SET version = version + 1, journal = coalesce(?, journal) WHERE id = ?'),
+    grow: db.prepare('UPDATE holds SET version = version + 1, accounts = ? WHERE id = ?'),
     unhold: db.prepare('DELETE FROM holds WHERE id = ?'),
-    lapse: db.prepare('DELETE FROM holds WHERE expires_at <= ? RETURNING accounts'),
-    balance: db.prepare(`
-      SELECT balance, credited, spent, held - coalesce((
-        SELECT sum(json_extract(pair.value, '$[1]')) FROM holds, json_each(holds.accounts) AS pair
-        WHERE expires_at <= ? AND json_extract(pair.value, '$[0]') = accounts.account), 0) AS held
-      FROM accounts WHERE account = ?`),
+    firstHolds: db.prepare('SELECT id, version, journal FROM holds ORDER BY id LIMIT ?'),
+    holdsAfter: db.prepare('SELECT id, version, journal FROM holds WHERE id > ? ORDER BY id LIMIT ?'),
+    balance: db.prepare('SELECT balance, held, credited, spent FROM accounts WHERE account = ?'),
   }
 }
 
-function reserve(sql: Sql, hold: HoldRequest): HoldRefusal | undefined {
-  const known = sql.knownUntil.get(hold.id, hold.id)
-  if (known) {
-    if (Number(known.until) > hold.at) return undefined
-    lapse(sql, hold.at)
-  }
-  const held: (readonly [string, number])[] = []
-  for (const { account, floor, amount = hold.amount } of hold.accounts) {
-    if (!setAside(sql, { account, floor, amount }, hold.at)) {
-      free(sql, held)
-      return { account, available: Math.max(0, freeOf(sql, account) - floor) }
-    }
-    held.push([account, amount])
-  }
-  sql.hold.run(hold.id, JSON.stringify(held), hold.expiresAt)
+function reserve(sql: Sql, { id, amount: usual, accounts, journal }: HoldRequest): HoldRefusal | undefined {
+  if (sql.isKnown.get(id, id)) return undefined
+  const wanted = accounts.map(({ account, floor, amount = usual }) => ({ account, floor, amount }))
+  const refusal = setAsideAll(sql, wanted)
+  if (!refusal) sql.hold.run(id, JSON.stringify(wanted.map(({ account, amount }) => [account, amount])), journal?.() ?? null)
+  return refusal
+}
+
+function extend(sql: Sql, { id, accounts }: HoldExtension): HoldRefusal | undefined {
+  const hold = sql.held.get(id) as unknown as Hold | undefined
+  const [first] = accounts
+  if (!hold) return first && { account: first.account, available: 0 }
+  const refusal = setAsideAll(sql, accounts)
+  if (refusal) return refusal
+  const held = new Map(heldIn(hold))
+  for (const { account, amount } of accounts) held.set(account, (held.get(account) ?? 0) + amount)
+  sql.grow.run(JSON.stringify([...held]), id)
   return undefined
 }
 
-function setAside(sql: Sql, { account, floor, amount }: Required<AccountHold>, at: number): boolean {
+/** On every account, or on none. */
+function setAsideAll(sql: Sql, wanted: readonly Required<AccountHold>[]): HoldRefusal | undefined {
+  for (const [index, each] of wanted.entries()) {
+    if (setAside(sql, each)) continue
+    free(
+      sql,
+      wanted.slice(0, index).map(({ account, amount }) => [account, amount]),
+    )
+    return { account: each.account, available: Math.max(0, freeOf(sql, each.account) - each.floor) }
+  }
+  return undefined
+}
+
+function setAside(sql: Sql, { account, floor, amount }: Required<AccountHold>): boolean {
   const tryIt = (): boolean => sql.aside.run(amount, account, amount, floor).changes === 1
   if (tryIt()) return true
-  // Refused, or new, or full of holds that ran out: make sure of the first before saying so.
-  lapse(sql, at)
+  // Refused, or new.
   if (freeOf(sql, account) - amount < floor) return false
   sql.open.run(account)
   return tryIt()
 }
 
 const freeOf = (sql: Sql, account: string): number => Number(sql.account.get(account)?.free ?? 0)
-
-/** Forgets the holds that ran out and gives back what they had set aside. */
-function lapse(sql: Sql, at: number): void {
-  for (const over of sql.lapse.all(at)) free(sql, heldIn(over as unknown as Hold))
-}
 
 function free(sql: Sql, held: Held): void {
   for (const [account, amount] of held) sql.free.run(amount, account)
@@ -137,3 +149,8 @@ function settle({ sql, booking }: { readonly sql: Sql; readonly booking: Booking
   }
   free(sql, [...held])
 }
+
+const liveHolds = (sql: Sql, { after, limit }: HoldQuery): readonly LiveHold[] =>
+  (after === undefined ? sql.firstHolds.all(Math.max(0, limit)) : sql.holdsAfter.all(after, Math.max(0, limit))).map(
+    ({ id, version, journal }) => ({ id: String(id), version: Number(version), ...(typeof journal === 'string' && { journal }) }),
+  )

@@ -242,4 +242,10 @@ export const sqliteMigrations: readonly Migration[] = [
   CREATE TABLE usage_rolled (seq INTEGER NOT NULL) STRICT;
   INSERT INTO usage_rolled (seq) VALUES (0);
   `,
+  // No clock frees a hold any more: a gateway renews those that are alive, and settles what has stood still.
+  `
+  ALTER TABLE holds DROP COLUMN expires_at;
+  ALTER TABLE holds ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE holds ADD COLUMN journal TEXT;
+  `,
 ]

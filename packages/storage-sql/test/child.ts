@@ -51,7 +51,6 @@ async function work(): Promise<void> {
         { account: 'b', floor: -(10 ** 12) },
       ],
       at: AT,
-      expiresAt: AT + 1_000,
     })
     say(`reserve ${id}`)
     await Promise.all([
@@ -86,8 +85,8 @@ async function race(): Promise<void> {
           AT,
         )
         const enter = storage.counters.enter({ key: 'slots', slot: id, limit: 123, ttlMs: 60_000 }, AT)
-        const reserve = storage.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: 0 }], at: AT, expiresAt: AT + 60_000 })
-        const reserveWide = storage.ledger.reserve({ id: `wide ${id}`, amount: 1, accounts: wide, at: AT, expiresAt: AT + 60_000 })
+        const reserve = storage.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: 0 }], at: AT })
+        const reserveWide = storage.ledger.reserve({ id: `wide ${id}`, amount: 1, accounts: wide, at: AT })
         if ((await take) === undefined) counts.taken++
         if (await enter) counts.entered++
         if ((await reserve) === undefined) counts.held++

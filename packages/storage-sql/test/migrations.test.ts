@@ -40,13 +40,16 @@ test('a file of the first schema keeps its open holds, and those marked as run o
     INSERT INTO holds (id, amount, accounts, expires_at, lapsed)
       VALUES ('over', 60, '["a"]', ${AT}, 1), ('open', 10, '["a","b"]', ${AT + 9}, 0), ('empty', 5, '[]', ${AT + 9}, 0)`,
   )
-  for (const account of ['a', 'b']) {
-    expect((await ledger.balance(account, AT)).held).toBe(10)
-    expect((await ledger.balance(account, AT + 9)).held).toBe(0)
-  }
+  for (const account of ['a', 'b']) expect((await ledger.balance(account)).held).toBe(10)
+  expect(await ledger.holds({ limit: 9 })).toEqual([
+    { id: 'empty', version: 0 },
+    { id: 'open', version: 0 },
+  ])
+  expect(await ledger.extend({ id: 'open', accounts: [{ account: 'a', floor: 0, amount: 5 }] })).toBeUndefined()
+  expect((await ledger.balance('a')).held).toBe(15)
   await ledger.settle({ id: 'open', amounts: { a: 7 }, at: AT })
-  expect(await ledger.balance('a', AT)).toEqual({ balance: 93, held: 0, credited: 100, spent: 7 })
-  expect((await ledger.balance('b', AT)).held).toBe(0)
+  expect(await ledger.balance('a')).toEqual({ balance: 93, held: 0, credited: 100, spent: 7 })
+  expect((await ledger.balance('b')).held).toBe(0)
 })
 
 test('keys and workspaces of an older file become records, in the order of their making', async () => {

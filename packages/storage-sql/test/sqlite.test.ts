@@ -51,7 +51,7 @@ test('nothing is answered before it is committed', async () => {
   const path = temporaryFile()
   const [one, other] = [sqliteStorage(path), sqliteStorage(path)]
   await one.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
-  expect((await other.ledger.balance('a', AT)).balance).toBe(5)
+  expect((await other.ledger.balance('a')).balance).toBe(5)
   await Promise.all([one.close(), other.close()])
 })
 
@@ -72,7 +72,7 @@ test('while another process writes, a verb waits without holding up the event lo
   setTimeout(() => blocker.exec('COMMIT'), 50)
   await patient
   clearInterval(turning)
-  expect((await storage.ledger.balance('a', AT)).balance).toBe(5)
+  expect((await storage.ledger.balance('a')).balance).toBe(5)
   blocker.close()
   await storage.close()
 })
@@ -91,7 +91,7 @@ test('a path that cannot be opened is named, with the way out', () => {
 test('a storage that must outlive a power cut works like any other', async () => {
   const storage = sqliteStorage(temporaryFile(), { durability: 'full' })
   await storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
-  expect((await storage.ledger.balance('a', AT)).balance).toBe(5)
+  expect((await storage.ledger.balance('a')).balance).toBe(5)
   await storage.close()
 })
 
@@ -110,20 +110,6 @@ test('counters and slots long over are forgotten', async () => {
   const db = new DatabaseSync(path)
   const count = (table: string) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n
   expect([count('counters'), count('slots'), count('slot_counts')]).toEqual([0, 1, 1])
-  db.close()
-})
-
-test('holds that ran out are deleted in time, also where nobody is ever refused', async () => {
-  const path = temporaryFile()
-  const storage = sqliteStorage(path)
-  const accounts = [{ account: 'a', floor: Number.NEGATIVE_INFINITY }]
-  const reserve = (id: string, at: number) => storage.ledger.reserve({ id, amount: 1, accounts, at, expiresAt: at + 1_000 })
-  await Promise.all(Array.from({ length: 1_500 }, (_, n) => reserve(`crashed${n}`, AT)))
-  await Promise.all(Array.from({ length: 1_000 }, (_, n) => reserve(`live${n}`, AT + 1_000)))
-  expect((await storage.ledger.balance('a', AT + 1_000)).held).toBe(1_000)
-  await storage.close()
-  const db = new DatabaseSync(path)
-  expect(db.prepare("SELECT count(*) AS n FROM holds WHERE id LIKE 'crashed%'").get()?.n).toBe(0)
   db.close()
 })
 

@@ -1,6 +1,6 @@
 import type { AuditRow } from './audit.ts'
 import type { CounterRequest, SlotRequest } from './counters.ts'
-import type { CreditEntry, HoldRequest, Settlement } from './ledger.ts'
+import type { AccountHold, CreditEntry, HoldExtension, HoldRequest, Settlement } from './ledger.ts'
 import type { Change, RecordPut, RecordRemoval, StoredRecord } from './records.ts'
 import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
 import type { UsageRow } from './usage.ts'
@@ -9,21 +9,24 @@ import type { UsageRow } from './usage.ts'
 // begins, so that a bad call is refused alone and changes nothing.
 
 /** The trouble with a hold, if there is any. `faultOfHold({ ...hold, amount: 0.5 })?.message` */
-export function faultOfHold(hold: HoldRequest): RangeError | undefined {
-  const fault =
-    faultOfAmount('ledger.reserve: `amount`', hold.amount) ??
-    faultOfTime('ledger.reserve: `at`', hold.at) ??
-    faultOfTime('ledger.reserve: `expiresAt`', hold.expiresAt)
-  if (fault) return fault
-  for (let index = 0; index < hold.accounts.length; index++) {
-    const { account, floor, amount } = hold.accounts[index] ?? { account: '', floor: 0 }
-    const wrong = amount === undefined ? undefined : faultOfAmount(`ledger.reserve: the amount of \`${account}\``, amount)
+export const faultOfHold = (hold: HoldRequest): RangeError | undefined =>
+  faultOfAmount('ledger.reserve: `amount`', hold.amount) ??
+  faultOfTime('ledger.reserve: `at`', hold.at) ??
+  faultOfAccounts('ledger.reserve', hold.accounts)
+
+/** The trouble with the growth of a hold, if there is any. `faultOfExtension({ id, accounts: [{ account, floor: 0, amount: -1 }] })?.message` */
+export const faultOfExtension = ({ accounts }: HoldExtension): RangeError | undefined => faultOfAccounts('ledger.extend', accounts)
+
+function faultOfAccounts(verb: string, accounts: readonly AccountHold[]): RangeError | undefined {
+  for (let index = 0; index < accounts.length; index++) {
+    const { account, floor, amount } = accounts[index] ?? { account: '', floor: 0 }
+    const wrong = amount === undefined ? undefined : faultOfAmount(`${verb}: the amount of \`${account}\``, amount)
     if (wrong) return wrong
     if (!Number.isSafeInteger(floor) && floor !== Number.NEGATIVE_INFINITY)
-      return new RangeError(`ledger.reserve: the floor of \`${account}\` must be whole microdollars or -Infinity, got ${floor}.`)
+      return new RangeError(`${verb}: the floor of \`${account}\` must be whole microdollars or -Infinity, got ${floor}.`)
     for (let other = 0; other < index; other++)
-      if (hold.accounts[other]?.account === account)
-        return new RangeError(`ledger.reserve: \`${account}\` is named twice. Name each account once, with its highest floor.`)
+      if (accounts[other]?.account === account)
+        return new RangeError(`${verb}: \`${account}\` is named twice. Name each account once, with its highest floor.`)
   }
   return undefined
 }

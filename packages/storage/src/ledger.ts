@@ -1,18 +1,27 @@
 export interface LedgerStore {
   /**
-   * Holds on every account, or on none. The same `id` twice is one hold, and answers as the first did; an `id` whose hold ran
-   * out unsettled may be held anew.
+   * Holds on every account, or on none. The same `id` twice is one hold, and answers as the first did. A hold ends by `settle`
+   * alone: no clock frees it. One without accounts sets nothing aside and only carries its journal.
    */
   reserve(hold: HoldRequest): Promise<HoldRefusal | undefined>
+  /** Raises the version of each hold, and replaces its journal where one is given. Unknown ids are ignored. */
+  renew(holds: readonly HoldRenewal[]): Promise<void>
+  /**
+   * Adds to a hold, on every account named or on none; also raises its version. An account that the hold did not name joins it.
+   * A hold that is not live cannot grow: refused with nothing available on its first account.
+   */
+  extend(extension: HoldExtension): Promise<HoldRefusal | undefined>
+  /** Live holds in the order of their ids, after one of them or from the beginning. */
+  holds(query: HoldQuery): Promise<readonly LiveHold[]>
   /**
    * Ends a hold and writes an entry of the true amount for each account named (an account not named pays nothing; none
    * named: a release). The true amount may pass the hold: what was used is owed. The same `id` twice does nothing the
-   * second time; an `id` that was never held, or whose hold ran out, is charged all the same, once.
+   * second time; an `id` that was never held is charged all the same, once.
    */
   settle(settlement: Settlement): Promise<void>
   /** Money in, or a correction. The same `id` twice for one account is one entry. */
   credit(entry: CreditEntry): Promise<void>
-  balance(account: string, at: number): Promise<Balance>
+  balance(account: string): Promise<Balance>
   /** Newest first. */
   entries(account: string, query: EntryQuery): Promise<readonly LedgerEntry[]>
 }
@@ -23,8 +32,29 @@ export interface HoldRequest {
   readonly amount: number
   readonly accounts: readonly AccountHold[]
   readonly at: number
-  /** Past the request's deadline: a hold left behind by a crash counts until then and no longer, and the store forgets it by itself. */
-  readonly expiresAt: number
+  /** Text about the hold, which `holds` gives back. Called only by stores that outlive the process, within the step itself. */
+  readonly journal?: () => string
+}
+export interface HoldRenewal {
+  readonly id: string
+  /** As in `HoldRequest`; absent: the journal stays as it is. */
+  readonly journal?: () => string
+}
+export interface HoldExtension {
+  readonly id: string
+  readonly accounts: readonly Required<AccountHold>[]
+}
+export interface HoldQuery {
+  /** Only holds after this id, whether or not it is still there. */
+  readonly after?: string
+  readonly limit: number
+}
+export interface LiveHold {
+  readonly id: string
+  /** Grows whenever the hold is renewed or extended: one that stands still belongs to a process that is gone. */
+  readonly version: number
+  /** Absent where there is none, and in stores that do not outlive the process. */
+  readonly journal?: string
 }
 export interface AccountHold {
   readonly account: string

@@ -10,9 +10,9 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   test.each([1, 2])(
     '1,000 requests at once through %i gateways spend the credit of 333, and never more',
     async gateways => {
-      const { ask, storage, clock } = await build({ open: openStore(), gateways, credit: 333 * cost })
+      const { ask, storage } = await build({ open: openStore(), gateways, credit: 333 * cost })
       const outcomes = await Promise.all(many.map(at => ask(at)))
-      const { balance, sum, lowest, held } = await bookOf(storage, 'credit:w', clock.now())
+      const { balance, sum, lowest, held } = await bookOf(storage, 'credit:w')
       expect({ sum, held, lowest }).toEqual({ sum: balance, held: 0, lowest: 0 })
       expect(333 * cost - balance).toBe(times(outcomes, 'ok') * cost)
       expect(times(outcomes, 'ok')).toBeGreaterThan(0)
@@ -21,7 +21,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
       let later = times(outcomes, 'ok')
       while ((await ask(later)) === 'ok') later += 1
       expect(later).toBeLessThanOrEqual(333)
-      expect((await bookOf(storage, 'credit:w', clock.now())).lowest).toBe(0)
+      expect((await bookOf(storage, 'credit:w')).lowest).toBe(0)
     },
     patience,
   )
@@ -41,10 +41,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
       await clock.advance(31_000)
       const outcomes = await Promise.all(many.map(at => ask(at)))
       const month = new Date(clock.now()).toISOString().slice(0, 7)
-      const [all, key] = [
-        await bookOf(storage, `budget:wide:${month}-01`, clock.now()),
-        await bookOf(storage, 'budget:narrow', clock.now()),
-      ]
+      const [all, key] = [await bookOf(storage, `budget:wide:${month}-01`), await bookOf(storage, 'budget:narrow')]
       expect(times(outcomes, 'ok') + times(outcomes, 'budget_exceeded')).toBe(1_000)
       expect(times(outcomes, 'ok')).toBeGreaterThan(0)
       expect([all.balance, key.balance]).toEqual([-times(outcomes, 'ok') * cost, -times(outcomes, 'ok') * cost])
@@ -52,7 +49,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
       expect(key.balance).toBeGreaterThanOrEqual(-111 * cost)
       expect([all.held, key.held]).toEqual([0, 0])
       // Postpaid: the account of the credit is told all the same.
-      expect((await bookOf(storage, 'credit:w', clock.now())).balance).toBe(all.balance)
+      expect((await bookOf(storage, 'credit:w')).balance).toBe(all.balance)
     },
     patience,
   )

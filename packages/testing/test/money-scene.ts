@@ -127,9 +127,9 @@ function count(providers: readonly Provider[]) {
 export const times = (outcomes: readonly string[], outcome: string): number => outcomes.filter(each => each === outcome).length
 
 /** The sum of an account's entries, and the lowest it ever was. */
-export async function bookOf({ ledger }: Storage, account: string, at: number) {
+export async function bookOf({ ledger }: Storage, account: string) {
   const entries = await ledger.entries(account, { limit: 100_000 })
-  const { balance, held } = await ledger.balance(account, at)
+  const { balance, held } = await ledger.balance(account)
   return {
     balance,
     held,

@@ -26,8 +26,6 @@ export interface Holding {
   readonly hedge: boolean
   /** Unix milliseconds. */
   readonly at: number
-  /** When the request is over at the latest. */
-  readonly until: number
 }
 
 interface Account extends AccountHold {
@@ -39,16 +37,13 @@ interface Account extends AccountHold {
   readonly refused: (available: number) => GatewayError
 }
 
-/** A hold outlives its request by this much, so that a slow settlement still finds it. */
-const grace = 60_000
-
 export const isOwn = ({ credential }: Candidate): boolean => credential.owner === 'workspace'
 const isOurs = (candidate: Candidate): boolean => !isOwn(candidate)
 const everyone = (): boolean => true
 
 /** Whom the request can pay for: where an account has no room, it goes to those who do not count there. Throws the 402 where there are none. */
 export async function hold(holding: Holding, ledger: LedgerStore): Promise<Plan> {
-  const { requestId, at, until } = holding
+  const { requestId, at } = holding
   let { plan } = holding
   for (;;) {
     const accounts = accountsOf(holding, plan)
@@ -61,7 +56,6 @@ export async function hold(holding: Holding, ledger: LedgerStore): Promise<Plan>
         amount: first.amount,
         accounts: accounts.map(({ account, floor, amount }) => ({ account, floor, amount })),
         at,
-        expiresAt: until + grace,
       }),
     )
     if (!refusal) return plan

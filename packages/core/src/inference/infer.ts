@@ -108,7 +108,7 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId })
     const recalling = engine.sharing?.recall(cacheKey)
     // 429 too fast or too many, 402 cannot be paid for
-    const ticket = await admit({ requestId, caller, terms, plan: able, inputTokens, request, hedge, at, until: at + deadlineMs }, engine)
+    const ticket = await admit({ requestId, caller, terms, plan: able, inputTokens, request, hedge, at }, engine)
     const { plan } = ticket
     lease(ticket.places)
     if (recalling) await recalling

@@ -28,7 +28,7 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
   const laidDown = await terms.of(caller.workspaceId)
   const enforced = laidDown ? budgetsOf(laidDown, caller.keyId).filter(({ body }) => body.enforce) : []
   const facts = enforced.map(async budget => {
-    const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at), at)
+    const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at))
     return budgetFacts(budget.body, { used: spent - credited, at })
   })
   const known = await orStoreDown(Promise.all(facts))

@@ -30,9 +30,9 @@ test('a budget that counts both sets aside what it may cost when ours and theirs
     const { ledger } = memoryStorage()
     await ledger.credit({ id: 'credit', account: 'credit:workspace', amount: 1e9, at: 0 })
     const plan = { candidates, excluded: [], strategy: 'balanced', ruling: 'balanced' } as const
-    const facts = { requestId: 'r', inputTokens: 1_000, hedge: true, at: 0, until: 1 }
+    const facts = { requestId: 'r', inputTokens: 1_000, hedge: true, at: 0 }
     await hold({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, terms, plan, request }, ledger)
-    return (await ledger.balance('budget:both', 0)).held
+    return (await ledger.balance('budget:both')).held
   }
   // Who is dear to read costs nothing more for the answer: half of it is for the one that came second.
   expect(await held(dearToRead, dearToAnswer)).toBe((await held(dearToAnswer)) + (await held(dearToRead)) / 2)

@@ -109,8 +109,8 @@ export function stage({ workspace, budgets = [], own = {}, engine: parts, caller
       const response = await reply.whole()
       return { ...response, routing: reply.stamp().routing }
     },
-    balance: async account => (await storage.ledger.balance(account, clock.now())).balance,
-    held: async account => (await storage.ledger.balance(account, clock.now())).held,
+    balance: async account => (await storage.ledger.balance(account)).balance,
+    held: async account => (await storage.ledger.balance(account)).held,
     credit: (amount, more) =>
       storage.ledger.credit({ id: 'credit', account: creditAccount('workspace'), amount, at: clock.now(), ...more }),
   }

@@ -4,6 +4,7 @@ import { describeCounters } from './counters.ts'
 import { describeLedger } from './ledger.ts'
 import { describeEntries } from './ledger-entries.ts'
 import { describeHolding } from './ledger-holding.ts'
+import { describeLiving } from './ledger-living.ts'
 import { describeLedgerModel } from './ledger-model.ts'
 import { describeReserving } from './ledger-reserving.ts'
 import { describeRecords } from './records.ts'
@@ -38,6 +39,7 @@ export function describeStorage(name: string, make: MakeStorage): void {
     describeCounters(open)
     describeReserving(open)
     describeHolding(open)
+    describeLiving(open)
     describeLedger(open)
     describeEntries(open)
     describeLedgerModel(open)

@@ -23,7 +23,7 @@ export function describeEntries(open: MakeStorage): void {
         expect(balanceAfter).toBe(running)
       }
       expect(oldestFirst).toHaveLength(52)
-      expect(await ledger.balance('a', T0)).toEqual({ balance: running, held: 0, credited: 1_077, spent: 1_225 })
+      expect(await ledger.balance('a')).toEqual({ balance: running, held: 0, credited: 1_077, spent: 1_225 })
       expect(await ledger.entries('b', { limit: 1_000 })).toHaveLength(50)
     })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Balance, CreditEntry, HoldRefusal, HoldRequest, Settlement } from '../ledger.ts'
+import type { Balance, CreditEntry, HoldExtension, HoldRefusal, HoldRequest, LiveHold, Settlement } from '../ledger.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 
 // The whole ledger again, slow and plain: what the stores must agree with, whatever happens in whatever order.
@@ -9,35 +9,54 @@ type Step =
   | { readonly verb: 'reserve'; readonly hold: Omit<HoldRequest, 'at'> }
   | { readonly verb: 'settle'; readonly settlement: Omit<Settlement, 'at'> }
   | { readonly verb: 'credit'; readonly entry: Omit<CreditEntry, 'at'> }
-  | { readonly verb: 'wait'; readonly ms: number }
+  | { readonly verb: 'renew'; readonly id: string }
+  | { readonly verb: 'extend'; readonly extension: HoldExtension }
 
 const ACCOUNTS = ['a', 'b', 'c']
 
 function makeModel() {
   const entries: { account: string; amount: number; once: string; isCredit: boolean }[] = []
-  const holds = new Map<string, HoldRequest>()
+  const holds = new Map<string, { readonly id: string; version: number; readonly accounts: { account: string; amount: number }[] }>()
   const settled = new Set<string>()
   const sum = (account: string, isCredit: boolean) =>
     entries.reduce((total, entry) => total + (entry.account === account && entry.isCredit === isCredit ? entry.amount : 0), 0)
-  const balance = (account: string, at: number): Balance => {
-    const live = [...holds.values()].filter(hold => hold.expiresAt > at)
-    const amounts = live.flatMap(hold => hold.accounts.flatMap(each => (each.account === account ? (each.amount ?? hold.amount) : [])))
+  const balance = (account: string): Balance => {
+    const amounts = [...holds.values()].flatMap(hold => hold.accounts.flatMap(each => (each.account === account ? each.amount : [])))
     const held = amounts.reduce((total, each) => total + each, 0)
     const [credited, spent] = [sum(account, true), 0 - sum(account, false)]
     return { balance: credited - spent, held, credited, spent }
   }
+  const refusalOf = (wanted: readonly { account: string; floor: number; amount: number }[]): HoldRefusal | undefined => {
+    for (const { account, floor, amount } of wanted) {
+      const now = balance(account)
+      const available = now.balance - now.held - floor
+      if (available < amount) return { account, available: Math.max(0, available) }
+    }
+    return undefined
+  }
   return {
     balance,
-    reserve(hold: HoldRequest): HoldRefusal | undefined {
-      if ((holds.get(hold.id)?.expiresAt ?? Number.NEGATIVE_INFINITY) > hold.at || settled.has(hold.id)) return undefined
-      for (const { account, floor, amount = hold.amount } of hold.accounts) {
-        const now = balance(account, hold.at)
-        const available = now.balance - now.held - floor
-        if (available < amount) return { account, available: Math.max(0, available) }
-      }
-      holds.set(hold.id, hold)
+    reserve({ id, amount: usual, accounts }: HoldRequest): HoldRefusal | undefined {
+      if (holds.has(id) || settled.has(id)) return undefined
+      const wanted = accounts.map(({ account, floor, amount = usual }) => ({ account, floor, amount }))
+      const refusal = refusalOf(wanted)
+      if (!refusal) holds.set(id, { id, version: 1, accounts: wanted.map(({ account, amount }) => ({ account, amount })) })
+      return refusal
+    },
+    renew(id: string): void {
+      const hold = holds.get(id)
+      if (hold) hold.version++
+    },
+    extend({ id, accounts }: HoldExtension): HoldRefusal | undefined {
+      const hold = holds.get(id)
+      if (!hold) return accounts[0] && { account: accounts[0].account, available: 0 }
+      const refusal = refusalOf(accounts)
+      if (refusal) return refusal
+      for (const { account, amount } of accounts) hold.accounts.push({ account, amount })
+      hold.version++
       return undefined
     },
+    holds: (): readonly Pick<LiveHold, 'id' | 'version'>[] => [...holds.values()].map(({ id, version }) => ({ id, version })),
     settle({ id, amounts }: Settlement): void {
       if (!settled.has(id))
         for (const [account, amount] of Object.entries(amounts)) entries.push({ account, amount: 0 - amount, once: id, isCredit: false })
@@ -55,17 +74,20 @@ const account = fc.constantFrom(...ACCOUNTS)
 const id = fc.integer({ min: 0, max: 25 }).map(n => `id${n}`)
 const amount = fc.integer({ min: 0, max: 60 })
 const floor = fc.constantFrom(0, 0, 10, -40, Number.NEGATIVE_INFINITY)
+const wanted = fc.record({ account, floor, amount })
+const differing = { selector: (each: { readonly account: string }) => each.account, maxLength: 3 }
 const reserving = fc.record({
   verb: fc.constant('reserve' as const),
   hold: fc.record({
     id,
     amount,
-    accounts: fc.uniqueArray(fc.record({ account, floor, amount }, { requiredKeys: ['account', 'floor'] }), {
-      selector: held => held.account,
-      maxLength: 3,
-    }),
-    expiresAt: fc.integer({ min: -2, max: 60 }).map(ms => T0 + ms),
+    accounts: fc.uniqueArray(fc.record({ account, floor, amount }, { requiredKeys: ['account', 'floor'] }), differing),
   }),
+})
+const renewing = fc.record({ verb: fc.constant('renew' as const), id })
+const extending = fc.record({
+  verb: fc.constant('extend' as const),
+  extension: fc.record({ id, accounts: fc.uniqueArray(wanted, differing) }),
 })
 const settling = fc.record({
   verb: fc.constant('settle' as const),
@@ -82,8 +104,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserving, weight: 6 },
   { arbitrary: settling, weight: 3 },
   { arbitrary: crediting, weight: 3 },
-  { arbitrary: fc.record({ verb: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 15 }) }), weight: 3 },
+  { arbitrary: renewing, weight: 1 },
+  { arbitrary: extending, weight: 3 },
 )
+
+const byId = (one: Pick<LiveHold, 'id'>, other: Pick<LiveHold, 'id'>): number => (one.id < other.id ? -1 : 1)
 
 /** Random sequences, checked against the model after every step. `describeLedgerModel(opener(make))` */
 export function describeLedgerModel(open: MakeStorage): void {
@@ -92,17 +117,25 @@ export function describeLedgerModel(open: MakeStorage): void {
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async steps => {
-        // One store for all runs: each has accounts and ids of its own, and begins when the last one's holds are over.
+        // One store for all runs: each has accounts and ids of its own.
         const mine = (name: string) => `${run}:${name}`
-        const shift = ++run * 1_000_000
+        run++
         const model = makeModel()
-        let at = T0 + shift
+        const at = T0
         for (const next of steps) {
-          if (next.verb === 'wait') at += next.ms
           if (next.verb === 'reserve') {
             const accounts = next.hold.accounts.map(held => ({ ...held, account: mine(held.account) }))
-            const hold = { ...next.hold, id: mine(next.hold.id), accounts, at, expiresAt: next.hold.expiresAt + shift }
+            const hold = { ...next.hold, id: mine(next.hold.id), accounts, at }
             expect(await ledger.reserve(hold)).toEqual(model.reserve(hold))
+          }
+          if (next.verb === 'renew') {
+            model.renew(mine(next.id))
+            await ledger.renew([{ id: mine(next.id) }])
+          }
+          if (next.verb === 'extend') {
+            const accounts = next.extension.accounts.map(each => ({ ...each, account: mine(each.account) }))
+            const extension = { id: mine(next.extension.id), accounts }
+            expect(await ledger.extend(extension)).toEqual(model.extend(extension))
           }
           if (next.verb === 'settle') {
             const amounts = Object.fromEntries(Object.entries(next.settlement.amounts).map(([name, owed]) => [mine(name), owed]))
@@ -115,12 +148,14 @@ export function describeLedgerModel(open: MakeStorage): void {
             model.credit(entry)
             await ledger.credit(entry)
           }
-          for (const name of ACCOUNTS) expect(await ledger.balance(mine(name), at)).toEqual(model.balance(mine(name), at))
+          for (const name of ACCOUNTS) expect(await ledger.balance(mine(name))).toEqual(model.balance(mine(name)))
         }
+        const live = (await ledger.holds({ limit: 100_000 })).filter(({ id }) => id.startsWith(mine('')))
+        expect(live.map(({ id, version }) => ({ id, version })).sort(byId)).toEqual([...model.holds()].sort(byId))
         for (const name of ACCOUNTS) {
           const entries = await ledger.entries(mine(name), { limit: 1_000 })
-          expect(entries.reduce((sum, entry) => sum + entry.amount, 0)).toBe(model.balance(mine(name), at).balance)
-          expect(entries[0]?.balanceAfter ?? 0).toBe(model.balance(mine(name), at).balance)
+          expect(entries.reduce((sum, entry) => sum + entry.amount, 0)).toBe(model.balance(mine(name)).balance)
+          expect(entries[0]?.balanceAfter ?? 0).toBe(model.balance(mine(name)).balance)
         }
       }),
       { numRuns: 300 },

@@ -1,13 +1,12 @@
 import type { HoldRequest, LedgerStore } from '../ledger.ts'
-import { MINUTE, T0 } from './subject.ts'
+import { T0 } from './subject.ts'
 
-/** A hold for a minute, on account `a` unless told otherwise. `hold('h1', 10, { account: 'b', floor: -50 })` */
+/** A hold on account `a`, or on those given. `hold('h1', 10, { account: 'b', floor: -50 })` */
 export const hold = (id: string, amount: number, ...accounts: HoldRequest['accounts']): HoldRequest => ({
   id,
   amount,
   accounts: accounts.length > 0 ? accounts : [{ account: 'a', floor: 0 }],
   at: T0,
-  expiresAt: T0 + MINUTE,
 })
 
 /** Money for an account, once. `await credit(ledger, 'a', 100)` */

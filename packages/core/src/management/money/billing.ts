@@ -78,10 +78,7 @@ export const billingOf = (desk: Desk): Billing => {
   const { storage } = ports
   const account = creditAccount(workspaceId)
   const balance = async (): Promise<CreditBalance> => {
-    const [workspace, credit] = await Promise.all([
-      ownWorkspace(ports.records, workspaceId),
-      orStoreDown(storage.ledger.balance(account, ports.clock.now())),
-    ])
+    const [workspace, credit] = await Promise.all([ownWorkspace(ports.records, workspaceId), orStoreDown(storage.ledger.balance(account))])
     const [hasPaymentMethod, byok] = await Promise.all([isPayable(desk), byokLeft(desk, workspace)])
     return { ...credit, autoReload: workspace.body.autoReload ?? { enabled: false }, hasPaymentMethod, ...byok }
   }
@@ -158,7 +155,7 @@ async function byokLeft(
   const cap = body.subscription?.byokMonthlyRequestCap
   if (cap === undefined) return {}
   const at = clock.now()
-  const { balance } = await orStoreDown(storage.ledger.balance(byokAccount(id, at), at))
+  const { balance } = await orStoreDown(storage.ledger.balance(byokAccount(id, at)))
   return { byokMonthlyRequestCap: cap, byokRequestsRemaining: Math.max(0, cap + balance) }
 }
 

@@ -60,7 +60,7 @@ async function house({ processes = 1, start = 10 } = {}) {
     for (const { reloads } of houses) reloads.look('w')
   }
   const events = async () => (await storage.audit.list({ workspaceId: 'w', limit: 100 })).map(({ event }) => event)
-  const balance = async () => (await storage.ledger.balance(account, now.ms)).balance
+  const balance = async () => (await storage.ledger.balance(account)).balance
   return { now, asked, seen, credit, laidDown, spend, idle, events, balance, terms, laments }
 }
 

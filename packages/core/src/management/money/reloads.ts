@@ -103,10 +103,10 @@ export function keepReloads(ports: ReloadPorts): Reloads {
 
 /** The reload that is to be asked for now, by us and nobody else. */
 async function claim(ports: ReloadPorts, workspaceId: string): Promise<Reload | undefined> {
-  const { storage, terms, clock, register } = ports
+  const { storage, terms, register } = ports
   const { autoReload } = (await terms.of(workspaceId))?.workspace.body ?? {}
   if (!autoReload?.enabled) return undefined
-  const { balance } = await storage.ledger.balance(creditAccount(workspaceId), clock.now())
+  const { balance } = await storage.ledger.balance(creditAccount(workspaceId))
   return balance < autoReload.threshold ? register(workspaceId, {}, () => decide(ports, workspaceId)) : undefined
 }
 
@@ -117,7 +117,7 @@ async function decide({ storage, records, clock }: ReloadPorts, workspaceId: str
   const [workspace, last, { balance }] = await Promise.all([
     records.find('workspace', workspaceId, workspaceId),
     records.find('reload', workspaceId, workspaceId),
-    storage.ledger.balance(creditAccount(workspaceId), at),
+    storage.ledger.balance(creditAccount(workspaceId)),
   ])
   const { autoReload } = workspace?.body ?? {}
   if (!autoReload?.enabled || balance >= autoReload.threshold) return nothing
