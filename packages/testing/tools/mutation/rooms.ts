@@ -1,0 +1,39 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The parts where a fault costs money, limits, secrets or answers: what is drawn from, by the name it is reported under. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  api: ['packages/api/src/{body,match,handle,once,admit,stream}.ts'],
+  access: ['packages/core/src/access/*.ts'],
+  'decoders and encoders': ['packages/core/src/dialects/*/{stream-in,stream-out*,answer,growing,reading,calls,frames,event-stream}.ts'],
+  'error reading': ['packages/core/src/dialects/failure.ts', 'packages/core/src/errors/*.ts', 'packages/core/src/execution/told.ts'],
+  attempts: ['packages/core/src/execution/*.ts'],
+  'admission and settlement': ['packages/core/src/inference/*.ts'],
+  management: ['packages/core/src/management/**/*.ts'],
+  metering: ['packages/core/src/metering/*.ts'],
+  router: ['packages/core/src/brain/*.ts'],
+  'sealing and events': ['packages/core/src/runtime/seal.ts', 'packages/core/src/sse/*.ts'],
+  'memory store': ['packages/storage-memory/src/*.ts'],
+  'SQL store': ['packages/storage-sql/src/*.ts'],
+}
+
+export interface Room {
+  readonly name: string
+  /** Absolute paths. */
+  readonly files: readonly string[]
+}
+
+/** Each file belongs to the first room that names it. */
+export function roomsOf(root: string, only?: string): readonly Room[] {
+  const taken = new Set<string>()
+  return Object.entries(rooms)
+    .filter(([name]) => only === undefined || name === only)
+    .map(([name, patterns]) => {
+      const files = patterns
+        .flatMap(pattern => globSync(pattern, { cwd: root }))
+        .filter(path => !path.endsWith('.test.ts') && !taken.has(path))
+        .sort()
+      for (const path of files) taken.add(path)
+      return { name, files: files.map(path => join(root, path)) }
+    })
+}
