@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { nodeTransport, serve } from '@signalbox/node-http'
 import type { UsageRow } from '@signalbox/storage'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -13,12 +14,19 @@ import { type Answer, type Client, type End, responsesCaller } from './callers.t
 const atOnce = 16
 vi.setConfig({ maxConcurrency: atOnce })
 
+/** Waits are wall-clock time, of which a busy machine gives each process less: they grow with its load. */
+const stretch = Math.min(6, Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()))
+const stretched = (milliseconds: number): number => Math.round(stretch * milliseconds)
+
 /** Faults that last until the gateway gives up are given this long, and longer where somebody answers after them. All others have time. */
-export const hangingMs = 700
+export const hangingMs = stretched(700)
 const hangingMsOf = ({ fallback }: Setting): number => (fallback ? 2 * hangingMs : hangingMs)
-const patient = { firstByteMs: 20_000, wholeMs: 20_000, idleMs: 10_000, deadlineMs: 25_000 }
+const patient = { firstByteMs: stretched(20_000), wholeMs: stretched(20_000), idleMs: stretched(10_000), deadlineMs: stretched(25_000) }
+/** Milliseconds for what only has to happen in the end. */
+const settledMs = stretched(5_000)
 export const impatient = { ...patient, idleMs: hangingMs }
-const pace = { dripMs: 200, pingMs: 20, lateMs: 3_000, beatMs: 25 }
+/** A late answer comes after every limit, also those of a second try. */
+const pace = { dripMs: 200, pingMs: 20, lateMs: stretched(4_000), beatMs: 25 }
 
 export interface Setting {
   readonly dialect: SpokenDialect
@@ -60,7 +68,16 @@ export async function build(setting: Setting, timeouts = patient): Promise<House
   }
 }
 
-export async function ask(house: House, fault: Fault): Promise<Answer> {
+/** The limits in time that the caller of a fault sets. */
+function limitsOf(house: House, { hangs, deadlineMs }: Fault, patience: number): object {
+  const limits = {
+    ...(hangs && { timeout_ms: patience * hangingMsOf(house) }),
+    ...(deadlineMs !== undefined && { deadline_ms: patience * stretched(deadlineMs) }),
+  }
+  return hangs || deadlineMs !== undefined ? { gateway: { routing: limits } } : {}
+}
+
+export async function ask(house: House, fault: Fault, patience = 1): Promise<Answer> {
   const { url, test, mode, caller } = house
   const response = await fetch(`${url}${caller.path}`, {
     method: 'POST',
@@ -70,7 +87,7 @@ export async function ask(house: House, fault: Fault): Promise<Answer> {
       ...caller.body,
       stream: mode === 'stream',
       ...fault.asks,
-      ...(fault.hangs && { gateway: { routing: { timeout_ms: hangingMsOf(house) } } }),
+      ...limitsOf(house, fault, patience),
     }),
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
@@ -119,12 +136,22 @@ function checkFallenBack(end: End, row: UsageRow): void {
   expect(row.attempts).toBeGreaterThanOrEqual(2)
 }
 
+/** Where the clock decides what is met, a machine that was too busy gets another try with longer waits. What is wrong stays wrong. */
+async function meetInTime(house: House, fault: Fault): Promise<void> {
+  if (!fault.hangs && fault.deadlineMs === undefined) return meet(house, fault)
+  try {
+    await meet(house, fault)
+  } catch {
+    await meet(house, fault, 2)
+  }
+}
+
 /** One fault met by one caller, and all that must hold of its answer. */
-async function meet(house: House, fault: Fault): Promise<void> {
+async function meet(house: House, fault: Fault, patience = 1): Promise<void> {
   const { dialect, mode, fallback, caller } = house
   const expected = expectedOf(fault, dialect, mode)
   if (!expected) throw new Error(`The fault ${fault.name} does not say what is expected of ${mode}.`)
-  const answer = await ask(house, fault)
+  const answer = await ask(house, fault, patience)
   const row = await rowOf(house, answer)
   const end = caller.read(answer)
   if (fallback && expected.fallback === true) checkFallenBack(end, row)
@@ -135,9 +162,9 @@ async function meet(house: House, fault: Fault): Promise<void> {
 /** Nothing is held, nothing taken, nobody waited for, no connection lost, and no request went astray. */
 export async function checkAtRest({ test: { gateway, storage, caller }, broken, sound }: House): Promise<void> {
   for (const server of [broken, sound]) {
-    await server.until('nobody waits for an answer', ({ playing }) => playing() === 0)
+    await server.until('nobody waits for an answer', ({ playing }) => playing() === 0, settledMs)
     // Those that can serve again are kept; one that is neither kept nor closed would be one more with every fault.
-    await server.until('no more connections than requests at once', ({ connections }) => connections() <= atOnce)
+    await server.until('no more connections than requests at once', ({ connections }) => connections() <= atOnce, settledMs)
   }
   const { workspaceId, keyId } = caller
   const { balance, held } = await gateway.workspaces(workspaceId).billing.balance()
@@ -179,6 +206,6 @@ export function describeCatalogue(dialects: readonly SpokenDialect[], wanted: (f
       .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
       .filter(({ heavy }) => !(heavy && setting.fallback))
       .map(fault => ({ row: fault.row, name: fault.name, fault }))
-    test.concurrent.for(cases)('row $row, $name', ({ fault }) => meet(house, fault))
+    test.concurrent.for(cases)('row $row, $name', ({ fault }) => meetInTime(house, fault))
   })
 }

@@ -11,7 +11,10 @@ const sizes: ReadonlySet<number> = new Set([44, 65])
 /** The first of each row that neither waits nor asks for anything. */
 const sample: ReadonlySet<Fault> = new Set(
   faults
-    .filter(({ row, needs, hangs, asks }) => !sizes.has(row) && needs === undefined && !hangs && asks === undefined)
+    .filter(
+      ({ row, needs, hangs, asks, deadlineMs }) =>
+        !sizes.has(row) && needs === undefined && !hangs && asks === undefined && deadlineMs === undefined,
+    )
     .filter((fault, _, all) => all.find(({ row }) => row === fault.row) === fault),
 )
 /** And these, each of which ends otherwise than the first of its row. */

@@ -12,6 +12,15 @@ const framesOf = (pieces: readonly Uint8Array[]): readonly Frame[] => {
   return [...pieces.flatMap(piece => reader.push(piece)), ...reader.end()]
 }
 
+const near = 300
+
+/** Far from the ends of a long frame, from the ends of its lines, and from letters of several bytes. */
+function isWithinPlainText(window: Uint8Array, cut: number): boolean {
+  if (cut < near || cut > window.length - near) return false
+  for (let at = cut - 4; at < cut + 4; at += 1) if ((window[at] ?? 0) >= 0x80 || (window[at] ?? 0) < 0x20) return false
+  return true
+}
+
 describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
   test.each(recordings.map(recording => [recording.name, recording] as const))('%s', (_, { text, frames }) => {
     const bytes = new TextEncoder().encode(text)
@@ -24,6 +33,7 @@ describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
       told.push(...whole)
       const expected = JSON.stringify(whole)
       for (let cut = 1; cut < window.length; cut += 1) {
+        if (isWithinPlainText(window, cut) && cut % 211 !== 0) continue
         const found = JSON.stringify(framesOf([window.subarray(0, cut), window.subarray(cut)]))
         if (found !== expected) expect({ cut: start + cut, found }).toEqual({ cut: start + cut, found: expected })
       }

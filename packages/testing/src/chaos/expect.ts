@@ -60,6 +60,8 @@ export interface Fault {
   readonly asks?: JsonObject
   /** It lasts until the gateway gives up: run it with short timeouts. */
   readonly hangs?: boolean
+  /** It lasts until the request's own deadline, which is this many milliseconds. */
+  readonly deadlineMs?: number
   /** Much work, and nothing that another provider could make good. */
   readonly heavy?: boolean
   readonly play: Play

@@ -258,7 +258,7 @@ const rows: readonly Row[] = [
     name: 'endless-to-the-deadline',
     applies: ['stream'],
     play: endless,
-    asks: { gateway: { routing: { deadline_ms: 700 } } },
+    deadlineMs: 700,
     expect: { stream: { ...broken, code: ['deadline_exceeded'] } },
   },
   {
