@@ -48,12 +48,13 @@ describe('a body', () => {
     expect(parseBody('{"a":"\\ud83d\\ude00","b":"\\u0000"}')).toEqual({ a: '😀', b: '\0' })
   })
 
-  test('of a megabyte is checked in a blink', () => {
+  test('of a megabyte is checked within 100 ms of processor time', () => {
     const text = JSON.stringify({
       input: Array.from({ length: 10_000 }, (_, at) => ({ role: 'user', content: `${at} \u2028 ${'x'.repeat(80)}` })),
     })
-    const at = performance.now()
+    const before = process.cpuUsage()
     parseBody(text)
-    expect(performance.now() - at).toBeLessThan(100)
+    const { user, system } = process.cpuUsage(before)
+    expect(user + system).toBeLessThan(100_000)
   })
 })

@@ -125,9 +125,9 @@ describe('redaction', () => {
   })
 
   test('it stays fast on hostile text', () => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     for (const piece of ['sk-', 'eyJ', 'Bearer ', 'key=', 'AKIA', 'a.b.', 'sk-sk-_-']) redact(piece.repeat(30_000))
-    expect(performance.now() - started).toBeLessThan(100)
+    expect(process.cpuUsage(before).user).toBeLessThan(100_000)
   })
 })
 
