@@ -7,6 +7,7 @@ import { keepTerms } from './access/terms.ts'
 import { createBrain } from './brain/brain.ts'
 import { seedFrom } from './brain/dice.ts'
 import { usuallyKept } from './brain/recorder.ts'
+import { makeSchemaCache } from './dialects/fit-schemas.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError, orStoreDown } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
@@ -150,6 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onSpent: workspaceId => reloads?.look(workspaceId),
     pending: new Set(),
     media: options.media,
+    schemas: makeSchemaCache(),
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })

@@ -1,7 +1,6 @@
-// What of JSON Schema each target takes. Sources: the vendors' pages on structured output and function calling, as of 2026-11.
+import type { SchemaTarget } from '../protocol/schemas.ts'
 
-/** Whose rules: each takes another part of JSON Schema. */
-export type SchemaTarget = 'messages' | 'gemini' | 'bedrock'
+// What of JSON Schema each target takes. Sources: the vendors' pages on structured output and function calling, as of 2026-11.
 
 export interface SchemaRules {
   /** Keywords that may stay as they are. */

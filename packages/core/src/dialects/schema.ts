@@ -1,23 +1,24 @@
-import type { Warning } from '../protocol/response.ts'
+import type { FittedSchema, SchemaTarget } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { unsupported } from './quirks.ts'
-import { annotations, type SchemaRules, type SchemaTarget, schemaRules, tellable } from './schema-rules.ts'
+import { definitionsOf, loopsIn, nameOf } from './schema-definitions.ts'
+import { annotations, type SchemaRules, schemaRules, tellable } from './schema-rules.ts'
 
 // JSON schemas as callers write them → as a provider takes them. Meaning is kept where it can be: a limit that the target
 // does not know goes into the description, where the model still reads it.
 
-export interface FittedSchema {
-  readonly schema: JsonObject
-  /** What was changed, in words, each with its place in the schema. Empty: nothing that matters to an answer. */
-  readonly changes: readonly string[]
-}
-
-/** Deeper than any schema that a model could follow. */
+/** Deeper than any schema that a model could follow. References count as levels. */
 const deepest = 64
-const mostNodes = 20_000
+/** Of one schema, as it is written out. */
+export const maxSchemaNodes = 20_000
 const mostChanges = 100
 /** A recursion is written out so many times; what lies deeper may be anything. */
 const mostUnrolled = 2
+
+/** What may still be written out: places of schemas, and characters of the texts in them. */
+export interface SchemaBudget {
+  nodes: number
+  characters: number
+}
 
 interface Fitting {
   readonly rules: SchemaRules
@@ -28,15 +29,23 @@ interface Fitting {
   /** How often each of them is being written out right now. */
   readonly unrolled: Map<string, number>
   readonly changes: string[]
-  nodes: number
+  readonly budget: SchemaBudget
+  depth: number
+  /** Some place was cut short because the budget was used up. */
+  isCut: boolean
 }
 
 /**
- * Total: any JSON object goes in, and what comes out is taken by the target.
+ * Total: any JSON object goes in, and what comes out is taken by the target. The work is linear in the schema and in the budget,
+ * which is used up; a place that it does not reach allows anything (`isCut`).
  *
  * @example fitSchema({ type: 'string', minLength: 3 }, 'messages').changes // ['minLength at # is told in the description']
  */
-export function fitSchema(schema: JsonObject, target: SchemaTarget): FittedSchema {
+export function fitSchema(
+  schema: JsonObject,
+  target: SchemaTarget,
+  budget: SchemaBudget = { nodes: maxSchemaNodes, characters: maxSchemaNodes * 100 },
+): FittedSchema & { readonly isCut: boolean } {
   const definitions = definitionsOf(schema)
   const fitting: Fitting = {
     rules: schemaRules[target],
@@ -44,39 +53,42 @@ export function fitSchema(schema: JsonObject, target: SchemaTarget): FittedSchem
     looping: loopsIn(definitions),
     unrolled: new Map(),
     changes: [],
-    nodes: 0,
+    budget,
+    depth: 0,
+    isCut: false,
   }
-  const root = fit(schema, '#', fitting)
+  const fitted = fit(schema, '#', fitting)
+  // A schema that there was no room for at all still says of what kind it is.
+  const root =
+    fitting.isCut && fitted.type === undefined && typeof schema.type === 'string'
+      ? finished({ type: schema.type.toLowerCase(), ...fitted }, [], { at: '#', fitting })
+      : fitted
   const defs = [...definitions].flatMap(([address, each]): [string, JsonObject][] =>
     address === '#' || fitting.looping.has(address) ? [] : [[nameOf(address), fit(each, address, fitting)]],
   )
-  return { schema: defs.length > 0 ? { ...root, $defs: Object.fromEntries(defs) } : root, changes: fitting.changes }
+  const { changes, isCut } = fitting
+  return { schema: defs.length > 0 ? { ...root, $defs: Object.fromEntries(defs) } : root, changes, isCut }
 }
-
-/** One warning for all that was changed in the schema at `param`. */
-export const schemaWarnings = (param: string, { changes }: FittedSchema): readonly Warning[] =>
-  changes.length === 0
-    ? []
-    : [
-        unsupported(
-          param,
-          `The schema at \`${param}\` was changed to fit: ${changes.slice(0, 5).join('; ')}${changes.length > 5 ? '; …' : ''}.`,
-        ),
-      ]
 
 const note = ({ changes }: Fitting, change: string): void => {
   if (changes.length < mostChanges) changes.push(change.slice(0, 200))
 }
 
 function fit(value: Json | undefined, at: string, fitting: Fitting): JsonObject {
-  fitting.nodes += 1
+  const { budget } = fitting
+  budget.nodes -= 1
   if (value === true || value === undefined) return {}
-  if (!isObject(value) || fitting.nodes > mostNodes || at.split('/').length > deepest) {
+  const isSpent = budget.nodes < 0 || budget.characters < 0
+  fitting.isCut ||= isSpent
+  if (!isObject(value) || isSpent || fitting.depth >= deepest) {
     note(fitting, `what stands at ${at} cannot be said and allows anything`)
     return {}
   }
-  if (typeof value.$ref === 'string') return fitReference(value, value.$ref, { at, fitting })
-  return fitNode(merged(value, at, fitting), at, fitting)
+  fitting.depth += 1
+  const fitted =
+    typeof value.$ref === 'string' ? fitReference(value, value.$ref, { at, fitting }) : fitNode(merged(value, at, fitting), at, fitting)
+  fitting.depth -= 1
+  return fitted
 }
 
 function fitReference(
@@ -85,11 +97,12 @@ function fitReference(
   { at, fitting }: { readonly at: string; readonly fitting: Fitting },
 ): JsonObject {
   const description = typeof node.description === 'string' ? { description: node.description } : {}
+  fitting.budget.characters -= reference.length + (description.description?.length ?? 0)
   if (fitting.definitions.has(reference) && !fitting.looping.has(reference)) return { $ref: `#/$defs/${nameOf(reference)}`, ...description }
   const target = fitting.definitions.get(reference)
   const depth = fitting.unrolled.get(reference) ?? 0
   if (target === undefined || depth >= mostUnrolled) {
-    note(fitting, `${reference} at ${at} ${target === undefined ? 'leads nowhere' : 'is recursive'} and allows anything`)
+    note(fitting, `${reference.slice(0, 100)} at ${at} ${target === undefined ? 'leads nowhere' : 'is recursive'} and allows anything`)
     return description
   }
   fitting.unrolled.set(reference, depth + 1)
@@ -106,6 +119,9 @@ function merged({ allOf, ...node }: JsonObject, at: string, fitting: Fitting): J
     .map(part => followed(part, fitting))
     .filter(isObject)
   note(fitting, `allOf at ${at} became one schema`)
+  // The same definition may be a part of many schemas, and is copied into each.
+  for (const part of parts) fitting.budget.nodes -= sizeOfPart(part)
+  if (fitting.budget.nodes < 0) return node
   const required = [node, ...parts].flatMap(part => list(part.required))
   return {
     // Read from the end, so that the first to name a keyword wins.
@@ -116,6 +132,9 @@ function merged({ allOf, ...node }: JsonObject, at: string, fitting: Fitting): J
     ...(required.length > 0 && { required }),
   }
 }
+
+const sizeOfPart = ({ properties, required, ...rest }: JsonObject): number =>
+  1 + Object.keys(rest).length + (isObject(properties) ? Object.keys(properties).length : 0) + list(required).length
 
 const followed = (part: Json, { definitions }: Fitting): Json | undefined =>
   isObject(part) && typeof part.$ref === 'string' ? definitions.get(part.$ref) : part
@@ -131,15 +150,34 @@ function fitNode(node: JsonObject, at: string, fitting: Fitting): JsonObject {
   const entries = Object.entries(typed(untupled(node, at, fitting))).flatMap(
     ([key, value]): readonly (readonly [string, Json | undefined])[] => {
       const reader = keywords.get(key)
+      if (!inner.has(key)) fitting.budget.characters -= key.length + lengthOf(value)
       if (reader) return reader(value, `${at}/${key}`, fitting)
       if (keptAsIs(key, value, fitting)) return [[key, value]]
       if (annotations.has(key)) return []
       if (tellable.has(key)) told.push(`${key}: ${JSON.stringify(value)}`)
-      note(fitting, tellable.has(key) ? `${key} at ${at} is told in the description` : `${key} at ${at} was left out`)
+      note(fitting, tellable.has(key) ? `${key} at ${at} is told in the description` : `${key.slice(0, 100)} at ${at} was left out`)
       return []
     },
   )
   return finished(Object.fromEntries(entries), told, { at, fitting })
+}
+
+/** Keywords that hold schemas, each of which is accounted for where it is fitted. */
+const inner: ReadonlySet<string> = new Set([
+  'properties',
+  'items',
+  'prefixItems',
+  'anyOf',
+  'oneOf',
+  'additionalProperties',
+  '$defs',
+  'definitions',
+])
+
+/** Characters of a value that is written as it stands. */
+const lengthOf = (value: Json | undefined): number => {
+  if (typeof value === 'string') return value.length
+  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 0
 }
 
 function keptAsIs(key: string, value: Json | undefined, { rules }: Fitting): boolean {
@@ -215,7 +253,12 @@ const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
 ])
 
 const fitProperties = (value: JsonObject, at: string, fitting: Fitting): JsonObject =>
-  Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fit(each, `${at}/${name.slice(0, 60)}`, fitting)]))
+  Object.fromEntries(
+    Object.entries(value).map(([name, each]) => {
+      fitting.budget.characters -= name.length
+      return [name, fit(each, `${at}/${name.slice(0, 60)}`, fitting)]
+    }),
+  )
 
 /** Only values of a kind that the target takes; none left: the enum goes, and is told. */
 function fitEnum(values: readonly Json[], at: string, fitting: Fitting): readonly (readonly [string, Json])[] {
@@ -245,47 +288,3 @@ function finished(
 }
 
 const isKind = ({ type }: JsonObject, kind: string): boolean => type === kind || (Array.isArray(type) && type.includes(kind))
-
-function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
-  const found = new Map<string, Json>([['#', schema]])
-  for (const holder of ['$defs', 'definitions'] as const) {
-    const defs = schema[holder]
-    if (isObject(defs))
-      for (const [name, each] of Object.entries(defs)) if (each !== undefined) found.set(`#/${holder}/${escaped(name)}`, each)
-  }
-  return found
-}
-
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
-const nameOf = (address: string): string => address.slice(address.lastIndexOf('/') + 1)
-
-/** Definitions from which a chain of references leads back to themselves. */
-function loopsIn(definitions: ReadonlyMap<string, Json>): ReadonlySet<string> {
-  const leads = new Map([...definitions].map(([address, each]) => [address, referencesIn(each)]))
-  const reaches = (from: string): ReadonlySet<string> => {
-    const seen = new Set<string>()
-    const left = [...(leads.get(from) ?? [])]
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      if (seen.has(next)) continue
-      seen.add(next)
-      left.push(...(leads.get(next) ?? []))
-    }
-    return seen
-  }
-  return new Set([...definitions.keys()].filter(address => reaches(address).has(address)))
-}
-
-/** With a list of its own instead of calling itself, since a client decides how deep its schema goes. */
-function referencesIn(schema: Json): readonly string[] {
-  const found: string[] = []
-  const left: (Json | undefined)[] = [schema]
-  for (let seen = 0; left.length > 0 && seen < mostNodes; seen++) {
-    const next = left.pop()
-    if (Array.isArray(next)) for (const each of next as readonly Json[]) left.push(each)
-    else if (isObject(next)) {
-      if (typeof next.$ref === 'string') found.push(next.$ref)
-      for (const each of Object.values(next)) left.push(each)
-    }
-  }
-  return found
-}

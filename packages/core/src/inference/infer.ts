@@ -2,6 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
 import type { TermsBook } from '../access/terms.ts'
 import type { Brain } from '../brain/brain.ts'
+import type { SchemaCache } from '../dialects/fit-schemas.ts'
 import type { Won } from '../execution/call.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
@@ -67,6 +68,8 @@ export interface Engine {
   readonly onOwnAnswer?: ((candidate: Candidate, header: (name: string) => string | undefined) => void) | undefined
   /** Credit has gone down, or did not suffice, of a workspace that reloads it. */
   readonly onSpent?: ((workspaceId: string) => void) | undefined
+  /** Schemas as providers take them, of the last requests. */
+  readonly schemas: SchemaCache
   readonly leases: Leases
   readonly retention: Retention
   /** Absent: nobody else is told what is learned. */

@@ -1,6 +1,8 @@
 import type { Caller } from '../access/caller.ts'
 import type { Terms, TermsBook } from '../access/terms.ts'
+import { makeSchemaFitter, type SchemaCache } from '../dialects/fit-schemas.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { originalOf, remember } from '../protocol/original.ts'
 import type { Credential } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Demands } from '../routing/needs.ts'
@@ -24,7 +26,15 @@ interface Bound {
 export async function underOwnTerms(house: Engine, asked: InferenceRequest, caller: Caller): Promise<Bound> {
   const terms = house.terms.fresh(caller.workspaceId) ?? (await readTerms(house.terms, caller.workspaceId))
   const request = withDefaults(asked, terms, house)
-  return { engine: underTerms(house, terms), terms, request: house.prepare ? await house.prepare(request, caller) : request }
+  const prepared = house.prepare ? await house.prepare(request, caller) : request
+  return { engine: underTerms(house, terms), terms, request: withSchemas(prepared, house.schemas) }
+}
+
+/** All attempts of the request share one budget for schemas; one without any needs none. */
+function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRequest {
+  const { tools, text } = request.prompt
+  if ((tools === undefined || tools.length === 0) && text?.format?.type !== 'json_schema') return request
+  return remember({ ...request, schemas: makeSchemaFitter(cache) }, originalOf(request))
 }
 
 /** The engine as the workspace's terms bind it: the very same where they say nothing of whom to ask. */

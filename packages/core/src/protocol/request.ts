@@ -1,5 +1,6 @@
 import type { CachePoint, Item, Native } from './item.ts'
 import type { DataPolicyDemand } from './provider-facts.ts'
+import type { SchemaFitter } from './schemas.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
 /** What a client asks for, in the one language that everything inside speaks. */
@@ -13,6 +14,8 @@ export interface InferenceRequest {
   readonly headers?: { readonly dialect: DialectName; readonly values: Readonly<Record<string, string>> }
   /** `gateway.metadata`: up to 16 strings, kept in the request log, never sent to a provider. */
   readonly metadata?: Readonly<Record<string, string>>
+  /** Fits the schemas of tools and of the answer, for all attempts. Set by the gateway; absent: each encoding has a budget of its own. */
+  readonly schemas?: SchemaFitter
 }
 
 /** Fields keep the spelling and the ranges of the API's create-response table (§2.1). */

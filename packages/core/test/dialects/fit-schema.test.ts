@@ -1,8 +1,10 @@
 import Ajv from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitSchema, schemaWarnings } from '../../src/dialects/schema.ts'
-import { type SchemaTarget, schemaRules } from '../../src/dialects/schema-rules.ts'
+import { schemaWarnings } from '../../src/dialects/fit-schemas.ts'
+import { fitSchema } from '../../src/dialects/schema.ts'
+import { schemaRules } from '../../src/dialects/schema-rules.ts'
+import type { SchemaTarget } from '../../src/protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
 
 const targets = Object.keys(schemaRules) as readonly SchemaTarget[]
@@ -92,7 +94,7 @@ describe.each(cases)('$name for $target', ({ schema, target }) => {
 
   test('holds only what the target takes', () => expect(faultsOf(fitted.schema, target)).toEqual([]))
   test('is left alone when it is fitted again', () =>
-    expect(fitSchema(fitted.schema, target)).toEqual({ schema: fitted.schema, changes: [] }))
+    expect(fitSchema(fitted.schema, target)).toEqual({ schema: fitted.schema, changes: [], isCut: false }))
   test('is a schema', () => expect(() => new Ajv({ strict: false, validateFormats: false }).compile(fitted.schema)).not.toThrow())
   test('was not touched itself', () => expect(JSON.stringify(schema)).toBe(before))
 })
@@ -100,7 +102,7 @@ describe.each(cases)('$name for $target', ({ schema, target }) => {
 const fit = (schema: JsonObject, target: SchemaTarget = 'messages') => fitSchema(schema, target)
 
 test('what every target takes goes as it is, and nothing is said', () => {
-  for (const target of targets) expect(fit(corpus.plain ?? {}, target)).toEqual({ schema: corpus.plain, changes: [] })
+  for (const target of targets) expect(fit(corpus.plain ?? {}, target)).toEqual({ schema: corpus.plain, changes: [], isCut: false })
 })
 
 test('a limit that cannot be enforced is told to the model, and to the caller', () => {

@@ -6,6 +6,7 @@ import type { Terms } from '../../src/access/terms.ts'
 import type { Contender } from '../../src/brain/belief.ts'
 import { type Brain, createBrain } from '../../src/brain/brain.ts'
 import type { Attempt } from '../../src/brain/port.ts'
+import { makeSchemaCache } from '../../src/dialects/fit-schemas.ts'
 import { keepFlights } from '../../src/inference/flights.ts'
 import type { Engine, Live } from '../../src/inference/infer.ts'
 import { keepLeases } from '../../src/inference/leases.ts'
@@ -83,6 +84,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       transport: webTransport(),
       ring: makeKeyRing(() => [new Uint8Array(32).fill(1)]),
       live,
+      schemas: makeSchemaCache(),
       leases: keepLeases({ live, counters: storage.counters, clock, logger: quiet }),
       retention: { look: () => {}, flush: async () => {} },
       pending: new Set(),

@@ -1,9 +1,10 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
 import { unsupported } from '../quirks.ts'
-import { fitSchema, schemaWarnings } from '../schema.ts'
 import { nameOf } from './wire.ts'
 
 // The shape of the answer: a schema that the host enforces, a tool that the model must call with it, or words.
@@ -19,20 +20,25 @@ export interface WrittenFormat {
 
 type JsonSchema = Extract<TextFormat, { type: 'json_schema' }>
 
-/** `canDemand`: a tool call can be demanded of the model. */
-export function writeFormat({ text, tools = [] }: Prompt, quirks: Quirks, canDemand: boolean): WrittenFormat {
+interface FormatContext {
+  /** A tool call can be demanded of the model. */
+  readonly canDemand: boolean
+  readonly schemas: SchemaFitter
+}
+
+export function writeFormat({ text, tools = [] }: Prompt, quirks: Quirks, { canDemand, schemas }: FormatContext): WrittenFormat {
   const format = text?.format
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   if (format.type === 'json_object') return { fields: {}, instruction: 'Answer with one JSON object, and with nothing else.', warnings: [] }
   const { json_schema: way = 'tool', json_schema_without_tools: alone } = quirks
   const isBeside = alone === true && tools.some(({ type }) => type === 'function')
-  if (way === 'native' && !isBeside) return enforced(format)
+  if (way === 'native' && !isBeside) return enforced(format, schemas)
   const names = new Set(tools.map(tool => (tool.type === 'function' ? nameOf(tool.name) : '')))
   return way === 'tool' && canDemand && format.schema.type === 'object' ? byTool(format, names) : inWords(format)
 }
 
-function enforced({ name, schema, description }: JsonSchema): WrittenFormat {
-  const fit = fitSchema(schema, 'bedrock')
+function enforced({ name, schema, description }: JsonSchema, schemas: SchemaFitter): WrittenFormat {
+  const fit = schemas.fit(schema, 'bedrock')
   const jsonSchema = { schema: JSON.stringify(fit.schema), name: nameOf(name), ...(description && { description }) }
   return {
     fields: { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } },

@@ -5,6 +5,7 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
+import { makeSchemaFitter } from '../fit-schemas.ts'
 import { objectIn } from '../json.ts'
 import { unsupported } from '../quirks.ts'
 import { cacheMarks } from './cache.ts'
@@ -22,7 +23,7 @@ import { complaintOf, dialect, nameOf } from './wire.ts'
 /** Model and delivery stand in the address, so the body names neither. */
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { prompt } = request
-  const said = compose(prompt, offer, quirks)
+  const said = compose(request, offer, quirks)
   const { inferenceConfig, tier, fields, warnings } = writeSettings(request, offer, { quirks, thinking: said.thinking })
   const own = { ...said.fields, ...fields, ...betasOf(request, quirks) }
   const body: JsonObject = {
@@ -48,13 +49,13 @@ interface Composed {
 }
 
 /** What is said to the model, and how it may answer. */
-function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Composed {
+function compose({ prompt, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): Composed {
   const marks = cacheMarks(prompt, quirks)
   const conversation = writeConversation(prompt.input, marks)
   const thinking = writeThinking({ prompt, offer, quirks, isUnthought: conversation.isUnthought })
   const canDemand = quirks.no_forced_tools !== true && thinking.rules !== 'thinking'
-  const format = writeFormat(prompt, quirks, canDemand)
-  const tools = writeTools(prompt, quirks, { conversation, answer: format.answer, canDemand, marks })
+  const format = writeFormat(prompt, quirks, { canDemand, schemas })
+  const tools = writeTools(prompt, quirks, { conversation, answer: format.answer, canDemand, marks, schemas })
   const told = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
   const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...told]
   // Where nobody but the system speaks, the user says it: there must be something to answer.
@@ -129,8 +130,8 @@ export const bedrockProvider: ProviderDialect = {
   decodeFailure,
   frames: readEventStream,
   counting: {
-    encodeRequest({ prompt }, offer, quirks) {
-      const { body, warnings } = compose(prompt, offer, quirks)
+    encodeRequest(request, offer, quirks) {
+      const { body, warnings } = compose(request, offer, quirks)
       const { messages, system, toolConfig } = body
       return { body: { input: { converse: { messages, system, toolConfig } } }, warnings }
     },

@@ -1,10 +1,11 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { FunctionTool, Prompt, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
 import { type Encoded, unsupported } from '../quirks.ts'
-import { fitSchema, schemaWarnings } from '../schema.ts'
 import type { CacheMarks } from './cache.ts'
 import type { WrittenFormat } from './format.ts'
 import type { Conversation } from './items.ts'
@@ -27,11 +28,12 @@ interface Around {
   /** A tool call can be demanded of the model. */
   readonly canDemand: boolean
   readonly marks: CacheMarks
+  readonly schemas: SchemaFitter
 }
 
 export function writeTools(prompt: Prompt, quirks: Quirks, around: Around): WrittenTools {
   const { tool_choice: choice } = prompt
-  const { specs, warnings } = specsOf(prompt, quirks, around.marks)
+  const { specs, warnings } = specsOf(prompt, quirks, around)
   const isOffering = specs.length > 0 && choice !== 'none'
   const written = around.answer
     ? answering(prompt, isOffering ? specs : [], around.answer)
@@ -46,7 +48,7 @@ type Specs = readonly JsonObject[]
 function specsOf(
   { tools = [], tool_choice }: Prompt,
   quirks: Quirks,
-  marks: CacheMarks,
+  { marks, schemas }: Around,
 ): { readonly specs: Specs; readonly warnings: readonly Warning[] } {
   const allowed = allowedIn(tool_choice)
   const warnings: Warning[] = []
@@ -57,18 +59,22 @@ function specsOf(
       return []
     }
     if (allowed && !allowed.names.has(tool.name)) return []
-    const written = writeTool(tool, param, quirks)
+    const written = writeTool(tool, param, { quirks, schemas })
     warnings.push(...written.warnings)
     return [written.body, ...marks.after(tool.cache)]
   })
   return { specs, warnings }
 }
 
-function writeTool({ name, description = '', parameters, strict }: FunctionTool, param: string, quirks: Quirks): Encoded {
+function writeTool(
+  { name, description = '', parameters, strict }: FunctionTool,
+  param: string,
+  { quirks, schemas }: { readonly quirks: Quirks; readonly schemas: SchemaFitter },
+): Encoded {
   const schema: JsonObject = parameters ? { ...parameters, type: 'object' } : { type: 'object', properties: {} }
   const isRefused = strict === true && quirks.refuses?.includes('strict') === true
   const isStrict = strict === true && !isRefused
-  const fit = isStrict ? fitSchema(schema, 'bedrock') : { schema, changes: [] }
+  const fit = isStrict ? schemas.fit(schema, 'bedrock', parameters) : { schema, changes: [] }
   const toolSpec = {
     name: nameOf(name),
     ...(description.trim() !== '' && { description }),

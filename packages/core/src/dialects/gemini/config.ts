@@ -1,9 +1,10 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
 import { type Encoded, unsupported } from '../quirks.ts'
-import { fitSchema, schemaWarnings } from '../schema.ts'
 
 // `generationConfig`: the settings of an answer, and its shape.
 
@@ -81,14 +82,14 @@ export interface WrittenFormat {
 
 const json = { responseMimeType: 'application/json' }
 
-export function writeFormat({ text, tools = [] }: Prompt, quirks: Quirks): WrittenFormat {
+export function writeFormat({ text, tools = [] }: Prompt, quirks: Quirks, schemas: SchemaFitter): WrittenFormat {
   const format = text?.format
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   const beside = quirks.json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
   const inWords = beside || (quirks.json_schema !== undefined && quirks.json_schema !== 'native')
   if (inWords) return { fields: {}, instruction: wordsFor(format), warnings: [beside ? notBeside : notEnforced] }
   if (format.type === 'json_object') return { fields: json, warnings: [] }
-  const fit = fitSchema(format.schema, 'gemini')
+  const fit = schemas.fit(format.schema, 'gemini')
   return { fields: { ...json, responseJsonSchema: fit.schema }, warnings: schemaWarnings('text.format.schema', fit) }
 }
 

@@ -4,6 +4,7 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
+import { makeSchemaFitter } from '../fit-schemas.ts'
 import { cachePoints, oneWarning } from '../marks.ts'
 import { dropRefused, unsupported } from '../quirks.ts'
 import { heedRouting } from '../tier.ts'
@@ -18,9 +19,9 @@ import { dialect } from './wire.ts'
 
 /** The model and whether to stream stand in the address: a field that is not known in the body is refused. */
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
-  const { prompt } = request
+  const { prompt, schemas = makeSchemaFitter() } = request
   const names = namesIn(prompt)
-  const format = writeFormat(prompt, quirks)
+  const format = writeFormat(prompt, quirks, schemas)
   const words = [prompt.instructions, format.instruction].filter(text => text !== undefined)
   const today = isOfToday(quirks)
   const manner: Manner = {
@@ -31,7 +32,7 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
     refuses: { file: quirks.files === false, audio: quirks.audio === false },
   }
   const { contents, systemInstruction, warnings } = writeContents(prompt.input, words, manner)
-  const tools = writeTools(prompt, quirks, names)
+  const tools = writeTools(prompt, quirks, { names, schemas })
   const thinking = writeThinking(prompt, quirks)
   const settled = settle(request, offer, quirks)
   const { service_tier: tier, ...settings } = settled.body

@@ -1,29 +1,44 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { FunctionTool, Prompt, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
 import { unsupported } from '../quirks.ts'
-import { fitSchema, schemaWarnings } from '../schema.ts'
 import type { Names } from './names.ts'
 import { dialect } from './wire.ts'
 
 // Tools, and the choice among them.
+
+export interface ToolContext {
+  readonly names: Names
+  readonly schemas: SchemaFitter
+}
 
 export interface WrittenTools {
   readonly fields: JsonObject
   readonly warnings: readonly Warning[]
 }
 
-export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks, names: Names): WrittenTools {
+export function writeTools(
+  { tools = [], tool_choice, parallel_tool_calls }: Prompt,
+  quirks: Quirks,
+  { names, schemas }: ToolContext,
+): WrittenTools {
   const warnings: Warning[] = []
+  const fitted = (schema: JsonObject, param: string): JsonObject => {
+    const fit = schemas.fit(schema, 'gemini')
+    warnings.push(...schemaWarnings(param, fit))
+    return fit.schema
+  }
   const functions: JsonObject[] = []
   const others: JsonObject[] = []
   let strict = false
   for (const [at, tool] of tools.entries()) {
     const param = `tools[${at}]`
     if (tool.type === 'function') {
-      functions.push(writeTool(tool, names, schema => fitted(schema, `${param}.parameters`, warnings)))
+      functions.push(writeTool(tool, names, schema => fitted(schema, `${param}.parameters`)))
       const refused = tool.strict === true && quirks.refuses?.includes('strict')
       if (refused) warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
       strict ||= tool.strict === true && !refused
@@ -37,12 +52,6 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
     warnings.push(unsupported('parallel_tool_calls', 'Several tool calls at once cannot be forbidden here; there may be more than one.'))
   const config = functions.length > 0 ? writeChoice({ choice: tool_choice, strict, names }, quirks, warnings) : undefined
   return { fields: { tools: written, ...(config && { toolConfig: config }) }, warnings }
-}
-
-function fitted(schema: JsonObject, param: string, warnings: Warning[]): JsonObject {
-  const fit = fitSchema(schema, 'gemini')
-  warnings.push(...schemaWarnings(param, fit))
-  return fit.schema
 }
 
 function writeTool({ name, description, parameters }: FunctionTool, { sent }: Names, fit: (schema: JsonObject) => JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { fitSchema, schemaWarnings } from '../schema.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
 import { safeName } from './names.ts'
 import { originalBody } from './wire.ts'
 import { type Writing, warn } from './writing.ts'
@@ -39,7 +39,7 @@ export function writeFormat({ text, tools = [], tool_choice }: Prompt, canForce:
 }
 
 function native({ schema, description }: Schema, writing: Writing): JsonObject {
-  const fitted = fitSchema(schema, 'messages')
+  const fitted = writing.schemas.fit(schema, 'messages')
   writing.warnings.push(...schemaWarnings('text.format.schema', fitted))
   const told = description !== undefined && fitted.schema.description === undefined ? { description } : {}
   return { type: 'json_schema', schema: { ...fitted.schema, ...told } }

@@ -4,6 +4,7 @@ import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
+import { makeSchemaFitter } from '../fit-schemas.ts'
 import { dropRefused, extend } from '../quirks.ts'
 import { heedRouting } from '../tier.ts'
 import { fits, fitsEffort } from './fits.ts'
@@ -24,7 +25,7 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
   const { body, warnings, reading } =
     said?.dialect === dialect && fits(said.body, offer, quirks)
       ? { body: withoutOurs(said.body), warnings: [], reading: {} }
-      : compose(request.prompt, offer, quirks)
+      : compose(request, offer, quirks)
   const addressed = { ...quirks.fixed_fields, ...body, model: offer.provider_model_id, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
   const bent = dropRefused(withTier(heeded, quirks), quirks, spelled)
@@ -50,8 +51,12 @@ function headersOf({ headers }: InferenceRequest): Readonly<Record<string, strin
   return { 'anthropic-version': version, ...Object.fromEntries(own) }
 }
 
-function compose(prompt: Prompt, offer: Offer, quirks: Quirks): Required<Omit<EncodedRequest, 'headers'>> {
-  const writing = startWriting(prompt, quirks)
+function compose(
+  { prompt, schemas = makeSchemaFitter() }: InferenceRequest,
+  offer: Offer,
+  quirks: Quirks,
+): Required<Omit<EncodedRequest, 'headers'>> {
+  const writing = startWriting(prompt, quirks, schemas)
   const { thinking, effort, max_tokens, warnings } = writeThinking(prompt, offer, quirks)
   writing.warnings.push(...warnings)
   const canForce = !quirks.no_forced_tools && thinking?.type !== 'enabled'

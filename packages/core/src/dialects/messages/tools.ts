@@ -1,8 +1,8 @@
 import { pathOf } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
-import { fitSchema, schemaWarnings } from '../schema.ts'
 import type { WrittenFormat } from './format.ts'
 import { dialect, originalBody } from './wire.ts'
 import { lose, mark, marked, nameOf, type Writing, warn } from './writing.ts'
@@ -54,7 +54,7 @@ function writeTool(tool: Tool, param: string, writing: Writing): JsonObject | un
 function writeFunction({ name, description, parameters, strict }: FunctionTool, param: string, writing: Writing): JsonObject {
   const given: JsonObject = { type: 'object', ...(parameters ?? { properties: {} }) }
   const isHeld = strict === true && !writing.quirks.refuses?.includes('strict')
-  const fitted = isHeld ? fitSchema(given, 'messages') : undefined
+  const fitted = isHeld ? writing.schemas.fit(given, 'messages', parameters) : undefined
   if (fitted) writing.warnings.push(...schemaWarnings(`${param}.parameters`, fitted))
   return {
     name: nameOf(name, writing),

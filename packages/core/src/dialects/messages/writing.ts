@@ -2,6 +2,7 @@ import type { CachePoint } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../quirks.ts'
 import { safeName } from './names.ts'
@@ -11,6 +12,7 @@ import { dialect } from './wire.ts'
 
 export interface Writing {
   readonly quirks: Quirks
+  readonly schemas: SchemaFitter
   readonly warnings: Warning[]
   /** Tool names as sent → as the caller knows them, for those that differ. */
   readonly toolNames: Map<string, string>
@@ -21,8 +23,9 @@ export interface Writing {
 const mostPoints = 4
 
 /** A mark on the body itself is one of the few, too. */
-export const startWriting = ({ native }: Prompt, quirks: Quirks): Writing => ({
+export const startWriting = ({ native }: Prompt, quirks: Quirks, schemas: SchemaFitter): Writing => ({
   quirks,
+  schemas,
   warnings: [],
   toolNames: new Map(),
   points: native?.dialect === dialect && native.body.cache_control ? mostPoints - 1 : mostPoints,

@@ -1,0 +1,116 @@
+import type { Warning } from '../protocol/response.ts'
+import type { FittedSchema, SchemaFitter, SchemaTarget } from '../protocol/schemas.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { unsupported } from './quirks.ts'
+import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
+
+// Schemas of a request → as its providers take them, within one budget; fits are kept for later requests.
+
+/** What all schemas of one request may come to, written out, over all its attempts. */
+export const schemaLimits = { nodes: 60_000, characters: 4_000_000 } as const
+
+/** What a cache holds. A schema with a longer text is fitted anew each time. */
+const maxEntries = 1_000
+const maxCharacters = 8_000_000
+const maxText = 64_000
+
+interface Fit extends FittedSchema {
+  /** What it takes of a budget. */
+  readonly cost: SchemaBudget
+}
+
+/** Fits by the language and the text of the schema: the whole text, since a digest could be made to meet another's. */
+export interface SchemaCache {
+  get(key: string): Fit | undefined
+  set(key: string, fit: Fit): void
+}
+
+/** Bounded in entries and in characters; the entry that was used longest ago goes first. */
+export function makeSchemaCache(): SchemaCache {
+  const kept = new Map<string, Fit>()
+  let characters = 0
+  const sizeOf = (key: string, { cost }: Fit): number => key.length + cost.characters + cost.nodes * charactersPerNode
+  const drop = (key: string, fit: Fit): void => {
+    kept.delete(key)
+    characters -= sizeOf(key, fit)
+  }
+  return {
+    get(key) {
+      const fit = kept.get(key)
+      if (!fit) return undefined
+      kept.delete(key)
+      kept.set(key, fit)
+      return fit
+    },
+    set(key, fit) {
+      const known = kept.get(key)
+      if (known) drop(key, known)
+      kept.set(key, fit)
+      characters += sizeOf(key, fit)
+      for (const [oldest, each] of kept) {
+        if (kept.size <= maxEntries && characters <= maxCharacters) break
+        drop(oldest, each)
+      }
+    },
+  }
+}
+
+/** Braces, keywords and commas around a place of a schema. */
+const charactersPerNode = 40
+
+/** For one request. Without a cache it knows only what it fitted itself. */
+export function makeSchemaFitter(cache?: SchemaCache): SchemaFitter {
+  const left: SchemaBudget = { ...schemaLimits }
+  const fitted = new Map<SchemaTarget, Map<JsonObject, FittedSchema>>()
+  return {
+    fit(schema, target, source = schema) {
+      const ofTarget = fitted.get(target) ?? new Map<JsonObject, FittedSchema>()
+      fitted.set(target, ofTarget)
+      const known = ofTarget.get(source)
+      if (known) return known
+      const fit = fitWithin(left, cache, { schema, target })
+      ofTarget.set(source, fit)
+      return fit
+    },
+  }
+}
+
+interface Asked {
+  readonly schema: JsonObject
+  readonly target: SchemaTarget
+}
+
+function fitWithin(left: SchemaBudget, cache: SchemaCache | undefined, { schema, target }: Asked): FittedSchema {
+  const text = cache && JSON.stringify(schema)
+  const key = text === undefined || text.length > maxText ? undefined : `${target} ${text}`
+  const known = key === undefined ? undefined : cache?.get(key)
+  if (known && known.cost.nodes <= left.nodes && known.cost.characters <= left.characters) {
+    spend(left, known.cost)
+    return known
+  }
+  const start = { nodes: Math.min(left.nodes, maxSchemaNodes), characters: left.characters }
+  const budget = { ...start }
+  const { isCut, ...fit } = fitSchema(schema, target, budget)
+  const cost = { nodes: start.nodes - budget.nodes, characters: start.characters - budget.characters }
+  spend(left, cost)
+  // What other schemas of the request left no room for may fit the next time.
+  const isWhole = !isCut || start.nodes === maxSchemaNodes
+  if (key !== undefined && isWhole && start.characters - cost.characters >= 0) cache?.set(key, { ...fit, cost })
+  return fit
+}
+
+function spend(left: SchemaBudget, { nodes, characters }: SchemaBudget): void {
+  left.nodes = Math.max(left.nodes - nodes, 0)
+  left.characters = Math.max(left.characters - characters, 0)
+}
+
+/** One warning for all that was changed in the schema at `param`. */
+export const schemaWarnings = (param: string, { changes }: FittedSchema): readonly Warning[] =>
+  changes.length === 0
+    ? []
+    : [
+        unsupported(
+          param,
+          `The schema at \`${param}\` was changed to fit: ${changes.slice(0, 5).join('; ')}${changes.length > 5 ? '; …' : ''}.`,
+        ),
+      ]
