@@ -52,7 +52,15 @@ test('loops are found wherever they are entered, and nothing else is taken for o
   const to = (...names: readonly string[]): JsonObject => ({ anyOf: names.map(name => ({ $ref: `#/$defs/${name}` })) })
   const schema = {
     ...to('entry'),
-    $defs: { entry: to('a', 'leaf'), a: to('b', 'leaf'), b: to('c'), c: to('a'), self: to('self'), leaf: { type: 'string' }, end: to('leaf') },
+    $defs: {
+      entry: to('a', 'leaf'),
+      a: to('b', 'leaf'),
+      b: to('c'),
+      c: to('a'),
+      self: to('self'),
+      leaf: { type: 'string' },
+      end: to('leaf'),
+    },
   }
   const { $defs } = fitSchema(schema, 'gemini').schema
   expect(Object.keys($defs as JsonObject)).toEqual(['entry', 'leaf', 'end'])
@@ -93,7 +101,9 @@ test('a definition that is a part of many schemas is paid for each time', () => 
   const wide = { type: 'object', properties: Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`w${at}`, true])) }
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, { allOf: Array(100).fill({ $ref: '#/$defs/wide' }) }])),
+    properties: Object.fromEntries(
+      Array.from({ length: 500 }, (_, at) => [`p${at}`, { allOf: Array(100).fill({ $ref: '#/$defs/wide' }) }]),
+    ),
     $defs: { wide },
   }
   expect(cpuMs(() => fitSchema(schema, 'gemini'))).toBeLessThan(3_000)
