@@ -4,6 +4,8 @@ import type { Clock } from '@signalbox/core/runtime'
 export interface FakeClock extends Clock {
   /** Moves time on and runs what falls due on the way, in order. What a timer wakes may set timers that fall due within the same move. */
   advance(milliseconds: number): Promise<void>
+  /** Sets the wall clock forward, or back, as a correction of a real one does. Timers and the monotonic clock do not notice. */
+  jump(milliseconds: number): void
   /** How many timers wait. */
   pending(): number
 }
@@ -20,6 +22,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
   const start = options.now ?? Date.UTC(2026, 0, 1)
   const timers = new Map<object, { readonly due: number; readonly run: () => void }>()
   let now = start
+  let jumped = 0
 
   const nextDue = (by: number) => {
     let next: { readonly timer: object; readonly due: number; readonly run: () => void } | undefined
@@ -29,7 +32,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
   }
 
   return {
-    now: () => now,
+    now: () => now + jumped,
     monotonic: () => now - start,
     setTimeout(run, milliseconds) {
       const timer = {}
@@ -50,6 +53,9 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
         await setImmediate()
       }
       now = Math.max(now, end)
+    },
+    jump(milliseconds) {
+      jumped += milliseconds
     },
     pending: () => timers.size,
   }

@@ -10,7 +10,13 @@ const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** The same storage and time again: another process. */
 const house = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
-  const gateway = createGateway({ providers: [], models: [], storage, logger, clock: { ...webClock(), now: () => now.ms } })
+  const gateway = createGateway({
+    providers: [],
+    models: [],
+    storage,
+    logger,
+    clock: { ...webClock(), now: () => now.ms, monotonic: () => now.ms },
+  })
   const { authenticate, workspaces } = gateway
   await workspaces.create({ id: 'w', name: 'W' })
   return { storage, authenticator: { authenticate }, keys: workspaces('w').apiKeys, workspaces, now }

@@ -40,10 +40,14 @@ const form = /^ak_[\x21-\x7e]{8,200}$/
 
 interface Cached {
   readonly caller: Caller
+  /** Of the key's record. */
+  readonly version: number
+  /** Monotonic milliseconds. */
   readonly until: number
   /** Of its workspace, as they were last seen with it. */
   terms: Terms
-  touchedAt: number
+  /** Monotonic milliseconds. */
+  touchDueAt: number
 }
 
 /** One message for every reason: a stranger learns nothing about which keys exist. */
@@ -62,20 +66,27 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
   let epoch = 0
   const unknown = new LRUCache<string, number>({ max: mostKeys })
 
-  const look = async (secret: string, now: number): Promise<Cached> => {
+  const look = async (secret: string, before: Cached | undefined): Promise<Cached> => {
     const asked = epoch
+    const beganAt = clock.monotonic()
+    const now = clock.now()
     const key = await records.named('key', await sha256(secret))
     if (!key || !isActive(key.body, now)) {
       known.delete(secret)
-      unknown.set(secret, now + 1_000)
+      unknown.set(secret, beganAt + 1_000)
       throw refused()
     }
-    const laidDown = await terms.of(key.workspaceId)
+    // Policy that was read before this process knew the key as it is now may lack what came with it, a budget above all. By versions
+    // and not by times: clocks of two processes need not agree.
+    const { workspaceId } = key
+    const laidDown = await (before?.version === key.version ? terms.of(workspaceId) : terms.readAnew(workspaceId))
     if (!laidDown) throw refused()
+    const unnotedMs = Math.abs(now - (key.usedAt ?? 0))
     const cached: Cached = {
-      until: now + cacheMs,
+      version: key.version,
+      until: beganAt + cacheMs,
       terms: laidDown,
-      touchedAt: key.usedAt ?? 0,
+      touchDueAt: before?.touchDueAt ?? beganAt + Math.max(0, touchEveryMs - unnotedMs),
       caller: callerOf(key, laidDown.workspace),
     }
     if (asked === epoch) known.set(secret, cached)
@@ -98,15 +109,16 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
     flush: uses.flush,
     async authenticate(secret) {
       if (secret === undefined) throw refused()
-      const now = clock.now()
+      const now = clock.monotonic()
       const hit = known.get(secret)
       // Malformed keys are refused without asking the store, and so for a second are those that it did not know.
-      if (!hit && (!form.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? 0) > now)) throw refused()
-      const cached = hit && hit.until > now && isBound(hit) ? hit : await look(secret, now)
-      if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= now) throw refused()
-      if (now - cached.touchedAt >= touchEveryMs) {
-        cached.touchedAt = now
-        uses.note(cached.caller.keyId, now)
+      if (!hit && (!form.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw refused()
+      const cached = hit && hit.until > now && isBound(hit) ? hit : await look(secret, hit)
+      // An expiry is a date: it goes by the wall clock.
+      if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= clock.now()) throw refused()
+      if (now >= cached.touchDueAt) {
+        cached.touchDueAt = now + touchEveryMs
+        uses.note(cached.caller.keyId, clock.now())
       }
       return cached.caller
     },

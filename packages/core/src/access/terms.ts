@@ -17,6 +17,8 @@ export interface TermsBook {
   fresh(workspaceId: string): Terms | undefined
   /** Nothing: there is no such workspace. */
   of(workspaceId: string): Promise<Terms | undefined>
+  /** The same, from a read that begins after this call. Calls that come while another read runs share the one after it. */
+  readAnew(workspaceId: string): Promise<Terms | undefined>
   /** They changed: they are read anew, and what is being read now is not kept. */
   forget(workspaceId: string): void
 }
@@ -36,6 +38,7 @@ export const mostOfAKind = 200
 
 interface Cached {
   readonly terms: Terms
+  /** Monotonic milliseconds: a wall clock that is set back must not keep them longer. */
   readonly until: number
 }
 
@@ -43,10 +46,12 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
   const known = new LRUCache<string, Cached>({ max: mostWorkspaces })
   // One reading for all who ask at once.
   const reading = new Map<string, Promise<Terms | undefined>>()
+  // Per workspace the read that begins when the running one ends.
+  const following = new Map<string, Promise<Terms | undefined>>()
 
   const fresh = (workspaceId: string): Terms | undefined => {
     const cached = known.get(workspaceId)
-    const leftMs = cached ? cached.until - clock.now() : 0
+    const leftMs = cached ? cached.until - clock.monotonic() : 0
     if (!cached || leftMs <= 0) return undefined
     // Behind the requests that come before their time is over, so that none of those after it has to wait.
     if (leftMs <= aheadMs && !reading.has(workspaceId)) void ask(workspaceId).catch(() => {})
@@ -62,7 +67,7 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
   }
   const ask = (workspaceId: string): Promise<Terms | undefined> => {
     // From before it is read: however long that takes, what is changed meanwhile is heard of in time.
-    const until = clock.now() + cacheMs
+    const until = clock.monotonic() + cacheMs
     const asked = read(workspaceId)
       .then(terms => {
         if (terms && reading.get(workspaceId) === asked) known.set(workspaceId, { terms, until })
@@ -74,8 +79,22 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
     reading.set(workspaceId, asked)
     return asked
   }
+  const askAfter = (running: Promise<Terms | undefined>, workspaceId: string): Promise<Terms | undefined> => {
+    const begin = (): Promise<Terms | undefined> => {
+      following.delete(workspaceId)
+      return ask(workspaceId)
+    }
+    const next = running.then(begin, begin)
+    following.set(workspaceId, next)
+    return next
+  }
   return {
     fresh,
+    readAnew(workspaceId) {
+      const running = reading.get(workspaceId)
+      if (!running) return ask(workspaceId)
+      return following.get(workspaceId) ?? askAfter(running, workspaceId)
+    },
     of: async workspaceId => fresh(workspaceId) ?? reading.get(workspaceId) ?? ask(workspaceId),
     forget(workspaceId) {
       known.delete(workspaceId)

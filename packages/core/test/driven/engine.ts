@@ -57,7 +57,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       createdAt: 0,
     },
     engine: {
-      terms: { fresh: () => terms, of: async () => terms, forget: () => {} },
+      terms: { fresh: () => terms, of: async () => terms, readAnew: async () => terms, forget: () => {} },
       planning: {
         providers: new Map(providers.map(provider => [provider.id, provider])),
         find: directory.find,

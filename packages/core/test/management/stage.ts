@@ -24,7 +24,7 @@ export async function stage({
     providers: [],
     models: [],
     storage,
-    clock: { ...webClock(), now: () => now.ms },
+    clock: { ...webClock(), now: () => now.ms, monotonic: () => now.ms },
     logger: { info: () => {}, warn: () => {}, error: () => {} },
     hooks: { onInvite: mail => void invited.push(mail) },
     ...options,

@@ -94,7 +94,7 @@ export function stage({ workspace, budgets = [], own = {}, engine: parts, caller
   const engine: Engine = {
     ...watched.engine,
     planning: { ...watched.engine.planning, strategy: 'order' },
-    terms: { fresh: () => terms, of: async () => terms, forget: () => {} },
+    terms: { fresh: () => terms, of: async () => terms, readAnew: async () => terms, forget: () => {} },
     ...parts,
   }
   const caller = { ...watched.caller, ...told }

@@ -30,7 +30,7 @@ export async function scene({ storage = memoryStorage(), now = { ms: Date.UTC(20
     providers: [],
     models: [],
     limits: unlimited,
-    clock: { ...webClock(), now: () => now.ms },
+    clock: { ...webClock(), now: () => now.ms, monotonic: () => now.ms },
     logger: quiet,
     ...options,
     storage: { ...storage, records: watched(storage.records, (verb, first) => note(verb, first)) },
