@@ -100,7 +100,7 @@ const view = ({ gateway }: Call, key: ByokKey) => ({
 })
 
 const isUnderWay = ({ clock }: Gateway, { updatedAt, lastValidatedAt = 0 }: ByokKey): boolean =>
-  clock.now() < Math.max(updatedAt, lastValidatedAt) + heardMs
+  Math.abs(clock.now() - Math.max(updatedAt, lastValidatedAt)) < heardMs
 
 export const byokKeySchemas = (ByokKey = byokKey()) => ({
   CreateByokKey: createByokKey(),

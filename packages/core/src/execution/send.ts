@@ -72,6 +72,7 @@ export async function send(call: Call, { transport, clock, onHeadroom }: SendPor
       body,
       transport,
       now: clock.now(),
+      monotonic: clock.monotonic(),
       signal: call.signal,
     })
     if (proof) await proof

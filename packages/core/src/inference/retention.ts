@@ -30,10 +30,10 @@ const mostRecords = 100
 const idleAtOnce = 200
 
 export function keepRetention({ storage, records, clock, logger }: RetentionPorts): Retention {
-  /** When a workspace is to be looked at next. */
+  /** When a workspace is to be looked at next: monotonic milliseconds. */
   const due = new LRUCache<string, number>({ max: mostWorkspaces })
   const running = new Set<Promise<void>>()
-  let recordsDue = 0
+  let recordsDue = Number.NEGATIVE_INFINITY
 
   const inBackground = (forgetting: Promise<number>, ended: (gone: number) => void): void => {
     const over = forgetting
@@ -45,9 +45,10 @@ export function keepRetention({ storage, records, clock, logger }: RetentionPort
     running.add(over)
   }
   const tidy = ({ id, body }: Kept<'workspace'>, now: number): void => {
-    if ((due.get(id) ?? 0) > now) return
+    if ((due.get(id) ?? now) > now) return
     due.set(id, now + hourMs)
-    const before = now - (body.settings?.logRetentionDays ?? usualDays) * dayMs
+    // How old a row is goes by its date, and so by the wall clock.
+    const before = clock.now() - (body.settings?.logRetentionDays ?? usualDays) * dayMs
     inBackground(storage.usage.forget({ workspaceId: id, before, most: mostRows }), gone => {
       // As many as may go at once: there may be more.
       if (gone >= mostRows) due.set(id, now)
@@ -62,11 +63,11 @@ export function keepRetention({ storage, records, clock, logger }: RetentionPort
   }
   return {
     look({ workspace }) {
-      const now = clock.now()
+      const now = clock.monotonic()
       tidy(workspace, now)
       if (recordsDue > now) return
       recordsDue = now + hourMs
-      inBackground(storage.records.expire(now, mostRecords), gone => {
+      inBackground(storage.records.expire(clock.now(), mostRecords), gone => {
         if (gone >= mostRecords) recordsDue = now
       })
       inBackground(tidyIdle(now), () => {})

@@ -41,11 +41,11 @@ const mostSwept = 1_000
 export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Replies {
   let sweptAt = Number.NEGATIVE_INFINITY
   const sweep = (): void => {
-    const at = clock.now()
-    if (at < sweptAt + sweepEveryMs) return
-    sweptAt = at
+    const now = clock.monotonic()
+    if (now < sweptAt + sweepEveryMs) return
+    sweptAt = now
     storage.records
-      .expire(at, mostSwept)
+      .expire(clock.now(), mostSwept)
       .catch((error: unknown) => logger.warn({ error: String(error) }, 'Records that have run out could not be removed.'))
   }
   /** One that has run out is still there until it is removed, and holds the name. */
@@ -63,7 +63,7 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
     },
     async find({ name, fingerprint }) {
       const reply = await living(name)
-      return reply && { ...reply.body, isOther: reply.body.fingerprint !== fingerprint, ageMs: clock.now() - reply.createdAt }
+      return reply && { ...reply.body, isOther: reply.body.fingerprint !== fingerprint, ageMs: Math.abs(clock.now() - reply.createdAt) }
     },
     async keep({ name }, answer) {
       try {

@@ -51,8 +51,10 @@ export interface Authorizing {
   /** Exactly as it will be sent. */
   readonly body: string
   readonly transport: Transport
-  /** Unix milliseconds. */
+  /** Unix milliseconds: what a signature is dated with. */
   readonly now: number
+  /** Milliseconds of a clock that is never set back: what a token's age goes by. */
+  readonly monotonic: number
   readonly signal: AbortSignal
 }
 

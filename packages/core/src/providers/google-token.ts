@@ -40,7 +40,7 @@ function parse(text: string): JsonObject | undefined {
 interface Token {
   /** Nothing where the account was refused. */
   readonly value: string | undefined
-  /** Unix milliseconds from which on it is not used any more. */
+  /** Monotonic milliseconds from which on it is not used any more. */
   readonly until: number
 }
 
@@ -80,11 +80,12 @@ export function googleTokens(): (credential: Credential, account: ServiceAccount
     return held
   }
 
-  const isGood = (held: Held, secret: string, now: number): boolean => held.secret === secret && (!held.token || now < held.token.until)
+  const isGood = (held: Held, secret: string, monotonic: number): boolean =>
+    held.secret === secret && (!held.token || monotonic < held.token.until)
 
   return async function tokenFor(credential, account, call) {
     const before = known.get(credential.id)
-    const held = before && isGood(before, credential.secret, call.now) ? before : start(credential, account, call)
+    const held = before && isGood(before, credential.secret, call.monotonic) ? before : start(credential, account, call)
     try {
       return (await held.coming).value
     } catch (error) {
@@ -107,8 +108,8 @@ function endpointOf({ token_uri = '' }: ServiceAccount): string {
 const refusals: ReadonlySet<number> = new Set([400, 401, 403])
 const early = 60_000
 
-async function fetchToken(account: ServiceAccount, { transport, now, signal }: Authorizing): Promise<Token> {
-  const refused: Token = { value: undefined, until: 0 }
+async function fetchToken(account: ServiceAccount, { transport, now, monotonic, signal }: Authorizing): Promise<Token> {
+  const refused: Token = { value: undefined, until: Number.NEGATIVE_INFINITY }
   const url = endpointOf(account)
   const assertion = await sign(account, url, now)
   if (assertion === undefined) return refused
@@ -125,7 +126,7 @@ async function fetchToken(account: ServiceAccount, { transport, now, signal }: A
   if (reply.status !== 200 || typeof access_token !== 'string' || access_token === '')
     throw Object.assign(new Error(`No token came from ${tokenHost} (status ${reply.status}).`), { code: 'NO_TOKEN' })
   const seconds = typeof expires_in === 'number' && expires_in > 0 ? expires_in : 0
-  return { value: access_token, until: now + seconds * 1000 - early }
+  return { value: access_token, until: monotonic + seconds * 1000 - early }
 }
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'

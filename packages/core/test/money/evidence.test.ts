@@ -80,6 +80,20 @@ test('rows older than their workspace keeps them go, behind its requests and at 
   expect(forgotten).toHaveLength(3)
 })
 
+test('a clock that is set back by a day puts nothing off: what is too old is looked for an hour later', async () => {
+  const forgotten: unknown[] = []
+  const { engine, clock } = stage({ workspace: { billing: 'postpaid', settings: { logRetentionDays: 30 } } })
+  const usage = { ...engine.storage.usage, forget: async (input: object) => forgotten.push(input) - forgotten.length }
+  const { storage, logger } = engine
+  const retention = keepRetention({ storage: { ...storage, usage }, records: recordsOf(storage.records), clock, logger })
+  retention.look(await termsOf(engine))
+  clock.jump(-dayMs)
+  await clock.advance(3_600_000)
+  retention.look(await termsOf(engine))
+  await retention.flush()
+  expect(forgotten).toMatchObject([{ workspaceId: 'workspace' }, { before: clock.now() - 30 * dayMs }])
+})
+
 test('a store that cannot forget now is asked again in an hour, and its trouble is logged', async () => {
   const warned: unknown[] = []
   const { engine, clock } = stage()

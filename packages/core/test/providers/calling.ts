@@ -13,5 +13,6 @@ export const authorizing = (dialect: string): Authorizing => ({
   body: '{}',
   transport: () => Promise.reject(new Error('Nobody is asked.')),
   now: 0,
+  monotonic: 0,
   signal: new AbortController().signal,
 })

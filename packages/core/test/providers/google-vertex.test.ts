@@ -64,7 +64,13 @@ const transport: Transport = request => {
   return webTransport()({ ...request, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${url.pathname}` })
 }
 const start = Date.parse('2026-11-21T10:00:00Z')
-const calling = (more: Partial<Authorizing> = {}): Authorizing => ({ ...authorizing('gemini'), transport, now: start, ...more })
+const calling = (more: Partial<Authorizing> = {}): Authorizing => ({
+  ...authorizing('gemini'),
+  transport,
+  now: start,
+  monotonic: start,
+  ...more,
+})
 
 const proofs = (options: VertexOptions = { serviceAccount }) => {
   const provider = googleVertex(options)
@@ -98,10 +104,13 @@ describe('a service account', () => {
     expect(reached.at(-1)).toBe('https://oauth2.googleapis.com')
   })
 
-  test('keeps its token until a minute before it ends', async () => {
+  test.each([0, -3600, 3600])('keeps its token until a minute before it ends, also where the clock is set %i s forward', async jump => {
     tokens(3600)
     const prove = proofs()
-    const at = async (seconds: number) => (await prove({ now: start + seconds * 1000 })).authorization
+    const at = async (seconds: number) => {
+      const now = start + (seconds + (seconds > 0 ? jump : 0)) * 1000
+      return (await prove({ now, monotonic: start + seconds * 1000 })).authorization
+    }
     expect([await at(0), await at(3539), await at(3540), await at(3541)]).toEqual([
       'Bearer ya29.1',
       'Bearer ya29.1',

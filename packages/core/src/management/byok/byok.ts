@@ -87,7 +87,7 @@ function listenForTiers({ vault, register, records, tiersOf, clock, inBackground
     const tier = known && tierHeard(heard, tiersOf(known.body.provider))
     if (!known || !isNews(known.body, withTier(known.body, tier))) return
     const { id, workspaceId } = known
-    const now = clock.now()
+    const now = clock.monotonic()
     if (now - (written.get(id) ?? Number.NEGATIVE_INFINITY) < hourMs) return
     written.set(id, now)
     inBackground('The tier of a provider key could not be noted.', () =>

@@ -51,7 +51,8 @@ async function ask({ provider, credential, check }: Asked, { transport, clock, s
   const { dialect, url } = check
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'signalbox', ...check.headers }
   const before = Object.keys(headers).length
-  await provider.authorize(headers, credential, { dialect, url: url ?? '', body: '', transport, now: clock.now(), signal })
+  const times = { now: clock.now(), monotonic: clock.monotonic() }
+  await provider.authorize(headers, credential, { dialect, url: url ?? '', body: '', transport, ...times, signal })
   if (url === undefined) return { status: Object.keys(headers).length > before ? 'valid' : 'invalid' }
   const { status, header, body } = await transport({ url, method: 'GET', headers, signal })
   if (status >= 200 && status < 300) {

@@ -14,7 +14,7 @@ const account = 'credit:w'
 async function house({ processes = 1, start = 10 } = {}) {
   const storage = memoryStorage()
   const now = { ms: 1_000_000 }
-  const clock = { ...webClock(), now: () => now.ms }
+  const clock = { ...webClock(), now: () => now.ms, monotonic: () => now.ms }
   const laments: string[] = []
   const logger = { info: () => {}, warn: () => {}, error: (_: unknown, message: string) => void laments.push(message) }
   const records = recordsOf(storage.records)
@@ -111,6 +111,20 @@ test('a reload that is not paid is asked for again after 15 minutes, as the same
     [491, 'reload:w:1'],
   ])
   expect(await scene.events()).toEqual(['reload.updated', 'reload.created'])
+})
+
+test('a clock that is set back does not hold up a reload that is not paid: it is asked for again, as the same one', async () => {
+  const scene = await house()
+  scene.seen.pay = async () => {}
+  await scene.spend(1)
+  await scene.idle()
+  scene.now.ms -= 3_600_000
+  await scene.spend(1)
+  await scene.idle()
+  expect(scene.asked.map(({ reference }) => reference)).toEqual(['reload:w:1', 'reload:w:1'])
+  await scene.spend(1)
+  await scene.idle()
+  expect(scene.asked).toHaveLength(2)
 })
 
 test('a payment that comes late ends its reload, and the next is another one', async () => {

@@ -121,7 +121,8 @@ async function decide({ storage, records, clock }: ReloadPorts, workspaceId: str
   ])
   const { autoReload } = workspace?.body ?? {}
   if (!autoReload?.enabled || balance >= autoReload.threshold) return nothing
-  if (last && !last.body.isPaid && last.body.until > at) return nothing
+  // One that ends later than the longest wait from now was written before the clock went back, and holds nothing up.
+  if (last && !last.body.isPaid && last.body.until > at && last.body.until <= at + patienceMs) return nothing
   const { threshold, target } = autoReload
   const isSame = last && !last.body.isPaid && last.body.threshold === threshold && last.body.target === target
   const body: ReloadBody = isSame
