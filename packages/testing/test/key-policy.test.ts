@@ -39,7 +39,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
     const [here] = house.gateways as readonly [House['gateways'][0]]
     return { house, own: here.workspaces('w') }
   }
-  const bookOfKey = async ({ storage, clock }: House, budgetId: string) => bookOf(storage, `budget:${budgetId}`, clock.now())
+  const bookOfKey = async ({ storage }: House, budgetId: string) => bookOf(storage, `budget:${budgetId}`)
 
   test('a budget that came with a key pays for exactly as many requests, though another process answers them at once', async () => {
     const { house, own } = await twoHouses()
