@@ -6,6 +6,7 @@ import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { routing } from './routing/routing.ts'
+import { soak } from './soak.ts'
 import { streams } from './streams.ts'
 import { translate } from './translate.ts'
 
@@ -30,6 +31,7 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   image: { run: image, page: 'performance' },
   routing: { run: routing, page: 'routing' },
   analytics: { run: analytics, page: 'performance' },
+  soak: { run: soak },
   profile: { run: profile },
   allocations: { run: allocations },
   promoted: { run: promoted },
