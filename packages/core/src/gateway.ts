@@ -24,6 +24,7 @@ import { keepRetention } from './inference/retention.ts'
 import { keepSharing } from './inference/sharing.ts'
 import { keepByok } from './management/byok/byok.ts'
 import type { Resealed } from './management/byok/reseal.ts'
+import { boundsCheckOf } from './management/check-bounds.ts'
 import { type Identity, identityOf } from './management/identity.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
 import { keepReloads } from './management/money/reloads.ts'
@@ -155,7 +156,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
-  const register = makeRegistrar({ storage, terms, clock, ids })
+  const register = makeRegistrar({ storage, terms, checkBounds: boundsCheckOf(records), clock, ids })
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, register, terms, clock, logger, onReload, pending: engine.pending })
   const { providers } = planning

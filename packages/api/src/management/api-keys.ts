@@ -71,14 +71,23 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     ...writing('DELETE'),
     path: one,
     needs: ['keys:write'],
-    summary: 'Revoke an API key. It stops working within 60 seconds everywhere; a second time changes nothing.',
+    summary:
+      'Revoke an API key. It stops working within 60 seconds everywhere, and so do the keys made with it; a second time changes nothing.',
+    query: [
+      {
+        name: 'keep_made',
+        description: 'The keys made with it go on, below the keys above it. Default: false.',
+        values: ['true', 'false'],
+      },
+    ],
     reply: 'Acknowledgement',
+    errors: ['state_precondition_failed'],
     handler: revoke,
   },
 ]
 
 async function revoke(call: Call, { apiKeys }: Parameters<WorkspaceRoute['handler']>[1]): Promise<ApiReply> {
-  const { id } = await apiKeys.revoke(idOf(call))
+  const { id } = await apiKeys.revoke(idOf(call), { keepMade: call.query.keep_made === 'true' })
   const propagation_status = propagationOf(call.gateway)
   const message =
     propagation_status === null ? 'The key is revoked.' : 'The key is revoked, and stops working everywhere within 60 seconds.'

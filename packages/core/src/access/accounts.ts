@@ -36,6 +36,16 @@ export function periodOf(period: BudgetBody['period'], at: number): Period {
   return { start: monday, end: monday + 7 * dayMs }
 }
 
-/** The budgets that a call with this key counts against. */
-export const budgetsOf = ({ budgets }: Terms, keyId: string): readonly Kept<'budget'>[] =>
-  budgets.length === 0 ? budgets : budgets.filter(({ body }) => body.scope === 'workspace' || body.apiKeyId === keyId)
+/** A key, and the keys above it. */
+export interface KeyLine {
+  readonly keyId: string
+  readonly ancestors?: readonly { readonly keyId: string }[]
+}
+
+/** The budgets that a call with this key counts against: of its workspace, its own, and those of the keys above it. */
+export const budgetsOf = ({ budgets }: Pick<Terms, 'budgets'>, line: KeyLine): readonly Kept<'budget'>[] =>
+  budgets.length === 0 ? budgets : budgets.filter(({ body }) => body.scope === 'workspace' || isOfLine(body, line))
+
+/** Whether the budget is of the key, or of one above it. */
+export const isOfLine = ({ apiKeyId }: Pick<BudgetBody, 'apiKeyId'>, { keyId, ancestors }: KeyLine): boolean =>
+  apiKeyId !== undefined && (apiKeyId === keyId || ancestors?.some(above => above.keyId === apiKeyId) === true)

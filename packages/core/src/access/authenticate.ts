@@ -4,8 +4,8 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import { budgetsOf } from './accounts.ts'
+import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
-import type { KeyBody } from './kinds.ts'
 import type { Kept, Records } from './records.ts'
 import { isMistyped } from './secret.ts'
 import type { Terms, TermsBook } from './terms.ts'
@@ -40,8 +40,8 @@ const form = /^ak_[\x21-\x7e]{8,200}$/
 
 interface Cached {
   readonly caller: Caller
-  /** Of the key's record. */
-  readonly version: number
+  /** Of the records of the key and of those above it. */
+  readonly version: string
   /** Monotonic milliseconds. */
   readonly until: number
   /** Of its workspace, as they were last seen with it. */
@@ -76,18 +76,21 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
       unknown.set(secret, beganAt + 1_000)
       throw refused()
     }
-    // Policy that was read before this process knew the key as it is now may lack what came with it, a budget above all. By versions
-    // and not by times: clocks of two processes need not agree.
+    const above = await ancestorsOf(records, key, now)
+    if (!above) throw refused()
+    // Policy that was read before this process knew the key and those above it as they are now may lack what came with them, a
+    // budget above all. By versions and not by times: clocks of two processes need not agree.
     const { workspaceId } = key
-    const laidDown = await (before?.version === key.version ? terms.of(workspaceId) : terms.readAnew(workspaceId))
+    const version = [key, ...above].map(each => each.version).join('.')
+    const laidDown = await (before?.version === version ? terms.of(workspaceId) : terms.readAnew(workspaceId))
     if (!laidDown) throw refused()
     const unnotedMs = Math.abs(now - (key.usedAt ?? 0))
     const cached: Cached = {
-      version: key.version,
+      version,
       until: beganAt + cacheMs,
       terms: laidDown,
       touchDueAt: before?.touchDueAt ?? beganAt + Math.max(0, touchEveryMs - unnotedMs),
-      caller: callerOf(key, laidDown.workspace),
+      caller: callerOf(key, above, laidDown.workspace),
     }
     if (asked === epoch) known.set(secret, cached)
     return cached
@@ -95,11 +98,11 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
 
   /** The budgets of a key go when it is revoked: where one is gone the key may be too, and must not spend without it. */
   const isBound = (cached: Cached): boolean => {
-    const { keyId, workspaceId } = cached.caller
-    const laidDown = terms.fresh(workspaceId) ?? cached.terms
+    const { caller } = cached
+    const laidDown = terms.fresh(caller.workspaceId) ?? cached.terms
     if (laidDown === cached.terms) return true
-    const there = new Set(budgetsOf(laidDown, keyId).map(({ id }) => id))
-    if (!budgetsOf(cached.terms, keyId).every(({ id }) => there.has(id))) return false
+    const there = new Set(budgetsOf(laidDown, caller).map(({ id }) => id))
+    if (!budgetsOf(cached.terms, caller).every(({ id }) => there.has(id))) return false
     cached.terms = laidDown
     return true
   }
@@ -125,23 +128,28 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
     welcome: secret => void unknown.delete(secret),
     forget(keyId) {
       epoch += 1
-      for (const [secret, { caller }] of known.entries()) if (caller.keyId === keyId) known.delete(secret)
+      for (const [secret, { caller }] of known.entries()) if (isIn(caller, keyId)) known.delete(secret)
     },
   }
 }
 
-const callerOf = ({ id, createdAt, body }: Kept<'key'>, workspace: Kept<'workspace'>): Caller => ({
-  keyId: id,
-  keyName: body.name,
-  keyPrefix: body.prefix,
-  workspaceId: workspace.id,
-  workspaceName: workspace.body.name,
-  billing: workspace.body.billing,
-  scopes: new Set(body.scopes),
-  createdAt,
-  ...(body.limits && { limits: body.limits }),
-  ...(body.expiresAt !== undefined && { expiresAt: body.expiresAt }),
-})
+/** It is the key, or stands below it. */
+const isIn = ({ keyId, ancestors }: Caller, id: string): boolean => keyId === id || ancestors?.some(above => above.keyId === id) === true
 
-export const isActive = ({ revokedAt, expiresAt }: Pick<KeyBody, 'revokedAt' | 'expiresAt'>, now: number): boolean =>
-  revokedAt === undefined && (expiresAt === undefined || expiresAt > now)
+function callerOf(key: Kept<'key'>, above: readonly Kept<'key'>[], workspace: Kept<'workspace'>): Caller {
+  const { id, createdAt, body } = key
+  const ends = [key, ...above].flatMap(({ body: { expiresAt } }) => expiresAt ?? [])
+  return {
+    keyId: id,
+    keyName: body.name,
+    keyPrefix: body.prefix,
+    workspaceId: workspace.id,
+    workspaceName: workspace.body.name,
+    billing: workspace.body.billing,
+    scopes: new Set(body.scopes),
+    createdAt,
+    ...(body.limits && { limits: body.limits }),
+    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, ...(each.body.limits && { limits: each.body.limits }) })) }),
+    ...(ends.length > 0 && { expiresAt: Math.min(...ends) }),
+  }
+}

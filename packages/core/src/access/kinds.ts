@@ -85,6 +85,8 @@ export interface KeyBody {
   /** `rateLimitRpm` and what stands beside it. */
   readonly limits?: CallLimits
   readonly createdBy?: string
+  /** Ids of the keys above it, nearest first: the key that made it, and those above that one. Absent: there is none. */
+  readonly ancestors?: readonly string[]
   readonly expiresAt?: number
   readonly revokedAt?: number
 }

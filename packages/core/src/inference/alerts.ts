@@ -23,7 +23,7 @@ export function tellBudgets(
   const { onBudget } = hooks
   const { call, terms, at } = owing
   if (!onBudget || terms.budgets.length === 0) return undefined
-  const asked = budgetsOf(terms, call.keyId).map(async budget => {
+  const asked = budgetsOf(terms, call).map(async budget => {
     const { limit, alertAt, enforce } = budget.body
     const account = budgetAccountAt(budget, at)
     // What only watches tells at least when it is used up.

@@ -33,7 +33,7 @@ export function amountsOf({ cost, byokCost, isByok }: Bill, { call, terms, at }:
   const amounts: Record<string, number> = {}
   if (cost > 0) amounts[creditAccount(call.workspaceId)] = cost
   if (isByok) amounts[byokAccount(call.workspaceId, at)] = 1
-  for (const budget of budgetsOf(terms, call.keyId)) {
+  for (const budget of budgetsOf(terms, call)) {
     const amount = budget.body.includeByok ? cost + byokCost : cost
     if (amount > 0) amounts[budgetAccountAt(budget, at)] = amount
   }

@@ -72,7 +72,7 @@ function accountsOf(holding: Holding, { candidates }: Plan): readonly Account[] 
   const ours = own.length === 0 ? candidates : candidates.filter(isOurs)
   const charged = mostOfAll(holding, ours)
   const accounts: Account[] = ours.length === 0 ? [] : [creditOf(holding, charged)]
-  for (const budget of budgetsOf(terms, caller.keyId)) {
+  for (const budget of budgetsOf(terms, caller)) {
     const { enforce, includeByok } = budget.body
     if (!enforce || (ours.length === 0 && !includeByok)) continue
     // Of two that are asked at once one may be ours and the other theirs.

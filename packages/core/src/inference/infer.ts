@@ -101,7 +101,8 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
   const run = async (): Promise<Metered> => {
     const { workspaceId } = caller
     const { engine, terms, request } = await underOwnTerms(house, asked, caller)
-    const call: CallFacts = { requestId, workspaceId, keyId: caller.keyId, model: asked.routing.models[0] }
+    const { keyId, ancestors } = caller
+    const call: CallFacts = { requestId, workspaceId, keyId, ...(ancestors && { ancestors }), model: asked.routing.models[0] }
     const deadlineMs = request.routing.deadline_ms ?? engine.timeouts.deadlineMs
     const inputTokens = estimateInput(request.prompt)
     const opening = openCarried(request, workspaceId, engine.ring)

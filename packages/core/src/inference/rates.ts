@@ -25,7 +25,13 @@ interface Rate extends CounterRequest {
   readonly refused: (refusal: CounterRefusal) => GatewayError
 }
 
-type Whose = 'key' | 'workspace'
+type Whose = keyof typeof subjects
+
+const subjects = {
+  key: 'This key',
+  ancestor: 'A key above this one',
+  workspace: 'This workspace',
+} as const
 
 const minute = 60_000
 /** Tokens that an answer without a cap is counted as, until it is known. */
@@ -33,18 +39,24 @@ const assumedAnswer = 1_024
 
 /** Every counter of a request. Without tokens: of one that uses none. */
 export function ratesOf({ caller, terms, plan, at }: Rated, limits: Limits, tokens?: number): readonly Rate[] {
-  const { keyId, workspaceId, limits: own } = caller
+  const { keyId, workspaceId, limits: own, ancestors = [] } = caller
   const shared = { ...limits.workspace, ...terms.workspace.body.limits }
   const most = own?.requestsPerMinute ?? limits.inferenceRpm
   const rates = [
     requests('key', { key: `rpm:${keyId}`, limit: most }),
     requests('key', { key: `rpm:${keyId}:${plan.candidates[0].model.id}`, limit: most }),
   ]
+  for (const above of ancestors)
+    if (above.limits?.requestsPerMinute !== undefined)
+      rates.push(requests('ancestor', { key: `rpm:${above.keyId}`, limit: above.limits.requestsPerMinute }))
   if (shared.requestsPerMinute !== undefined)
     rates.push(requests('workspace', { key: `rpm:workspace:${workspaceId}`, limit: shared.requestsPerMinute }))
   if (tokens === undefined) return rates
   const mostTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
   if (mostTokens !== undefined) rates.push(tokensOf('key', { id: keyId, limit: mostTokens, amount: tokens, at }))
+  for (const above of ancestors)
+    if (above.limits?.tokensPerMinute !== undefined)
+      rates.push(tokensOf('ancestor', { id: above.keyId, limit: above.limits.tokensPerMinute, amount: tokens, at }))
   if (shared.tokensPerMinute !== undefined)
     rates.push(tokensOf('workspace', { id: workspaceId, limit: shared.tokensPerMinute, amount: tokens, at }))
   return rates
@@ -74,7 +86,7 @@ function requests(whose: Whose, { key, limit }: Pick<CounterRequest, 'key' | 'li
     windowMs: minute,
     refused: ({ retryAfterMs }) =>
       new GatewayError('requests_per_min_exceeded', {
-        message: `This ${whose} may send ${limit} requests a minute, and has. Try again in ${seconds(retryAfterMs)} s.`,
+        message: `${subjects[whose]} may send ${limit} requests a minute, and has. Try again in ${seconds(retryAfterMs)} s.`,
         limitedBy: 'routing',
         retryAfterMs,
       }),
@@ -91,7 +103,7 @@ interface Using {
 /** The minute stands in the name of its counter, so that a correction that comes late corrects no other minute. */
 function tokensOf(whose: Whose, { id, limit, amount, at }: Using): Rate {
   return {
-    key: `tpm:${whose === 'key' ? '' : 'workspace:'}${id}:${Math.floor(at / minute)}`,
+    key: `tpm:${whose === 'workspace' ? 'workspace:' : ''}${id}:${Math.floor(at / minute)}`,
     amount,
     limit,
     windowMs: minute - (at % minute),
@@ -99,8 +111,8 @@ function tokensOf(whose: Whose, { id, limit, amount, at }: Using): Rate {
       new GatewayError('tokens_per_min_exceeded', {
         message:
           amount > limit
-            ? `The request may use ${amount} tokens, and this ${whose} may use ${limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
-            : `This ${whose} may use ${limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
+            ? `The request may use ${amount} tokens, and ${subjects[whose].toLowerCase()} may use ${limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
+            : `${subjects[whose]} may use ${limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
         limitedBy: 'routing',
         retryAfterMs,
       }),

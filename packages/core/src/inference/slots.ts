@@ -16,18 +16,26 @@ interface Room extends Place {
 /** A slot is a lease: renewed while the request lives, and free soon after a crash. */
 export const slotMs = 90_000
 
-export function roomsOf({ keyId, workspaceId, limits: own }: Caller, { workspace }: Terms, limits: Limits): readonly Room[] {
-  const key = roomOf('key', `slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests)
+export function roomsOf(
+  { keyId, workspaceId, limits: own, ancestors = [] }: Caller,
+  { workspace }: Terms,
+  limits: Limits,
+): readonly Room[] {
+  const rooms = [roomOf('This key', `slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests)]
+  for (const above of ancestors)
+    if (above.limits?.concurrentRequests !== undefined)
+      rooms.push(roomOf('A key above this one', `slots:${above.keyId}`, above.limits.concurrentRequests))
   const shared = workspace.body.limits?.concurrentRequests ?? limits.workspace?.concurrentRequests
-  return shared === undefined ? [key] : [key, roomOf('workspace', `slots:workspace:${workspaceId}`, shared)]
+  if (shared !== undefined) rooms.push(roomOf('This workspace', `slots:workspace:${workspaceId}`, shared))
+  return rooms
 }
 
-const roomOf = (whose: 'key' | 'workspace', key: string, limit: number): Room => ({
+const roomOf = (whose: string, key: string, limit: number): Room => ({
   key,
   limit,
   full: () =>
     new GatewayError('concurrent_requests_exceeded', {
-      message: `This ${whose} already has ${limit} requests running, its limit. Wait for one to end.`,
+      message: `${whose} already has ${limit} requests running, its limit. Wait for one to end.`,
       limitedBy: 'routing',
       retryAfterMs: 1_000,
     }),

@@ -1,4 +1,4 @@
-import { isActive } from '../access/authenticate.ts'
+import { isActive, maxAncestors, stoppedAmong } from '../access/ancestors.ts'
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changed, type Kept, made } from '../access/records.ts'
 import { scopes as everyScope, isScope, type Scope } from '../access/scopes.ts'
@@ -7,6 +7,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { sha256 } from '../runtime/web.ts'
 import { absent, checkText, checkWhole, wrong } from './check.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
+import { withoutAncestor } from './keys-below.ts'
 import { budgetsGone, type KeyBudget, type KeyBudgetChange, keyBudget, noBudgetPart } from './money/key-budgets.ts'
 import { ownWorkspace } from './own.ts'
 import type { Actor, Desk } from './ports.ts'
@@ -25,8 +26,11 @@ export interface ApiKeys {
   /** Throws `resource_not_found`. */
   get(id: string): Promise<ApiKey>
   update(id: string, input: ApiKeyChange): Promise<ApiKey>
-  /** It stops working: here at once, in other processes within 60 s. A second time changes nothing. */
-  revoke(id: string): Promise<ApiKey>
+  /**
+   * It stops working, and so do the keys made with it, and with those: here at once, in other processes within 60 s. `keepMade`:
+   * those go on, below the keys above it. A second time changes nothing.
+   */
+  revoke(id: string, options?: { readonly keepMade?: boolean }): Promise<ApiKey>
   /** What it was used for in the current day, week or month (UTC). Also of one that is revoked. */
   usage(id: string, options?: { readonly period?: UsagePeriod }): Promise<KeyUsage>
 }
@@ -74,18 +78,22 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
     if (!key || (key.group === playgroundGroup && actor.key)) throw absent('API key', id)
     return key
   }
-  const told = (key: Kept<'key'>): ApiKey => apiKeyOf(key, clock.now())
+  const told = async (keys: readonly Kept<'key'>[]): Promise<readonly ApiKey[]> => {
+    const now = clock.now()
+    const stopped = await stoppedAmong(records, keys, now)
+    return keys.map(key => apiKeyOf(key, isActive(key.body, now) && !stopped.has(key.id)))
+  }
+  const toldOne = async (key: Kept<'key'>): Promise<ApiKey> => (await told([key]))[0] as ApiKey
   return {
     create: input => create(desk, input),
     list: async ({ includeRevoked = false, after, limit = 100 } = {}) => {
       const groups = includeRevoked ? ['active', 'revoked'] : ['active']
-      return (await records.list('key', { workspaceId, groups, limit, ...(after !== undefined && { after }) })).map(told)
+      return told(await records.list('key', { workspaceId, groups, limit, ...(after !== undefined && { after }) }))
     },
-    get: async id => told(await keyOf(id)),
+    get: async id => toldOne(await keyOf(id)),
     usage: async (id, { period = 'month' } = {}) => keyUsage(desk, (await keyOf(id)).id, period),
     async update(id, input) {
       checkChange(input, clock.now())
-      checkOthers(id, input, actor)
       const updated = await register(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (Object.keys(input).length === 0) return { events: [], result: key }
@@ -100,28 +108,31 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
         }
       })
       authenticator.forget(id)
-      return told(updated)
+      return toldOne(updated)
     },
-    async revoke(id) {
+    async revoke(id, { keepMade = false } = {}) {
       const revoked = await register(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (key.body.revokedAt !== undefined) return { events: [], result: key }
         const body = { ...key.body, revokedAt: clock.now() }
         const part = await budgetsGone(ports, key)
+        const kept = keepMade ? await withoutAncestor(records, key) : []
+        const changes = kept.length > 0 ? { kept: kept.map(each => each.id) } : {}
         return {
-          puts: [changed(key, { ...(key.group !== playgroundGroup && { group: 'revoked' }), body })],
+          puts: [changed(key, { ...(key.group !== playgroundGroup && { group: 'revoked' }), body }), ...kept],
           removals: part.removals,
-          events: [{ event: 'api_key.revoked', subject: { type: 'api_key', id } }, ...part.events],
+          events: [{ event: 'api_key.revoked', subject: { type: 'api_key', id }, changes }, ...part.events],
           result: { ...key, body },
         }
       })
       authenticator.forget(id)
-      return told(revoked)
+      return toldOne(revoked)
     },
   }
 }
 
-async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
+async function create(desk: Desk, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
+  const { ports, workspaceId, actor } = desk
   const { records, register, authenticator, clock, ids } = ports
   const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
   check(input, secret, clock.now())
@@ -139,7 +150,7 @@ async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Pr
       ...((rateLimitRpm !== undefined || limits) && {
         limits: { ...limits, ...(rateLimitRpm !== undefined && { requestsPerMinute: rateLimitRpm }) },
       }),
-      ...(actor.key && { createdBy: actor.key.id }),
+      ...(await lineBelow(desk)),
       ...(expiresAt && { expiresAt: expiresAt.getTime() }),
     }
     const record = { id, workspaceId, group: input.playground ? playgroundGroup : 'active', name: hash, createdAt: clock.now(), body }
@@ -151,15 +162,24 @@ async function create({ ports, workspaceId, actor }: Desk, input: NewApiKey): Pr
     }
   })
   authenticator.welcome(secret)
-  return { ...apiKeyOf(key, clock.now()), secret }
+  return { ...apiKeyOf(key, isActive(key.body, clock.now())), secret }
 }
 
-/** What bounds a key is not its own to change: whoever may manage keys could else spend what another one would not. */
-function checkOthers(id: string, { rateLimitRpm, expiresAt, budget }: ApiKeyChange, { key }: Actor): void {
-  if (key?.id !== id || (rateLimitRpm === undefined && expiresAt === undefined && budget === undefined)) return
-  throw new GatewayError('operation_not_allowed', {
-    message: 'A key cannot change its own limit, expiry or budget. Use another key that has the scope "keys:write".',
-  })
+/** The keys above one that is made: the maker, and those above the maker. */
+async function lineBelow({ ports: { records, clock }, workspaceId, actor }: Desk): Promise<Pick<KeyBody, 'createdBy' | 'ancestors'>> {
+  if (!actor.key) return {}
+  const { id } = actor.key
+  const maker = await records.find('key', workspaceId, id)
+  // In process an actor may be of the application's own making: then there is nothing above the key.
+  if (!maker) return { createdBy: id }
+  const ancestors = [id, ...(maker.body.ancestors ?? [])]
+  if (!isActive(maker.body, clock.now()) || (await stoppedAmong(records, [maker], clock.now())).size > 0)
+    throw new GatewayError('operation_not_allowed', { message: 'This key is revoked or has expired, and makes no other keys.' })
+  if (ancestors.length > maxAncestors)
+    throw new GatewayError('operation_not_allowed', {
+      message: `This key has ${maxAncestors} keys above it, as many as there can be, and makes no others. Use one of those above it.`,
+    })
+  return { createdBy: id, ancestors }
 }
 
 /** As the actor may: nobody grants what they lack. */
@@ -178,12 +198,12 @@ function granted(asked: NewApiKey['scopes'] = ['inference:invoke'], { key }: Act
   return [...new Set(asked)]
 }
 
-const apiKeyOf = ({ id, workspaceId, createdAt, usedAt, body: { limits, ...body } }: Kept<'key'>, now: number): ApiKey => ({
+const apiKeyOf = ({ id, workspaceId, createdAt, usedAt, body: { limits, ...body } }: Kept<'key'>, active: boolean): ApiKey => ({
   ...body,
   id,
   workspaceId,
   createdAt,
-  isActive: isActive(body, now),
+  isActive: active,
   ...(usedAt !== undefined && { lastUsedAt: usedAt }),
   ...(limits?.requestsPerMinute !== undefined && { rateLimitRpm: limits.requestsPerMinute }),
 })

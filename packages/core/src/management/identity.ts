@@ -26,7 +26,7 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
   const { inferenceRpm, managementReadsRpm, managementWritesRpm } = limits
   const at = clock.now()
   const laidDown = await terms.of(caller.workspaceId)
-  const enforced = laidDown ? budgetsOf(laidDown, caller.keyId).filter(({ body }) => body.enforce) : []
+  const enforced = laidDown ? budgetsOf(laidDown, caller).filter(({ body }) => body.enforce) : []
   const facts = enforced.map(async budget => {
     const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at))
     return budgetFacts(budget.body, { used: spent - credited, at })
@@ -35,7 +35,11 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
   const budget = tightestOf(known)
   return {
     caller,
-    limits: { inferenceRpm: caller.limits?.requestsPerMinute ?? inferenceRpm, managementReadsRpm, managementWritesRpm },
+    limits: { inferenceRpm: rpmOf(caller, inferenceRpm), managementReadsRpm, managementWritesRpm },
     ...(budget && { budget }),
   }
 }
+
+/** The lowest of its own limit and those of the keys above it. */
+const rpmOf = ({ limits, ancestors = [] }: Caller, usual: number): number =>
+  Math.min(limits?.requestsPerMinute ?? usual, ...ancestors.flatMap(above => above.limits?.requestsPerMinute ?? []))

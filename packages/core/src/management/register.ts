@@ -5,6 +5,7 @@ import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
 import { sleep } from '../runtime/timers.ts'
 import { type AuditEvent, hashOf } from './audit-chain.ts'
+import type { BoundsCheck } from './check-bounds.ts'
 import type { Actor, Desk } from './ports.ts'
 
 /** What shall change, as decided from what was read. */
@@ -28,6 +29,8 @@ export type Registrar = <T>(workspaceId: string, actor: Actor, decide: () => Pro
 export interface RegistrarPorts {
   readonly storage: Pick<Storage, 'records' | 'audit'>
   readonly terms: Pick<TermsBook, 'forget'>
+  /** Throws where a key would loosen what bounds it. */
+  readonly checkBounds: BoundsCheck
   readonly clock: Clock
   readonly ids: Ids
 }
@@ -41,7 +44,7 @@ interface Decided<T> extends Draft<T> {
 const mostTries = 20
 const waitMs = 2
 
-export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): Registrar {
+export function makeRegistrar({ storage, terms, checkBounds, clock, ids }: RegistrarPorts): Registrar {
   // One after the other within a process: they would only push each other aside.
   const queues = new Map<string, Promise<unknown>>()
   const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {
@@ -99,6 +102,7 @@ export function makeRegistrar({ storage, terms, clock, ids }: RegistrarPorts): R
         const last = await orStoreDown(storage.audit.last(workspaceId))
         const draft = await decide()
         if (draft.events.length === 0) return draft.result
+        await checkBounds(workspaceId, actor, draft)
         const conflict = await orStoreDown(attempt(workspaceId, actor, { ...draft, last }))
         if (!conflict) {
           terms.forget(workspaceId)

@@ -115,7 +115,7 @@ export const signatures: { readonly [Resource in keyof Workspace]: Signatures<Wo
     list: { options: { ...page, includeRevoked: flag } },
     get: { id: true },
     update: { id: true, input: keyChange },
-    revoke: { id: true },
+    revoke: { id: true, options: { keepMade: flag } },
     usage: { id: true, options: { period: oneOf('day', 'week', 'month') } },
   },
   byokKeys: {

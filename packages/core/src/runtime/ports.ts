@@ -74,6 +74,8 @@ export interface CallFacts {
   readonly requestId: string
   readonly workspaceId: string
   readonly keyId: string
+  /** Keys above it, nearest first: what it spends counts against their budgets too. Absent: there is none. */
+  readonly ancestors?: readonly { readonly keyId: string }[]
   /** The first model that was asked for. */
   readonly model: string
 }

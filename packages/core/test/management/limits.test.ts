@@ -32,7 +32,8 @@ test('a key takes away what bounds others, but not what bounds itself', async ()
   const { gateway } = await stage()
   const { apiKeys } = gateway.workspaces('w')
   const scopes = ['keys:write', 'inference:invoke'] as const
-  const mine = await apiKeys.create({ name: 'mine', scopes, rateLimitRpm: 5, budget: { limitUsd: 1 } })
+  const ends = { expiresAt: new Date(Date.UTC(2999, 0)) }
+  const mine = await apiKeys.create({ name: 'mine', scopes, rateLimitRpm: 5, budget: { limitUsd: 1 }, ...ends })
   const other = await apiKeys.create({ name: 'other', rateLimitRpm: 5 })
   const asMine = gateway.workspaces('w', { key: { id: mine.id, name: 'mine', scopes: new Set(scopes) } }).apiKeys
   for (const change of [{ rateLimitRpm: null }, { budget: null }, { expiresAt: null }])

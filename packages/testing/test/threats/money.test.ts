@@ -57,6 +57,34 @@ describe('credit', () => {
   })
 })
 
+test('a key spends on the budgets of the keys above it, and cannot make one that spends past them', async () => {
+  const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
+  const here = await scene({ providers: [provider], models: testModels([{ id: 'p', dialect: 'responses' }]) })
+  const home = here.gateway.workspaces('w')
+  await home.billing.credit({ reference: 'first', amount: 1_000_000_000 })
+  const parent = await home.apiKeys.create({ name: 'parent', scopes: '*', budget: { limitUsd: 0.002 } })
+  const secrets = [parent.secret]
+  for (let depth = 0; depth < 3; depth++) {
+    const body = { name: 'below', scopes: ['inference:invoke', 'keys:write'] }
+    const { json } = await ask({ api: here.api, secret: secrets.at(-1) }, 'POST /v1/workspaces/w/api-keys', { body })
+    secrets.push(json.api_key)
+  }
+  const answers: string[] = []
+  for (let round = 0; round < 20; round++)
+    for (const secret of secrets) {
+      const { status } = await ask({ api: here.api, secret }, 'POST /v1/responses', {
+        body: { model: 'test-model', input: 'Hi', max_output_tokens: 100 },
+      })
+      answers.push(`${status}`)
+    }
+  expect(new Set(answers)).toEqual(new Set(['200', '402']))
+  expect(new Set(answers.slice(-4))).toEqual(new Set(['402']))
+  const [budget] = await home.budgets.list()
+  expect(budget?.usedUsd).toBeGreaterThan(0)
+  expect(budget?.usedUsd).toBeLessThanOrEqual(0.002)
+  expect((await home.billing.balance()).spent).toBe(Math.round((budget?.usedUsd ?? 0) * 1_000_000))
+})
+
 test('a gateway does not start with a secret that is none', () => {
   const start = (sealingKey: unknown, previousSealingKeys?: unknown) => () =>
     createGateway({

@@ -1,4 +1,4 @@
-import { isActive } from '../../access/authenticate.ts'
+import { isActive } from '../../access/ancestors.ts'
 import type { BudgetBody } from '../../access/kinds.ts'
 import type { Records } from '../../access/records.ts'
 import { mostOfAKind } from '../../access/terms.ts'

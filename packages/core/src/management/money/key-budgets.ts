@@ -1,4 +1,4 @@
-import { isActive } from '../../access/authenticate.ts'
+import { isActive } from '../../access/ancestors.ts'
 import type { KeyBody } from '../../access/kinds.ts'
 import { changed, type Kept, made, removed } from '../../access/records.ts'
 import { mostOfAKind } from '../../access/terms.ts'

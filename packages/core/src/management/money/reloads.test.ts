@@ -22,7 +22,7 @@ async function house({ processes = 1, start = 10 } = {}) {
   const seen = { pay: async (reload: Reload): Promise<void> => credit(reload) }
   const open = () => {
     const terms = keepTerms({ records, clock, open: async () => new Map() })
-    const register = makeRegistrar({ storage, terms, clock, ids })
+    const register = makeRegistrar({ storage, terms, checkBounds: async () => {}, clock, ids })
     const pending = new Set<Promise<void>>()
     const onReload = (workspaceId: string, reload: Reload): Promise<void> => {
       expect(workspaceId).toBe('w')

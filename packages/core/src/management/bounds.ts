@@ -1,0 +1,113 @@
+import type { RecordPut, RecordRemoval } from '@signalbox/storage'
+import type { BudgetBody, CallLimits, KeyBody, Kinds, SubscriptionBody, WorkspaceBody, WorkspaceSettings } from '../access/kinds.ts'
+
+// Which fields of which records bound what a key may do, and in which direction a change of each lets it do more. A field that
+// is added to one of these records does not compile until it stands here.
+
+type Loosens<Value> = (before: Value | undefined, after: Value | undefined) => boolean
+type Table<Body> = { readonly [Field in keyof Body]-?: Loosens<NonNullable<Body[Field]>> | 'bounds nothing' }
+
+const free = 'bounds nothing'
+const raised: Loosens<number> = (before, after) => before !== undefined && (after === undefined || after > before)
+const switchedOff: Loosens<boolean> = (before, after) => before === true && after !== true
+/** A list of what is allowed; absent, everything is. */
+const widened: Loosens<readonly string[]> = (before, after) =>
+  before !== undefined && (!after || after.some(name => !before.includes(name)))
+/** A list of what is forbidden, or of what stands above. */
+const shortened: Loosens<readonly string[]> = (before, after) => before?.some(name => after?.includes(name) !== true) === true
+const within =
+  <Body extends object>(table: Table<Body>): Loosens<Body> =>
+  (before, after) =>
+    loosened(table, before, after).length > 0
+
+const strictness = { any: 0, no_training: 1, zdr: 2 } as const
+
+const callLimits: Table<CallLimits> = { requestsPerMinute: raised, tokensPerMinute: raised, concurrentRequests: raised }
+
+const settings: Table<WorkspaceSettings> = {
+  dataPolicyRequired: (before = 'any', after = 'any') => strictness[after] < strictness[before],
+  allowedProviders: widened,
+  blockedProviders: shortened,
+  allowedModels: widened,
+  logRetentionDays: free,
+  hedgeMaxExtraCost: raised,
+}
+
+const subscription: Table<SubscriptionBody> = {
+  plan: free,
+  status: free,
+  byokMonthlyRequestCap: raised,
+  currentPeriodStart: free,
+  currentPeriodEnd: free,
+}
+
+const key: Table<KeyBody> = {
+  name: free,
+  prefix: free,
+  scopes: widened,
+  limits: within(callLimits),
+  createdBy: free,
+  ancestors: shortened,
+  expiresAt: raised,
+  revokedAt: (before, after) => before !== undefined && after === undefined,
+}
+
+const budget: Table<BudgetBody> = {
+  name: free,
+  scope: (before, after) => before !== undefined && before !== after,
+  apiKeyId: (before, after) => before !== undefined && before !== after,
+  period: (before, after) => before !== undefined && before !== after,
+  limit: raised,
+  enforce: switchedOff,
+  includeByok: switchedOff,
+  alertAt: free,
+}
+
+const workspace: Table<WorkspaceBody> = {
+  name: free,
+  billing: (before, after) => before === 'prepaid' && after !== 'prepaid',
+  settings: within(settings),
+  // A request may say otherwise, so they bound nobody.
+  routing: free,
+  limits: within(callLimits),
+  autoReload: (before, after) =>
+    after?.enabled === true && (before?.enabled !== true || after.target > before.target || after.threshold > before.threshold),
+  subscription: within(subscription),
+}
+
+const tables = { key, budget, workspace } as const
+export type BoundingKind = keyof typeof tables
+
+export const isBounding = ({ kind }: Pick<RecordPut | RecordRemoval, 'kind'>): boolean => Object.hasOwn(tables, kind)
+
+type Fields = Readonly<Record<string, Loosens<unknown> | 'bounds nothing'>>
+type Values = Readonly<Record<string, unknown>>
+
+/** The bounding fields that are looser after a change than before. `after` is absent where the record is removed. */
+function loosened(table: object, before: object | undefined, after: object | undefined): readonly string[] {
+  return Object.entries(table as Fields).flatMap(([field, loosens]) => {
+    if (loosens === free) return []
+    return loosens((before as Values | undefined)?.[field], (after as Values | undefined)?.[field]) ? [field] : []
+  })
+}
+
+/** A record before and after a change; absent: it is made, or removed. */
+export interface Touched<Kind extends BoundingKind = BoundingKind> {
+  readonly kind: Kind
+  readonly id: string
+  readonly before?: Kinds[Kind] | undefined
+  readonly after?: Kinds[Kind] | undefined
+}
+
+/** The fields by which a change lets keys do more. A budget or a key that is removed is loosened by all of it. */
+export const loosenedIn = ({ kind, before, after }: Touched): readonly string[] =>
+  before && !after ? [kind] : loosened(tables[kind], before, after)
+
+/** Whether anything that bounds is another than before, in either direction. A key that is revoked does no more than before. */
+export function changesBounds({ kind, before, after }: Touched): boolean {
+  if (!before || !after) return true
+  const fields = Object.entries(tables[kind] as Fields).filter(([field, loosens]) => loosens !== free && field !== 'revokedAt')
+  return fields.some(
+    ([field]) => JSON.stringify((before as unknown as Values)[field]) !== JSON.stringify((after as unknown as Values)[field]),
+  )
+}

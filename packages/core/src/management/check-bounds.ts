@@ -1,0 +1,131 @@
+import type { BudgetBody, KeyBody, Kind } from '../access/kinds.ts'
+import type { Kept, Records } from '../access/records.ts'
+import { mostOfAKind } from '../access/terms.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { type BoundingKind, changesBounds, isBounding, loosenedIn, type Touched } from './bounds.ts'
+import type { Actor } from './ports.ts'
+import type { Draft } from './register.ts'
+
+/** The key that acts, with the keys above it. */
+interface Line {
+  readonly key: NonNullable<Actor['key']>
+  readonly ids: ReadonlySet<string>
+  /** It spends, and it or a key above it has a limit or an enforced budget. */
+  readonly isBounded: () => Promise<boolean>
+}
+
+export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<unknown>, 'events' | 'result'>) => Promise<void>
+
+/**
+ * Refuses a change by a key that would loosen what bounds it. Every change of what a workspace owns is checked here before it is
+ * committed, whichever resource and route it came by:
+ *
+ * - What bounds the key itself or a key above it (limit, expiry, budgets), it cannot change at all.
+ * - What bounds a key with scopes that it lacks, it cannot loosen.
+ * - What bounds the whole workspace (its budgets, settings, limits, credit), it cannot loosen if it spends and is bounded itself.
+ *
+ * The operator, who acts without a key, may do everything.
+ */
+export const boundsCheckOf =
+  (records: Records): BoundsCheck =>
+  async (workspaceId, { key }, draft) => {
+    if (!key) return
+    const touched = await touchedBy(records, workspaceId, draft)
+    const isCredited = draft.credits?.some(({ amount }) => amount > 0) === true
+    if (touched.length === 0 && !isCredited) return
+    const line = await lineOf(records, workspaceId, key)
+    for (const each of touched) await check(records, workspaceId, { line, touched: each })
+    if (isCredited && (await line.isBounded())) throw boundedItself('adds no credit')
+  }
+
+/** The bounding records of a draft that are there already, and new budgets. */
+async function touchedBy(
+  records: Records,
+  workspaceId: string,
+  { puts = [], removals = [] }: Parameters<BoundsCheck>[2],
+): Promise<readonly Touched[]> {
+  const before = async (kind: BoundingKind, id: string) => (await records.find<BoundingKind>(kind, workspaceId, id))?.body
+  const changed = puts.filter(put => isBounding(put) && (put.version > 0 || put.kind === 'budget'))
+  const put = await Promise.all(
+    changed.map(async ({ kind, id, version, body }): Promise<Touched> => {
+      const known = kind as BoundingKind
+      return { kind: known, id, before: version > 0 ? await before(known, id) : undefined, after: JSON.parse(body) }
+    }),
+  )
+  // The budgets of a key go when it is revoked: nothing is left for them to bound.
+  const revoked = new Set(put.flatMap(({ kind, id, after }) => (kind === 'key' && after && 'revokedAt' in after ? [id] : [])))
+  const gone = await Promise.all(
+    removals.filter(isBounding).map(async ({ kind, id }): Promise<Touched> => {
+      const known = kind as BoundingKind
+      return { kind: known, id, before: await before(known, id) }
+    }),
+  )
+  return [...put, ...gone.filter(each => !revoked.has(keyBoundBy(each) ?? ''))]
+}
+
+async function lineOf(records: Records, workspaceId: string, key: Line['key']): Promise<Line> {
+  const own = await records.find('key', workspaceId, key.id)
+  const ids = new Set([key.id, ...(own?.body.ancestors ?? [])])
+  const hasLimits = async (): Promise<boolean> => {
+    const line = await Promise.all([...ids].map(id => records.find('key', workspaceId, id)))
+    return line.some(each => Object.keys(each?.body.limits ?? {}).length > 0)
+  }
+  const hasBudget = async (): Promise<boolean> => {
+    const budgets = await records.list('budget', { workspaceId, limit: mostOfAKind })
+    return budgets.some(({ body }) => body.enforce && body.apiKeyId !== undefined && ids.has(body.apiKeyId))
+  }
+  const isBounded = async (): Promise<boolean> => key.scopes.has('inference:invoke') && ((await hasLimits()) || (await hasBudget()))
+  return { key, ids, isBounded }
+}
+
+/** The key that a record bounds. Undefined: it bounds all keys of the workspace. */
+function keyBoundBy({ kind, id, before, after }: Touched): string | undefined {
+  if (kind === 'key') return id
+  return kind === 'budget' ? ((before ?? after) as BudgetBody | undefined)?.apiKeyId : undefined
+}
+
+/** Keys that do not stand above this one any more: their bounds are its bounds no longer. */
+function takenFromAbove({ kind, before, after }: Touched): readonly string[] {
+  if (kind !== 'key') return []
+  const [above, still] = [before, after].map(body => (body as KeyBody | undefined)?.ancestors ?? [])
+  return above?.filter(id => still?.includes(id) !== true) ?? []
+}
+
+async function check(
+  records: Records,
+  workspaceId: string,
+  { line, touched }: { readonly line: Line; readonly touched: Touched },
+): Promise<void> {
+  const id = keyBoundBy(touched)
+  if (id !== undefined && line.ids.has(id)) {
+    if (changesBounds(touched)) throw boundsItself(touched.kind)
+    return
+  }
+  const fields = loosenedIn(touched)
+  if (fields.length === 0) return
+  if (takenFromAbove(touched).some(above => line.ids.has(above))) throw boundsItself(touched.kind)
+  if (id === undefined) {
+    if (await line.isBounded()) throw boundedItself(`cannot loosen what bounds its workspace (${fields.join(', ')})`)
+    return
+  }
+  const owner = await records.find('key', workspaceId, id)
+  const lacking = owner?.body.scopes.filter(scope => !line.key.scopes.has(scope)) ?? []
+  if (owner && lacking.length > 0) throw boundsStronger(owner, lacking)
+}
+
+const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
+
+const boundsItself = (kind: Kind): GatewayError =>
+  refused(
+    kind === 'budget'
+      ? 'A key cannot change the budgets that bound it: its own, and those of the keys above it. Use a key that they do not bound.'
+      : 'A key cannot change its own limit, expiry or budget, nor those of a key above it. Use another key that has the scope "keys:write".',
+  )
+
+const boundedItself = (what: string): GatewayError =>
+  refused(`This key has a limit or a budget, so it ${what}. Use a key that has neither, or one without the scope "inference:invoke".`)
+
+const boundsStronger = ({ body }: Kept<'key'>, lacking: readonly string[]): GatewayError =>
+  refused(
+    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen what bounds it. Use a key that has them.`,
+  )

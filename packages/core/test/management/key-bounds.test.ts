@@ -1,0 +1,160 @@
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+import { type Scope, scopes } from '../../src/access/scopes.ts'
+import { ratesOf } from '../../src/inference/rates.ts'
+import { roomsOf } from '../../src/inference/slots.ts'
+import { defaultLimits } from '../../src/options.ts'
+import { codeOf, type Stage, stage } from './stage.ts'
+
+const refused = 'operation_not_allowed'
+const well = 'nothing went wrong'
+
+/** The workspace as a key sees it that was just made by the operator, or by another key. */
+async function as(
+  { gateway }: Stage,
+  input: { readonly scopes: readonly Scope[]; readonly rateLimitRpm?: number; readonly budget?: { readonly limitUsd: number } },
+  above?: { readonly w: ReturnType<Stage['gateway']['workspaces']> },
+) {
+  const made = await (above?.w ?? gateway.workspaces('w')).apiKeys.create({ name: 'k', ...input })
+  const w = gateway.workspaces('w', { key: { id: made.id, name: 'k', scopes: new Set(made.scopes) } })
+  return { ...made, w }
+}
+
+test('a key with a budget lifts neither its own budget, nor one above it, nor its workspace’s, by whatever route', async () => {
+  const scene = await stage()
+  const all = scene.gateway.workspaces('w')
+  const shared = await all.budgets.create({ name: 'all', limitUsd: 1 })
+  const parent = await as(scene, { scopes, budget: { limitUsd: 1 } })
+  const child = await as(scene, { scopes, budget: { limitUsd: 1 } }, parent)
+  const ids = (await all.budgets.list()).map(({ id }) => id)
+  expect(ids).toHaveLength(3)
+  for (const id of ids) {
+    for (const change of [{ limitUsd: 2 }, { enforce: false }]) expect(await codeOf(child.w.budgets.update(id, change))).toBe(refused)
+    expect(await codeOf(child.w.budgets.delete(id))).toBe(refused)
+  }
+  for (const id of [child.id, parent.id])
+    for (const budget of [null, { limitUsd: 2 }, { enforce: false }])
+      expect(await codeOf(child.w.apiKeys.update(id, { budget }))).toBe(refused)
+  expect(await codeOf(child.w.billing.credit({ reference: 'mine', amount: 1 }))).toBe(refused)
+  expect(await codeOf(child.w.limits.update({ requestsPerMinute: null }))).toBe(well)
+  expect((await all.budgets.list()).map(({ limitUsd }) => limitUsd)).toEqual([1, 1, 1])
+  expect(await codeOf(child.w.budgets.update(shared.id, { limitUsd: 0.5, name: 'less' }))).toBe(well)
+})
+
+test('a key that nothing bounds administers the budgets of its workspace, and so does one that cannot spend', async () => {
+  const scene = await stage()
+  const { id } = await scene.gateway.workspaces('w').budgets.create({ name: 'all', limitUsd: 1 })
+  const admin = await as(scene, { scopes })
+  const clerk = await as(scene, { scopes: ['budgets:write', 'billing:write'], rateLimitRpm: 5 })
+  for (const { w } of [admin, clerk]) {
+    expect(await codeOf(w.budgets.update(id, { limitUsd: 5 }))).toBe(well)
+    expect(await codeOf(w.billing.credit({ reference: 'paid', amount: 1 }))).toBe(well)
+  }
+  expect(await codeOf(clerk.w.budgets.delete(id))).toBe(well)
+})
+
+test('a key loosens no limit, expiry or budget of a key with scopes that it lacks; it may tighten and revoke it', async () => {
+  const scene = await stage()
+  const all = scene.gateway.workspaces('w').apiKeys
+  const strong = await all.create({
+    name: 's',
+    scopes,
+    rateLimitRpm: 5,
+    expiresAt: new Date(scene.now.ms + 1_000),
+    budget: { limitUsd: 1 },
+  })
+  const weak = await as(scene, { scopes: ['keys:write', 'budgets:write'] })
+  const [budget] = await weak.w.budgets.list()
+  const later = new Date(scene.now.ms + 2_000)
+  for (const change of [
+    { rateLimitRpm: 6 },
+    { rateLimitRpm: null },
+    { expiresAt: later },
+    { expiresAt: null },
+    { budget: null },
+    { budget: { limitUsd: 2 } },
+  ])
+    expect([change, await codeOf(weak.w.apiKeys.update(strong.id, change))]).toEqual([change, refused])
+  expect(await codeOf(weak.w.budgets.delete(budget?.id ?? ''))).toBe(refused)
+  expect((await weak.w.apiKeys.update(strong.id, { rateLimitRpm: 4 })).rateLimitRpm).toBe(4)
+  const peer = await as(scene, { scopes })
+  expect(await codeOf(peer.w.apiKeys.update(strong.id, { rateLimitRpm: 9, expiresAt: null, budget: null }))).toBe(well)
+  expect((await weak.w.apiKeys.revoke(strong.id)).isActive).toBe(false)
+})
+
+test('what keys below a key spend counts on its budget and against its limits', async () => {
+  const scene = await stage()
+  const parent = await as(scene, { scopes, rateLimitRpm: 7, budget: { limitUsd: 1 } })
+  const child = await as(scene, { scopes, rateLimitRpm: 1_000 }, parent)
+  const grandchild = await as(scene, { scopes }, child)
+  const caller = await scene.gateway.authenticate(grandchild.secret)
+  expect(caller.ancestors?.map(({ keyId }) => keyId)).toEqual([child.id, parent.id])
+  expect((await scene.gateway.identity(caller)).budget?.limit).toBe(1_000_000)
+  expect((await scene.gateway.identity(caller)).limits.inferenceRpm).toBe(7)
+})
+
+test('a key stops with the keys above it: revoked at once, expired at the second, and both are told', async () => {
+  const scene = await stage()
+  const parent = await as(scene, { scopes })
+  const child = await as(scene, { scopes }, parent)
+  const grandchild = await as(scene, { scopes }, child)
+  const ends = scene.now.ms + 5_000
+  await scene.gateway.workspaces('w').apiKeys.update(parent.id, { expiresAt: new Date(ends) })
+  expect((await scene.gateway.authenticate(grandchild.secret)).expiresAt).toBe(ends)
+  scene.now.ms = ends
+  expect(await codeOf(scene.gateway.authenticate(grandchild.secret))).toBe('invalid_api_key')
+  await scene.gateway.workspaces('w').apiKeys.update(parent.id, { expiresAt: null })
+  scene.now.ms += 1_000
+  expect((await scene.gateway.authenticate(grandchild.secret)).keyId).toBe(grandchild.id)
+  await scene.gateway.workspaces('w').apiKeys.revoke(parent.id)
+  for (const { secret } of [child, grandchild]) expect(await codeOf(scene.gateway.authenticate(secret))).toBe('invalid_api_key')
+  expect((await scene.gateway.workspaces('w').apiKeys.list()).map(({ isActive }) => isActive)).toEqual([false, false])
+  expect(await codeOf(grandchild.w.apiKeys.create({ name: 'late' }))).toBe(refused)
+})
+
+test('a key below a revoked one stops within 30 s in other processes, though it is asked all the time', async () => {
+  const here = await stage()
+  const there = await stage({ storage: here.storage, now: here.now })
+  const parent = await as(here, { scopes })
+  const child = await as(here, { scopes }, parent)
+  await there.gateway.authenticate(child.secret)
+  await here.gateway.workspaces('w').apiKeys.revoke(parent.id)
+  here.now.ms += 30_001
+  expect(await codeOf(there.gateway.authenticate(child.secret))).toBe('invalid_api_key')
+})
+
+test('keys made with one that is revoked are kept on demand, below the keys above it; a key does not shed its own bounds so', async () => {
+  const scene = await stage()
+  const top = await as(scene, { scopes, budget: { limitUsd: 1 } })
+  const middle = await as(scene, { scopes, budget: { limitUsd: 1 } }, top)
+  const below = await as(scene, { scopes }, middle)
+  for (const { w } of [top, middle, below]) expect(await codeOf(w.apiKeys.revoke(top.id, { keepMade: true }))).toBe(refused)
+  for (const { w } of [middle, below]) expect(await codeOf(w.apiKeys.revoke(middle.id, { keepMade: true }))).toBe(refused)
+  await top.w.apiKeys.revoke(middle.id, { keepMade: true })
+  expect((await scene.gateway.authenticate(below.secret)).ancestors?.map(({ keyId }) => keyId)).toEqual([top.id])
+  await scene.gateway.workspaces('w').apiKeys.revoke(top.id, { keepMade: true })
+  expect((await scene.gateway.authenticate(below.secret)).ancestors).toBeUndefined()
+  expect((await below.w.apiKeys.get(below.id)).isActive).toBe(true)
+})
+
+test('there are 8 keys above one at most', async () => {
+  const scene = await stage({ storage: memoryStorage() })
+  let last = await as(scene, { scopes })
+  for (let depth = 0; depth < 8; depth++) last = await as(scene, { scopes }, last)
+  expect((await scene.gateway.authenticate(last.secret)).ancestors).toHaveLength(8)
+  expect(await codeOf(last.w.apiKeys.create({ name: 'ninth' }))).toBe(refused)
+})
+
+test('counters and slots of the keys above one are those that these have themselves', () => {
+  const limits = { requestsPerMinute: 5, tokensPerMinute: 50, concurrentRequests: 2 }
+  const caller = { keyId: 'child', workspaceId: 'w', ancestors: [{ keyId: 'plain' }, { keyId: 'parent', limits }] } as never
+  const terms = { workspace: { body: {} } } as never
+  const plan = { candidates: [{ model: { id: 'm' } }] } as never
+  const taken = ratesOf({ caller, terms, plan, at: 0 }, defaultLimits, 10).map(({ key, limit }) => [key, limit])
+  expect(taken).toContainEqual(['rpm:parent', 5])
+  expect(taken).toContainEqual(['tpm:parent:0', 50])
+  expect(roomsOf(caller, terms, defaultLimits).map(({ key, limit }) => [key, limit])).toEqual([
+    ['slots:child', 200],
+    ['slots:parent', 2],
+  ])
+})
