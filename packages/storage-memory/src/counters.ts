@@ -7,8 +7,9 @@ interface Counter {
 }
 interface Room {
   readonly endsAtBySlot: Map<string, number>
-  /** No slot ends before this, so a full room need not be searched until then. */
+  /** No slot ends before this, and none after `latest`: a full room is searched only where one of them says that it helps. */
   soonest: number
+  latest: number
 }
 
 // One promise for every plain answer: nothing is made on the hot path that must be collected again.
@@ -22,7 +23,7 @@ export function memoryCounters(): CounterStore {
   const counters = new Map<string, Counter>()
   const rooms = new Map<string, Room>()
   const sweepCounters = makeSweeper(counters, (counter, at) => counter.endsAt <= at)
-  const sweepRooms = makeSweeper(rooms, (room, at) => clear(room, at) === 0)
+  const sweepRooms = makeSweeper(rooms, (room, at) => clear(room, at, Number.POSITIVE_INFINITY) === 0)
   return {
     take(requests, at) {
       const fault = faultOfTake(requests, at)
@@ -47,9 +48,10 @@ export function memoryCounters(): CounterStore {
       const { key, slot, limit, ttlMs } = request
       const room = rooms.get(key) ?? openRoom(rooms, key)
       const isInside = (room.endsAtBySlot.get(slot) ?? at) > at
-      if (!isInside && room.endsAtBySlot.size >= limit && clear(room, at) >= limit) return no
+      if (!isInside && room.endsAtBySlot.size >= limit && clear(room, at, at + ttlMs) >= limit) return no
       room.endsAtBySlot.set(slot, at + ttlMs)
       room.soonest = Math.min(room.soonest, at + ttlMs)
+      room.latest = Math.max(room.latest, at + ttlMs)
       return yes
     },
     leave(key, slot) {
@@ -67,21 +69,28 @@ function refusalOf(counters: Map<string, Counter>, requests: readonly CounterReq
     if (!request) continue
     const { key, amount, limit, windowMs } = request
     const counter = counters.get(key)
-    const isOpen = counter !== undefined && counter.endsAt > at
+    const isOpen = counter !== undefined && isCounting(counter, at, windowMs)
     let used = isOpen ? counter.used : 0
     // A list may name a counter twice: the earlier amounts count for the later ones.
     for (let before = 0; before < index; before++) if (requests[before]?.key === key) used += requests[before]?.amount ?? 0
-    if (used + amount > limit) return { key, retryAfterMs: isOpen ? counter.endsAt - at : windowMs }
+    if (used + amount <= limit) continue
+    if (!isOpen) return { key, retryAfterMs: windowMs }
+    counter.endsAt = Math.min(counter.endsAt, at + windowMs)
+    return { key, retryAfterMs: counter.endsAt - at }
   }
   return undefined
 }
+
+/** Its window is not over, nor void: one that ends so late was begun before the clock went back. */
+const isCounting = ({ endsAt }: Counter, at: number, windowMs: number): boolean => endsAt > at && endsAt <= at + 2 * windowMs
 
 function count(counters: Map<string, Counter>, { key, amount, windowMs }: CounterRequest, at: number): void {
   const counter = counters.get(key)
   if (!counter) {
     counters.set(key, { used: amount, endsAt: at + windowMs })
-  } else if (counter.endsAt > at) {
+  } else if (isCounting(counter, at, windowMs)) {
     counter.used += amount
+    counter.endsAt = Math.min(counter.endsAt, at + windowMs)
   } else {
     counter.used = amount
     counter.endsAt = at + windowMs
@@ -89,18 +98,25 @@ function count(counters: Map<string, Counter>, { key, amount, windowMs }: Counte
 }
 
 function openRoom(rooms: Map<string, Room>, key: string): Room {
-  const room = { endsAtBySlot: new Map<string, number>(), soonest: Number.POSITIVE_INFINITY }
+  const room = { endsAtBySlot: new Map<string, number>(), soonest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
   rooms.set(key, room)
   return room
 }
 
-/** Lets go of slots whose time is over; says how many are left. */
-function clear(room: Room, at: number): number {
-  if (at < room.soonest) return room.endsAtBySlot.size
+/** Lets go of slots whose time is over, and lets none last longer than until `latest`. Returns how many are left. */
+function clear(room: Room, at: number, latest: number): number {
+  if (at < room.soonest && room.latest <= latest) return room.endsAtBySlot.size
   room.soonest = Number.POSITIVE_INFINITY
-  for (const [slot, endsAt] of room.endsAtBySlot) {
-    if (endsAt <= at) room.endsAtBySlot.delete(slot)
-    else if (endsAt < room.soonest) room.soonest = endsAt
+  room.latest = Number.NEGATIVE_INFINITY
+  for (const [slot, end] of room.endsAtBySlot) {
+    const endsAt = Math.min(end, latest)
+    if (endsAt <= at) {
+      room.endsAtBySlot.delete(slot)
+      continue
+    }
+    if (endsAt < end) room.endsAtBySlot.set(slot, endsAt)
+    room.soonest = Math.min(room.soonest, endsAt)
+    room.latest = Math.max(room.latest, endsAt)
   }
   return room.endsAtBySlot.size
 }

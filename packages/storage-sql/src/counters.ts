@@ -46,6 +46,9 @@ export function sqliteCounters({ db, write }: Connection): CounterStore {
   }
 }
 
+/** A window is neither over nor void: one that ends later than twice its length from now was begun before the clock went back. */
+const IS_COUNTING = 'ends_at > ? AND ends_at <= ?'
+
 type Sql = ReturnType<typeof prepare>
 
 function prepare(db: DatabaseSync) {
@@ -54,10 +57,11 @@ function prepare(db: DatabaseSync) {
     take: db.prepare(`
       INSERT INTO counters (key, used, ends_at) VALUES (?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET
-        used = excluded.used + iif(ends_at > ?, used, 0),
-        ends_at = iif(ends_at > ?, ends_at, excluded.ends_at)
-      WHERE iif(ends_at > ?, used, 0) + excluded.used <= ?`),
-    endsAt: db.prepare('SELECT ends_at FROM counters WHERE key = ? AND ends_at > ?'),
+        used = excluded.used + iif(${IS_COUNTING}, used, 0),
+        ends_at = iif(${IS_COUNTING}, min(ends_at, excluded.ends_at), excluded.ends_at)
+      WHERE iif(${IS_COUNTING}, used, 0) + excluded.used <= ?`),
+    endsAt: db.prepare(`SELECT ends_at FROM counters WHERE key = ? AND ${IS_COUNTING}`),
+    shortenWindow: db.prepare('UPDATE counters SET ends_at = ? WHERE key = ?'),
     untake: db.prepare('UPDATE counters SET used = used - ? WHERE key = ? AND NOT (used = ? AND ends_at = ?)'),
     unopen: db.prepare('DELETE FROM counters WHERE key = ? AND used = ? AND ends_at = ?'),
     add: db.prepare('UPDATE counters SET used = max(0, used + ?) WHERE key = ? AND ends_at > ?'),
@@ -67,6 +71,7 @@ function prepare(db: DatabaseSync) {
         OR EXISTS (SELECT 1 FROM slots WHERE key = ? AND slot = ? AND ends_at > ?)
       ON CONFLICT (key, slot) DO UPDATE SET ends_at = excluded.ends_at`),
     leave: db.prepare('DELETE FROM slots WHERE key = ? AND slot = ?'),
+    shortenSlots: db.prepare('UPDATE slots SET ends_at = ? WHERE key = ? AND ends_at > ?'),
     clear: db.prepare('DELETE FROM slots WHERE key = ? AND ends_at <= ?'),
     counterAfter: db.prepare('SELECT key FROM counters WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?'),
     sweepCounters: db.prepare('DELETE FROM counters WHERE key > ? AND key <= ? AND ends_at <= ?'),
@@ -78,12 +83,15 @@ function prepare(db: DatabaseSync) {
 
 function take(sql: Sql, requests: readonly CounterRequest[], at: number): CounterRefusal | undefined {
   for (const [index, { key, amount, limit, windowMs }] of requests.entries()) {
-    const fits = amount <= limit && sql.take.run(key, amount, at + windowMs, at, at, at, limit).changes === 1
+    const end = at + windowMs
+    const voidAfter = end + windowMs
+    const fits = amount <= limit && sql.take.run(key, amount, end, at, voidAfter, at, voidAfter, at, voidAfter, limit).changes === 1
     if (fits) continue
-    const open = sql.endsAt.get(key, at)
+    const open = sql.endsAt.get(key, at, voidAfter)
     // Backwards, so that a counter named twice goes through the same states again.
     for (const taken of requests.slice(0, index).reverse()) untake(sql, taken, at)
-    return { key, retryAfterMs: open ? Number(open.ends_at) - at : windowMs }
+    if (open && Number(open.ends_at) > end) sql.shortenWindow.run(end, key)
+    return { key, retryAfterMs: open ? Math.min(Number(open.ends_at), end) - at : windowMs }
   }
   return undefined
 }
@@ -96,7 +104,9 @@ function untake(sql: Sql, { key, amount, windowMs }: CounterRequest, at: number)
 function enter(sql: Sql, { key, slot, limit, ttlMs }: SlotRequest, at: number): boolean {
   const tryIt = (): boolean => sql.enter.run(key, slot, at + ttlMs, key, limit, key, slot, at).changes === 1
   if (tryIt()) return true
-  return sql.clear.run(key, at).changes !== 0 && tryIt()
+  if (sql.clear.run(key, at).changes !== 0) return tryIt()
+  sql.shortenSlots.run(at + ttlMs, key, at + ttlMs)
+  return false
 }
 
 /** Forgets windows and slots long over, a stretch of the table at a time, in step with use. */

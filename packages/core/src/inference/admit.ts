@@ -3,6 +3,7 @@ import { reloads } from '../access/terms.ts'
 import { isGatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Limits } from '../execution/limits.ts'
 import type { Plan } from '../routing/plan.ts'
+import type { Clock } from '../runtime/ports.ts'
 import { type Holding, hold } from './holds.ts'
 import type { Engine } from './infer.ts'
 import { type Rated, ratesOf, type Tokens, take, tokensIn, tokensOfRequest } from './rates.ts'
@@ -11,6 +12,7 @@ import { type Place, roomsOf, slotMs } from './slots.ts'
 export interface Admitting {
   readonly storage: Storage
   readonly limits: Limits
+  readonly clock: Pick<Clock, 'now'>
   readonly onSpent?: Engine['onSpent']
 }
 
@@ -24,10 +26,12 @@ export interface Ticket {
 }
 
 /** The slots and the counters, then the money. What was taken is given back when something refuses; a refused request counts against the rate. */
-export async function admit(asking: Holding, { storage, limits, onSpent }: Admitting): Promise<Ticket> {
-  const { caller, terms, plan, request, inputTokens, requestId, at } = asking
+export async function admit(asking: Holding, { storage, limits, clock, onSpent }: Admitting): Promise<Ticket> {
+  const { caller, terms, plan, request, inputTokens, requestId } = asking
+  // Not when the request came: what prepares it may take longer than a window lasts.
+  const at = clock.now()
   const { counters, ledger } = storage
-  const rates = ratesOf(asking, limits, tokensOfRequest(inputTokens, request.prompt.max_output_tokens, plan))
+  const rates = ratesOf({ caller, terms, plan, at }, limits, tokensOfRequest(inputTokens, request.prompt.max_output_tokens, plan))
   const rooms = roomsOf(caller, terms, limits)
   const counting = take(rates, counters, at)
   const entering = rooms.map(({ key, limit }) => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
@@ -51,5 +55,5 @@ export async function admit(asking: Holding, { storage, limits, onSpent }: Admit
 }
 
 /** Counts against the rates of the key and its workspace. Throws where one is used up. */
-export const countRequest = (rated: Rated, { storage, limits }: Admitting): Promise<void> =>
+export const countRequest = (rated: Rated, { storage, limits }: Pick<Admitting, 'storage' | 'limits'>): Promise<void> =>
   take(ratesOf(rated, limits), storage.counters, rated.at)

@@ -22,9 +22,10 @@ const renewMs = slotMs / 3
 
 export function keepLeases({ live, counters, clock, logger }: Leasing): Leases {
   let timer: unknown
+  // Whatever the limit: a request that runs keeps its slot, also where a clock that was set forward had freed it for another one.
   const again = (slot: Place & { readonly slot: string }, at: number): void =>
     void counters
-      .enter({ ...slot, ttlMs: slotMs }, at)
+      .enter({ ...slot, limit: Number.MAX_SAFE_INTEGER, ttlMs: slotMs }, at)
       .catch((error: unknown) => logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'))
   const renew = (): void => {
     timer = clock.setTimeout(renew, renewMs)

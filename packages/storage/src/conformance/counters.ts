@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CounterRequest, CounterStore } from '../counters.ts'
-import { type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
+import { DAY, HOUR, type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
 
 const one: CounterRequest = { key: 'rpm:key_1', amount: 1, limit: 3, windowMs: MINUTE }
 const slot = { key: 'key_1', slot: 'a', limit: 2, ttlMs: MINUTE }
@@ -136,6 +136,37 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([{ ...one, amount: 3 }], T0 + 1_000 + MINUTE)).toBeUndefined()
     })
 
+    test('calls that come out of order fill one window, which begins with the earliest of them', async () => {
+      const { counters } = (await open()).storage
+      expect(await counters.take([one], T0 + 5)).toBeUndefined()
+      expect(await counters.take([one], T0)).toBeUndefined()
+      expect(await counters.take([one], T0 + 3)).toBeUndefined()
+      expect(await counters.take([one], T0 + 5)).toEqual({ key: one.key, retryAfterMs: MINUTE - 5 })
+      expect(await counters.take([one], T0 - 2)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      expect(await counters.take([{ ...one, amount: 3 }], T0 - 2 + MINUTE)).toBeUndefined()
+    })
+
+    test.each([-30_000, -MINUTE])('where the clock is set by %i ms, a window lasts its own length from there', async jump => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0)
+      const from = T0 + jump
+      expect(await counters.take([one], from)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      expect(await counters.take([one], from + MINUTE - 1)).toEqual({ key: one.key, retryAfterMs: 1 })
+      expect(await counters.take([{ ...one, amount: 3 }], from + MINUTE)).toBeUndefined()
+    })
+
+    test.each([-HOUR, -DAY, HOUR, DAY])('where the clock is set by %i ms, a counter begins anew', async jump => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0)
+      const from = T0 + jump
+      // A refusal for another counter leaves the void window void.
+      const shut = { ...one, key: 'shut', limit: 0 }
+      expect(await counters.take([one, shut], from)).toEqual({ key: 'shut', retryAfterMs: MINUTE })
+      expect(await counters.take([one], from)).toBeUndefined()
+      expect(await counters.take([{ ...one, amount: 2 }], from + 1)).toBeUndefined()
+      expect(await counters.take([one], from + 2)).toEqual({ key: one.key, retryAfterMs: MINUTE - 2 })
+    })
+
     test('fractions and NaN are refused and change nothing', async () => {
       const { counters } = (await open()).storage
       for (const amount of [0.5, -1, Number.NaN, Number.POSITIVE_INFINITY])
@@ -166,6 +197,33 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.enter({ ...slot, slot: 'c' }, T0 + MINUTE)).toBe(true)
       expect(await counters.enter({ ...slot, slot: 'd' }, T0 + MINUTE)).toBe(false)
       expect(await counters.enter({ ...slot, slot: 'd' }, T0 + MINUTE + 10)).toBe(true)
+    })
+
+    test.each([-30_000, -HOUR, -DAY])(
+      'where the clock is set by %i ms, a slot left by a crash is free after its time from there',
+      async jump => {
+        const { counters } = (await open()).storage
+        const from = T0 + jump
+        await counters.enter({ ...slot, slot: 'crashed' }, T0)
+        await counters.enter({ ...slot, slot: 'live' }, T0)
+        expect(await counters.enter({ ...slot, slot: 'c' }, from)).toBe(false)
+        expect(await counters.enter({ ...slot, slot: 'live' }, from + MINUTE / 2)).toBe(true)
+        expect(await counters.enter({ ...slot, slot: 'c' }, from + MINUTE - 1)).toBe(false)
+        expect(await counters.enter({ ...slot, slot: 'c' }, from + MINUTE)).toBe(true)
+        expect(await counters.enter({ ...slot, slot: 'd' }, from + MINUTE)).toBe(false)
+      },
+    )
+
+    test('a slot that a clock set forward had freed comes back when it is renewed whatever the limit', async () => {
+      const { counters } = (await open()).storage
+      for (const name of ['a', 'b']) await counters.enter({ ...slot, slot: name }, T0)
+      const from = T0 + HOUR
+      expect(await counters.enter({ ...slot, slot: 'c' }, from)).toBe(true)
+      for (const name of ['a', 'b']) expect(await counters.enter({ ...slot, slot: name, limit: Number.MAX_SAFE_INTEGER }, from)).toBe(true)
+      await counters.leave('key_1', 'c')
+      expect(await counters.enter({ ...slot, slot: 'd' }, from)).toBe(false)
+      await counters.leave('key_1', 'a')
+      expect(await counters.enter({ ...slot, slot: 'd' }, from)).toBe(true)
     })
 
     test('the same slot twice is one slot, with its time begun anew', async () => {
