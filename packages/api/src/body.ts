@@ -1,6 +1,8 @@
 import { checkBody } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import type { Clock } from '@signalbox/core/runtime'
+import { checkDensity } from './body-density.ts'
 import type { ApiRequest } from './exchange.ts'
 import type { Settings } from './settings.ts'
 
@@ -42,6 +44,7 @@ function checkType(request: ApiRequest): void {
 export function parseBody(text: string): JsonObject {
   const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (clean.trim() === '') throw invalid('The request has no body. Send a JSON object.')
+  checkDensity(clean)
   const value = parse(clean)
   if (!isObject(value)) throw invalid('The request body must be a JSON object.')
   // Text from UTF-8 holds a broken surrogate or a hidden key only by way of an escape, so most bodies need no look at their strings.
@@ -58,3 +61,11 @@ function parse(text: string): unknown {
     throw invalid('The request body is not valid JSON.')
   }
 }
+
+/** Characters of a body whose parsing is noticed by others. */
+const heavyText = 500_000
+
+/** Between parsing such a body and answering it others get their turn, so that neither step holds them up for long. */
+export const isHeavy = (text: string): boolean => text.length > heavyText
+
+export const nextTurn = (clock: Clock): Promise<void> => new Promise(resolve => void clock.setTimeout(resolve, 0))

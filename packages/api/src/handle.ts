@@ -1,7 +1,7 @@
 import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { actorOf, admit } from './admit.ts'
-import { parseBody, readBody } from './body.ts'
+import { isHeavy, nextTurn, parseBody, readBody } from './body.ts'
 import { kept } from './cache.ts'
 import { checkFields } from './check-fields.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -72,6 +72,7 @@ async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'bod
   if (row.body === undefined) return { query, body: {}, text: '' }
   const text = await readBody(visit)
   const body = parseBody(text)
+  if (isHeavy(text)) await nextTurn(visit.gateway.clock)
   if (row.strict) checkFields(visit.site.schemas()[row.body], body, row.immutable)
   return { query, body, text }
 }

@@ -1,20 +1,16 @@
 import { GatewayError } from '../errors/gateway-error.ts'
+import { bodyCaps, plainRoom, type Room, rooms } from '../protocol/body-caps.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
 const invalid = (message: string, param: string): GatewayError =>
   new GatewayError('invalid_request', { message, ...(param !== '' && { param }) })
-
-const deepest = 64
-/** Schemas and maps of the client's own may nest deeper. */
-const deepestInside = 128
-const deepRooms: ReadonlySet<string | number> = new Set(['metadata', 'tools', 'text', 'response_format', 'output_config'])
 
 interface Place {
   readonly value: JsonObject | readonly Json[]
   readonly key: string | number
   readonly parent: Place | undefined
   readonly depth: number
-  readonly limit: number
+  readonly room: Room
 }
 
 export interface Suspect {
@@ -24,40 +20,89 @@ export interface Suspect {
   readonly texts: boolean
 }
 
+interface Walk extends Suspect {
+  readonly open: Place[]
+  fields: number
+  values: number
+  schemaObjects: number
+  definitions: number
+}
+
 /**
- * What no reader of a request looks at: depth, keys that reach for prototypes, broken text, values that JSON cannot say. Throws
- * an `invalid_request` that names the place. One pass with a stack of its own: the call stack would give out at a few thousand
- * levels.
+ * What no reader of a request looks at: how much it holds (body-caps.ts), depth, keys that reach for prototypes, broken text, values
+ * that JSON cannot say. Throws an `invalid_request` that names the place. One pass with a stack of its own: the call stack would give
+ * out at a few thousand levels.
  */
-export function checkBody(root: JsonObject, { keys: lookAtKeys, texts: lookAtText }: Suspect): void {
-  const open: Place[] = [{ value: root, key: '', parent: undefined, depth: 1, limit: deepest }]
+export function checkBody(root: JsonObject, suspect: Suspect): void {
+  const open: Place[] = [{ value: root, key: '', parent: undefined, depth: 1, room: plainRoom }]
+  const walk: Walk = { ...suspect, open, fields: 0, values: 0, schemaObjects: 0, definitions: 0 }
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    if (place.depth > place.limit) throw invalid(`The request body is nested deeper than ${place.limit} levels.`, pathTo(place.parent))
-    const { value } = place
-    if (isObject(value)) {
-      for (const key of Object.keys(value)) {
-        if (lookAtKeys) checkKey(key, place)
-        visit(value[key], key, { place, open, lookAtText })
-      }
-    } else {
-      for (let index = 0; index < value.length; index++) visit(value[index], index, { place, open, lookAtText })
+    const { value, room } = place
+    if (place.depth > room.depth) throw invalid(`The request body is nested deeper than ${room.depth} levels.`, pathTo(place.parent))
+    if (isObject(value)) visitObject(value, place, walk)
+    else {
+      checkEntries(value.length, place, walk)
+      for (let index = 0; index < value.length; index++) visit(value[index], index, { place, walk })
     }
   }
 }
 
-function visit(
-  value: Json | undefined,
-  key: string | number,
-  at: { readonly place: Place; readonly open: Place[]; readonly lookAtText: boolean },
-): void {
-  const { place, open, lookAtText } = at
+function visitObject(value: JsonObject, place: Place, walk: Walk): void {
+  const keys = Object.keys(value)
+  checkFields(keys.length, place, walk)
+  for (const key of keys) {
+    if (walk.keys) checkKey(key, place)
+    visit(value[key], key, { place, walk })
+  }
+}
+
+function checkFields(count: number, place: Place, walk: Walk): void {
+  const { room, key, depth } = place
+  const cap = depth === 2 ? room.fields : bodyCaps.fieldsOfObject
+  if (count > cap) throw tooMany(place, `${count} fields`, cap)
+  walk.fields += count
+  walk.values += count
+  if (walk.fields > bodyCaps.fields) throw tooManyInAll(place, 'fields', bodyCaps.fields)
+  if (walk.values > bodyCaps.values) throw tooManyInAll(place, 'values', bodyCaps.values)
+  if (!room.hasSchemas) return
+  walk.schemaObjects += 1
+  if (walk.schemaObjects > bodyCaps.schemaObjects) throw tooManyInAll(place, 'objects in its schemas', bodyCaps.schemaObjects)
+  if (key !== '$defs' && key !== 'definitions') return
+  walk.definitions += count
+  if (walk.definitions > bodyCaps.definitions) throw tooManyInAll(place, 'definitions in its schemas', bodyCaps.definitions)
+}
+
+function checkEntries(count: number, place: Place, walk: Walk): void {
+  const { room, key, depth } = place
+  const cap = depth === 2 ? room.entries : room.hasMessages && key === 'content' ? bodyCaps.parts : bodyCaps.entries
+  if (count > cap) throw tooMany(place, `${count} entries`, cap)
+  walk.values += count
+  if (walk.values > bodyCaps.values) throw tooManyInAll(place, 'values', bodyCaps.values)
+}
+
+const tooMany = (place: Place, what: string, cap: number): GatewayError => {
+  const path = pathTo(place)
+  return invalid(`\`${path === '' ? 'The request body' : path}\` holds ${what}; at most ${cap} are taken. Send fewer.`, path)
+}
+
+/** Names the field of the body where the last one was met, which mostly is the one that holds most of them. */
+function tooManyInAll(place: Place, what: string, cap: number): GatewayError {
+  let top = place
+  while (top.parent?.parent) top = top.parent
+  const field = pathTo(top)
+  const where = field === '' ? '' : ` The last of them stand in \`${field}\`.`
+  return invalid(`The request body holds more than ${cap} ${what} in all.${where} Send fewer.`, field)
+}
+
+function visit(value: Json | undefined, key: string | number, at: { readonly place: Place; readonly walk: Walk }): void {
+  const { place, walk } = at
   if (typeof value === 'string') {
-    if (lookAtText && !value.isWellFormed()) throw invalid('The text holds half of a surrogate pair.', pathTo(place, key))
+    if (walk.texts && !value.isWellFormed()) throw invalid('The text holds half of a surrogate pair.', pathTo(place, key))
   } else if (typeof value === 'bigint') {
     throw invalid('JSON has no BigInt.', pathTo(place, key))
   } else if (typeof value === 'object' && value !== null) {
-    const limit = place.parent === undefined && deepRooms.has(key) ? deepestInside : place.limit
-    open.push({ value, key, parent: place, depth: place.depth + 1, limit })
+    const room = place.parent === undefined ? (rooms.get(key) ?? plainRoom) : place.room
+    walk.open.push({ value, key, parent: place, depth: place.depth + 1, room })
   }
 }
 

@@ -1,4 +1,5 @@
 import { roles } from '../access/kinds.ts'
+import { bodyCaps } from '../protocol/body-caps.ts'
 import { dataPolicyDemands } from '../protocol/provider-facts.ts'
 import type { AnalyticsQuery } from './analytics.ts'
 import type { ApiKeyChange, NewApiKey } from './api-keys.ts'
@@ -16,8 +17,12 @@ import type { NewWorkspace, Workspace, Workspaces } from './workspaces.ts'
 const text: Rule = { holds: value => typeof value === 'string', takes: 'a text' }
 const number: Rule = { holds: value => typeof value === 'number', takes: 'a number' }
 const flag: Rule = { holds: value => typeof value === 'boolean', takes: 'true or false' }
-const texts: Rule = { holds: value => Array.isArray(value) && value.every(each => typeof each === 'string'), takes: 'a list of texts' }
-const numbers: Rule = { holds: value => Array.isArray(value) && value.every(each => typeof each === 'number'), takes: 'a list of numbers' }
+const listOf = (kind: string, each: (value: unknown) => boolean): Rule => ({
+  holds: value => Array.isArray(value) && value.length <= bodyCaps.entries && value.every(each),
+  takes: `a list of ${kind}, ${bodyCaps.entries} at most`,
+})
+const texts = listOf('texts', value => typeof value === 'string')
+const numbers = listOf('numbers', value => typeof value === 'number')
 const date: Rule = { holds: value => value instanceof Date, takes: 'a Date, as in `new Date("2030-01-31T12:00:00Z")`' }
 const time: Rule = {
   holds: value => typeof value === 'number' && Math.abs(value) <= 8.64e15,
