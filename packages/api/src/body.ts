@@ -5,19 +5,39 @@ import type { Clock } from '@signalbox/core/runtime'
 import { checkDensity } from './body-density.ts'
 import type { ApiRequest } from './exchange.ts'
 import type { Settings } from './settings.ts'
+import type { Upload } from './uploads.ts'
 
-/** The body as text. Throws where it is too large or did not come whole; where bytes were left unread, `visit.close` says so. */
+/**
+ * The body as text. Throws where it is too large, did not come whole, or would be too much beside the others that are under way;
+ * where bytes were left unread, `visit.close` says so.
+ */
 export async function readBody(visit: {
   readonly request: ApiRequest
-  readonly site: { readonly settings: Settings }
+  readonly site: { readonly settings: Pick<Settings, 'bodyBytes'> }
+  /** Absent: the body is here already. */
+  readonly upload: Upload | undefined
   close: boolean
 }): Promise<string> {
+  const { request, upload } = visit
   const limit = visit.site.settings.bodyBytes
-  checkType(visit.request)
-  const read = await visit.request.text(limit)
+  checkType(request)
+  let refusal = upload?.claim(announced(request, limit))
+  if (refusal) throw refusal
+  const heard = (bytes: number): boolean => {
+    refusal = upload?.claim(bytes)
+    return refusal === undefined
+  }
+  const read = await (upload ? request.text(limit, heard) : request.text(limit))
   if (read.ok) return read.text
   visit.close = true
+  if (refusal) throw refusal
   throw read.why === 'too_large' ? tooLarge(limit) : invalid('The request body did not arrive whole.')
+}
+
+/** The length that the client announces; none where it does not, or where it is refused for being too large anyway. */
+function announced(request: ApiRequest, limit: number): number {
+  const length = Number(request.header('content-length') ?? 0)
+  return length <= limit ? length : 0
 }
 
 const tooLarge = (limit: number): GatewayError =>

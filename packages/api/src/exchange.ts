@@ -7,15 +7,22 @@ export interface ApiRequest {
   readonly query: string
   /** A header by lower-case name; several values are joined by `, `. */
   readonly header: (name: string) => string | undefined
-  /** Reads the body as UTF-8 text, at most `limit` bytes, counted as they come; past them reading stops. */
-  readonly text: (limit: number) => Promise<BodyText>
+  /** True: the whole body lies in memory already, or there is none, so reading it takes neither time nor more memory. Default: false. */
+  readonly arrived?: () => boolean
+  /**
+   * Reads the body as UTF-8 text, at most `limit` bytes, counted as they come; past them reading stops. `heard` is told the sum
+   * after each piece; where it returns false reading stops too.
+   */
+  readonly text: (limit: number, heard?: (bytes: number) => boolean) => Promise<BodyText>
   /** Fires when the client has left before the reply was over. */
   readonly signal: AbortSignal
   /** Who is at the other end of the connection, for the audit; nothing is decided by it. Never read from a header. */
   readonly ip?: string
 }
 
-export type BodyText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: 'too_large' | 'broken' }
+export type BodyText =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' }
 
 export interface ApiReply {
   readonly status: number

@@ -13,6 +13,7 @@ import { createMatcher, type Match, nearestRow } from './match.ts'
 import { onlyOnce } from './once.ts'
 import { readQuery } from './query.ts'
 import type { Call, Route, Site } from './routes.ts'
+import type { Upload } from './uploads.ts'
 
 /** One request, in order: match, authenticate, scope, limit, read, run, answer. Here is the only try/catch of the HTTP side. */
 export function createHandler(gateway: Gateway, site: Site): Api {
@@ -23,7 +24,18 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     const requestId = gateway.ids.uuid()
     const line = startLine(gateway, request, { requestId, onRequest })
     const common = cors === undefined ? idHeaders(requestId, request) : { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
-    const visit: Visit = { gateway, site, request, requestId, line, context, row: undefined, headers: undefined, close: false }
+    const visit: Visit = {
+      gateway,
+      site,
+      request,
+      requestId,
+      line,
+      context,
+      row: undefined,
+      upload: undefined,
+      headers: undefined,
+      close: false,
+    }
     const answered = (reply: ApiReply): ApiReply => finish(reply, { common, line, row: visit.row, requestId, request })
     try {
       const found = match(request.method, request.path)
@@ -33,11 +45,14 @@ export function createHandler(gateway: Gateway, site: Site): Api {
       line.note({ code: error.code })
       visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
       return answered(failure(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))
+    } finally {
+      // An answer has begun, so the provider has the request; until then the body is kept for the next one.
+      visit.upload?.release()
     }
   }
 }
 
-/** One request on its way. The last three say how it is to be answered if it fails from here on. */
+/** One request on its way. The last two say how it is to be answered if it fails from here on. */
 interface Visit {
   readonly gateway: Gateway
   readonly site: Site
@@ -46,6 +61,8 @@ interface Visit {
   readonly line: Line
   readonly context: ApiContext | undefined
   row: Route | undefined
+  /** The body, as long as it comes or is worked with. */
+  upload: Upload | undefined
   headers: Headers | undefined
   /** Bytes of the body were left unread. */
   close: boolean
@@ -56,15 +73,26 @@ async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visi
   visit.line.note({ route: row.path })
   const { gateway, site, request, requestId, line, context } = visit
   const seen = { gateway, site, request, requestId, line, context, params }
-  if (row.needs === 'nothing') return row.handler({ ...seen, ...(await read(row, visit)) })
+  const coming = (): boolean => row.body !== undefined && request.arrived?.() !== true
+  if (row.needs === 'nothing') {
+    if (coming()) visit.upload = site.uploads.open(undefined)
+    return row.handler({ ...seen, ...(await read(row, visit)) })
+  }
   const caller = await admit(row, seen)
-  const { text, ...asked } = await read(row, visit)
-  const call = { ...seen, ...asked }
-  if (row.of === undefined) return row.handler(call, caller)
-  const actor = actorOf(caller, call)
-  return onlyOnce({ row, call, caller, text }, once =>
-    row.handler(call, gateway.workspaces(caller.workspaceId, once === undefined ? actor : { ...actor, once })),
-  )
+  if (coming()) visit.upload = site.uploads.open(caller.keyId)
+  const admission = visit.upload && row.rate === 'inference' ? await gateway.admit(caller, requestId) : undefined
+  try {
+    const { text, ...asked } = await read(row, visit)
+    const call = { ...seen, ...asked, admission }
+    if (row.of === undefined) return await row.handler(call, caller)
+    const actor = actorOf(caller, call)
+    return await onlyOnce({ row, call, caller, text }, once =>
+      row.handler(call, gateway.workspaces(caller.workspaceId, once === undefined ? actor : { ...actor, once })),
+    )
+  } catch (error) {
+    await admission?.leave()
+    throw error
+  }
 }
 
 async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'body'> & { readonly text: string }> {

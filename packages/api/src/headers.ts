@@ -49,9 +49,9 @@ const pointless: readonly string[] = [
 const longestWaitMs = 60_000
 
 export function errorHeaders({ status, code, facts }: GatewayError): Headers {
-  const wait = facts.retryAfterMs ?? (status === 429 ? 1000 : undefined)
+  const wait = facts.shouldRetry === false ? undefined : (facts.retryAfterMs ?? (status === 429 ? 1000 : undefined))
   const isGone = code === 'idempotency_replay_unavailable' && wait === undefined
-  const isPointless = isGone || pointless.includes(code) || (wait !== undefined && wait > longestWaitMs)
+  const isPointless = facts.shouldRetry === false || isGone || pointless.includes(code) || (wait !== undefined && wait > longestWaitMs)
   return {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(wait !== undefined && {

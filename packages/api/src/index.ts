@@ -7,12 +7,15 @@ import { makeDocument } from './openapi.ts'
 import { routes, type Site } from './routes.ts'
 import { makeSchemas, type Schemas } from './schemas.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
+import { createUploads } from './uploads.ts'
 
+export { type BodyBytes, collectBytes } from './body-bytes.ts'
 export type { Api, ApiContext, ApiReply, ApiRequest, BodyText } from './exchange.ts'
-export { type ClientLimits, drips, limitsOf } from './limits.ts'
+export { type ClientLimits, limitsOf } from './limits.ts'
 export type { RequestLine } from './line.ts'
 export { type Call, type KeyedRoute, type PublicRoute, type Route, routes, type Site, type WorkspaceRoute } from './routes.ts'
 export type { ApiOptions, Cors } from './settings.ts'
+export { type UploadPace, watchUpload } from './upload-pace.ts'
 
 /**
  * The HTTP API as a function of plain values; rows in languages that the gateway does not speak are not there. `@signalbox/fetch-handler` and `@signalbox/node-http` put it on a server;
@@ -36,6 +39,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     document: () =>
       (document ??= JSON.stringify(makeDocument(spoken, schemas(), { operator: gateway.operator, basePath: settings.basePath }))),
     views: keepViews(),
+    uploads: createUploads(settings),
   }
   return createHandler(gateway, site)
 }

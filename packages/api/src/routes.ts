@@ -1,4 +1,4 @@
-import type { Caller, Gateway, Scope, Workspace } from '@signalbox/core'
+import type { Caller, EarlyAdmission, Gateway, Scope, Workspace } from '@signalbox/core'
 import type { ErrorCode } from '@signalbox/core/errors'
 import type { JsonObject } from '@signalbox/core/protocol'
 import type { Keeping } from './cache.ts'
@@ -15,6 +15,7 @@ import { openapi } from './openapi.ts'
 import { beta, type QueryParameter } from './query.ts'
 import type { SchemaName, Schemas } from './schemas.ts'
 import type { Settings } from './settings.ts'
+import type { Uploads } from './uploads.ts'
 
 /** What a row's handler receives: everything already checked. */
 export interface Call {
@@ -27,6 +28,8 @@ export interface Call {
   readonly body: JsonObject
   readonly line: Line
   readonly context: ApiContext | undefined
+  /** Of a call of a model whose body had not arrived: its rate and its slot, taken before the body was read. */
+  readonly admission?: EarlyAdmission | undefined
 }
 
 /** What all calls of one API share. */
@@ -40,6 +43,8 @@ export interface Site {
   /** The OpenAPI document as JSON text; made once, when first asked for. */
   readonly document: () => string
   readonly views: Views
+  /** The bodies that are under way. */
+  readonly uploads: Uploads
 }
 
 interface RouteFacts {
@@ -155,6 +160,7 @@ const countingErrors = [
   'model_not_found',
   'request_too_large',
   'unsupported_media_type',
+  'concurrent_requests_exceeded',
   'routing_failed',
   'service_unavailable',
 ] as const satisfies readonly ErrorCode[]

@@ -26,6 +26,8 @@ const facts: readonly Fact[] = [
       'invalid_parameter_value',
       'request_too_large',
       'unsupported_media_type',
+      'concurrent_requests_exceeded',
+      'service_unavailable',
     ],
   },
   { when: ({ immutable }) => immutable !== undefined, codes: ['field_immutable'] },

@@ -3,6 +3,10 @@ import type { RequestLine } from './line.ts'
 export interface ApiOptions {
   /** Largest request body in bytes. Default 33,554,432. */
   readonly bodyBytes?: number
+  /** Bytes of request bodies that one key may have under way at a time; beyond them 429. At least one body of `bodyBytes` fits. Default 134,217,728. */
+  readonly uploadBytesPerKey?: number
+  /** Bytes of request bodies that all keys together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 268,435,456. */
+  readonly uploadBytes?: number
   /** How long a stream may wait for its first content before status 200 is sent and keep-alive begins. Default 10,000. */
   readonly holdMs?: number
   /** Silence after which a stream says a comment. Default 15,000. */
@@ -24,6 +28,8 @@ export interface Cors {
 
 export interface Settings {
   readonly bodyBytes: number
+  readonly uploadBytesPerKey: number
+  readonly uploadBytes: number
   readonly holdMs: number
   readonly keepAliveMs: number
   readonly exportRows: number
@@ -32,12 +38,25 @@ export interface Settings {
   readonly onRequest: ((line: RequestLine) => void) | undefined
 }
 
+/** What holds where an option is left out. */
+const defaultSettings = {
+  bodyBytes: 33_554_432,
+  uploadBytesPerKey: 134_217_728,
+  uploadBytes: 268_435_456,
+  holdMs: 10_000,
+  keepAliveMs: 15_000,
+  exportRows: 100_000,
+  basePath: '',
+} as const
+
 export const settingsOf = (options: ApiOptions = {}): Settings => ({
-  bodyBytes: options.bodyBytes ?? 33_554_432,
-  holdMs: options.holdMs ?? 10_000,
-  keepAliveMs: options.keepAliveMs ?? 15_000,
-  exportRows: options.exportRows ?? 100_000,
-  basePath: checkedBase(options.basePath ?? ''),
+  bodyBytes: options.bodyBytes ?? defaultSettings.bodyBytes,
+  uploadBytesPerKey: options.uploadBytesPerKey ?? defaultSettings.uploadBytesPerKey,
+  uploadBytes: options.uploadBytes ?? defaultSettings.uploadBytes,
+  holdMs: options.holdMs ?? defaultSettings.holdMs,
+  keepAliveMs: options.keepAliveMs ?? defaultSettings.keepAliveMs,
+  exportRows: options.exportRows ?? defaultSettings.exportRows,
+  basePath: checkedBase(options.basePath ?? defaultSettings.basePath),
   cors: options.cors,
   onRequest: options.onRequest,
 })

@@ -99,6 +99,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
       flights: { of: () => undefined, trace: () => ({ version: 1, seed: 1, dropped: 0, decisions: [] }) },
       countManagement: async () => {},
+      admit: async () => ({ places: [], take: () => {}, leave: async () => {} }),
       plan: () => Promise.reject(new Error('not here')),
       countTokens: async () => ({ input_tokens: 7, estimated: true }),
       fidelity: () => [],

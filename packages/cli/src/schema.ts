@@ -145,12 +145,18 @@ export const configSchema = section({
       concurrent_requests: whole(1).optional(),
     }).prefault({}),
     body_bytes: whole(1).default(33_554_432),
+    // Without these the server's own defaults hold.
+    upload_bytes_per_key: whole(1).optional(),
+    upload_bytes: whole(1).optional(),
+    upload_bytes_per_second: whole(1).optional(),
   }).prefault({}),
   timeouts: section({
     first_byte_ms: whole(1).default(2 * minute),
     whole_ms: whole(1).default(5 * minute),
     deadline_ms: whole(1).default(18 * minute),
     idle_ms: whole(1).default(2 * minute),
+    upload_idle_ms: whole(1).optional(),
+    drain_ms: whole(1).optional(),
   }).prefault({}),
 })
 

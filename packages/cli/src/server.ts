@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { createGateway, type Gateway } from '@signalbox/core'
-import { type NodeTransport, nodeTransport, type Served, serve } from '@signalbox/node-http'
+import { type NodeTransport, nodeTransport, type Served, type ServeOptions, serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import { announce } from './announce.ts'
 import { firstKey, makeWorkspace } from './bootstrap.ts'
@@ -116,9 +116,23 @@ const workspaceLimits = ({
 })
 
 const listen = (gateway: Gateway, config: Config, { onRequest }: Log): Promise<Served> =>
-  serve(gateway, { host: config.host, port: config.port, bodyBytes: config.limits.body_bytes, onRequest }).catch((error: unknown) => {
+  serve(gateway, {
+    host: config.host,
+    port: config.port,
+    bodyBytes: config.limits.body_bytes,
+    ...uploadLimits(config),
+    onRequest,
+  }).catch((error: unknown) => {
     throw unlistenable(error, config)
   })
+
+const uploadLimits = ({ limits, timeouts }: Config): Partial<ServeOptions> => ({
+  ...(limits.upload_bytes_per_key !== undefined && { uploadBytesPerKey: limits.upload_bytes_per_key }),
+  ...(limits.upload_bytes !== undefined && { uploadBytes: limits.upload_bytes }),
+  ...(limits.upload_bytes_per_second !== undefined && { bodyBytesPerSecond: limits.upload_bytes_per_second }),
+  ...(timeouts.upload_idle_ms !== undefined && { bodyIdleMs: timeouts.upload_idle_ms }),
+  ...(timeouts.drain_ms !== undefined && { drainMs: timeouts.drain_ms }),
+})
 
 /** Before anything is made: can we listen there at all? */
 function checkAddress(config: Config): Promise<void> {

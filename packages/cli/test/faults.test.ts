@@ -20,7 +20,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field of a section',
     { limits: { rpm: 1 } },
-    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes.',
+    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes, upload_bytes_per_key, upload_bytes, upload_bytes_per_second.',
   ],
   [
     'an unknown field of a provider',

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { ask, type Listening, listening, look, newFolder, stop } from './launch.ts'
 import { upstream } from './upstream.ts'
@@ -172,6 +173,26 @@ describe('limits and credit', () => {
     })
     expect((await ask(server, { model: 'sim/echo', input: 'x'.repeat(1_001) })).status).toBe(413)
     expect((await ask(server, { model: 'sim/echo', input: 'x' })).status).toBe(402)
+  })
+
+  test('of uploads are those of the config too: a slow one ends, and a key has so many bytes under way', async () => {
+    const server = await listening({
+      config: {
+        storage: 'memory:',
+        limits: { body_bytes: 1_000_000, upload_bytes_per_key: 1_200_000 },
+        timeouts: { upload_idle_ms: 3_000 },
+      },
+    })
+    const { port } = new URL(server.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    let text = ''
+    socket.on('data', piece => (text += piece)).on('error', () => {})
+    socket.write(`POST /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.key}\r\ncontent-length: 900000\r\n\r\n{`)
+    const beside: number[] = []
+    while (text === '') beside.push((await ask(server, { model: 'sim/echo', input: 'x'.repeat(500_000) })).status)
+    expect(beside).toContain(429)
+    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+    socket.destroy()
   })
 
   test('credit is given once, however often the server starts', async () => {

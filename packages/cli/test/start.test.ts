@@ -86,8 +86,11 @@ describe('the config', () => {
         concurrent_requests: 4,
         workspace: { requests_per_minute: 7, tokens_per_minute: 8, concurrent_requests: 9 },
         body_bytes: 5,
+        upload_bytes_per_key: 10,
+        upload_bytes: 11,
+        upload_bytes_per_second: 12,
       },
-      timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4 },
+      timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4, upload_idle_ms: 5, drain_ms: 6 },
     }
     writeFileSync(file, JSON.stringify(all))
     expect(readConfig({}, file)).toEqual(all)

@@ -12,7 +12,8 @@ import { chatClient, clientDialects, messagesClient, responsesClient } from './d
 import { GatewayError, orStoreDown } from './errors/gateway-error.ts'
 import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
-import { countTokens, type TokenCount } from './inference/count.ts'
+import { type Counting, countTokens, type TokenCount } from './inference/count.ts'
+import { admitEarly, type EarlyAdmission } from './inference/early-admission.ts'
 import { evidenceFrom } from './inference/evidence.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Flights, keepFlights } from './inference/flights.ts'
@@ -22,6 +23,7 @@ import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
 import { keepRetention } from './inference/retention.ts'
 import { keepSharing } from './inference/sharing.ts'
+import { termsFor } from './inference/terms.ts'
 import { keepByok } from './management/byok/byok.ts'
 import type { Resealed } from './management/byok/reseal.ts'
 import { boundsCheckOf } from './management/check-bounds.ts'
@@ -62,8 +64,13 @@ export interface Gateway extends Endpoints {
   plan(request: InferenceRequest, caller: Caller): Promise<PlannedRequest>
   /** What of the request each provider of the model (default: those it names) would keep, say otherwise, approximate or drop. Nobody is called. */
   fidelity(request: InferenceRequest, model?: string): readonly Fidelity[]
+  /**
+   * Takes the rate and the slot of a request whose body is still to be read; hand the result to `infer` or `countTokens`, and
+   * call its `leave()` where it does not come to that. Throws 429 (`requests_per_min_exceeded`, `concurrent_requests_exceeded`).
+   */
+  admit(caller: Caller, requestId: string): Promise<EarlyAdmission>
   /** Input tokens, by a counter of the provider's own where there is one, else estimated. Counts against the rate of the key; nothing is paid. */
-  countTokens(request: InferenceRequest, caller: Caller, signal?: AbortSignal): Promise<TokenCount>
+  countTokens(request: InferenceRequest, caller: Caller, options?: Omit<Counting, 'caller'>): Promise<TokenCount>
   /** Starts at once and never throws: what goes wrong comes out of `committed`, `whole()` and the iterators. */
   infer(request: InferenceRequest, options: CallOptions): Reply
   readonly models: ModelDirectory
@@ -211,9 +218,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
       return candidates.map(candidate => fidelityOf(request, candidate))
     },
-    async countTokens(request, caller, signal) {
+    async admit(caller, requestId) {
       if (closing) throw shuttingDown()
-      return countTokens(engine, request, { caller, signal })
+      return admitEarly(engine, { caller, terms: await termsFor(engine, caller), requestId })
+    },
+    async countTokens(request, caller, counting) {
+      if (closing) throw shuttingDown()
+      return countTokens(engine, request, { ...counting, caller })
     },
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()

@@ -1,5 +1,5 @@
-import { type ApiRequest, type BodyText, drips } from '@signalbox/api'
-import { type Pace, watchSilence } from './pace.ts'
+import { type ApiRequest, type BodyText, collectBytes, watchUpload } from '@signalbox/api'
+import type { Pace } from './pace.ts'
 
 export interface Exchange {
   readonly request: ApiRequest
@@ -30,7 +30,8 @@ export function exchangeOf(request: Request, pace: Pace, { place = path => path,
       ...(ip !== undefined && { ip }),
       query,
       header: name => request.headers.get(name) ?? undefined,
-      text: limit => readText(request, limit, pace),
+      arrived: () => request.body === null,
+      text: (limit, heard) => readText(request, { limit, pace, heard }),
       signal: leaving.signal,
     },
     leave: reason => leaving.abort(reason),
@@ -47,10 +48,17 @@ function locate(url: string): { readonly path: string; readonly query: string } 
   return mark === -1 ? { path: beforeHash, query: '' } : { path: beforeHash.slice(0, mark), query: beforeHash.slice(mark + 1) }
 }
 
-/** Gives up, without waiting for the runtime, on an upload that says nothing for `bodyIdleMs`. */
-async function readText(request: Request, limit: number, pace: Pace): Promise<BodyText> {
+interface BodyReading {
+  readonly limit: number
+  readonly pace: Pace
+  /** Told the sum after each piece; false: no more is wanted. */
+  readonly heard: ((bytes: number) => boolean) | undefined
+}
+
+/** Gives up, without waiting for the runtime, on an upload that comes too slowly. */
+async function readText(request: Request, reading: BodyReading): Promise<BodyText> {
   if (request.body === null) return { ok: true, text: '' }
-  if (Number(request.headers.get('content-length') ?? 0) > limit) return { ok: false, why: 'too_large' }
+  if (Number(request.headers.get('content-length') ?? 0) > reading.limit) return { ok: false, why: 'too_large' }
   let reader: Reader
   try {
     reader = request.body.getReader()
@@ -59,12 +67,12 @@ async function readText(request: Request, limit: number, pace: Pace): Promise<Bo
   }
   const drop = (): void => void reader.cancel().catch(() => {})
   return new Promise(resolve => {
-    const silence = watchSilence(pace.clock, pace.bodyIdleMs, () => {
+    const upload = watchUpload(reading.pace.clock, reading.pace, () => {
       resolve(broken)
       drop()
     })
-    void taken(reader, { limit, pace, heard: silence.broken }).then(text => {
-      silence.stop()
+    void taken(reader, reading, upload.heard).then(text => {
+      upload.stop()
       resolve(text)
       if (!text.ok) drop()
     })
@@ -75,28 +83,27 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 const broken: BodyText = { ok: false, why: 'broken' }
 
-interface Taking {
-  readonly limit: number
-  readonly pace: Pace
-  readonly heard: () => void
-}
-
 /** Counted as it comes: a length that the client announces is not to be trusted. */
-async function taken(reader: Reader, { limit, pace: { clock, bodyIdleMs }, heard }: Taking): Promise<BodyText> {
-  const decoder = new TextDecoder()
-  const began = clock.monotonic()
-  let text = ''
+async function taken(reader: Reader, { limit, heard }: BodyReading, came: (bytes: number) => void): Promise<BodyText> {
+  const collected = collectBytes()
   let bytes = 0
   try {
     for (let step = await reader.read(); !step.done; step = await reader.read()) {
-      heard()
+      came(step.value.byteLength)
       bytes += step.value.byteLength
       if (bytes > limit) return { ok: false, why: 'too_large' }
-      if (drips(bytes, clock.monotonic() - began, bodyIdleMs)) return broken
-      text += decoder.decode(step.value, { stream: true })
+      if (heard?.(bytes) === false) return { ok: false, why: 'stopped' }
+      collected.add(step.value)
     }
-    return { ok: true, text: text + decoder.decode() }
+    return { ok: true, text: textOf(collected.pieces()) }
   } catch {
     return broken
   }
+}
+
+function textOf(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (const piece of pieces) text += decoder.decode(piece, { stream: true })
+  return text + decoder.decode()
 }

@@ -90,7 +90,7 @@ describe('an upload', () => {
   })
 
   test('may take its time where it comes', async () => {
-    const chunks = ['{"model":', ' '.repeat(2_000), '"small"', '}']
+    const chunks = ['{"model":', ' '.repeat(2_000), ' '.repeat(2_000), '"small"}']
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         await tick(50)

@@ -1,11 +1,28 @@
 import type { IncomingMessage } from 'node:http'
-import { type BodyText, drips } from '@signalbox/api'
+import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
+import type { Gateway } from '@signalbox/core'
 
-/** Reads at most `limit` bytes, counted as they come, and gives up on an upload that says nothing for `idleMs`, or only drips. */
-export function readText(message: IncomingMessage, limit: number, idleMs: number): Promise<BodyText> {
+/** By which clock, and at which pace, a body has to come. */
+export interface BodyPace extends Required<ClientLimits> {
+  readonly clock: Gateway['clock']
+}
+
+export interface BodyReading {
+  readonly limit: number
+  readonly pace: BodyPace
+  /** Told the sum after each piece; false: no more is wanted. */
+  readonly heard: ((bytes: number) => boolean) | undefined
+}
+
+/** The whole body lies in memory and has not been asked for. */
+export const hasArrived = (message: IncomingMessage): boolean => message.complete && message.readableFlowing === null
+
+/** Reads at most `limit` bytes, counted as they come, and gives up on an upload that comes too slowly. */
+export function readText(message: IncomingMessage, reading: BodyReading): Promise<BodyText> {
+  const { limit } = reading
   if (Number(message.headers['content-length'] ?? 0) > limit) return Promise.resolve({ ok: false, why: 'too_large' })
   if (message.destroyed) return Promise.resolve({ ok: false, why: 'broken' })
-  return message.complete && message.readableFlowing === null ? Promise.resolve(arrived(message, limit)) : arriving(message, limit, idleMs)
+  return hasArrived(message) ? Promise.resolve(arrived(message, limit)) : arriving(message, reading)
 }
 
 /** Most bodies are here, whole, before anyone asks: then they are taken as they lie, without events or a timer. */
@@ -15,30 +32,34 @@ function arrived(message: IncomingMessage, limit: number): BodyText {
   return bytes.length > limit ? { ok: false, why: 'too_large' } : { ok: true, text: bytes.toString('utf8') }
 }
 
-function arriving(message: IncomingMessage, limit: number, idleMs: number): Promise<BodyText> {
+function arriving(message: IncomingMessage, { limit, pace, heard }: BodyReading): Promise<BodyText> {
   return new Promise(resolve => {
-    let first: Buffer | undefined
-    let more: Buffer[] | undefined
+    let collected = collectBytes()
     let bytes = 0
-    const began = performance.now()
-    const timer = setTimeout(() => done({ ok: false, why: 'broken' }), idleMs)
+    const upload = watchUpload(pace.clock, pace, () => done({ ok: false, why: 'broken' }))
     const done = (result: BodyText): void => {
-      clearTimeout(timer)
+      upload.stop()
       message.off('data', take).off('end', end).off('close', broken)
       if (!result.ok) message.pause()
+      // What listeners of the message still see must not keep the body in memory.
+      collected = collectBytes()
       resolve(result)
     }
-    const take = (chunk: Buffer): void => {
-      bytes += chunk.length
-      timer.refresh()
+    const take = (piece: Buffer): void => {
+      bytes += piece.length
+      upload.heard(piece.length)
       if (bytes > limit) done({ ok: false, why: 'too_large' })
-      else if (drips(bytes, performance.now() - began, idleMs)) done({ ok: false, why: 'broken' })
-      else if (first === undefined) first = chunk
-      else if (more === undefined) more = [first, chunk]
-      else more.push(chunk)
+      else if (heard?.(bytes) === false) done({ ok: false, why: 'stopped' })
+      else collected.add(piece)
     }
-    const end = (): void => done({ ok: true, text: (more === undefined ? first : Buffer.concat(more, bytes))?.toString('utf8') ?? '' })
+    const end = (): void => done({ ok: true, text: textOf(collected.pieces(), bytes) })
     const broken = (): void => done({ ok: false, why: 'broken' })
     message.on('data', take).on('end', end).on('close', broken)
   })
+}
+
+function textOf(pieces: readonly Uint8Array[], bytes: number): string {
+  const [first] = pieces
+  const whole = pieces.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(pieces, bytes)
+  return whole.toString('utf8')
 }

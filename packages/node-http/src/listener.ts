@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ApiOptions, type ApiReply, type ClientLimits, createApi, limitsOf, pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import type { BodyPace } from './body.ts'
 import { refuseUpload, send } from './reply.ts'
 import { exchangeOf, locate } from './request.ts'
 
@@ -19,28 +20,36 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse, 
 export function createNodeListener(gateway: Gateway, options: NodeOptions = {}): NodeListener {
   const api = createApi(gateway, options)
   const ours = pathTest(options)
-  const { bodyIdleMs, drainMs } = limitsOf(options)
+  const pace: BodyPace = { clock: gateway.clock, ...limitsOf(options) }
+  const { drainMs } = pace
 
   return (message, response, next) => {
     if (next !== undefined && !ours(locate(message).path)) {
       next()
       return
     }
-    const exchange = exchangeOf(message, response, bodyIdleMs)
+    const exchange = exchangeOf(message, response, pace)
     const answer = (reply: ApiReply): void => {
       if (response.destroyed || response.writableEnded) leave(reply)
       else if (exchange.uploading(reply.close === true)) refuseUpload(message, response, { reply, drainMs })
       else send(response, reply, { leave: exchange.leave, drainMs })
     }
     // The API answers whatever goes wrong; what comes here is a fault in writing the answer.
-    api(exchange.request)
-      .then(answer)
-      .catch((error: unknown) => {
-        gateway.logger.error({ error: String(error) }, 'A reply could not be written.')
-        response.destroy()
-      })
+    const begin = (): void =>
+      void api(exchange.request)
+        .then(answer)
+        .catch((error: unknown) => {
+          gateway.logger.error({ error: String(error) }, 'A reply could not be written.')
+          response.destroy()
+        })
+    // A small body lies in the packet of its head, and is parsed by the end of this turn: then nothing has to wait for it.
+    if (hasBody(message)) setImmediate(begin)
+    else begin()
   }
 }
+
+const hasBody = ({ headers, complete }: IncomingMessage): boolean =>
+  !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 
 /** The client was gone before the reply could begin. */
 function leave({ body }: ApiReply): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiRequest, BodyText } from '@signalbox/api'
-import { readText } from './body.ts'
+import { type BodyPace, type BodyReading, hasArrived, readText } from './body.ts'
 
 export interface Exchange {
   readonly request: ApiRequest
@@ -17,7 +17,7 @@ const single = ['authorization', 'content-type', 'content-encoding']
 const worthDraining = 65_536
 
 /** IncomingMessage → plain values. */
-export function exchangeOf(message: IncomingMessage, response: ServerResponse, bodyIdleMs: number): Exchange {
+export function exchangeOf(message: IncomingMessage, response: ServerResponse, pace: BodyPace): Exchange {
   const { path, query } = locate(message)
   // Made at once, as a field: a getter in an object made per request keeps each of them alive until a full collection.
   const controller = new AbortController()
@@ -35,7 +35,8 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, b
       path,
       query,
       header: name => headerOf(message, name),
-      text: limit => bodyOf(message, limit, bodyIdleMs),
+      arrived: () => hasArrived(message) || parsedBefore(message),
+      text: (limit, heard) => bodyOf(message, { limit, pace, heard }),
       signal: controller.signal,
       ...ipOf(message),
     },
@@ -88,8 +89,9 @@ function joined(raw: readonly string[], name: string): string | undefined {
 const parsedBefore = (message: IncomingMessage): message is IncomingMessage & { readonly body: unknown } =>
   'body' in message && message.body !== undefined && message.readableDidRead
 
-function bodyOf(message: IncomingMessage, limit: number, idleMs: number): Promise<BodyText> {
-  if (!parsedBefore(message)) return readText(message, limit, idleMs)
+function bodyOf(message: IncomingMessage, reading: BodyReading): Promise<BodyText> {
+  if (!parsedBefore(message)) return readText(message, reading)
+  const { limit } = reading
   const { body } = message
   const text = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body)
   return Promise.resolve(Buffer.byteLength(text) > limit ? { ok: false, why: 'too_large' } : { ok: true, text })

@@ -193,6 +193,7 @@ describe('a client that takes nothing is dropped', () => {
     running.act = () => ({ response: Promise.resolve({ ...completed, id: 'x'.repeat(30_000_000) }) })
     const { taken } = await deaf(running.port, whole)
     await sleep(1_000)
+    await gone(running.server)
     expect(await taken()).toBeLessThan(30_000_000)
   })
 

@@ -7,11 +7,12 @@ import { dialectNamed } from './infer.ts'
 /** The handler of a row that counts the tokens of a request in the language of `name`, and makes no answer. */
 export const countTokens =
   (name: string) =>
-  async ({ gateway, request, line, body }: Call, caller: Caller): Promise<ApiReply> => {
+  async ({ gateway, request, line, body, admission }: Call, caller: Caller): Promise<ApiReply> => {
     const dialect = dialectNamed(name, gateway)
     const asked = (dialect.decodeCounting ?? dialect.decodeRequest)(body, request.header)
     line.note({ model: asked.routing.models[0] })
-    const { input_tokens, estimated } = await gateway.countTokens(asked, caller, request.signal)
+    const { input_tokens, estimated } = await gateway.countTokens(asked, caller, { signal: request.signal, admission })
+    await admission?.leave()
     line.note({ inputTokens: input_tokens })
     return json({ input_tokens }, estimated ? { headers: { 'x-token-count': 'estimated' } } : {})
   }

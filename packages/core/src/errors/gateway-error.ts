@@ -10,6 +10,8 @@ export interface ErrorFacts {
   readonly provider?: string
   /** Sent as `Retry-After`, at least 1 second. */
   readonly retryAfterMs?: number
+  /** False: the same request can never succeed. Sent as `X-Should-Retry: false`, without `Retry-After`. */
+  readonly shouldRetry?: false
   /** Who limits: sent as `X-Rate-Limit-Source`. */
   readonly limitedBy?: 'provider' | 'routing'
   readonly attempts?: readonly FailedAttempt[]

@@ -22,7 +22,7 @@ export type Calling = {
 export interface Serving {
   authenticate(secret: string | undefined): Promise<Caller>
   infer(request: InferenceRequest, options: CallOptions): Reply
-  countTokens(request: InferenceRequest, caller: Caller, signal?: AbortSignal): Promise<TokenCount>
+  countTokens(request: InferenceRequest, caller: Caller, options?: { readonly signal?: AbortSignal | undefined }): Promise<TokenCount>
 }
 
 export interface Shapes {

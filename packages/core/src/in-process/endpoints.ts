@@ -30,7 +30,7 @@ export const endpointsOf = ({ responses, chat, messages }: Spoken, serving: Serv
     async countTokens(body, calling) {
       const caller = await callerOf(calling, serving)
       const read = messages.decodeCounting ?? messages.decodeRequest
-      return serving.countTokens(read(jsonOf(body), headerOf(calling)), caller, calling.signal)
+      return serving.countTokens(read(jsonOf(body), headerOf(calling)), caller, { signal: calling.signal })
     },
   },
 })

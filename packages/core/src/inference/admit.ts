@@ -4,9 +4,10 @@ import { isGatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Limits } from '../execution/limits.ts'
 import type { Plan } from '../routing/plan.ts'
 import type { Clock } from '../runtime/ports.ts'
+import type { EarlyAdmission } from './early-admission.ts'
 import { type Holding, hold } from './holds.ts'
 import type { Engine } from './infer.ts'
-import { type Rated, ratesOf, type Tokens, take, tokensIn, tokensOfRequest } from './rates.ts'
+import { type Rated, ratesOfCaller, ratesOfModel, type Tokens, take, tokensIn, tokensOfRequest } from './rates.ts'
 import { type Place, roomsOf, slotMs } from './slots.ts'
 
 export interface Admitting {
@@ -25,14 +26,22 @@ export interface Ticket {
   readonly plan: Plan
 }
 
-/** The slots and the counters, then the money. What was taken is given back when something refuses; a refused request counts against the rate. */
-export async function admit(asking: Holding, { storage, limits, clock, onSpent }: Admitting): Promise<Ticket> {
-  const { caller, terms, plan, request, inputTokens, requestId } = asking
+/**
+ * The slots and the counters, then the money. What was taken is given back when something refuses; a refused request counts
+ * against the rate. What an early admission has taken is not taken again, and stays with it when something refuses.
+ */
+export async function admit(
+  asking: Holding & { readonly admission?: EarlyAdmission | undefined },
+  { storage, limits, clock, onSpent }: Admitting,
+): Promise<Ticket> {
+  const { caller, terms, plan, request, inputTokens, requestId, admission } = asking
   // Not when the request came: what prepares it may take longer than a window lasts.
   const at = clock.now()
   const { counters, ledger } = storage
-  const rates = ratesOf({ caller, terms, plan, at }, limits, tokensOfRequest(inputTokens, request.prompt.max_output_tokens, plan))
-  const rooms = roomsOf(caller, terms, limits)
+  const rated = { caller, terms, plan, at }
+  const rates = ratesOfModel(rated, limits, tokensOfRequest(inputTokens, request.prompt.max_output_tokens, plan))
+  if (!admission) rates.unshift(...ratesOfCaller(rated, limits))
+  const rooms = admission ? [] : roomsOf(caller, terms, limits)
   const counting = take(rates, counters, at)
   const entering = rooms.map(({ key, limit }) => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
   const [[counted], entered] = await Promise.all([Promise.allSettled([counting]), Promise.allSettled(entering)])
@@ -43,7 +52,7 @@ export async function admit(asking: Holding, { storage, limits, clock, onSpent }
       if (!room.value) throw rooms[place]?.full()
     })
     if (counted?.status === 'rejected') throw counted.reason
-    return { places: rooms, tokens, plan: await hold(asking, ledger) }
+    return { places: admission?.places ?? rooms, tokens, plan: await hold(asking, ledger) }
   } catch (error) {
     const { keys, amount } = tokens ?? { keys: [], amount: 0 }
     const back = [...rooms.map(({ key }) => counters.leave(key, requestId)), ...keys.map(key => counters.add(key, -amount, at))]
@@ -55,5 +64,8 @@ export async function admit(asking: Holding, { storage, limits, clock, onSpent }
 }
 
 /** Counts against the rates of the key and its workspace. Throws where one is used up. */
-export const countRequest = (rated: Rated, { storage, limits }: Pick<Admitting, 'storage' | 'limits'>): Promise<void> =>
-  take(ratesOf(rated, limits), storage.counters, rated.at)
+export const countRequest = (
+  rated: Rated & { readonly admission?: EarlyAdmission | undefined },
+  { storage, limits }: Pick<Admitting, 'storage' | 'limits'>,
+): Promise<void> =>
+  take([...(rated.admission ? [] : ratesOfCaller(rated, limits)), ...ratesOfModel(rated, limits)], storage.counters, rated.at)

@@ -11,6 +11,7 @@ import type { Candidate } from '../routing/plan.ts'
 import { timersOf } from '../runtime/timers.ts'
 import { countRequest } from './admit.ts'
 import { openCarried, pinned } from './carry.ts'
+import type { EarlyAdmission } from './early-admission.ts'
 import type { Engine } from './infer.ts'
 import { type Weighing, weighed } from './planned.ts'
 import { underOwnTerms } from './terms.ts'
@@ -24,19 +25,21 @@ export interface TokenCount {
 export interface Counting {
   readonly caller: Caller
   readonly signal?: AbortSignal | undefined
+  /** Rates are taken already. */
+  readonly admission?: EarlyAdmission | undefined
 }
 
 /** A count is worth no longer wait than this; then it is an estimate. */
 const countingMs = 5_000
 
 /** Input tokens by the provider's own counter, where one of the candidates has one and it answers; else estimated. Nothing is paid. */
-export async function countTokens(house: Engine, asked: InferenceRequest, { caller, signal }: Counting): Promise<TokenCount> {
+export async function countTokens(house: Engine, asked: InferenceRequest, { caller, signal, admission }: Counting): Promise<TokenCount> {
   const { engine, request, terms } = await underOwnTerms(house, asked, caller)
   const { clock, planning, ring } = engine
   const carried = await openCarried(request, caller.workspaceId, ring)
   // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
-  await countRequest({ caller, terms, plan, at: clock.now() }, engine)
+  await countRequest({ caller, terms, plan, at: clock.now(), admission }, engine)
   const candidates = plan.candidates.length > 1 ? inOrder(engine, { plan, request, caller }) : plan.candidates
   const counter = firstOf(candidates, counterOf)
   const candidate = counter?.candidate ?? candidates[0]

@@ -19,6 +19,7 @@ import { admit } from './admit.ts'
 import { keepBooks } from './books.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { openCarried, pinned } from './carry.ts'
+import type { EarlyAdmission } from './early-admission.ts'
 import type { FlightBook } from './flights.ts'
 import { hedges } from './hedging.ts'
 import type { Leases } from './leases.ts'
@@ -91,7 +92,7 @@ export interface Live {
 /** A request's whole life, in order. Read this page first. */
 export function infer(house: Engine, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
   const { clock } = house
-  const { caller, requestId } = options
+  const { caller, requestId, admission } = options
   const at = clock.now()
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
@@ -112,9 +113,11 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId })
     const recalling = engine.sharing?.recall(cacheKey)
     // 429 too fast or too many, 402 cannot be paid for
-    const ticket = await admit({ requestId, caller, terms, plan: able, inputTokens, request, hedge, at }, engine)
+    const asking = { requestId, caller, terms, plan: able, inputTokens, request, hedge, at, admission }
+    const ticket = await admit(asking, engine)
     const { plan } = ticket
     lease(ticket.places)
+    admission?.take()
     if (recalling) await recalling
     const tries: Tries = { count: 0, accepted: [] }
     const books = keepBooks(engine, { call, terms, request, plan, ticket, inputTokens, at, startedAt, tries })
@@ -144,10 +147,17 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     }
   }
 
-  const opened = run()
+  const opened = admission ? orLeave(run(), admission) : run()
   opened.catch(letGo)
   return replyOf(opened, { stamp: () => stamp(known), ending })
 }
+
+/** A call that fails before it has taken the slot over gives it back, before anyone learns that it failed. */
+const orLeave = <T>(opened: Promise<T>, admission: EarlyAdmission): Promise<T> =>
+  opened.catch(async (error: unknown) => {
+    await admission.leave()
+    throw error
+  })
 
 interface Following {
   readonly ending: Ending

@@ -37,20 +37,24 @@ const minute = 60_000
 /** Tokens that an answer without a cap is counted as, until it is known. */
 const assumedAnswer = 1_024
 
-/** Every counter of a request. Without tokens: of one that uses none. */
-export function ratesOf({ caller, terms, plan, at }: Rated, limits: Limits, tokens?: number): readonly Rate[] {
+/** The counters of a request that are known before its body: of its key, and of its workspace where that is limited. */
+export function ratesOfCaller({ caller, terms }: Pick<Rated, 'caller' | 'terms'>, limits: Limits): Rate[] {
   const { keyId, workspaceId, limits: own, ancestors = [] } = caller
-  const shared = { ...limits.workspace, ...terms.workspace.body.limits }
-  const most = own?.requestsPerMinute ?? limits.inferenceRpm
-  const rates = [
-    requests('key', { key: `rpm:${keyId}`, limit: most }),
-    requests('key', { key: `rpm:${keyId}:${plan.candidates[0].model.id}`, limit: most }),
-  ]
+  const shared = { ...limits.workspace, ...terms.workspace.body.limits }.requestsPerMinute
+  const rates = [requests('key', { key: `rpm:${keyId}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm })]
   for (const above of ancestors)
     if (above.limits?.requestsPerMinute !== undefined)
       rates.push(requests('ancestor', { key: `rpm:${above.keyId}`, limit: above.limits.requestsPerMinute }))
-  if (shared.requestsPerMinute !== undefined)
-    rates.push(requests('workspace', { key: `rpm:workspace:${workspaceId}`, limit: shared.requestsPerMinute }))
+  if (shared !== undefined) rates.push(requests('workspace', { key: `rpm:workspace:${workspaceId}`, limit: shared }))
+  return rates
+}
+
+/** The counters that depend on what is asked for. Without tokens: of a request that uses none. */
+export function ratesOfModel({ caller, terms, plan, at }: Rated, limits: Limits, tokens?: number): Rate[] {
+  const { keyId, workspaceId, limits: own, ancestors = [] } = caller
+  const shared = { ...limits.workspace, ...terms.workspace.body.limits }
+  const most = own?.requestsPerMinute ?? limits.inferenceRpm
+  const rates = [requests('key', { key: `rpm:${keyId}:${plan.candidates[0].model.id}`, limit: most })]
   if (tokens === undefined) return rates
   const mostTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
   if (mostTokens !== undefined) rates.push(tokensOf('key', { id: keyId, limit: mostTokens, amount: tokens, at }))
@@ -71,7 +75,7 @@ export function tokensOfRequest(inputTokens: number, maxOutput: number | undefin
 
 /** All of them, or none. Throws for the first that has no room. */
 export async function take(rates: readonly Rate[], counters: CounterStore, at: number): Promise<void> {
-  // What passes a whole minute's limit finds room never, whatever is left of it.
+  // What exceeds a whole minute's limit never finds room, whatever is left of it.
   const vain = rates.find(({ amount, limit }) => amount > limit)
   if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
   const refusal = await orStoreDown(counters.take(rates, at))
@@ -114,7 +118,7 @@ function tokensOf(whose: Whose, { id, limit, amount, at }: Using): Rate {
             ? `The request may use ${amount} tokens, and ${subjects[whose].toLowerCase()} may use ${limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
             : `${subjects[whose]} may use ${limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
         limitedBy: 'routing',
-        retryAfterMs,
+        ...(amount > limit ? { shouldRetry: false } : { retryAfterMs }),
       }),
   }
 }

@@ -6,6 +6,7 @@ import type { InferenceEvent } from '../protocol/event.ts'
 import { startFold } from '../protocol/fold.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
 import { type Ending, makeEnding } from '../runtime/ending.ts'
+import type { EarlyAdmission } from './early-admission.ts'
 
 export interface CallOptions {
   readonly caller: Caller
@@ -16,6 +17,8 @@ export interface CallOptions {
    * let a client choose it, or its second request is settled as the first.
    */
   readonly requestId?: string
+  /** What `gateway.admit` gave for this request, under the same `requestId`: rates and slot are taken already. */
+  readonly admission?: EarlyAdmission
 }
 
 /**

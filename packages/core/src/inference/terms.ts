@@ -9,6 +9,10 @@ import type { Demands } from '../routing/needs.ts'
 import { withDefaults } from './defaults.ts'
 import type { Engine } from './infer.ts'
 
+/** What the workspace of a caller has laid down. */
+export const termsFor = async ({ terms }: Pick<Engine, 'terms'>, { workspaceId }: Caller): Promise<Terms> =>
+  terms.fresh(workspaceId) ?? readTerms(terms, workspaceId)
+
 /** Where they have to be read. Without them nobody is called: a store that is down must not lift what a workspace forbids. */
 async function readTerms(book: TermsBook, workspaceId: string): Promise<Terms> {
   const terms = await book.of(workspaceId)
