@@ -1,7 +1,7 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { type Scope, scopes } from '../../src/access/scopes.ts'
-import { ratesOf } from '../../src/inference/rates.ts'
+import { ratesOfCaller, ratesOfModel } from '../../src/inference/rates.ts'
 import { roomsOf } from '../../src/inference/slots.ts'
 import { defaultLimits } from '../../src/options.ts'
 import { codeOf, type Stage, stage } from './stage.ts'
@@ -150,7 +150,9 @@ test('counters and slots of the keys above one are those that these have themsel
   const caller = { keyId: 'child', workspaceId: 'w', ancestors: [{ keyId: 'plain' }, { keyId: 'parent', limits }] } as never
   const terms = { workspace: { body: {} } } as never
   const plan = { candidates: [{ model: { id: 'm' } }] } as never
-  const taken = ratesOf({ caller, terms, plan, at: 0 }, defaultLimits, 10).map(({ key, limit }) => [key, limit])
+  const rated = { caller, terms, plan, at: 0 }
+  const rates = [...ratesOfCaller(rated, defaultLimits), ...ratesOfModel(rated, defaultLimits, 10)]
+  const taken = rates.map(({ key, limit }) => [key, limit])
   expect(taken).toContainEqual(['rpm:parent', 5])
   expect(taken).toContainEqual(['tpm:parent:0', 50])
   expect(roomsOf(caller, terms, defaultLimits).map(({ key, limit }) => [key, limit])).toEqual([
