@@ -18,6 +18,7 @@ import { evidenceFrom } from './inference/evidence.ts'
 import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
 import { type Flights, keepFlights } from './inference/flights.ts'
 import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
+import { keepCollector } from './inference/interrupted.ts'
 import { keepLeases } from './inference/leases.ts'
 import { type PlannedRequest, planned } from './inference/planned.ts'
 import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
@@ -34,6 +35,7 @@ import { makeRegistrar } from './management/register.ts'
 import { type Replies, repliesOf } from './management/replies.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
 import { estimateInput } from './metering/estimate.ts'
+import { keepSettlements } from './metering/settlements.ts'
 import { checkOptions, defaultLimits, defaultStored, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
 import type { ClientDialect } from './protocol/dialect.ts'
 import { originalOf, remember } from './protocol/original.ts'
@@ -133,6 +135,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const vault = keepVault({ ring, policyOf, logger })
   const terms = keepTerms({ records, clock, open: vault.open })
   const live = new Set<Live>()
+  const settlements = keepSettlements({ storage, clock, logger })
+  const collector = keepCollector({ storage, settlements, terms, live, clock, logger })
   const engine: Engine = {
     terms,
     planning,
@@ -150,7 +154,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     hooks: options.hooks ?? {},
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     live,
-    leases: keepLeases({ live, counters: storage.counters, clock, logger }),
+    leases: keepLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger }),
+    settlements,
     retention: keepRetention({ storage, records, clock, logger }),
     sharing,
     ring,
@@ -229,10 +234,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()
       if (closing) return refusedReply(shuttingDown())
+      collector.wake()
+      if (settlements.isLong()) return refusedReply(overdue())
       return infer(engine, request, { ...call, requestId: stampId })
     },
     async problems() {
       if (closing) return ['The gateway is shutting down.']
+      collector.wake()
+      if (settlements.isLong()) return ['Too many settlements wait for the storage.']
       return pTimeout(storage.ping(), { milliseconds: 2_000, customTimers: timersOf(clock) }).then(
         () => [],
         (error: unknown) => {
@@ -250,6 +259,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       await emptied(engine, 2_000)
       await Promise.allSettled([...engine.live].map(live => live.leave()))
       await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
+      await pTimeout(collector.close(), { milliseconds: 10_000, fallback: () => undefined, customTimers: timersOf(clock) })
+      await settlements.close()
       await byok.close()
       await engine.retention.flush()
       await authenticator.flush()
@@ -264,6 +275,12 @@ const shuttingDown = (): GatewayError =>
   new GatewayError('service_unavailable', {
     message: 'The gateway is shutting down. Try again at once: another one will answer.',
     retryAfterMs: 1_000,
+  })
+
+const overdue = (): GatewayError =>
+  new GatewayError('service_unavailable', {
+    message: 'Too many requests wait to be settled: the storage cannot be written. Try again later.',
+    retryAfterMs: 5_000,
   })
 
 /** The same request of another model: nothing else of it changes, so it still is what the caller wrote. */

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
 }
 
 interface Job {
+  /** Verbs called in one go, with no turn of the microtask queue between them, are never split between transactions. */
+  readonly burst: number
   readonly run: () => unknown
   readonly resolve: (value: never) => void
   readonly reject: (reason: unknown) => void
@@ -35,12 +37,14 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   let waiting: Job[] = []
+  let burst = 0
+  let isBursting = false
   let closing: Promise<void> | undefined
   /** When the lock was first refused to the jobs in front, by the monotonic clock. */
   let blockedSince: number | undefined
 
   const flush = (): void => {
-    const group = waiting.splice(0, MOST_AT_ONCE)
+    const group = waiting.splice(0, groupEnd(waiting))
     if (!start(group)) return
     try {
       for (const job of group) job.value = job.run()
@@ -96,11 +100,19 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
     }
   }
 
+  const endBurst = (): void => {
+    burst++
+    isBursting = false
+  }
   const enqueue = <T>(run: () => T): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       // Not empty: a turn has been asked for already.
       if (waiting.length === 0) setImmediate(flush)
-      waiting.push({ run, resolve, reject, value: undefined, error: undefined })
+      if (!isBursting) {
+        isBursting = true
+        queueMicrotask(endBurst)
+      }
+      waiting.push({ burst, run, resolve, reject, value: undefined, error: undefined })
     })
 
   const closed = (): Promise<never> =>
@@ -129,6 +141,13 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
       return closing
     },
   }
+}
+
+/** Where the first group ends: after the burst that it would else cut. */
+function groupEnd(waiting: readonly Job[]): number {
+  let end = Math.min(waiting.length, MOST_AT_ONCE)
+  while (end < waiting.length && waiting[end]?.burst === waiting[end - 1]?.burst) end++
+  return end
 }
 
 function answer(job: Job): void {

@@ -6,6 +6,7 @@ import { type Connection, isBusy, openConnection } from './group.ts'
 import { sqliteLedger } from './ledger.ts'
 import { migrate, sqliteMigrations } from './migrations.ts'
 import { sqliteRecords } from './records.ts'
+import { sqliteSpool } from './spool.ts'
 import { sqliteUsage } from './usage.ts'
 
 export interface SqliteStorageOptions {
@@ -33,6 +34,7 @@ export interface SqliteStorageOptions {
 export function sqliteStorage(path: string, options: SqliteStorageOptions = {}): Storage {
   const { durability = 'process', busyTimeoutMs = 5_000, shared = path !== ':memory:' } = options
   const connection = openConnection(openDatabase(path, durability, busyTimeoutMs), { path, busyTimeoutMs })
+  const spool = path === ':memory:' || path === '' ? undefined : sqliteSpool(path)
   const storage = {
     records: sqliteRecords(connection),
     audit: sqliteAudit(connection),
@@ -41,7 +43,8 @@ export function sqliteStorage(path: string, options: SqliteStorageOptions = {}):
     usage: sqliteUsage(connection),
     isShared: shared,
     ping: makePing(connection),
-    close: connection.close,
+    ...(spool && { spool }),
+    close: () => connection.close().finally(() => spool?.close()),
   }
   // Opening may block; from here on a taken lock is waited for without holding up the event loop (group.ts).
   connection.db.exec('PRAGMA busy_timeout = 0')

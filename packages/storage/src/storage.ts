@@ -3,6 +3,7 @@ import type { CounterStore } from './counters.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { RecordStore } from './records.ts'
 import type { RoutingStore } from './routing.ts'
+import type { SpoolStore } from './spool.ts'
 import type { UsageStore } from './usage.ts'
 
 /**
@@ -18,6 +19,8 @@ export interface Storage {
   readonly usage: UsageStore
   /** What processes tell each other of routing. Absent: each routes by what it has seen itself. */
   readonly routing?: RoutingStore
+  /** Where settlements wait that cannot be written now. Absent: in memory only. */
+  readonly spool?: SpoolStore
   /** Other processes may change it too: what one changes, the others see once their caches have run out. */
   readonly isShared: boolean
   /** Resolves if the store can be reached and written; the message of the rejection names what is wrong. */

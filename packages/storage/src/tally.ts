@@ -41,6 +41,7 @@ const counts: Readonly<Record<CountName, (row: TalliedRow) => number>> = {
   errors: row => Number(row.result === 'error'),
   rateLimited: row => Number(row.result === 'rate_limited'),
   abandoned: row => Number(row.result === 'abandoned'),
+  interrupted: row => Number(row.result === 'interrupted'),
   fallbacks: row => Number(row.attempts > 1),
   inputTokens: row => row.inputTokens,
   outputTokens: row => row.outputTokens,
@@ -93,7 +94,8 @@ export function makeTally(): Tally {
     addTotal(total) {
       addUp(
         sums,
-        countNames.map(name => total[name]),
+        // A total that was kept before there was such a count.
+        countNames.map(name => total[name] ?? 0),
       )
       for (const name of binNames) bins[name] = merged(bins[name], total[name])
     },

@@ -75,7 +75,8 @@ export interface UsageRow {
   readonly routing?: string
 }
 
-export type UsageResult = 'ok' | 'incomplete' | 'error' | 'rate_limited' | 'abandoned'
+/** `interrupted`: the process ended while the request was under way; the row is of what its hold's journal knew. */
+export type UsageResult = 'ok' | 'incomplete' | 'error' | 'rate_limited' | 'abandoned' | 'interrupted'
 
 export interface UsageTotal {
   /** Begin of the interval, where intervals were asked for. */
@@ -86,6 +87,7 @@ export interface UsageTotal {
   readonly errors: number
   readonly rateLimited: number
   readonly abandoned: number
+  readonly interrupted: number
   /** More than one attempt was made. */
   readonly fallbacks: number
   readonly inputTokens: number

@@ -98,7 +98,7 @@ const loggedRequest = () =>
     model: z.string(),
     provider: z.string().nullable(),
     strategy: z.string(),
-    status: z.enum(['ok', 'incomplete', 'error', 'rate_limited', 'abandoned']),
+    status: z.enum(['ok', 'incomplete', 'error', 'rate_limited', 'abandoned', 'interrupted']),
     error_code: z.string().nullable(),
     stream: z.boolean(),
     byok: z.boolean(),

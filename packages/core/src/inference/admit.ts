@@ -52,7 +52,9 @@ export async function admit(
       if (!room.value) throw rooms[place]?.full()
     })
     if (counted?.status === 'rejected') throw counted.reason
-    return { places: admission?.places ?? rooms, tokens, plan: await hold(asking, ledger) }
+    const places = admission?.places ?? rooms
+    if (asking.journal) asking.journal.slotKeys = places.map(({ key }) => key)
+    return { places, tokens, plan: await hold(asking, ledger) }
   } catch (error) {
     const { keys, amount } = tokens ?? { keys: [], amount: 0 }
     const back = [...rooms.map(({ key }) => counters.leave(key, requestId)), ...keys.map(key => counters.add(key, -amount, at))]

@@ -3,11 +3,11 @@ import { reloads, type Terms } from '../access/terms.ts'
 import { isGatewayError } from '../errors/gateway-error.ts'
 import type { Won } from '../execution/call.ts'
 import type { Seen } from '../metering/meter.ts'
-import { billed, nothingBilled, resultOf, settle } from '../metering/settle.ts'
+import { billed, nothingBilled, resultOf } from '../metering/settle.ts'
 import { priceFor } from '../metering/tier.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Usage } from '../protocol/response.ts'
-import type { Plan } from '../routing/plan.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
 import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Ticket } from './admit.ts'
@@ -15,6 +15,7 @@ import { tellBudgets } from './alerts.ts'
 import { amountsOf, type Bill, billFor, noBill } from './bill.ts'
 import { evidenceText, keepsEvidence } from './evidence.ts'
 import type { Engine } from './infer.ts'
+import type { JournalProgress } from './journal.ts'
 import { learnEnd } from './lessons.ts'
 import type { Tokens } from './rates.ts'
 import type { Known } from './stamp.ts'
@@ -47,6 +48,8 @@ export interface Books {
     seen: Seen,
     left: boolean,
   ): Promise<Pick<Known, 'cost' | 'byokCost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }>
+  /** What would be billed if the request ended now. */
+  progress(candidate: Candidate, seen: Seen): JournalProgress
   /** Nobody answered, or the caller left before. */
   release(error: unknown, left: boolean): Promise<void>
 }
@@ -82,6 +85,19 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
         ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
       })
       return { usage, cost: bill.cost, ...(bill.isByok && { byokCost: bill.byokCost }), streamedMs, endedAt: clock.now() }
+    },
+    progress(candidate, seen) {
+      const { usage, cost } = billed(seen, priceFor(candidate, request), inputTokens)
+      return {
+        model: candidate.model.id,
+        provider: candidate.provider.id,
+        credential: candidate.credential.owner,
+        attempts: tries.count,
+        durationMs: Math.round(clock.monotonic() - startedAt),
+        ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
+        usage,
+        bill: billFor(unheard(), candidate, cost),
+      }
     },
     release: (error, left) => {
       const payer = left ? tries.accepted[0] : undefined
@@ -141,7 +157,7 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
     void told.finally(() => pending.delete(told))
   }
   await Promise.all([
-    settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }, engine),
+    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }),
     correctTokens(engine, ticket.tokens, usage),
   ])
   engine.retention.look(terms)

@@ -4,13 +4,14 @@ import { budgetAccountAt, budgetFacts } from '../access/budget-facts.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Kept } from '../access/records.ts'
 import { isPrepaid, type Terms } from '../access/terms.ts'
-import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
+import { GatewayError, orStoreDown, storeDown } from '../errors/gateway-error.ts'
 import { estimateMost } from '../metering/estimate.ts'
 import type { Microdollars } from '../metering/money.ts'
 import { priceFor } from '../metering/tier.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { narrowed } from '../routing/narrow.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
+import type { GrowingJournal } from './journal.ts'
 
 // What a request may cost, set aside before anybody is asked: the credit of its workspace, each budget that it counts against,
 // and one of the calls that the workspace may make with credentials of its own. All of it, or nothing.
@@ -26,6 +27,8 @@ export interface Holding {
   readonly hedge: boolean
   /** Unix milliseconds. */
   readonly at: number
+  /** Kept with the hold, for whoever has to settle it should this process end. */
+  readonly journal?: GrowingJournal
 }
 
 interface Account extends AccountHold {
@@ -43,23 +46,22 @@ const everyone = (): boolean => true
 
 /** Whom the request can pay for: where an account has no room, it goes to those who do not count there. Throws the 402 where there are none. */
 export async function hold(holding: Holding, ledger: LedgerStore): Promise<Plan> {
-  const { requestId, at } = holding
+  const { requestId, at, journal } = holding
   let { plan } = holding
   for (;;) {
     const accounts = accountsOf(holding, plan)
-    const [first] = accounts
-    // Where nothing could refuse there is nothing to ask; what was used is written down all the same.
-    if (!first) return plan
     const refusal = await orStoreDown(
       ledger.reserve({
         id: requestId,
-        amount: first.amount,
+        amount: 0,
         accounts: accounts.map(({ account, floor, amount }) => ({ account, floor, amount })),
         at,
+        ...(journal && { journal: journal.write }),
       }),
     )
     if (!refusal) return plan
-    const refusing = accounts.find(({ account }) => account === refusal.account) ?? first
+    const refusing = accounts.find(({ account }) => account === refusal.account)
+    if (!refusing) throw storeDown(new Error(`The ledger refused an account that was not to be held: ${refusal.account}.`))
     const narrower = narrowed(plan, refusing.counts, refusing.reason)
     if (!narrower) throw refusing.refused(refusal.available)
     plan = narrower

@@ -7,11 +7,12 @@ import type { Won } from '../execution/call.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
 import { estimateInput } from '../metering/estimate.ts'
 import { type Metered, meter } from '../metering/meter.ts'
+import type { Settlements } from '../metering/settlements.ts'
 import type { Credential } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Contenders } from '../routing/contenders.ts'
 import { makePlan, type Planning } from '../routing/make-plan.ts'
-import type { Candidate } from '../routing/plan.ts'
+import type { Candidate, Plan } from '../routing/plan.ts'
 import { type Ending, makeEnding } from '../runtime/ending.ts'
 import type { CallFacts, Clock, Hooks, Logger, MediaReader, Transport } from '../runtime/ports.ts'
 import type { KeyRing } from '../runtime/seal.ts'
@@ -22,6 +23,7 @@ import { openCarried, pinned } from './carry.ts'
 import type { EarlyAdmission } from './early-admission.ts'
 import type { FlightBook } from './flights.ts'
 import { hedges } from './hedging.ts'
+import { type GrowingJournal, growingJournal } from './journal.ts'
 import type { Leases } from './leases.ts'
 import { learnEnd } from './lessons.ts'
 import { passageOf } from './passage.ts'
@@ -72,10 +74,11 @@ export interface Engine {
   /** Schemas as providers take them, of the last requests. */
   readonly schemas: SchemaCache
   readonly leases: Leases
+  readonly settlements: Settlements
   readonly retention: Retention
   /** Absent: nobody else is told what is learned. */
   readonly sharing?: Sharing | undefined
-  /** Settlements that are being tried again. */
+  /** What follows settlements: hooks, reloads. A closing gateway waits for it. */
   readonly pending: Set<Promise<void>>
 }
 
@@ -86,6 +89,10 @@ export interface Live {
   leave(): Promise<void>
   /** Where it has a slot under its id, once it has been admitted. */
   places: readonly Place[]
+  /** Of its hold; from the admission on. */
+  journal?: () => string
+  /** Monotonic milliseconds: when its hold is to be renewed. */
+  holdDueAt: number
   readonly requestId: string
 }
 
@@ -113,14 +120,16 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId })
     const recalling = engine.sharing?.recall(cacheKey)
     // 429 too fast or too many, 402 cannot be paid for
-    const asking = { requestId, caller, terms, plan: able, inputTokens, request, hedge, at, admission }
+    const journal = journalOf(call, { request, plan: able, at })
+    const asking = { requestId, caller, terms, plan: able, inputTokens, request, hedge, at, admission, journal }
     const ticket = await admit(asking, engine)
     const { plan } = ticket
-    lease(ticket.places)
+    lease(ticket.places, journal)
     admission?.take()
     if (recalling) await recalling
     const tries: Tries = { count: 0, accepted: [] }
     const books = keepBooks(engine, { call, terms, request, plan, ticket, inputTokens, at, startedAt, tries })
+    journal.progress = () => tries.asked && books.progress(tries.asked, { characters: 0 })
     let won: Won | undefined
     try {
       const within = { startedAt, deadlineAt: startedAt + deadlineMs }
@@ -128,13 +137,15 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
       won = winner
       known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
       const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId })
-      return meter(winner.events, { clock, through }, async seen => {
+      const metered = meter(winner.events, { clock, through }, async seen => {
         unlease()
         const closed = await books.close({ ...winner, warnings: warnings() }, seen, ending.why === 'client_left')
         known = { ...known, ...closed, warnings: warnings() }
         letGo()
         return closed.usage
       })
+      journal.progress = () => books.progress(winner.candidate, metered.seen())
+      return metered
     } catch (error) {
       if (won) {
         learnEnd(engine.brain, won, {})
@@ -159,16 +170,31 @@ const orLeave = <T>(opened: Promise<T>, admission: EarlyAdmission): Promise<T> =
     throw error
   })
 
+const journalOf = (
+  { workspaceId, keyId, model }: CallFacts,
+  { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
+): GrowingJournal =>
+  growingJournal({
+    workspaceId,
+    keyId,
+    at,
+    modelAsked: model,
+    model: plan.candidates[0].model.id,
+    strategy: plan.strategy,
+    streamed: request.delivery === 'stream',
+    metadata: request.metadata,
+  })
+
 interface Following {
   readonly ending: Ending
   readonly letGo: () => void
-  readonly lease: (places: readonly Place[]) => void
+  readonly lease: (places: readonly Place[], journal: GrowingJournal) => void
   readonly unlease: () => void
 }
 
 /** One ending for the request: the caller leaves, or a closing gateway will wait no longer. */
 function followCaller(
-  { live, leases, sharing }: Engine,
+  { live, leases, sharing, clock }: Engine,
   { signal: caller, requestId }: Pick<CallOptions, 'signal'> & { readonly requestId: string },
   opened: () => Promise<Metered>,
 ): Following {
@@ -180,6 +206,7 @@ function followCaller(
     ending,
     requestId,
     places: [],
+    holdDueAt: Number.POSITIVE_INFINITY,
     leave: () =>
       opened().then(
         metered => metered.leave(),
@@ -187,8 +214,11 @@ function followCaller(
       ),
   }
   live.add(entry)
-  const lease = (places: readonly Place[]): void => {
+  const lease = (places: readonly Place[], journal: GrowingJournal): void => {
     entry.places = places
+    entry.journal = journal.write
+    // Soon, since by then a provider has been asked; most requests are over before.
+    entry.holdDueAt = clock.monotonic() + 1
     leases.begin()
     sharing?.begin()
   }

@@ -36,6 +36,8 @@ export interface Tries {
   count: number
   /** Who had taken the request when nobody waited for them any more: from then on they may bill. */
   readonly accepted: Candidate[]
+  /** The last one that was asked. */
+  asked?: Candidate
   /** What was decided, as text, where it is recorded. */
   flightText?: (most: number) => string
 }
@@ -103,6 +105,7 @@ async function makeCall(engine: Engine, { request, carried, ending, tries }: Try
   const fitted = carried?.fit(candidate, call.bare) ?? { request }
   const onSent = (): void => {
     call.underway = brain.started(choice)
+    tries.asked = candidate
   }
   const onHeadroom: SendPorts['onHeadroom'] = (_, seen, header) => {
     brain.headroom(contender, seen)

@@ -143,6 +143,7 @@ const nothing: Figures = {
   errors: 0,
   rateLimited: 0,
   abandoned: 0,
+  interrupted: 0,
   fallbacks: 0,
   inputTokens: 0,
   outputTokens: 0,

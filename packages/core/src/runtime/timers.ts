@@ -10,5 +10,11 @@ export const timersOf = (clock: Clock) =>
 /** Timers hold 31 bits; longer waits are taken in steps, or not at all. */
 export const longestTimer = 2 ** 31 - 1
 
+/** A timer that keeps no process alive, where the runtime has such timers. */
+export function unrefTimer(timer: unknown): unknown {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref()
+  return timer
+}
+
 export const sleep = (clock: Clock, milliseconds: number): Promise<void> =>
   new Promise(resolve => void clock.setTimeout(resolve, milliseconds))

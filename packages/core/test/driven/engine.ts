@@ -11,6 +11,7 @@ import { keepFlights } from '../../src/inference/flights.ts'
 import type { Engine, Live } from '../../src/inference/infer.ts'
 import { keepLeases } from '../../src/inference/leases.ts'
 import { directoryOf } from '../../src/management/models.ts'
+import { keepSettlements } from '../../src/metering/settlements.ts'
 import { defaultLimits, defaultTimeouts } from '../../src/options.ts'
 import type { Model } from '../../src/protocol/model.ts'
 import type { Provider } from '../../src/protocol/provider.ts'
@@ -41,6 +42,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
   const contenders = new Set<Contender>()
   const directory = directoryOf(models, providers, undefined)
   const live = new Set<Live>()
+  const settlements = keepSettlements({ storage, clock, logger: quiet })
   const limits = { ...defaultLimits, inferenceRpm: 1e6, concurrentRequests: 1e5 }
   return {
     storage,
@@ -85,7 +87,8 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       ring: makeKeyRing(() => [new Uint8Array(32).fill(1)]),
       live,
       schemas: makeSchemaCache(),
-      leases: keepLeases({ live, counters: storage.counters, clock, logger: quiet }),
+      leases: keepLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger: quiet }),
+      settlements,
       retention: { look: () => {}, flush: async () => {} },
       pending: new Set(),
     },

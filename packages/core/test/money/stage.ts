@@ -9,6 +9,7 @@ import type { Terms } from '../../src/access/terms.ts'
 import { chatProvider } from '../../src/dialects/index.ts'
 import { responsesClient } from '../../src/dialects/responses/client.ts'
 import { type Engine, infer } from '../../src/inference/infer.ts'
+import { keepSettlements } from '../../src/metering/settlements.ts'
 import type { Credential } from '../../src/protocol/provider.ts'
 import type { InferenceResponse } from '../../src/protocol/response.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
@@ -95,6 +96,7 @@ export function stage({ workspace, budgets = [], own = {}, engine: parts, caller
     ...watched.engine,
     planning: { ...watched.engine.planning, strategy: 'order' },
     terms: { fresh: () => terms, of: async () => terms, readAnew: async () => terms, forget: () => {} },
+    ...(parts?.storage && { settlements: keepSettlements({ storage: parts.storage, clock, logger: watched.engine.logger }) }),
     ...parts,
   }
   const caller = { ...watched.caller, ...told }

@@ -12,6 +12,7 @@ import { describeCommitting } from './records-committing.ts'
 import { describeRecordsModel } from './records-model.ts'
 import { describeReopening } from './reopening.ts'
 import { describeRouting } from './routing.ts'
+import { describeSpool } from './spool.ts'
 import { type MakeStorage, opener } from './subject.ts'
 import { describeUsage } from './usage.ts'
 import { describeUsageModel } from './usage-model.ts'
@@ -48,6 +49,7 @@ export function describeStorage(name: string, make: MakeStorage): void {
     describeUsageModel(open)
     describeRouting(open)
     describeReopening(open)
+    describeSpool(open)
     test('ping resolves while the store can be written', async () => {
       const { storage } = await open()
       await storage.ping()

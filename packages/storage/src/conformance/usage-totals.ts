@@ -13,14 +13,24 @@ export function describeTotals(open: MakeStorage): void {
   describe('totals of usage', () => {
     test('a total adds up what was used, and tells how requests ended', async () => {
       const { usage } = (await open()).storage
-      const results = ['ok', 'ok', 'incomplete', 'error', 'error', 'error', 'rate_limited', 'abandoned'] as const
+      const results = ['ok', 'ok', 'incomplete', 'error', 'error', 'error', 'rate_limited', 'abandoned', 'interrupted'] as const
       const used = { cachedTokens: 1, cacheWriteTokens: 2, reasoningTokens: 3 }
       await Promise.all(results.map((result, n) => usage.append(usageRow(`req_${n}`, { ...used, result, cost: n, attempts: 1 + (n % 2) }))))
       await usage.append(usageRow('own', { credential: 'workspace', cost: 0, byokCost: 9 }))
       expect(await usage.totals(always)).toMatchObject([
         {
-          ...{ requests: 9, errors: 3, rateLimited: 1, abandoned: 1, fallbacks: 4, cost: 28, byokRequests: 1, byokCost: 9 },
-          ...{ inputTokens: 90, outputTokens: 180, cachedTokens: 8, cacheWriteTokens: 16, reasoningTokens: 24 },
+          ...{
+            requests: 10,
+            errors: 3,
+            rateLimited: 1,
+            abandoned: 1,
+            interrupted: 1,
+            fallbacks: 4,
+            cost: 36,
+            byokRequests: 1,
+            byokCost: 9,
+          },
+          ...{ inputTokens: 100, outputTokens: 200, cachedTokens: 9, cacheWriteTokens: 18, reasoningTokens: 27 },
         },
       ])
     })

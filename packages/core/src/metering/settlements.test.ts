@@ -1,0 +1,194 @@
+import type { SpoolStore, Storage, UsageRow } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
+import { writeSettlement } from './settlement-text.ts'
+import { keepSettlements, settlementLimits } from './settlements.ts'
+
+const row = (id: string): UsageRow => ({
+  ...{ id, workspaceId: 'w', keyId: 'k', at: 1_000, modelAsked: 'm', model: 'm', provider: 'p', credential: 'platform', strategy: 's' },
+  ...{ streamed: true, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, estimated: false },
+  ...{ cost: 5, byokCost: 0, result: 'ok', attempts: 1, durationMs: 10, warnings: [] },
+})
+const settling = (id: string) => ({ row: row(id), amounts: { 'credit:w': 5 }, slotKeys: ['slots:k'] })
+
+/** A store whose usage cannot be written: `down` fails at once, `stuck` waits until it is over. */
+function scene({ spool, clock = fakeClock() }: { readonly spool?: SpoolStore; readonly clock?: FakeClock } = {}) {
+  const kept = memoryStorage()
+  const state = { mode: 'up' as 'up' | 'down' | 'stuck' | 'wrong', writes: 0, log: [] as string[] }
+  const waiting: (() => void)[] = []
+  const append = async (next: UsageRow): Promise<void> => {
+    state.writes += 1
+    if (state.mode === 'down') throw new Error('SQLITE_BUSY: database is locked')
+    if (state.mode === 'wrong') throw new RangeError('usage.append: no')
+    if (state.mode === 'stuck') await new Promise<void>(resolve => waiting.push(resolve))
+    await kept.usage.append(next)
+  }
+  const storage: Storage = { ...kept, usage: { ...kept.usage, append }, ...(spool && { spool }) }
+  const note = (_: unknown, message: string): void => void state.log.push(message)
+  const settlements = keepSettlements({ storage, clock, logger: { info: note, warn: note, error: note } })
+  const rows = async () => (await kept.usage.list({ workspaceId: 'w', from: 0, to: 1e15, limit: 10_000 })).map(({ id }) => id).sort()
+  const release = (): void => {
+    state.mode = 'up'
+    for (const resolve of waiting.splice(0)) resolve()
+  }
+  return { settlements, state, clock, rows, release, storage, spent: async () => (await kept.ledger.balance('credit:w')).spent }
+}
+
+function memorySpool() {
+  const left: string[] = []
+  const own: string[] = []
+  const state = { fails: false, appends: 0 }
+  const spool: SpoolStore = {
+    async append(lines) {
+      state.appends += 1
+      if (state.fails) throw new Error('ENOSPC')
+      own.push(...lines)
+    },
+    async clear() {
+      own.length = 0
+    },
+    async adopt() {
+      own.push(...left)
+      return left.splice(0)
+    },
+  }
+  return { spool, own, left, state }
+}
+
+test('whatever could not be written for a minute is written once, within 10 s of the recovery', async () => {
+  const { settlements, state, clock, rows, spent } = scene()
+  state.mode = 'down'
+  await Promise.all(Array.from({ length: 300 }, (_, n) => settlements.settle(settling(`r${n}`))))
+  await clock.advance(60_000)
+  expect(await rows()).toEqual([])
+  expect(settlements.has('r7')).toBe(true)
+  state.mode = 'up'
+  await clock.advance(10_000)
+  expect(await rows()).toHaveLength(300)
+  expect(await spent()).toBe(1_500)
+  expect(settlements.has('r7')).toBe(false)
+  expect(clock.pending()).toBe(0)
+})
+
+test('while the store is down it is asked again every few seconds, by a part of what waits', async () => {
+  const { settlements, state, clock } = scene()
+  state.mode = 'down'
+  for (let n = 0; n < 900; n++) void settlements.settle(settling(`r${n}`))
+  await clock.advance(0)
+  const before = state.writes
+  await clock.advance(60_000)
+  expect((state.writes - before) / settlementLimits.maxAtOnce).toBeLessThan(30)
+})
+
+test('a settlement that the store refuses as wrong is not tried again, and is logged', async () => {
+  const { settlements, state, clock, rows } = scene()
+  state.mode = 'wrong'
+  await settlements.settle(settling('r'))
+  expect(state.log.join()).toContain('refuses')
+  state.mode = 'up'
+  await clock.advance(60_000)
+  expect([await rows(), state.writes, clock.pending()]).toEqual([[], 1, 0])
+})
+
+test('so many that wait are too many for new work, and no longer once they are written', async () => {
+  const { settlements, state, clock } = scene()
+  state.mode = 'down'
+  for (let n = 0; n < settlementLimits.longWaiting - 1; n++) await settlements.settle(settling(`r${n}`))
+  expect(settlements.isLong()).toBe(false)
+  await settlements.settle(settling('last'))
+  expect(settlements.isLong()).toBe(true)
+  state.mode = 'up'
+  await clock.advance(10_000)
+  expect(settlements.isLong()).toBe(false)
+})
+
+test('an answer waits for a store that is stuck only until its settlement is in the spool; the spool is emptied after the write', async () => {
+  const { spool, own } = memorySpool()
+  const { settlements, state, clock, rows, release } = scene({ spool })
+  state.mode = 'stuck'
+  let isAnswered = false
+  void settlements.settle(settling('r')).then(() => {
+    isAnswered = true
+  })
+  await clock.advance(settlementLimits.spoolAfterMs - 1)
+  expect([isAnswered, own]).toEqual([false, []])
+  await clock.advance(settlementLimits.spoolAfterMs)
+  expect(isAnswered).toBe(true)
+  expect(own).toEqual([writeSettlement(settling('r'))])
+  release()
+  await clock.advance(settlementLimits.spoolAfterMs)
+  expect([await rows(), own]).toEqual([['r'], []])
+})
+
+test('writes that are quick never touch the spool', async () => {
+  const { spool, state: spooled } = memorySpool()
+  const { settlements, clock } = scene({ spool })
+  for (let n = 0; n < 100; n++) await settlements.settle(settling(`r${n}`))
+  await clock.advance(10_000)
+  expect([spooled.appends, clock.pending()]).toEqual([0, 0])
+})
+
+test('where neither store nor spool can be written, what waits in memory is in both as soon as it can be', async () => {
+  const { spool, own, state: spooled } = memorySpool()
+  const { settlements, state, clock, rows } = scene({ spool })
+  state.mode = 'down'
+  spooled.fails = true
+  await settlements.settle(settling('r'))
+  expect(state.log.join()).toContain('in memory only')
+  await clock.advance(20_000)
+  spooled.fails = false
+  await clock.advance(5_000)
+  expect(own).toHaveLength(1)
+  state.mode = 'up'
+  await clock.advance(5_000)
+  expect([await rows(), own]).toEqual([['r'], []])
+})
+
+test('what another process had to leave is settled once, whatever of it was written before; a damaged line is left out', async () => {
+  const { spool, own, left } = memorySpool()
+  const { settlements, state, clock, rows, spent } = scene({ spool })
+  await settlements.settle(settling('done'))
+  left.push(
+    writeSettlement(settling('done')),
+    '{"row":{"id":"cut',
+    '{"row":{},"amounts":{},"slotKeys":[]}',
+    writeSettlement(settling('late')),
+  )
+  await settlements.adopt()
+  await clock.advance(1_000)
+  expect([await rows(), await spent(), own]).toEqual([['done', 'late'], 10, []])
+  expect(state.log.filter(message => message.includes('no settlement'))).toHaveLength(2)
+  await settlements.adopt()
+  expect(await rows()).toHaveLength(2)
+})
+
+test('close tries for a bounded time, leaves the rest to the spool, and says how much that is', async () => {
+  const { spool, own } = memorySpool()
+  const { settlements, state, clock, rows } = scene({ spool })
+  state.mode = 'down'
+  await settlements.settle(settling('a'))
+  await settlements.settle(settling('b'))
+  const closed = settlements.close()
+  await clock.advance(settlementLimits.closeMs + 1_000)
+  await closed
+  expect(own).toHaveLength(2)
+  expect(state.log.at(-1)).toContain('at the next start')
+  expect([await rows(), clock.pending()]).toEqual([[], 0])
+})
+
+test('a runtime that may freeze is given a promise that lasts as long as anything waits', async () => {
+  const { settlements, state, clock, rows } = scene()
+  const works: Promise<unknown>[] = []
+  state.mode = 'down'
+  await settlements.settle({ ...settling('r'), waitUntil: work => works.push(work) })
+  let isOver = false
+  void works[0]?.then(() => {
+    isOver = true
+  })
+  await clock.advance(5_000)
+  expect([works.length, isOver]).toEqual([1, false])
+  state.mode = 'up'
+  await clock.advance(10_000)
+  expect([isOver, await rows()]).toEqual([true, ['r']])
+})

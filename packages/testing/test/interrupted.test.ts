@@ -1,0 +1,247 @@
+import { createGateway, type Gateway } from '@signalbox/core'
+import { chatProvider } from '@signalbox/core/dialects'
+import type { Storage, UsageRow } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Act, acts, type FakeClock, fakeClock, scriptedProvider } from '../src/index.ts'
+
+// Processes that end or stall while requests are under way, and others on the same store that settle what they left.
+
+const price = { input: 1_000_000, output: 2_000_000 }
+const all = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1_000 }
+
+/** A process: a gateway over the store, which can be cut off from it as by its death or a stall. */
+function processOn(kept: Storage, clock: FakeClock, script: readonly Act[]) {
+  const state = { isCut: false, isReadOnly: false, log: [] as string[] }
+  const held: (() => void)[] = []
+  const reads = new Set(['holds', 'balance', 'entries', 'find', 'findByName', 'list', 'totals', 'count'])
+  const watched = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get(target, name) {
+        const verb: unknown = Reflect.get(target, name)
+        if (typeof verb !== 'function') return verb
+        return (...args: readonly unknown[]) => {
+          if (state.isReadOnly && !reads.has(String(name))) return Promise.reject(new Error('database is locked'))
+          if (!state.isCut) return Reflect.apply(verb, target, args)
+          return new Promise<void>(resolve => held.push(resolve)).then(() => Reflect.apply(verb, target, args))
+        }
+      },
+    })
+  const { records, counters, ledger, usage } = kept
+  const storage = { ...kept, records: watched(records), counters: watched(counters), ledger: watched(ledger), usage: watched(usage) }
+  const provider = scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: script })
+  const models = [{ id: 'model', offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'chat', price }] }]
+  const note = (_: unknown, message: string): void => void state.log.push(message)
+  const timeouts = { firstByteMs: 600_000, wholeMs: 600_000, idleMs: 600_000, deadlineMs: 600_000 }
+  const logger = { info: note, warn: note, error: note }
+  const gateway = createGateway({ providers: [provider], models, storage, clock, logger, timeouts })
+  const resume = (): void => {
+    state.isCut = false
+    for (const run of held.splice(0)) run()
+  }
+  return { gateway, state, resume }
+}
+
+async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { storage?: Storage; credit?: number } = {}) {
+  onTestFinished(() => storage.close())
+  const clock = fakeClock()
+  const start = (...script: readonly Act[]) => processOn(storage, clock, script)
+  const setUp = start()
+  await setUp.gateway.workspaces.create({ id: 'w', name: 'W', billing: 'prepaid' })
+  await setUp.gateway.workspaces('w').billing.credit({ reference: 'start', amount: credit })
+  await setUp.gateway.workspaces('w').budgets.create({ name: 'b', period: 'total', limitUsd: 1 })
+  const { secret, id: keyId } = await setUp.gateway.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
+  const ask = async ({ gateway }: { readonly gateway: Gateway }, requestId: string) => {
+    const caller = await gateway.authenticate(secret)
+    const body = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 100, gateway: { metadata: { of: requestId } } }
+    return gateway.infer(
+      gateway.dialects.responses.decodeRequest(body, () => undefined),
+      { caller, requestId },
+    )
+  }
+  /** In steps, since a store may take a turn of the event loop for each verb. */
+  const pass = async (milliseconds: number): Promise<void> => {
+    for (let left = milliseconds; left > 0; left -= 500) await clock.advance(Math.min(left, 500))
+  }
+  return {
+    ...{ storage, clock, pass, start, ask, keyId },
+    rows: (): Promise<readonly UsageRow[]> => storage.usage.list({ workspaceId: 'w', ...all }),
+    credit: () => storage.ledger.balance('credit:w'),
+    slotFree: async () => {
+      const slot = { key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }
+      return storage.counters.enter(slot, clock.now())
+    },
+  }
+}
+
+/** Three words, then a minute of silence, then the rest. */
+const long = acts.pauseAfter(3, 60_000)
+
+test('what a process leaves when it ends is settled as interrupted within a minute of the restart: row, estimate, hold and slot', async () => {
+  const { storage, pass, start, ask, rows, credit, slotFree } = await scene()
+  const first = start(long)
+  const reply = await ask(first, 'r1')
+  void reply.whole().catch(() => {})
+  await pass(5_000)
+  expect((await credit()).held).toBeGreaterThan(0)
+  first.state.isCut = true
+  const again = start(acts.reply())
+  expect(await again.gateway.problems()).toEqual([])
+  await pass(40_000)
+  expect(await rows()).toEqual([])
+  await pass(20_000)
+  const [row, ...more] = await rows()
+  expect(more).toEqual([])
+  expect(row).toMatchObject({
+    id: 'r1',
+    result: 'interrupted',
+    model: 'model',
+    provider: 'one',
+    estimated: true,
+    attempts: 1,
+    streamed: true,
+  })
+  expect(row).toMatchObject({ workspaceId: 'w', modelAsked: 'model', metadata: { of: 'r1' } })
+  expect(row?.inputTokens).toBeGreaterThan(0)
+  expect(row?.outputTokens).toBeGreaterThan(0)
+  expect(row?.cost).toBe((row?.inputTokens ?? 0) + 2 * (row?.outputTokens ?? 0))
+  expect(await credit()).toMatchObject({ held: 0, balance: 1_000 - (row?.cost ?? 0) })
+  expect((await storage.ledger.entries('credit:w', { limit: 9 })).filter(({ kind }) => kind === 'usage')).toHaveLength(1)
+  expect((await storage.ledger.entries('credit:w', { limit: 1 }))[0]).toMatchObject({ id: 'r1', amount: -(row?.cost ?? 0) })
+  expect(await storage.ledger.holds({ limit: 9 })).toEqual([])
+  expect(await slotFree()).toBe(true)
+  expect(again.state.log.join()).toContain('interrupted')
+})
+
+test('credit that a dead process held is usable again within a minute, also where the first request after the restart is refused for it', async () => {
+  const { pass, start, ask } = await scene({ credit: 250 })
+  const first = start(long)
+  void (await ask(first, 'r1')).whole().catch(() => {})
+  await pass(1_000)
+  first.state.isCut = true
+  const again = start(acts.reply(), acts.reply())
+  await expect((await ask(again, 'r2')).whole()).rejects.toMatchObject({ code: 'insufficient_credits' })
+  await pass(60_000)
+  const answered = (await ask(again, 'r3')).whole()
+  await pass(1_000)
+  expect((await answered).outcome.status).toBe('completed')
+})
+
+test('a request that its process renews is left alone by every other, however long it runs', async () => {
+  const { pass, start, ask, rows } = await scene()
+  const [first, other] = [start(acts.pauseAfter(3, 500_000)), start(acts.pauseAfter(3, 550_000))]
+  const answers = [(await ask(first, 'r1')).whole(), (await ask(other, 'r2')).whole()]
+  await pass(490_000)
+  expect(await rows()).toEqual([])
+  await pass(100_000)
+  expect((await Promise.all(answers)).map(({ outcome }) => outcome.status)).toEqual(['completed', 'completed'])
+  expect((await rows()).map(({ result }) => result)).toEqual(['ok', 'ok'])
+})
+
+test('of a process that stalls for longer than the lease and then settles, what was written first stays: one row, one charge', async () => {
+  const { storage, pass, start, ask, rows, credit } = await scene()
+  const [stalled, other] = [start(long), start()]
+  const answer = (await ask(stalled, 'r1')).whole()
+  await pass(5_000)
+  stalled.state.isCut = true
+  await other.gateway.problems()
+  await pass(100_000)
+  const [interrupted] = await rows()
+  expect(interrupted?.result).toBe('interrupted')
+  stalled.resume()
+  await pass(5_000)
+  await answer
+  expect(await rows()).toEqual([interrupted])
+  expect((await storage.ledger.entries('credit:w', { limit: 9 })).map(({ kind }) => kind)).toEqual(['usage', 'credit'])
+  expect(await credit()).toMatchObject({ balance: 1_000 - (interrupted?.cost ?? 0), held: 0 })
+})
+
+test('a stall shorter than the lease changes nothing: the answer is settled as what it was', async () => {
+  const { pass, start, ask, rows } = await scene()
+  const [stalled, other] = [start(long), start()]
+  const answer = (await ask(stalled, 'r1')).whole()
+  await pass(5_000)
+  await other.gateway.problems()
+  stalled.state.isCut = true
+  await pass(30_000)
+  stalled.resume()
+  await pass(60_000)
+  await answer
+  expect((await rows()).map(({ result }) => result)).toEqual(['ok'])
+})
+
+test('several processes that find the same holds settle each once', async () => {
+  const { storage, pass, start, ask, rows } = await scene()
+  const first = start(long, long, long)
+  for (const id of ['r1', 'r2', 'r3']) void (await ask(first, id)).whole().catch(() => {})
+  await pass(5_000)
+  first.state.isCut = true
+  const others = [start(), start(), start()]
+  await Promise.all(others.map(({ gateway }) => gateway.problems()))
+  await pass(60_000)
+  const found = await rows()
+  expect(found.map(({ id }) => id).sort()).toEqual(['r1', 'r2', 'r3'])
+  const charged = (await storage.ledger.entries('credit:w', { limit: 99 })).filter(({ kind }) => kind === 'usage')
+  expect(charged.map(({ id, amount }) => [id, -amount]).sort()).toEqual(found.map(({ id, cost }) => [id, cost]).sort())
+})
+
+test('time in which the store cannot be written counts against nobody', async () => {
+  const { pass, start, ask, rows } = await scene()
+  const [first, other] = [start(long), start()]
+  const answer = (await ask(first, 'r1')).whole()
+  await other.gateway.problems()
+  await pass(5_000)
+  // As while a backup has the lock: both can read, neither can write.
+  for (const each of [first, other]) each.state.isReadOnly = true
+  await pass(54_000)
+  for (const each of [first, other]) each.state.isReadOnly = false
+  await pass(30_000)
+  await answer
+  expect((await rows()).map(({ result }) => result)).toEqual(['ok'])
+})
+
+test('a process that was suspended itself takes nobody for dead on its return', async () => {
+  const { storage, clock, pass, start, ask, rows } = await scene()
+  const answer = (await ask(start(long), 'r1')).whole()
+  const other = start()
+  await other.gateway.problems()
+  await pass(50_000)
+  other.state.isCut = true
+  await pass(12_000)
+  await answer
+  // Settled by now, and left as a hold that nobody renews: as the suspended one remembers it.
+  await storage.ledger.reserve({ id: 'r2', amount: 0, accounts: [], at: clock.now() })
+  other.resume()
+  await pass(40_000)
+  expect((await rows()).map(({ id }) => id)).toEqual(['r1'])
+  expect((await storage.ledger.holds({ limit: 9 })).map(({ id }) => id)).toEqual(['r2'])
+})
+
+test('a hold without a journal, as an older file has them, is freed and costs nothing', async () => {
+  const { storage, pass, start, rows, credit } = await scene()
+  await storage.ledger.reserve({ id: 'old', amount: 500, accounts: [{ account: 'credit:w', floor: 0 }], at: 1 })
+  await storage.ledger.reserve({ id: 'odd', amount: 0, accounts: [], at: 1, journal: () => '{"workspaceId":7}' })
+  const { gateway, state } = start()
+  await gateway.problems()
+  await pass(60_000)
+  expect([await rows(), await credit()]).toEqual([[], { balance: 1_000, held: 0, credited: 1_000, spent: 0 }])
+  expect(await storage.ledger.holds({ limit: 9 })).toEqual([])
+  expect(state.log.filter(message => message.includes('without a journal'))).toHaveLength(2)
+})
+
+test('an idle gateway that watches nothing has no timer, and a request that comes wakes it', async () => {
+  const { clock, pass, start, ask, credit } = await scene({ storage: memoryStorage() })
+  const first = start(acts.reply())
+  const answered = (await ask(first, 'r1')).whole()
+  await pass(120_000)
+  await answered
+  expect(clock.pending()).toBe(0)
+  const gone = start(long)
+  void (await ask(gone, 'r2')).whole().catch(() => {})
+  await pass(3_000)
+  gone.state.isCut = true
+  await first.gateway.problems()
+  await pass(60_000)
+  expect((await credit()).held).toBe(0)
+})
