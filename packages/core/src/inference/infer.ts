@@ -91,8 +91,8 @@ export interface Live {
   places: readonly Place[]
   /** Of its hold; from the admission on. */
   journal?: () => string
-  /** Monotonic milliseconds: when its hold is to be renewed. */
-  holdDueAt: number
+  /** Monotonic milliseconds: when its hold is to be renewed. Absent: it has none yet. */
+  holdDueAt?: number
   readonly requestId: string
 }
 
@@ -206,7 +206,6 @@ function followCaller(
     ending,
     requestId,
     places: [],
-    holdDueAt: Number.POSITIVE_INFINITY,
     leave: () =>
       opened().then(
         metered => metered.leave(),

@@ -46,7 +46,7 @@ export function keepLeases({ live, counters, ledger, clock, logger }: Leasing): 
   }
   const renewHolds = async (): Promise<void> => {
     const now = clock.monotonic()
-    const due = [...live].filter(({ holdDueAt }) => holdDueAt <= now)
+    const due = [...live].filter(({ holdDueAt }) => holdDueAt !== undefined && holdDueAt <= now)
     for (let from = 0; from < due.length; from += batchSize) {
       const batch = due.slice(from, from + batchSize)
       await ledger.renew(batch.map(({ requestId, journal }) => ({ id: requestId, ...(journal && { journal }) })))
