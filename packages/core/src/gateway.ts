@@ -25,6 +25,7 @@ import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts
 import { keepRetention } from './inference/retention.ts'
 import { keepSharing } from './inference/sharing.ts'
 import { termsFor } from './inference/terms.ts'
+import { keepAnchors } from './management/audit-anchor.ts'
 import { keepByok } from './management/byok/byok.ts'
 import type { Resealed } from './management/byok/reseal.ts'
 import { boundsCheckOf } from './management/check-bounds.ts'
@@ -168,7 +169,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(options.prepare && { prepare: options.prepare }),
   }
   const authenticator = makeAuthenticator({ records, store: storage.records, terms, clock, logger })
-  const register = makeRegistrar({ storage, terms, checkBounds: boundsCheckOf(records), clock, ids })
+  const anchors = keepAnchors({ ring, isKeyed: options.sealingKey !== undefined, clock, logger })
+  const register = makeRegistrar({ storage, records, anchors, terms, checkBounds: boundsCheckOf(records), clock, ids })
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, register, terms, clock, logger, onReload, pending: engine.pending })
   const { providers } = planning
@@ -191,6 +193,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       storage,
       records,
       register,
+      anchors,
       terms,
       authenticator,
       clock,

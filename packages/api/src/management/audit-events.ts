@@ -41,8 +41,15 @@ export const auditEventRoutes: readonly WorkspaceRoute[] = [
     summary: 'Tell whether the audit chain is as it was written.',
     reply: 'AuditVerification',
     async handler(_, { auditEvents }) {
-      const { valid, checked, firstBrokenId } = await auditEvents.verify()
-      return json({ valid, checked, first_broken_id: firstBrokenId ?? null })
+      const { valid, checked, anchored, anchoredFrom, reason, firstBrokenId } = await auditEvents.verify()
+      return json({
+        valid,
+        checked,
+        anchored,
+        anchored_from: anchoredFrom ?? null,
+        reason: reason ?? null,
+        first_broken_id: firstBrokenId ?? null,
+      })
     },
   },
 ]
@@ -64,6 +71,9 @@ export const auditEventSchemas = () => ({
   AuditVerification: z.object({
     valid: z.boolean(),
     checked: z.int().meta({ description: 'Rows that were looked at.' }),
+    anchored: z.boolean().meta({ description: 'The end of the chain is known, so that one that was cut off or replaced is seen.' }),
+    anchored_from: z.int().nullable().meta({ description: 'The place from which on it was known at each change; 1: always.' }),
+    reason: z.enum(['row_changed', 'end_missing', 'rows_added', 'chain_replaced', 'anchor_changed']).nullable(),
     first_broken_id: z.string().nullable(),
   }),
 })

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Credential, credentialOf } from '../protocol/provider.ts'
 import { fromBase64Url, toBase64Url } from '../runtime/base64.ts'
 import type { Logger } from '../runtime/ports.ts'
-import type { KeyRing } from '../runtime/seal.ts'
+import { type KeyRing, type SealedFor, sealFormat } from '../runtime/seal.ts'
 import type { CredentialBody } from './kinds.ts'
 import type { Kept } from './records.ts'
 
@@ -11,7 +11,7 @@ export type Place = Pick<Kept<'credential'>, 'workspaceId' | 'id'> & { readonly 
 
 /** Where the secrets of workspaces for their providers are sealed and opened. */
 export interface Vault {
-  /** `v1.<key id>.<iv>.<ciphertext>` */
+  /** `v1.2.<key id>.<iv>.<ciphertext>`; before keys were derived from the sealing key, it was without the `2.` */
   seal(secret: string, place: Place): Promise<string>
   /** Nothing where it was altered or moved, or the key that sealed it is gone. */
   unseal(credential: Kept<'credential'>): Promise<string | undefined>
@@ -39,6 +39,8 @@ const boundTo = ({ workspaceId, id, body: { provider, extra = {} } }: Place): st
   return JSON.stringify(['provider key', version, workspaceId, id, provider, beside])
 }
 
+const placeOf = (place: Place): SealedFor => ({ purpose: 'provider key', workspaceId: place.workspaceId, bound: boundTo(place) })
+
 interface Opened {
   readonly version: number
   /** Nothing: it does not open. */
@@ -51,7 +53,7 @@ export function keepVault({ ring, policyOf, logger }: VaultPorts): Vault {
 
   const unseal: Vault['unseal'] = async credential => {
     const { sealed } = credential.body
-    return isAsWritten(sealed) ? ring.open(sealed.slice(version.length + 1), boundTo(credential)) : undefined
+    return isAsWritten(sealed) ? ring.open(sealed.slice(version.length + 1), placeOf(credential)) : undefined
   }
   const openOne = async (record: Kept<'credential'>): Promise<Credential | undefined> => {
     const known = opened.get(record.id)
@@ -68,7 +70,7 @@ export function keepVault({ ring, policyOf, logger }: VaultPorts): Vault {
     return credential
   }
   return {
-    seal: async (secret, place) => `${version}.${await ring.seal(secret, boundTo(place))}`,
+    seal: async (secret, place) => `${version}.${await ring.seal(secret, placeOf(place))}`,
     unseal,
     isNewest: async ({ body: { sealed } }) => isAsWritten(sealed) && (await ring.isNewest(sealed.slice(version.length + 1))),
     async open(credentials) {
@@ -87,7 +89,8 @@ export function keepVault({ ring, policyOf, logger }: VaultPorts): Vault {
 
 /** Letter by letter: the last one of a base64 text may hold bits that nobody reads. */
 const isAsWritten = (sealed: string): boolean => {
-  const [first, ...parts] = sealed.split('.')
+  const [first, ...sealedParts] = sealed.split('.')
+  const parts = sealedParts[0] === sealFormat ? sealedParts.slice(1) : sealedParts
   return first === version && parts.every(part => toBase64Url(fromBase64Url(part) ?? new Uint8Array()) === part)
 }
 

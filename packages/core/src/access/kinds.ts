@@ -15,6 +15,8 @@ export interface Kinds {
   readonly reply: ReplyBody
   /** The last time that credit was to be reloaded. Id: the workspace's own. */
   readonly reload: ReloadBody
+  /** The end of the audit chain. Id: the workspace's own. */
+  readonly audit_anchor: AuditAnchorBody
 }
 
 export type Kind = keyof Kinds
@@ -158,4 +160,16 @@ export interface ReplyBody {
   readonly fingerprint: string
   /** What was answered. Absent: it held a secret, or was not kept any more. */
   readonly answer?: { readonly status: number; readonly body: string }
+}
+
+/** The newest row of a workspace's audit chain. */
+export interface AuditAnchorBody {
+  readonly place: number
+  readonly hash: string
+  /** The place of the first row that was anchored. */
+  readonly since: number
+  /** The newest row as it was anchored, where the chain was found to end otherwise. It stays. */
+  readonly broken?: { readonly place: number; readonly hash: string }
+  /** Over all of the above and the workspace. */
+  readonly signature: string
 }

@@ -1,7 +1,7 @@
 import { sealedPrefix } from '../protocol/item.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
-import type { KeyRing } from '../runtime/seal.ts'
+import type { KeyRing, SealedFor } from '../runtime/seal.ts'
 
 // Reasoning state as callers carry it: `gw1.`, then what the key ring makes of a small JSON object.
 
@@ -27,17 +27,17 @@ const version = 1
 export const isEnvelope = (text: string): boolean => text.startsWith(sealedPrefix)
 
 /** The workspace, and what the envelope is for: no other secret under the same key can be passed off as a state. */
-const boundTo = (workspaceId: string): string => `reasoning\n${workspaceId}`
+const placeOf = (workspaceId: string): SealedFor => ({ purpose: 'reasoning state', workspaceId, bound: `reasoning\n${workspaceId}` })
 
 /** JSON keeps every text, lone surrogates included. */
 export const sealState = async (ring: KeyRing, workspaceId: string, { maker, text, words }: State): Promise<string> => {
   const { provider: p, credential: c, model: m, dialect: d, family: f } = maker
-  return sealedPrefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: text, w: words }), boundTo(workspaceId)))
+  return sealedPrefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: text, w: words }), placeOf(workspaceId)))
 }
 
 /** Nothing where it is not ours to read: altered, of another workspace, or sealed with a key that is gone. */
 export async function openState(ring: KeyRing, workspaceId: string, envelope: string): Promise<State | undefined> {
-  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), boundTo(workspaceId)) : undefined
+  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), placeOf(workspaceId)) : undefined
   return text === undefined ? undefined : readState(JSON.parse(text))
 }
 

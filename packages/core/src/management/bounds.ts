@@ -91,7 +91,7 @@ function loosened(table: object, before: object | undefined, after: object | und
   })
 }
 
-/** A record before and after a change; absent: it is made, or removed. */
+/** A record before and after a change. `after` is absent where it is removed. */
 export interface Touched<Kind extends BoundingKind = BoundingKind> {
   readonly kind: Kind
   readonly id: string

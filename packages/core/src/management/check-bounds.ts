@@ -38,18 +38,18 @@ export const boundsCheckOf =
     if (isCredited && (await line.isBounded())) throw boundedItself('adds no credit')
   }
 
-/** The bounding records of a draft that are there already, and new budgets. */
+/** The bounding records of a draft that are there already. One more budget only bounds more, so any key may add one. */
 async function touchedBy(
   records: Records,
   workspaceId: string,
   { puts = [], removals = [] }: Parameters<BoundsCheck>[2],
 ): Promise<readonly Touched[]> {
   const before = async (kind: BoundingKind, id: string) => (await records.find<BoundingKind>(kind, workspaceId, id))?.body
-  const changed = puts.filter(put => isBounding(put) && (put.version > 0 || put.kind === 'budget'))
+  const changed = puts.filter(put => isBounding(put) && put.version > 0)
   const put = await Promise.all(
-    changed.map(async ({ kind, id, version, body }): Promise<Touched> => {
+    changed.map(async ({ kind, id, body }): Promise<Touched> => {
       const known = kind as BoundingKind
-      return { kind: known, id, before: version > 0 ? await before(known, id) : undefined, after: JSON.parse(body) }
+      return { kind: known, id, before: await before(known, id), after: JSON.parse(body) }
     }),
   )
   // The budgets of a key go when it is revoked: nothing is left for them to bound.

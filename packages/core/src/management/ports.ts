@@ -4,6 +4,7 @@ import type { Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
 import type { Evidence } from '../brain/evidence.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
+import type { AuditAnchors } from './audit-anchor.ts'
 import type { Byok } from './byok/byok.ts'
 import type { BillingOptions, Reloads } from './money/reloads.ts'
 import type { Registrar } from './register.ts'
@@ -13,6 +14,8 @@ export interface ManagementPorts {
   readonly storage: Storage
   readonly records: Records
   readonly register: Registrar
+  /** Know where the audit chains end. */
+  readonly anchors: AuditAnchors
   readonly terms: TermsBook
   readonly authenticator: Authenticator
   readonly clock: Clock

@@ -1,9 +1,10 @@
 import type { AuditRow, Change, Conflict, CreditEntry, RecordPut, RecordRemoval, Storage } from '@signalbox/storage'
-import { made } from '../access/records.ts'
+import { type Kept, made, type Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
 import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
 import { sleep } from '../runtime/timers.ts'
+import type { AuditAnchors } from './audit-anchor.ts'
 import { type AuditEvent, hashOf } from './audit-chain.ts'
 import type { BoundsCheck } from './check-bounds.ts'
 import type { Actor, Desk } from './ports.ts'
@@ -28,6 +29,8 @@ export type Registrar = <T>(workspaceId: string, actor: Actor, decide: () => Pro
 
 export interface RegistrarPorts {
   readonly storage: Pick<Storage, 'records' | 'audit'>
+  readonly records: Pick<Records, 'find'>
+  readonly anchors: AuditAnchors
   readonly terms: Pick<TermsBook, 'forget'>
   /** Throws where a key would loosen what bounds it. */
   readonly checkBounds: BoundsCheck
@@ -38,13 +41,14 @@ export interface RegistrarPorts {
 interface Decided<T> extends Draft<T> {
   /** Of the chain, before it was decided. */
   readonly last: AuditRow | undefined
+  readonly anchor: Kept<'audit_anchor'> | undefined
 }
 
 /** Other processes may write to the same chain: whoever was too late waits for a moment of its own, longer each time. */
 const mostTries = 20
 const waitMs = 2
 
-export function makeRegistrar({ storage, terms, checkBounds, clock, ids }: RegistrarPorts): Registrar {
+export function makeRegistrar({ storage, records, anchors, terms, checkBounds, clock, ids }: RegistrarPorts): Registrar {
   // One after the other within a process: they would only push each other aside.
   const queues = new Map<string, Promise<unknown>>()
   const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {
@@ -58,13 +62,16 @@ export function makeRegistrar({ storage, terms, checkBounds, clock, ids }: Regis
     return turn
   }
 
-  const attempt = async <T>(workspaceId: string, actor: Actor, { last, ...draft }: Decided<T>): Promise<Conflict | undefined> => {
+  const attempt = async <T>(workspaceId: string, actor: Actor, { last, anchor, ...draft }: Decided<T>): Promise<Conflict | undefined> => {
     const at = clock.now()
+    const rows = await rowsOf(draft.events, { workspaceId, actor, at, last })
+    const newest = rows.at(-1)
+    const moved = newest ? [await anchors.moved(workspaceId, anchor, { before: last, newest })] : []
     const change: Change = {
-      puts: [...(draft.puts ?? []), ...noteOf(workspaceId, actor, { at, id: ids.uuid() })],
+      puts: [...(draft.puts ?? []), ...moved, ...noteOf(workspaceId, actor, { at, id: ids.uuid() })],
       removals: draft.removals ?? [],
       credits: draft.credits ?? [],
-      audit: await rowsOf(draft.events, { workspaceId, actor, at, last }),
+      audit: rows,
     }
     return storage.records.commit(change)
   }
@@ -99,11 +106,14 @@ export function makeRegistrar({ storage, terms, checkBounds, clock, ids }: Regis
     inTurn(workspaceId, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
         // Before anything is read: whatever somebody else changes from here on, though this draft puts none of it, is in its way.
-        const last = await orStoreDown(storage.audit.last(workspaceId))
+        const [last, anchor] = await Promise.all([
+          orStoreDown(storage.audit.last(workspaceId)),
+          records.find('audit_anchor', workspaceId, workspaceId),
+        ])
         const draft = await decide()
         if (draft.events.length === 0) return draft.result
         await checkBounds(workspaceId, actor, draft)
-        const conflict = await orStoreDown(attempt(workspaceId, actor, { ...draft, last }))
+        const conflict = await orStoreDown(attempt(workspaceId, actor, { ...draft, last, anchor }))
         if (!conflict) {
           terms.forget(workspaceId)
           return draft.result

@@ -1,16 +1,17 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { fromBase64Url, toBase64Url } from './base64.ts'
-import { keyBytes, makeKeyRing } from './seal.ts'
+import { keyBytes, makeKeyRing, type Purpose, type SealedFor } from './seal.ts'
 
 const key = fc.uint8Array({ minLength: keyBytes, maxLength: keyBytes })
 const text = fc.string({ unit: 'binary' })
+const of = (workspaceId: string, purpose: Purpose = 'reasoning state'): SealedFor => ({ purpose, workspaceId, bound: workspaceId })
 
 test('what was sealed opens again, for the same workspace, word for word', async () => {
   await fc.assert(
     fc.asyncProperty(key, text, text, async (bytes, words, workspace) => {
       const ring = makeKeyRing(() => [bytes])
-      expect(await ring.open(await ring.seal(words, workspace), workspace)).toBe(words)
+      expect(await ring.open(await ring.seal(words, of(workspace)), of(workspace))).toBe(words)
     }),
     { examples: [[new Uint8Array(keyBytes), '\ufeffmarked', '']] },
   )
@@ -19,10 +20,10 @@ test('what was sealed opens again, for the same workspace, word for word', async
 test('it opens for nobody else', async () => {
   await fc.assert(
     fc.asyncProperty(key, key, fc.tuple(text, text, text), async (bytes, others, [words, workspace, stranger]) => {
-      const sealed = await makeKeyRing(() => [bytes]).seal(words, workspace)
+      const sealed = await makeKeyRing(() => [bytes]).seal(words, of(workspace))
       const isOther = bytes.some((byte, at) => byte !== others[at])
-      if (isOther) expect(await makeKeyRing(() => [others]).open(sealed, workspace)).toBeUndefined()
-      if (workspace !== stranger) expect(await makeKeyRing(() => [bytes]).open(sealed, stranger)).toBeUndefined()
+      if (isOther) expect(await makeKeyRing(() => [others]).open(sealed, of(workspace))).toBeUndefined()
+      if (workspace !== stranger) expect(await makeKeyRing(() => [bytes]).open(sealed, of(stranger))).toBeUndefined()
     }),
   )
 })
@@ -31,7 +32,8 @@ test('one changed bit, in whatever place, and it stays shut', async () => {
   await fc.assert(
     fc.asyncProperty(key, text, fc.nat(), async (bytes, words, place) => {
       const ring = makeKeyRing(() => [bytes])
-      const parts = (await ring.seal(words, 'w')).split('.').map(part => fromBase64Url(part) ?? new Uint8Array())
+      const [format, ...sealed] = (await ring.seal(words, of('w'))).split('.')
+      const parts = sealed.map(part => fromBase64Url(part) ?? new Uint8Array())
       const whole = parts.reduce((sum, { length }) => sum + length, 0)
       let at = place % (whole * 8)
       for (const part of parts) {
@@ -40,34 +42,76 @@ test('one changed bit, in whatever place, and it stays shut', async () => {
         if (bit < 0 || bit >= part.length * 8) continue
         part[bit >> 3] = (part[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       }
-      expect(await ring.open(parts.map(part => toBase64Url(part)).join('.'), 'w')).toBeUndefined()
+      expect(await ring.open([format, ...parts.map(part => toBase64Url(part))].join('.'), of('w'))).toBeUndefined()
     }),
   )
 })
 
 test('no text at all makes it throw', async () => {
   const ring = makeKeyRing(() => [new Uint8Array(keyBytes)])
-  const sealed = await ring.seal('words', 'w')
+  const sealed = await ring.seal('words', of('w'))
   await fc.assert(
     fc.asyncProperty(text, async words => {
-      expect(await ring.open(words, 'w')).toBeUndefined()
+      expect(await ring.open(words, of('w'))).toBeUndefined()
     }),
   )
   for (const wrong of ['', '..', '...', `${sealed}.`, sealed.slice(0, -1), sealed.replaceAll('.', '-'), `${sealed}A`])
-    expect(await ring.open(wrong, 'w')).toBeUndefined()
+    expect(await ring.open(wrong, of('w'))).toBeUndefined()
 })
 
 test('the first key of a ring seals, and each of them opens', async () => {
   const [old, fresh] = [new Uint8Array(keyBytes).fill(1), new Uint8Array(keyBytes).fill(2)]
   const [before, after] = [makeKeyRing(() => [old]), makeKeyRing(() => [fresh, old])]
-  expect(await after.open(await before.seal('words', 'w'), 'w')).toBe('words')
-  expect(await makeKeyRing(() => [fresh]).open(await after.seal('words', 'w'), 'w')).toBe('words')
+  expect(await after.open(await before.seal('words', of('w')), of('w'))).toBe('words')
+  expect(await makeKeyRing(() => [fresh]).open(await after.seal('words', of('w')), of('w'))).toBe('words')
 })
 
 test('the same words are sealed otherwise each time', async () => {
   const ring = makeKeyRing(() => [new Uint8Array(keyBytes)])
-  const sealed = await Promise.all(Array.from({ length: 100 }, () => ring.seal('words', 'w')))
-  expect(new Set(sealed.map(each => each.split('.')[1])).size).toBe(100)
+  const sealed = await Promise.all(Array.from({ length: 100 }, () => ring.seal('words', of('w'))))
+  expect(new Set(sealed.map(each => each.split('.')[2])).size).toBe(100)
+})
+
+test('each purpose and each workspace has a key of its own, so what is sealed for one opens for no other', async () => {
+  const ring = makeKeyRing(() => [new Uint8Array(keyBytes).fill(7)])
+  const sealed = await ring.seal('words', { ...of('w'), bound: 'same' })
+  for (const other of [{ workspaceId: 'x' }, { purpose: 'provider key' as const }])
+    expect(await ring.open(sealed, { ...of('w'), bound: 'same', ...other })).toBeUndefined()
+  expect(await ring.open(sealed, { ...of('w'), bound: 'same' })).toBe('words')
+})
+
+test('what was sealed by the key itself, before keys were derived, opens still, and is not the newest', async () => {
+  const ring = makeKeyRing(() => [new Uint8Array(keyBytes).fill(7)])
+  const old = 'S7Bvjk46.AwMDAwMDAwMDAwMD.UpHRZymTJ426DdIGsEspJ_XkFyej'
+  expect(await ring.open(old, of('w'))).toBe('words')
+  expect(await ring.open(old, of('x'))).toBeUndefined()
+  expect(await ring.isNewest(old)).toBe(false)
+  expect(await ring.isNewest(await ring.seal('words', of('w')))).toBe(true)
+  // Without its format the text of a derived key is not one of before.
+  expect(await ring.open((await ring.seal('words', of('w'))).slice(2), of('w'))).toBeUndefined()
+})
+
+test('a key is derived once for its purpose and workspace, however much is sealed and opened', async () => {
+  const derive = vi.spyOn(crypto.subtle, 'deriveKey')
+  const ring = makeKeyRing(() => [new Uint8Array(keyBytes).fill(7)])
+  for (let at = 0; at < 10; at++) expect(await ring.open(await ring.seal('words', of('w')), of('w'))).toBe('words')
+  expect(derive).toHaveBeenCalledTimes(1)
+  derive.mockRestore()
+})
+
+test('a signature holds for its text, purpose, workspace and key alone, and tells a key that is not on the ring', async () => {
+  const [old, fresh] = [new Uint8Array(keyBytes).fill(1), new Uint8Array(keyBytes).fill(2)]
+  const place = { purpose: 'audit', workspaceId: 'w' } as const
+  const signed = await makeKeyRing(() => [old]).sign('text', place)
+  const both = makeKeyRing(() => [fresh, old])
+  expect(await both.verify('text', signed, place)).toBe('holds')
+  expect(await both.verify('texts', signed, place)).toBe('fails')
+  expect(await both.verify('text', signed, { ...place, workspaceId: 'x' })).toBe('fails')
+  expect(await both.verify('text', signed, { ...place, purpose: 'provider key' })).toBe('fails')
+  expect(await both.verify('text', `${signed.slice(0, -2)}AA`, place)).toBe('fails')
+  expect(await both.verify('text', signed.slice(0, 9), place)).toBe('fails')
+  expect(await makeKeyRing(() => [fresh]).verify('text', signed, place)).toBe('unknown')
+  expect(await both.verify('text', '', place)).toBe('unknown')
 })
 
 test('a ring asks for its keys at first use, and once', async () => {
@@ -77,7 +121,7 @@ test('a ring asks for its keys at first use, and once', async () => {
     return [new Uint8Array(keyBytes)]
   })
   expect(asked).toBe(0)
-  await ring.open(await ring.seal('words', 'w'), 'w')
+  await ring.open(await ring.seal('words', of('w')), of('w'))
   expect(asked).toBe(1)
 })
 

@@ -1,14 +1,35 @@
+import { LRUCache } from 'lru-cache'
 import { fromBase64Url, toBase64Url } from './base64.ts'
 
-/** AES-256-GCM under a ring of keys: the first seals, all of them open. */
-export interface KeyRing {
-  /** `<key id>.<iv>.<ciphertext>`. `bound`: what it belongs to, such as a workspace; it opens only for the same. `text` is well-formed. */
-  seal(text: string, bound: string): Promise<string>
-  /** Nothing where it was altered, is bound to something else, or was sealed with a key that is not on the ring. */
-  open(sealed: string, bound: string): Promise<string | undefined>
-  /** It was sealed with the first key of the ring, so it opens without the others. */
-  isNewest(sealed: string): Promise<boolean>
+/** What is sealed, or vouched for. Each purpose in each workspace has a key of its own, derived from the ring's. */
+export type Purpose = 'provider key' | 'reasoning state' | 'audit'
+
+export interface SealedFor {
+  readonly purpose: Purpose
+  readonly workspaceId: string
+  /** All that it belongs to, the workspace included: it opens only for the same. */
+  readonly bound: string
 }
+
+/** AES-256-GCM and HMAC-SHA-256 with keys that HKDF-SHA-256 derives from a ring of keys: the first seals, all of them open. */
+export interface KeyRing {
+  /** `2.<key id>.<iv>.<ciphertext>`. `text` is well-formed. */
+  seal(text: string, place: SealedFor): Promise<string>
+  /**
+   * Nothing where it was altered, is bound to something else, or was sealed with a key that is not on the ring. What was sealed
+   * before keys were derived (`<key id>.<iv>.<ciphertext>`, by the ring's key itself) opens too.
+   */
+  open(sealed: string, place: SealedFor): Promise<string | undefined>
+  /** It was sealed with a key derived from the first of the ring, so it opens without the others. */
+  isNewest(sealed: string): Promise<boolean>
+  /** `<key id>.<code>`: only a holder of the ring's first key can write it for this text. */
+  sign(text: string, place: Omit<SealedFor, 'bound'>): Promise<string>
+  /** Whether it is the signature of this text. `unknown`: it was made with a key that is not on the ring. */
+  verify(text: string, signature: string, place: Omit<SealedFor, 'bound'>): Promise<'holds' | 'fails' | 'unknown'>
+}
+
+/** Stands before what is sealed with derived keys. */
+export const sealFormat = '2'
 
 export const keyBytes = 32
 const ivBytes = 12
@@ -18,8 +39,18 @@ const utf8 = (): TextDecoder => new TextDecoder('utf-8', { ignoreBOM: true })
 
 interface RingKey {
   readonly id: string
-  readonly key: CryptoKey
+  /** Opens what was sealed before keys were derived. */
+  readonly plain: CryptoKey
+  readonly root: CryptoKey
 }
+
+const maxDerived = 10_000
+
+const algorithms = {
+  seal: { name: 'AES-GCM', length: 256 },
+  sign: { name: 'HMAC', hash: 'SHA-256', length: 256 },
+} as const
+const usages = { seal: ['encrypt', 'decrypt'], sign: ['sign', 'verify'] } as const
 
 /** `keys` is asked once, at first use: some runtimes have no chance and no crypto before their first request. */
 export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]): KeyRing {
@@ -31,27 +62,56 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
     })()
     return made
   }
+  const derived = new LRUCache<string, CryptoKey>({ max: maxDerived })
+  const derive = async (
+    use: keyof typeof usages,
+    { id, root }: RingKey,
+    { purpose, workspaceId }: Omit<SealedFor, 'bound'>,
+  ): Promise<CryptoKey> => {
+    const info = JSON.stringify(['signalbox', sealFormat, use, purpose, workspaceId])
+    const name = `${id} ${info}`
+    const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode(info) }
+    const key = derived.get(name) ?? (await crypto.subtle.deriveKey(how, root, algorithms[use], false, usages[use]))
+    derived.set(name, key)
+    return key
+  }
   return {
-    async seal(text, bound) {
-      const [{ id, key }] = await ring()
+    async seal(text, place) {
+      const [first] = await ring()
+      const key = await derive('seal', first, place)
       // Not from the port of ids: a test may hold those, and a nonce that comes twice under one key gives both texts away.
       const iv = crypto.getRandomValues(new Uint8Array(ivBytes))
-      const sealed = await crypto.subtle.encrypt(sealing(iv, bound, id), key, new TextEncoder().encode(text))
-      return `${id}.${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
+      const sealed = await crypto.subtle.encrypt(sealing(iv, place.bound, first.id), key, new TextEncoder().encode(text))
+      return `${sealFormat}.${first.id}.${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
     },
-    async open(sealed, bound) {
-      const [id = '', iv = '', ciphertext = '', ...rest] = sealed.split('.')
+    async open(sealed, place) {
+      const parts = sealed.split('.')
+      const isDerived = parts.length === 4 && parts[0] === sealFormat
+      const [id = '', iv = '', ciphertext = '', ...rest] = isDerived ? parts.slice(1) : parts
       const fit = (await ring()).find(each => each.id === id)
       if (!fit || rest.length > 0) return undefined
       const [nonce, bytes] = [fromBase64Url(iv), fromBase64Url(ciphertext)]
       if (nonce?.length !== ivBytes || !bytes) return undefined
       try {
-        return utf8().decode(await crypto.subtle.decrypt(sealing(nonce, bound, id), fit.key, bytes))
+        const key = isDerived ? await derive('seal', fit, place) : fit.plain
+        return utf8().decode(await crypto.subtle.decrypt(sealing(nonce, place.bound, id), key, bytes))
       } catch {
         return undefined
       }
     },
-    isNewest: async sealed => sealed.startsWith(`${(await ring())[0].id}.`),
+    isNewest: async sealed => sealed.startsWith(`${sealFormat}.${(await ring())[0].id}.`),
+    async sign(text, place) {
+      const [first] = await ring()
+      const code = await crypto.subtle.sign('HMAC', await derive('sign', first, place), new TextEncoder().encode(text))
+      return `${first.id}.${toBase64Url(new Uint8Array(code))}`
+    },
+    async verify(text, signature, place) {
+      const [id = '', code = ''] = signature.split('.')
+      const fit = (await ring()).find(each => each.id === id)
+      if (!fit) return 'unknown'
+      const [key, bytes] = [await derive('sign', fit, place), fromBase64Url(code) ?? new Uint8Array()]
+      return (await crypto.subtle.verify('HMAC', key, bytes, new TextEncoder().encode(text))) ? 'holds' : 'fails'
+    },
   }
 }
 
@@ -65,9 +125,10 @@ const sealing = (iv: Uint8Array<ArrayBuffer>, bound: string, keyId: string) => (
 /** Named after itself, so that keys can change places on the ring. 48 bits of a hash tell nothing about 256 random ones. */
 async function ringKey(bytes: Uint8Array): Promise<RingKey> {
   const raw = Uint8Array.from(bytes)
-  const [key, hash] = await Promise.all([
-    crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt']),
+  const [plain, root, hash] = await Promise.all([
+    crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['decrypt']),
+    crypto.subtle.importKey('raw', raw, 'HKDF', false, ['deriveKey']),
     crypto.subtle.digest('SHA-256', raw),
   ])
-  return { id: toBase64Url(new Uint8Array(hash).subarray(0, 6)), key }
+  return { id: toBase64Url(new Uint8Array(hash).subarray(0, 6)), plain, root }
 }

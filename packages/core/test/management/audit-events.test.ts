@@ -40,7 +40,7 @@ test('the chain has no gap, however many write at once in two processes', async 
   )
   const { auditEvents, members } = here.gateway.workspaces('w')
   expect(await members.list()).toHaveLength(40)
-  expect(await auditEvents.verify()).toEqual({ valid: true, checked: 41 })
+  expect(await auditEvents.verify()).toEqual({ valid: true, checked: 41, anchored: true, anchoredFrom: 1 })
 })
 
 test('a row that was changed is found, and so is one that was taken out', async () => {
@@ -52,11 +52,11 @@ test('a row that was changed is found, and so is one that was taken out', async 
     const forged = { ...storage, audit: { ...storage.audit, forgets: false, chain: async () => chain } }
     return (await stage({ storage: forged })).gateway.workspaces('w').auditEvents.verify()
   }
-  expect(await told(rows)).toEqual({ valid: true, checked: 4 })
+  expect(await told(rows)).toEqual({ valid: true, checked: 4, anchored: true, anchoredFrom: 1 })
   for (const field of ['event', 'changes', 'at', 'actorKeyId', 'subjectId', 'hash'] as const) {
     const at = 2
     const forged = rows.map((row, index) => (index === at ? { ...row, [field]: field === 'at' ? row.at + 1 : 'forged' } : row))
-    expect(await told(forged), field).toEqual({ valid: false, checked: at + 1, firstBrokenId: rows[at]?.id })
+    expect(await told(forged), field).toMatchObject({ valid: false, checked: at + 1, reason: 'row_changed', firstBrokenId: rows[at]?.id })
   }
   expect(await told(rows.filter((_, index) => index !== 1))).toMatchObject({ valid: false, firstBrokenId: rows[2]?.id })
   expect(await told(rows.slice(1))).toMatchObject({ valid: false, firstBrokenId: rows[1]?.id })

@@ -113,6 +113,64 @@ describe('B2: sealing keys change', () => {
     expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
   })
 
+  test('a gateway without provider keys has nothing to seal anew, and ends at once', async () => {
+    const empty = await byokStage({ sealingKey: fresh, previousSealingKeys: [old] })
+    expect(await empty.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+  })
+
+  test('the only row is deleted while it is looked at: the walk begins anew, and finds nothing', async () => {
+    const storage = memoryStorage()
+    const { list } = storage.records
+    let pages = 0
+    const house = await byokStage({
+      storage: {
+        ...storage,
+        records: {
+          ...storage.records,
+          async list(query) {
+            const found = await list(query)
+            if (query.kind !== 'credential' || query.workspaceId !== undefined) return found
+            pages += 1
+            if (pages > 10) throw new Error('It does not end.')
+            if (pages === 1) await house.keys.delete(id)
+            return found
+          },
+        },
+      },
+      sealingKey: old,
+    })
+    const { id } = await house.keys.create(openaiKey)
+    await settled(house.keys, id)
+    expect(await house.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    expect(pages).toBe(3)
+  })
+
+  test('a key that was sealed before keys were derived serves, and is sealed anew', async () => {
+    const house = await byokStage({ sealingKey: new Uint8Array(32).fill(7) })
+    const { id } = await house.keys.create(openaiKey)
+    await settled(house.keys, id)
+    const bound = JSON.stringify(['provider key', 'v1', 'w', id, 'openai', []])
+    const raw = new Uint8Array(32).fill(7)
+    const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
+    const keyId = Buffer.from(await crypto.subtle.digest('SHA-256', raw))
+      .subarray(0, 6)
+      .toString('base64url')
+    const iv = new Uint8Array(12).fill(3)
+    const additionalData = Buffer.from(`${bound}\n${keyId}`)
+    const text = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, Buffer.from(openaiKey.apiKey))
+    const sealed = ['v1', keyId, Buffer.from(iv).toString('base64url'), Buffer.from(text).toString('base64url')].join('.')
+    await tamper(house, id, () => ({ sealed }))
+    afterAWhile(house.now)
+    await house.ask()
+    expect(house.asked()).toEqual([openaiKey.apiKey])
+    expect(await house.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
+    expect(await sealedOf(house, 'w', id)).toMatch(/^v1\.2\./)
+    expect(await house.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    afterAWhile(house.now)
+    await house.ask()
+    expect(house.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
+  })
+
   test('and a key that is changed meanwhile is sealed as it is then', async () => {
     const storage = memoryStorage()
     const before = await byokStage({ storage, sealingKey: old })

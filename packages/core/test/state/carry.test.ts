@@ -43,12 +43,24 @@ test('any state comes out of its envelope as it went in, lone surrogates include
 
 test('what else was sealed under the same key is no state', async () => {
   const body = JSON.stringify({ v: 1, p: 'a', c: 'a-key', m: 'theirs', d: 'responses', t: 'x' })
-  expect(await openState(ring, 'w', `gw1.${await ring.seal(body, 'w')}`)).toBeUndefined()
+  expect(
+    await openState(ring, 'w', `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'w' })}`),
+  ).toBeUndefined()
+})
+
+test('state that was sealed before keys were derived for each workspace is read still, in its workspace alone', async () => {
+  const old =
+    'gw1.S7Bvjk46.AwMDAwMDAwMDAwMD.XtzVIWAZcmAKYnl-m3XTLo4e2s3Xt7hSQvy9k47HbJrVhUcA-JPENOykaXGv9MUxT0tmo-H2TlVRjXJtT-e3VA3sAJt1AfxYEQ'
+  const before = makeKeyRing(() => [new Uint8Array(32).fill(7)])
+  expect(await openState(before, 'w', old)).toMatchObject({ text: 'thoughts', maker: { provider: 'p', dialect: 'chat' } })
+  expect(await openState(before, 'other', old)).toBeUndefined()
 })
 
 test('an envelope of a later release is not guessed at', async () => {
   for (const body of ['{"v":2}', '{"v":1}', '[]', '{"v":1,"p":1,"c":"c","m":"m","d":"d"}'])
-    expect(await openState(ring, 'w', `gw1.${await ring.seal(body, 'reasoning\nw')}`)).toBeUndefined()
+    expect(
+      await openState(ring, 'w', `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'reasoning\nw' })}`),
+    ).toBeUndefined()
 })
 
 test('a conversation without state costs no promise', () => {

@@ -2,7 +2,9 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { recordsOf } from '../../access/records.ts'
 import { keepTerms } from '../../access/terms.ts'
+import { makeKeyRing } from '../../runtime/seal.ts'
 import { webClock, webIds } from '../../runtime/web.ts'
+import { keepAnchors } from '../audit-anchor.ts'
 import { makeRegistrar } from '../register.ts'
 import { paidPart } from './auto-reload.ts'
 import { keepReloads, type Reload } from './reloads.ts'
@@ -18,11 +20,12 @@ async function house({ processes = 1, start = 10 } = {}) {
   const laments: string[] = []
   const logger = { info: () => {}, warn: () => {}, error: (_: unknown, message: string) => void laments.push(message) }
   const records = recordsOf(storage.records)
+  const anchors = keepAnchors({ ring: makeKeyRing(() => [new Uint8Array(32).fill(1)]), isKeyed: true, clock, logger })
   const asked: Reload[] = []
   const seen = { pay: async (reload: Reload): Promise<void> => credit(reload) }
   const open = () => {
     const terms = keepTerms({ records, clock, open: async () => new Map() })
-    const register = makeRegistrar({ storage, terms, checkBounds: async () => {}, clock, ids })
+    const register = makeRegistrar({ storage, records, anchors, terms, checkBounds: async () => {}, clock, ids })
     const pending = new Set<Promise<void>>()
     const onReload = (workspaceId: string, reload: Reload): Promise<void> => {
       expect(workspaceId).toBe('w')

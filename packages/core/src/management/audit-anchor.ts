@@ -1,0 +1,71 @@
+import type { AuditRow, RecordPut } from '@signalbox/storage'
+import type { AuditAnchorBody } from '../access/kinds.ts'
+import { changed, type Kept, made } from '../access/records.ts'
+import type { Clock, Logger } from '../runtime/ports.ts'
+import type { KeyRing } from '../runtime/seal.ts'
+import { sha256 } from '../runtime/web.ts'
+
+// An audit chain shows what was changed within it, but not that its end was cut off or that all of it was replaced. So place and
+// hash of its newest row are kept in a record of their own, signed with the sealing key, in the same commit as the row.
+
+/** `holds`: as this gateway wrote it. `fails`: it was altered. `unknown`: there is none, or it was signed with a key that is not here. */
+export type AnchorState = 'holds' | 'fails' | 'unknown'
+
+export interface AuditAnchors {
+  /** The anchor moved to `newest`. `before`: the newest row that was there when it was decided. */
+  moved(workspaceId: string, anchor: Kept<'audit_anchor'> | undefined, rows: AnchoredRows): Promise<RecordPut>
+  stateOf(anchor: Kept<'audit_anchor'> | undefined): Promise<AnchorState>
+}
+
+export interface AnchoredRows {
+  readonly before: AuditRow | undefined
+  readonly newest: AuditRow
+}
+
+export interface AnchorPorts {
+  readonly ring: KeyRing
+  /** The ring's keys are the operator's. Else the anchor has a hash in place of a signature, which anybody can write anew. */
+  readonly isKeyed: boolean
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const unkeyed = 'sha256.'
+
+export function keepAnchors({ ring, isKeyed, clock, logger }: AnchorPorts): AuditAnchors {
+  const sign = async (workspaceId: string, anchor: Unsigned): Promise<string> => {
+    const text = textOf(workspaceId, anchor)
+    return isKeyed ? ring.sign(text, { purpose: 'audit', workspaceId }) : unkeyed + (await sha256(text))
+  }
+  const stateOf: AuditAnchors['stateOf'] = async anchor => {
+    if (!anchor) return 'unknown'
+    const { workspaceId, body } = anchor
+    const isPlain = body.signature.startsWith(unkeyed)
+    if (isPlain === isKeyed) return 'unknown'
+    if (isPlain) return body.signature === (await sign(workspaceId, body)) ? 'holds' : 'fails'
+    return ring.verify(textOf(workspaceId, body), body.signature, { purpose: 'audit', workspaceId })
+  }
+  return {
+    stateOf,
+    async moved(workspaceId, anchor, { before, newest }) {
+      const state = await stateOf(anchor)
+      const old = state === 'unknown' ? undefined : anchor?.body
+      const isAsLeft = old === undefined || (state === 'holds' && old.place === before?.place && old.hash === before.hash)
+      const broken = old?.broken ?? (isAsLeft ? undefined : { place: old.place, hash: old.hash })
+      if (!isAsLeft && !old?.broken) logger.error({ workspace_id: workspaceId, place: old?.place }, notAsLeft)
+      const next = { place: newest.place, hash: newest.hash, since: old?.since ?? (before?.place ?? 0) + 1, ...(broken && { broken }) }
+      const body: AuditAnchorBody = { ...next, signature: await sign(workspaceId, next) }
+      return anchor
+        ? changed(anchor, { body: { ...body, broken } })
+        : made('audit_anchor', { id: workspaceId, workspaceId, createdAt: clock.now(), body })
+    },
+  }
+}
+
+type Unsigned = Omit<AuditAnchorBody, 'signature'>
+
+const textOf = (workspaceId: string, { place, hash, since, broken }: Unsigned): string =>
+  JSON.stringify(['audit anchor', workspaceId, place, hash, since, broken ? [broken.place, broken.hash] : null])
+
+const notAsLeft =
+  'The audit chain of a workspace does not end as this gateway left it: rows were taken out, added or replaced. `auditEvents.verify()` says so from now on.'
