@@ -19,8 +19,8 @@ Written from \`packages/core/src/errors/codes.ts\` and \`execution/verdict.ts\`;
 
 \`message\` says what happened, to what, and what to do; \`param\` is the path of the field at fault, or null; \`suggestion\` is there
 where something close exists. Every answer has \`X-Request-ID\`; a 429 also has \`Retry-After\` (1 or more) and
-\`X-Rate-Limit-Source\`, \`routing\` for our own limits and \`provider\` for a provider's. Where several providers were asked,
-\`attempts\` lists each with the kind of its failure and its status.
+\`X-Rate-Limit-Source\`, \`routing\` for our own limits and \`provider\` for a provider's. Where a provider failed,
+\`provider\` names it; where several were asked, \`attempts\` lists each with the kind of its failure and its status.
 
 Inside a stream of Responses the last two events are \`error\` and \`response.failed\`, with the same message, type and code, and the
 provider; inside one of Chat Completions it is one chunk with \`error\`, inside one of Messages one event \`error\`. Errors of

@@ -1,6 +1,7 @@
 import type { FailedAnswer } from '../protocol/dialect.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { parseBounded } from './frame.ts'
 import { objects } from './json.ts'
 import { retryAfter } from './limits.ts'
 import { redact } from './redact.ts'
@@ -156,7 +157,7 @@ export function readFailedAnswer({ status, body, header, now }: FailedAnswer): F
     const page: Failure = { kind, message: `The provider answered with a web page instead of an answer (status ${status}).`, status }
     return withDelay(page, retryAfter({ header, now, message: '', body: undefined, limited: kind === 'rate_limited' }))
   }
-  const parsed = parse(body)
+  const parsed = parseBounded(body)
   const said = readComplaint(parsed ?? body)
   const complaint = { ...said, status: status >= 400 ? status : (said.status ?? status) }
   const failure = failureOf(complaint)
@@ -170,14 +171,6 @@ const withDelay = (failure: Failure, retryAfterMs: number | undefined): Failure 
 const looksLikePage = (body: string, type: string | undefined): boolean =>
   /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 200)) ||
   (/^text\/html/i.test(type ?? '') && !/^\s*[{[]/.test(body.slice(0, 200)))
-
-function parse(body: string): Json | undefined {
-  try {
-    return JSON.parse(body) as Json
-  } catch {
-    return undefined
-  }
-}
 
 /** `{error: {…}}`, `{error: "text"}`, a flat `{message, code}`, `{detail}`, a list of any of them, or plain text. */
 export function readComplaint(wire: Json): Complaint {
@@ -221,4 +214,7 @@ function detailOf(detail: Json | undefined): string | undefined {
   return textOf(said.filter(words => words !== '').join('; '))
 }
 
-const where = ({ loc }: JsonObject): string => (Array.isArray(loc) ? `${loc.join('.')}: ` : '')
+const where = ({ loc }: JsonObject): string => (Array.isArray(loc) ? `${(loc as readonly Json[]).filter(isStep).join('.')}: ` : '')
+
+/** A name or a number; the text of anything else is nothing that may be shown, or throws. */
+const isStep = (step: Json): boolean => typeof step === 'string' || typeof step === 'number'

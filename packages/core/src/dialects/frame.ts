@@ -1,3 +1,4 @@
+import { answerLimits } from '../protocol/answer-limits.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
 /** What a frame holds: an object, nothing of interest, the end mark, or something that is no JSON. */
@@ -6,32 +7,46 @@ export type Content = JsonObject | 'nothing' | 'done' | 'broken'
 export function readFrame({ data }: Frame): Content {
   if (data === '') return 'nothing'
   if (data === '[DONE]' || data.trim() === '[DONE]') return 'done'
-  const value = parse(data)
-  if (value === undefined || isTooDeep(data)) return 'broken'
+  const value = parseBounded(data)
+  if (value === undefined) return 'broken'
   return isObject(value) ? value : 'nothing'
 }
 
-function parse(data: string): Json | undefined {
+/** JSON that an outsider wrote. Nothing where it is none, or beyond the bounds of `answerLimits`: that is found before it is parsed. */
+export function parseBounded(text: string): Json | undefined {
+  if (isTooComplex(text)) return undefined
   try {
-    return JSON.parse(data) as Json
+    return JSON.parse(text) as Json
   } catch {
     return undefined
   }
 }
 
-/** Deeper than any real answer, and than what can be written out again without running out of stack. */
-const deepest = 500
+const { nesting, containers: maxContainers, keysOfObject: maxKeys, values: maxValues } = answerLimits
+/** A text that is shorter cannot pass any of the bounds. */
+const shortest = 2 * nesting
 
-/** Of JSON that was parsed; short texts cannot be. */
-export function isTooDeep(json: string): boolean {
-  if (json.length < 2 * deepest) return false
+/** Whether JSON is nested deeper, or holds more, than an answer may. One walk over the characters outside of strings; text that is no JSON gets some answer. */
+export function isTooComplex(json: string): boolean {
+  if (json.length < shortest) return false
   let depth = 0
+  let containers = 0
+  let values = 0
+  /** Keys so far of the object that is open at each depth. */
+  const keys: number[] = [0]
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
     if (code === quote) at = endOfText(json, at)
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth > deepest) return true
-    } else if (code === 0x5d || code === 0x7d) depth--
+    else if (code === 0x2c) {
+      if (++values > maxValues) return true
+    } else if (code === 0x3a) {
+      const count = (keys[depth] ?? 0) + 1
+      if (count > maxKeys) return true
+      keys[depth] = count
+    } else if (code === 0x5b || code === 0x7b) {
+      if (++depth > nesting || ++containers > maxContainers) return true
+      keys[depth] = 0
+    } else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--
   }
   return false
 }
@@ -39,11 +54,12 @@ export function isTooDeep(json: string): boolean {
 const quote = 0x22
 const backslash = 0x5c
 
+/** Where a string ends. Looks from quote to quote, since most of an answer is text. */
 function endOfText(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === backslash) at++
-    else if (code === quote) return at
+  for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+    let escapes = at - 1
+    while (escapes > start && json.charCodeAt(escapes) === backslash) escapes--
+    if ((at - escapes) % 2 === 1) return at
   }
   return json.length
 }

@@ -1,5 +1,6 @@
+import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { isTooDeep } from './frame.ts'
+import { parseBounded } from './frame.ts'
 
 // Readers of what providers send. They never throw: what does not fit counts as absent.
 
@@ -19,13 +20,26 @@ function areObjects(list: readonly Json[]): list is readonly JsonObject[] {
   return true
 }
 
-/** The object that a text holds: none where it is something else, or nested deeper than can be written out again. */
+/** The object that a text holds: none where it is something else, or beyond the bounds of an answer. */
 export function objectIn(text: string): JsonObject | undefined {
   if (!/^\s*\{/.test(text)) return undefined
-  try {
-    const value = JSON.parse(text) as Json
-    return isObject(value) && !isTooDeep(text) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseBounded(text)
+  return isObject(value) ? value : undefined
 }
+
+/** An object whose fields come in pieces. */
+export interface GatheredFields {
+  fields: JsonObject
+  isFull: boolean
+}
+
+export const gatherFields = (initial: JsonObject): GatheredFields => ({ fields: initial, isFull: isLarge(initial) })
+
+/** Adds nothing once there are `answerLimits.fieldsInPieces`: each addition copies the object. */
+export function addFields(gathered: GatheredFields, more: JsonObject): void {
+  if (gathered.isFull) return
+  gathered.fields = { ...gathered.fields, ...more }
+  gathered.isFull = isLarge(gathered.fields)
+}
+
+const isLarge = (fields: JsonObject): boolean => Object.keys(fields).length > answerLimits.fieldsInPieces

@@ -11,7 +11,7 @@ import type { Clock, Logger, MediaReader } from '../runtime/ports.ts'
 import { longestTimer } from '../runtime/timers.ts'
 import { type Batches, commit } from './commit.ts'
 import { encode } from './encode.ts'
-import { arrivedAtOnce, decoded } from './events.ts'
+import { arrivedAtOnce, bounded, decoded } from './events.ts'
 import { type Guarded, guarded } from './guard.ts'
 import { type Line, openLine } from './line.ts'
 import { inlineMedia } from './media.ts'
@@ -141,7 +141,7 @@ async function exchange(
   }
   const sent = await send({ candidate, dialect, encoded, quirks, stream, signal: line.signal, onAccepted }, ports)
   if (!sent.ok) return sent
-  if ('body' in sent) return commit(arrivedAtOnce(unfold(dialect.decodeResponse(sent.body, encoded.reading))), true)
+  if ('body' in sent) return commit(arrivedAtOnce(unfold(bounded(dialect.decodeResponse(sent.body, encoded.reading)))), true)
   const committed = await commit(decoded(sent.frames, dialect.decodeEvents(encoded.reading), { line, clock: ports.clock }), !stream)
   if (stream) sent.frames.relax()
   return committed

@@ -1,9 +1,10 @@
+import { isTooComplex, parseBounded } from '../dialects/frame.ts'
+import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 
-/** Largest whole answer that we take in, in bytes. */
-const maxBodyBytes = 32 * 1024 * 1024
+const maxBodyBytes = answerLimits.wholeBytes
 /** What is read of an unhappy answer. */
-export const maxFailureBytes = 64 * 1024
+export const maxFailureBytes: number = answerLimits.failureBytes
 
 type Bytes = AsyncIterator<Uint8Array, undefined>
 
@@ -42,12 +43,9 @@ export async function readJson(body: Bytes): Promise<JsonObject | string> {
   const { text, cut } = await readText(body, maxBodyBytes)
   if (cut) return `The answer is larger than ${maxBodyBytes} bytes.`
   if (text.trim() === '') return 'The answer is empty.'
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : 'The answer is JSON, but no object.'
-  } catch {
-    return 'The answer is not valid JSON.'
-  }
+  const value = parseBounded(text)
+  if (value !== undefined) return isObject(value) ? value : 'The answer is JSON, but no object.'
+  return isTooComplex(text) ? 'The answer is nested too deep, or holds too many values.' : 'The answer is not valid JSON.'
 }
 
 export type Shape = 'json' | 'frames' | 'page' | 'empty'
@@ -72,10 +70,12 @@ const shapes: Readonly<Record<string, Shape>> = { '{': 'json', '[': 'json', '"':
 /** White space, and the three bytes of a byte-order mark. */
 const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
 
-function replay(seen: Uint8Array[], rest: Bytes): Bytes {
+function replay(seen: readonly Uint8Array[], rest: Bytes): Bytes {
+  let at = 0
   return {
     next: () => {
-      const value = seen.shift()
+      const value = seen[at]
+      at += 1
       return value ? Promise.resolve({ done: false, value }) : rest.next()
     },
     return: () => rest.return?.() ?? Promise.resolve({ done: true, value: undefined }),

@@ -37,10 +37,14 @@ export async function commit(events: Batches, whole: boolean): Promise<Committed
 
 const isContent = (event: InferenceEvent): boolean => event.type !== 'finished' && !isPreamble(event)
 
+/** By place, and not by taking the first away: of a long list that would move all others each time. */
 function replay(held: Batch[], rest: Batches): Batches {
+  let at = 0
   return {
     next: () => {
-      const value = held.shift()
+      const value = held[at]
+      if (value) at += 1
+      else held.length = 0
       return value ? Promise.resolve({ done: false, value }) : rest.next()
     },
     return: () => {

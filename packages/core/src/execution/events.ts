@@ -1,5 +1,8 @@
+import { answerLimits } from '../protocol/answer-limits.ts'
 import type { EventDecoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { InferenceResponse } from '../protocol/response.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { Batch, Batches } from './commit.ts'
 import type { Line } from './line.ts'
@@ -29,7 +32,7 @@ export function decoded(
     over = true
     return decoder.end()
   }
-  const read = async (): Promise<Batch> => {
+  const readOnce = async (): Promise<Batch> => {
     try {
       const step = await source.next()
       if (!step.done) return decoder.read(toFrames(step.value))
@@ -40,11 +43,17 @@ export function decoded(
       return ended()
     }
   }
+  /** The items so far stand, and what is open is closed; more of them would only fill the memory. */
+  const cutOff = (events: Batch): Batch => {
+    line.hangUp()
+    return [...events, ...ended().map(event => (event.type === 'finished' ? tooManyItems : event))]
+  }
   return {
     async next() {
       while (!over) {
-        const events = await read()
-        if (events.length === 0) continue
+        const read = await readOnce()
+        if (read.length === 0) continue
+        const events = hasTooManyItems(read) ? cutOff(read) : read
         if (isOver(events) && !over) {
           over = true
           void drain(source, line, clock)
@@ -60,6 +69,21 @@ export function decoded(
     },
   }
 }
+
+const isTooMany = (items: number): boolean => items > answerLimits.items
+
+/** Items are numbered in order, so that the last event of a batch tells enough. */
+function hasTooManyItems(events: Batch): boolean {
+  const last = events.at(-1)
+  return last !== undefined && 'index' in last && last.index !== undefined && isTooMany(last.index + 1)
+}
+
+const tooMany: Failure = { kind: 'unreadable', message: `The answer has more than ${answerLimits.items} items.` }
+const tooManyItems: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: tooMany } }
+
+/** A whole answer as far as it can be told. */
+export const bounded = (response: InferenceResponse): InferenceResponse =>
+  isTooMany(response.output.length) ? { ...response, output: [], outcome: { status: 'failed', error: tooMany } } : response
 
 const isOver = (events: readonly InferenceEvent[]): boolean => events.at(-1)?.type === 'finished'
 

@@ -1,4 +1,5 @@
 import { readHeadroom } from '../dialects/headroom.ts'
+import { answerLimits } from '../protocol/answer-limits.ts'
 import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Headroom } from '../protocol/headroom.ts'
@@ -116,13 +117,12 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
 const judge = ({ dialect }: Call, answer: FailedAnswer): Omit<Failure, 'provider'> => dialect.decodeFailure(answer)
 
 /** Bytes that a stream may hold back before its commit, and in all. A whole answer that comes as a stream is held to its end. */
-const mostHeld = { stream: 8 * 1024 * 1024, whole: 64 * 1024 * 1024 }
-const mostStreamed = 512 * 1024 * 1024
+const mostHeld = { stream: answerLimits.heldBytes, whole: answerLimits.gatheredBytes }
 
 function framesOf(source: AsyncIterator<Uint8Array, undefined>, { dialect, stream }: Call): Frames<Uint8Array> {
   const reader = dialect.frames?.() ?? readFrames()
   let size = 0
-  let limit = stream ? mostHeld.stream : mostHeld.whole
+  let limit: number = stream ? mostHeld.stream : mostHeld.whole
   return {
     source,
     toFrames(bytes) {
@@ -132,7 +132,7 @@ function framesOf(source: AsyncIterator<Uint8Array, undefined>, { dialect, strea
     },
     last: reader.end,
     relax: () => {
-      limit = mostStreamed
+      limit = answerLimits.streamedBytes
     },
   }
 }

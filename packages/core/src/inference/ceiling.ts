@@ -94,7 +94,7 @@ function piecesOf(deltas: readonly Delta[]): readonly Piece[] {
     if (delta.kind === 'annotation') piece.annotations.push(delta.annotation)
     else {
       piece.text += delta.text
-      piece.logprobs.push(...(delta.logprobs ?? []))
+      for (const entry of delta.logprobs ?? []) piece.logprobs.push(entry)
     }
   }
   return [...pieces.values()].sort((a, b) => a.part - b.part)

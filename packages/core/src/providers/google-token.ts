@@ -1,3 +1,5 @@
+import { parseBounded } from '../dialects/frame.ts'
+import { answerLimits } from '../protocol/answer-limits.ts'
 import type { Authorizing, Credential } from '../protocol/provider.ts'
 import type { TransportReply } from '../protocol/transport.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
@@ -29,12 +31,8 @@ export function readServiceAccount(secret: string): ServiceAccount | undefined {
 }
 
 function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseBounded(text)
+  return isObject(value) ? value : undefined
 }
 
 interface Token {
@@ -153,12 +151,10 @@ async function sign(
   )
 }
 
-const longest = 65_536
-
 async function readText({ body }: TransportReply): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  for (let step = await body.next(); !step.done && text.length < longest; step = await body.next())
+  for (let step = await body.next(); !step.done && text.length < answerLimits.tokenCharacters; step = await body.next())
     text += decoder.decode(step.value, { stream: true })
   await body.return?.()
   return text

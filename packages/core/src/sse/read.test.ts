@@ -25,6 +25,39 @@ test.each([
   expect(readAll([...whole].map(byte => Uint8Array.of(byte)))).toEqual(frames)
 })
 
+/** Cuts a text at every place between two bytes, and into single bytes. */
+function everyCut(text: string): readonly (readonly Uint8Array[])[] {
+  const whole = bytes(text)
+  const places = Array.from({ length: whole.length + 1 }, (_, at) => at)
+  return [...places.map(at => [whole.slice(0, at), whole.slice(at)]), [...whole].map(byte => Uint8Array.of(byte))]
+}
+
+test.each([
+  ['the first letters of three bytes, U+0800', '\u0800\u0800a'],
+  ['the last of the lead byte E0, U+0FFF', '\u0FFF\u0FFFa'],
+  ['Thai and Hindi', 'สวัสดี नमस्ते'],
+  ['Chinese, U+4E2D', '\u4E2D文\u4E2D'],
+  ['the replacement character itself, U+FFFD', '\uFFFDa\uFFFD'],
+  ['the first letters of four bytes, U+10000', '\u{10000}\u{10000}a'],
+  ['letters of one, two, three and four bytes in turn', 'aé\u0800\u{10FFFF}\u07FF\uFFFFz'],
+])('a letter is never broken, wherever its bytes are cut: %s', (_, text) => {
+  for (const pieces of everyCut(`data: ${text}\n\n`)) expect(readAll(pieces)).toEqual([{ data: text }])
+})
+
+test('no letter of any script is broken, however the bytes are cut', () => {
+  const line = fc.string({ unit: 'grapheme', maxLength: 20 }).map(text => text.replaceAll(/[\r\n]/g, ''))
+  fc.assert(
+    fc.property(line, text => {
+      for (const pieces of everyCut(`data: ${text}\n\n`)) expect(readAll(pieces)).toEqual([{ data: text }])
+    }),
+  )
+})
+
+test('fields that nobody knows, and lines without a name, are passed over', () => {
+  const text = 'event: a\nnote: x\ndata: 1\nnote\n\nretry: soon\nid: \u0000\n\nrandom words\n\ndata: 2\n\n'
+  for (const pieces of everyCut(text)) expect(readAll(pieces)).toEqual([{ event: 'a', data: '1' }, { data: '2' }])
+})
+
 test('what is written can be read back, whatever the text holds', () => {
   fc.assert(
     fc.property(

@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser'
+import { answerLimits } from '../protocol/answer-limits.ts'
 import type { FrameReader } from '../protocol/dialect.ts'
 import type { Frame } from '../protocol/wire.ts'
 
-/** The longest event that we take in, in characters: the largest real ones hold an image. */
-export const maxEventSize = 4 * 1024 * 1024
+export const maxEventSize: number = answerLimits.eventCharacters
 
 /** Bytes → frames: an event that lacks only its closing blank line still counts. Bytes may be cut anywhere, also inside a character or a CRLF; a byte-order mark is taken off. */
 export function readFrames(): FrameReader {

@@ -14,6 +14,7 @@ import {
   message,
   streamBytes,
 } from './bedrock-wire.ts'
+import { skipWithout } from './recordings.ts'
 
 const readAll = (pieces: readonly Uint8Array[]): readonly Frame[] => {
   const reader = readEventStream()
@@ -42,7 +43,7 @@ const split = (bytes: Uint8Array, points: readonly number[]): readonly Uint8Arra
 const hello = event({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Grüße 🚂' } } })
 const stop = event({ messageStop: { stopReason: 'end_turn' } })
 
-test.skipIf(haveBedrockRecordings)('the recordings of Bedrock are not here: their tests are left out', () => {})
+if (!haveBedrockRecordings) skipWithout('the recordings of Bedrock')
 
 describe.skipIf(!haveBedrockRecordings)('recorded streams in the framing of AWS', () => {
   test.each(bedrockRecordings)('$name: read as they were written', ({ bytes, frames }) => {

@@ -13,7 +13,7 @@ import { unfold } from '../../src/protocol/unfold.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
 import { writeFrames } from '../../src/sse/write.ts'
 import { decode, faultsOf, plain, stampOf } from './laws.ts'
-import { haveRecordings, recordings } from './recordings.ts'
+import { haveRecordings, recordings, skipWithout } from './recordings.ts'
 
 // Every recorded answer, whoever gave it, told in chunks: read back by our own half, by the vendor's clients in both of their
 // generations, and held to the vendor's description.
@@ -56,7 +56,7 @@ const gist = (response: InferenceResponse): unknown =>
     usage: response.usage,
   })
 
-test.skipIf(haveRecordings)('the recordings of real providers are not here: their tests are left out', () => {})
+if (!haveRecordings) skipWithout('the recordings of real providers')
 
 describe.skipIf(!haveRecordings)('encoded for a caller and decoded again, it says the same (law 4)', () => {
   test.each(answered)('$name', ({ events, response }) => {

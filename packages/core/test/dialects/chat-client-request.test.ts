@@ -409,7 +409,7 @@ test('a large image is handed on, not copied', () => {
 test('an error names the field as the caller spells it, in the sentence too', () => {
   const error = (param: string | null, message = 'm') =>
     chatClient.encodeError({ status: 400, message, type: 't', code: 'c', param, suggestion: 's', provider: 'p', request_id: 'r' })
-  expect(error(null)).toEqual({ error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's' } })
+  expect(error(null)).toEqual({ error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's', provider: 'p' } })
   const spelled: Readonly<Record<string, string>> = {
     input: 'messages',
     max_output_tokens: 'max_completion_tokens',

@@ -352,3 +352,17 @@ test('whole answers: thoughts, speech, calls, and errors in a 200', () => {
   expect(chatProvider.decodeResponse({ choices: [] }).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
   expect(whole({ tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }).outcome).toMatchObject({ status: 'failed' })
 })
+
+test('pieces of one call in one chunk are each told once', () => {
+  const tool_calls = [
+    { index: 0, id: 'c', function: { name: 'f', arguments: '{"a"' } },
+    { index: 0, function: { arguments: ':1}' } },
+  ]
+  const decoder = chatProvider.decodeEvents()
+  const frame = { data: JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { tool_calls } }] }) }
+  const deltas = [...decoder.read([frame]), ...decoder.end()].flatMap(event => (event.type === 'delta' ? [event.delta] : []))
+  expect(deltas).toEqual([
+    { kind: 'arguments', part: 0, text: '{"a"' },
+    { kind: 'arguments', part: 0, text: ':1}' },
+  ])
+})

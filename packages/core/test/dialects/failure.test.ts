@@ -94,6 +94,47 @@ test('a failure keeps what the provider called it', () => {
   expect(fail(502, '<html>secret page').message).not.toContain('secret')
 })
 
+describe('what a provider or a proxy says in plain text', () => {
+  test.each<[FailureKind, number, string]>([
+    ['too_long', 400, 'This model has a maximum context length of 8192 tokens.'],
+    ['policy', 400, 'The prompt was flagged by the safety system.'],
+    ['out_of_quota', 400, 'Your credit balance is too low.'],
+    ['unknown_model', 404, 'The model gpt-9 does not exist.'],
+    ['overloaded', 503, 'upstream connect error or disconnect/reset before headers'],
+    ['rejected', 400, '"Invalid image."'],
+  ])('keeps its meaning (%s) and its words', (kind, status, body) => {
+    expect(fail(status, body)).toEqual({ kind, status, message: body.replaceAll('"', '') })
+  })
+
+  test('has its meaning also where it says that the key is wrong, and is not quoted then', () => {
+    expect(fail(400, 'Invalid API key provided: abc')).toEqual({
+      kind: 'bad_credential',
+      status: 400,
+      message: 'The provider refused our credential.',
+    })
+  })
+})
+
+test('errors in a list are read like the first of them', () => {
+  const one = { error: { code: 429, message: 'Quota exceeded for the project.', status: 'RESOURCE_EXHAUSTED' } }
+  const alone = fail(429, one)
+  expect(alone).toMatchObject({ kind: 'rate_limited', message: 'Quota exceeded for the project.', type: 'RESOURCE_EXHAUSTED' })
+  expect(fail(429, [one])).toEqual(alone)
+  expect(fail(429, [one, { error: { message: 'another' } }])).toEqual(alone)
+  expect(fail(400, [{ error: { code: 'context_length_exceeded', message: 'm' } }]).kind).toBe('too_long')
+  expect(fail(400, [])).toMatchObject({ kind: 'rejected', message: 'The provider answered with status 400.' })
+})
+
+test('a credential that is refused is told in these words, whatever the provider said', () => {
+  for (const body of ['', error({ message: 'Incorrect API key provided: sk-abc' }), 'Unauthorized'])
+    expect(fail(401, body).message).toBe('The provider refused our credential.')
+})
+
+test('a place that is no path is left out of the words, and hides nothing else', () => {
+  const nested = { detail: [{ loc: [{ toString: 1 }, ['x'], 'body', 3, null], msg: 'm' }] }
+  expect(fail(429, nested)).toMatchObject({ kind: 'rate_limited', message: 'body.3: m' })
+})
+
 test('about credentials a provider is never quoted', () => {
   for (const [status, message] of [
     [401, 'Incorrect API key provided: sk-abc'],

@@ -4,11 +4,11 @@ import { fold } from '../../src/protocol/fold.ts'
 import { isObject, type JsonObject } from '../../src/protocol/wire.ts'
 import { bedrockRecordings } from './bedrock-wire.ts'
 import { decode, describeProviderDialect, plain, readBackWith, type Sample, said } from './laws.ts'
-import { haveRecordings, recordings } from './recordings.ts'
+import { haveRecordings, recordings, skipWithout } from './recordings.ts'
 
 readBackWith(responsesProvider)
 
-test.skipIf(haveRecordings)('the recordings of real providers are not here: their tests are left out', () => {})
+if (!haveRecordings) skipWithout('the recordings of real providers')
 
 /** A stream of this language ends with the whole answer of the same run. */
 const samples: readonly Sample[] = recordings

@@ -128,13 +128,12 @@ describe.each(Object.keys(clients))('the SDK, %s', version => {
     const stamp = stampOf({ routing: { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 's' } })
     const text = writeFrames(messagesClient.encodeEvents(request, () => stamp).write(unfold(full)))
     const events = await clientFor(version, () => eventStream(text)).messages.create({ ...asked, stream: true })
-    const types: string[] = []
-    for await (const event of events) {
-      types.push(event.type)
-      if (event.type === 'message_delta') expect(event).toMatchObject({ routing_metadata: { provider: 'p' } })
-    }
+    const heard: { readonly type: string }[] = []
+    for await (const event of events) heard.push(event)
+    const types = heard.map(({ type }) => type)
     expect(types.at(0)).toBe('message_start')
     expect(types.at(-1)).toBe('message_stop')
+    expect(heard.filter(({ type }) => type === 'message_delta')).toMatchObject([{ routing_metadata: { provider: 'p' } }])
   })
 
   test('hears of an error in the middle of a stream', async () => {

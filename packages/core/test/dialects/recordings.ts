@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { test } from 'vitest'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 
 // Answers of real providers. They stand beside the repository; without them the tests that need them are skipped, visibly.
@@ -6,6 +7,11 @@ import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 const folder = new URL('../../../../../shared/recordings/', import.meta.url)
 
 export const haveRecordings = existsSync(folder)
+
+/** A test that is skipped with a reason: the last line of a run names it, so that a clone without the files does not look complete. */
+export function skipWithout(what: string): void {
+  test(`${what} are not here`, ({ skip }) => skip(`${what} are not here: their tests are left out`))
+}
 
 export interface Recording {
   readonly name: string

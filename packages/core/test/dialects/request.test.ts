@@ -276,11 +276,9 @@ describe('items', () => {
     for (const wire of [{ type: 'item_reference', id: 'x' }, { id: 'x' }, { type: null, id: 'x' }]) {
       expect(refusal({ input: ['x', wire].slice(1) })).toBe('invalid_parameter_value input[0]')
     }
-    try {
-      read({ input: [{ type: 'item_reference', id: 'x' }] })
-    } catch (error) {
-      expect(isGatewayError(error) && error.facts.suggestion).toContain('`store: false`')
-    }
+    expect(() => read({ input: [{ type: 'item_reference', id: 'x' }] })).toThrow(
+      expect.objectContaining({ facts: expect.objectContaining({ suggestion: expect.stringContaining('`store: false`') }) }),
+    )
   })
   test('what only a provider of this language knows is kept whole', () => {
     for (const type of ['custom_tool_call', 'computer_call_output', 'compaction', 'tomorrow']) {
@@ -384,7 +382,7 @@ test('an error has the shape that clients know', () => {
     request_id: 'r',
   }
   expect(responsesClient.encodeError(facts)).toEqual({
-    error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's', doc_url: 'd' },
+    error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's', doc_url: 'd', provider: 'p' },
   })
 })
 

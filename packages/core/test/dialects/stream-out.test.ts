@@ -502,3 +502,17 @@ test('any answer comes through encoding and decoding as it is', () => {
     { numRuns: 500 },
   )
 })
+
+test.each([
+  [{ status: 'completed' }, 'completed'],
+  [{ status: 'incomplete', reason: 'max_output_tokens' }, 'incomplete'],
+] as const)('an item that was left open when the answer ended as %j is said to be that too', (outcome, status) => {
+  const open: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '', status: 'in_progress' }
+  const frames = encode([started, begin(0, empty), grow(0, text('Hey')), begin(1, open), finish(outcome)])
+  const last = wires(frames).at(-1)
+  expect(last?.type).toBe(`response.${status}`)
+  expect(last?.response.output).toMatchObject([
+    { type: 'message', status },
+    { type: 'function_call', status },
+  ])
+})

@@ -47,6 +47,17 @@ test('a host is asked by an effort or by its switch, never by both', () => {
   )
 })
 
+test.each([
+  ['none', { thinking: ['toggle'] }, { think: false }, 0],
+  ['none', { thinking: ['level'], efforts: ['none', 'low'] }, { reasoning_effort: 'none' }, 0],
+  ['high', { thinking: ['toggle'] }, { think: true }, 1],
+  ['high', { efforts: ['low', 'high'] }, { reasoning_effort: 'high' }, 0],
+  ['high', { efforts: ['low'] }, { reasoning_effort: 'low' }, 1],
+] as const)('effort %s at a host that takes %j becomes %j, with %i warnings', (wanted, quirks, ...expected) => {
+  const { fields, warnings } = writeThinking(wanted, { thinking_switch: { on: { think: true }, off: { think: false } }, ...quirks })
+  expect([fields, warnings.length]).toEqual(expected)
+})
+
 test('nothing is said where nothing was asked', () => {
   expect(writeThinking(undefined, { efforts: ['high'] })).toEqual({ fields: {}, warnings: [] })
 })

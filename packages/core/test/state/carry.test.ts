@@ -161,3 +161,17 @@ test('a thought that is only referred to is left out with the warning, and the c
   expect(fitted?.prompt.input).toHaveLength(1)
   expect(warnings).toMatchObject([{ code: 'reasoning_state_dropped' }])
 })
+
+test('where state stands last is its place, also in the first item, and each maker has its own', async () => {
+  const of = async (id: string): Promise<Item> => ({
+    type: 'reasoning',
+    summary: [],
+    encrypted_content: await sealState(ring, 'w', { maker: makerOf(candidate(id)), text: 'theirs' }),
+  })
+  const placesOf = async (...input: readonly Item[]) => {
+    const carried = await openCarried(requestOf(...input), 'w', ring)
+    return ['a', 'b', 'c'].map(id => carried?.lastMade(candidate(id)))
+  }
+  expect(await placesOf(await of('a'), await of('b'))).toEqual([0, 1, undefined])
+  expect(await placesOf(await of('b'), await of('a'), said, await of('b'))).toEqual([1, 3, undefined])
+})

@@ -98,3 +98,9 @@ const different = (body: Readonly<Record<string, unknown>>, at: number): Readonl
   Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, ['email', 'api_key', 'reference'].includes(name) ? `${at}${String(value)}` : value]),
   )
+
+// The loop over their names asserts nothing where no row has one.
+test('some rows send headers about an export, and are asked for them above', () => {
+  const exported = rows.filter(([, { replyHeaders = [] }]) => replyHeaders.some(name => name.startsWith('X-Export')))
+  expect(exported.length).toBeGreaterThan(0)
+})

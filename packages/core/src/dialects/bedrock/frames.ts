@@ -1,9 +1,9 @@
+import { answerLimits } from '../../protocol/answer-limits.ts'
 import type { FrameReader } from '../../protocol/dialect.ts'
 import type { Frame } from '../../protocol/wire.ts'
 import { type Message, messageReader, preludeSize, sizeOfMessage } from './event-stream.ts'
 
-/** The longest message that we take in, in bytes. */
-export const maxFrameSize = 4 * 1024 * 1024
+export const maxFrameSize: number = answerLimits.messageBytes
 
 /**
  * Bytes → frames, however the bytes were cut. What is whole before a broken message is still told: the break throws with the

@@ -62,6 +62,8 @@ export function startTelling({ toolNames, answerTool }: Reading = {}): Telling {
   let speech: Message | undefined
   /** Thoughts, calls, and the call whose arguments are the answer. */
   const blocks = new Map<number, Open>()
+  /** Places of those that were stopped: all others stay open, and need not be looked at when something else begins. */
+  const stopped = new Set<number>()
   const taken = new Set<string>()
   let fault: Outcome | undefined
 
@@ -95,13 +97,14 @@ export function startTelling({ toolNames, answerTool }: Reading = {}): Telling {
   const settle = (): void => {
     if (speech) close(speech, 'completed')
     speech = undefined
-    for (const [place, open] of blocks) if (open.stopped) drop(place)
+    for (const place of stopped) drop(place)
   }
 
   const drop = (place: number): void => {
     const open = blocks.get(place)
     if (open) close(open, 'completed')
     blocks.delete(place)
+    stopped.delete(place)
   }
 
   /** The thought at this place; one that is hidden and one in words are two. */
@@ -164,7 +167,9 @@ export function startTelling({ toolNames, answerTool }: Reading = {}): Telling {
     stop(place) {
       // What the cap cut off is stopped as well: whether it is whole shows when the answer goes on, or ends.
       const open = blocks.get(place)
-      if (open) open.stopped = true
+      if (!open) return
+      open.stopped = true
+      stopped.add(place)
     },
     spoil(outcome) {
       fault = outcome

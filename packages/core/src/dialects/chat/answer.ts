@@ -7,11 +7,10 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { objects, stringOf } from '../json.ts'
 import { mintCallId } from '../mint.ts'
-import { type Call, type Calls, callItem, followCalls, isComplete } from './calls.ts'
+import { type Call, type Calls, callItem, followCalls, isComplete, type TakenPiece } from './calls.ts'
 import { gatherState } from './state.ts'
 import {
   annotationsOf,
-  type CallPiece,
   callsIn,
   countUsage,
   dialect,
@@ -85,7 +84,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     const itemKind = kind === 'reasoning' ? 'reasoning' : 'message'
     if (speech?.kind !== itemKind) {
       closeSpeech('completed')
-      finishCalls(calls.whole)
+      finishOthers()
       if (itemKind === 'message') tellState()
       speech = { kind: itemKind, index: startItem(shells[itemKind]), parts: [] }
     }
@@ -124,20 +123,17 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     call.signature = ''
   }
 
-  const hear = (pieces: readonly CallPiece[]): void => {
-    if (pieces.length === 0) return
-    for (const { call, piece, isNew } of calls.take(pieces)) {
-      if (isNew) finishCalls([...calls.whole].filter(other => other !== call))
-      if (call.name === '') continue
-      sign(call)
-      if (call.finished) continue
-      if (call.index === undefined) {
-        closeSpeech('completed')
-        tellState()
-        call.index = startItem({ ...itemOf(call, 'in_progress'), arguments: '' })
-        if (call.arguments !== '') tellArguments(call.index, call.arguments)
-      } else if (piece.arguments !== '') tellArguments(call.index, piece.arguments)
-    }
+  const hear = ({ call, piece, isNew }: TakenPiece): void => {
+    if (isNew) finishOthers(call)
+    if (call.name === '') return
+    sign(call)
+    if (call.finished) return
+    if (call.index === undefined) {
+      closeSpeech('completed')
+      tellState()
+      call.index = startItem({ ...itemOf(call, 'in_progress'), arguments: '' })
+      if (call.arguments !== '') tellArguments(call.index, call.arguments)
+    } else if (piece.arguments !== '') tellArguments(call.index, piece.arguments)
   }
 
   const itemOf = (call: Call, status: ItemStatus): FunctionCallItem => {
@@ -149,8 +145,9 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     facts.push({ type: 'delta', index, delta: { kind: 'arguments', part: 0, text } })
   }
 
-  const finishCalls = (some: Iterable<Call>): void => {
-    for (const call of some) finishCall(call, 'completed')
+  /** Those whose arguments are whole, but for `call`. Each is finished once and then gone from the set, so that all of it is linear. */
+  const finishOthers = (call?: Call): void => {
+    for (const other of calls.whole) if (other !== call) finishCall(other, 'completed')
   }
 
   const finishCall = (call: Call, status: ItemStatus): void => {
@@ -193,7 +190,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
         if (kind === 'text') logprobs = none
       }
     for (const annotation of annotationsOf(delta)) annotate(annotation)
-    hear(callsIn(delta))
+    calls.take(callsIn(delta), hear)
     if (delta === choice.delta) carry(delta)
     const reason = stringOf(choice.finish_reason)
     if (reason !== '') settle(outcomeOf(reason))

@@ -33,10 +33,17 @@ export interface Calls {
   readonly all: readonly Call[]
   /** Those that are not finished, in order. */
   readonly open: ReadonlySet<Call>
-  /** Those of them whose arguments are a whole value. */
+  /** Those of them that have a name, and whose arguments are a whole value. */
   readonly whole: ReadonlySet<Call>
   finish(call: Call): void
-  take(pieces: readonly CallPiece[]): readonly { readonly call: Call; readonly piece: CallPiece; readonly isNew: boolean }[]
+  /** Calls `each` with every piece as it is added: what follows in the same chunk is not known yet. */
+  take(pieces: readonly CallPiece[], each: (taken: TakenPiece) => void): void
+}
+
+export interface TakenPiece {
+  readonly call: Call
+  readonly piece: CallPiece
+  readonly isNew: boolean
 }
 
 export function followCalls(mint: (place: number, name: string) => string): Calls {
@@ -75,8 +82,12 @@ export function followCalls(mint: (place: number, name: string) => string): Call
     call.arguments += piece.arguments
     if (piece.signature !== '') call.signature = piece.signature
     for (const character of piece.arguments) step(call.scan, character)
-    if (call.finished || !isComplete(call)) whole.delete(call)
+    name(call, piece)
+    if (call.finished || call.name === '' || !isComplete(call)) whole.delete(call)
     else whole.add(call)
+  }
+
+  const name = (call: Call, piece: CallPiece): void => {
     if (call.name !== '') return
     if (call.given === '') call.given = piece.id
     if (call.given !== '') byId.set(call.given, call)
@@ -95,17 +106,17 @@ export function followCalls(mint: (place: number, name: string) => string): Call
       open.delete(call)
       whole.delete(call)
     },
-    take(pieces) {
+    take(pieces, each) {
       const touched = new Set<Call>()
-      return pieces.flatMap(piece => {
+      for (const piece of pieces) {
         const known = find(piece)
-        if (known && isRepeat(known, piece)) return []
+        if (known && isRepeat(known, piece)) continue
         const isNew = !known || startsAnother(known, piece, touched.has(known))
         const call = isNew ? start(piece) : known
         touched.add(call)
         add(call, piece)
-        return [{ call, piece, isNew }]
-      })
+        each({ call, piece, isNew })
+      }
     },
   }
 }

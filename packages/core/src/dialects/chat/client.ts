@@ -26,7 +26,7 @@ function decodeRequest(body: JsonObject): InferenceRequest {
 }
 
 function encodeError(error: ErrorBody): JsonObject {
-  const { type, code, suggestion, doc_url, attempts } = error
+  const { type, code, suggestion, doc_url, provider, attempts } = error
   const { message, param } = spellError(error)
   return {
     error: {
@@ -36,6 +36,7 @@ function encodeError(error: ErrorBody): JsonObject {
       code,
       ...(suggestion !== undefined && { suggestion }),
       ...(doc_url !== undefined && { doc_url }),
+      ...(provider !== undefined && { provider }),
       ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
     },
   }

@@ -110,7 +110,7 @@ function writeMessage(output: readonly Item[], customs: ReadonlySet<string>): Sa
   let state: string | undefined
   for (const item of output) {
     if (item.type === 'reasoning') {
-      thoughts.push(...thoughtsOf(item))
+      for (const thought of thoughtsOf(item)) thoughts.push(thought)
       if (item.encrypted_content === undefined) continue
       sealed.push(writeSealed(item.encrypted_content, sealed.length))
       state = item.encrypted_content

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../protocol/wire.ts'
-import { objectIn, objects, stringOf } from '../json.ts'
+import { addFields, type GatheredFields, gatherFields, objectIn, objects, stringOf } from '../json.ts'
 
 // What a provider of this language wants back with the next turn, beyond words: sealed thoughts (`reasoning_details`), and
 // signatures on calls (`extra_content.google.thought_signature`). Inside, both are the state of a reasoning item: one text.
@@ -19,7 +19,7 @@ export interface Gathering {
 }
 
 export function gatherState(): Gathering {
-  let details: JsonObject[] = []
+  let details: GatheredFields[] = []
   let signatures: [string, string][] = []
   return {
     hear(more) {
@@ -29,7 +29,8 @@ export function gatherState(): Gathering {
       signatures.push([call_id, signature])
     },
     take() {
-      const state: State = { details: details.some(isSealed) ? details : [], signatures }
+      const told = details.map(({ fields }) => fields)
+      const state: State = { details: told.some(isSealed) ? told : [], signatures }
       details = []
       signatures = []
       return writeState(state)
@@ -41,11 +42,11 @@ export function gatherState(): Gathering {
 const isSealed = ({ data, signature }: JsonObject): boolean => stringOf(data) !== '' || stringOf(signature) !== ''
 
 /** Pieces of one detail come one after the other, under its index. */
-function add(details: JsonObject[], detail: JsonObject): void {
+function add(details: GatheredFields[], detail: JsonObject): void {
   const last = details.at(-1)
   const field = growing.get(stringOf(detail.type))
-  if (last === undefined || field === undefined || !isPieceOf(detail, last)) details.push(detail)
-  else details[details.length - 1] = { ...last, ...present(detail), [field]: stringOf(last[field]) + stringOf(detail[field]) }
+  if (last === undefined || field === undefined || !isPieceOf(detail, last.fields)) details.push(gatherFields(detail))
+  else addFields(last, { ...present(detail), [field]: stringOf(last.fields[field]) + stringOf(detail[field]) })
 }
 
 const growing: ReadonlyMap<string, string> = new Map([

@@ -35,12 +35,19 @@ export function grow(growing: Growing, pieces: Json | undefined): void {
   }
 }
 
-/** `$.a.b[0]['c d']` → names and numbers. */
+/**
+ * `$.a.b[0]['c d']` → names and numbers, as far as they can be read. Each step begins where the one before it ended: a search
+ * for the next would look through the rest of the path again for every quote that is not closed.
+ */
 function stepsOf(path: string): readonly (string | number)[] {
-  const found = path.slice(0, 10_000).matchAll(/\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g)
-  return [...found].map(([, name, index, single, double]) =>
-    index === undefined ? (name ?? (single ?? double ?? '').replaceAll(/\\(.)/g, '$1')) : Number(index),
-  )
+  const step = /\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
+  step.lastIndex = path.startsWith('$') ? 1 : 0
+  const steps: (string | number)[] = []
+  for (let found = step.exec(path); found && steps.length <= deepest; found = step.exec(path)) {
+    const [, name, index, single, double] = found
+    steps.push(index === undefined ? (name ?? (single ?? double ?? '').replaceAll(/\\(.)/g, '$1')) : Number(index))
+  }
+  return steps
 }
 
 const read = (at: Place, step: string | number): unknown => {

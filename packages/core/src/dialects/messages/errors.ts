@@ -22,7 +22,17 @@ const byStatus: ReadonlyMap<number, string> = new Map([
 
 const typeOf = (status: number): string => byStatus.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
-export const encodeError = ({ status, message, code, param, suggestion, doc_url, attempts, request_id }: ErrorBody): JsonObject => ({
+export const encodeError = ({
+  status,
+  message,
+  code,
+  param,
+  suggestion,
+  doc_url,
+  provider,
+  attempts,
+  request_id,
+}: ErrorBody): JsonObject => ({
   type: 'error',
   error: {
     type: typeOf(status),
@@ -30,6 +40,7 @@ export const encodeError = ({ status, message, code, param, suggestion, doc_url,
     ...spellError({ message, param }),
     ...(suggestion !== undefined && { suggestion }),
     ...(doc_url !== undefined && { doc_url }),
+    ...(provider !== undefined && { provider }),
     ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
   },
   ...(request_id !== undefined && { request_id }),

@@ -1,7 +1,7 @@
 import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
-import { objects, stringOf } from '../json.ts'
+import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
 import { type BlockKind, callOf, inputText, isSpeech, messageOf, nativeOf, readText, readThought } from './reading.ts'
 
 // Blocks while they are being told, and the items that they make.
@@ -23,7 +23,7 @@ export interface Block {
   /** Its place among the blocks of its item. */
   readonly part: number
   /** As it was announced, and what came to it beside its text. */
-  wire: JsonObject
+  readonly wire: GatheredFields
   text: string
   readonly citations: JsonObject[]
   /** As it would stand in a whole answer, once its last word has come. */
@@ -41,7 +41,16 @@ export const startItem = (kind: BlockKind, call?: Growing['call']): Growing => (
 })
 
 export function startBlock(item: Growing, kind: BlockKind, wire: JsonObject): Block {
-  const block: Block = { kind, item, part: item.blocks.length, wire, text: '', citations: [], whole: undefined, isCut: false }
+  const block: Block = {
+    kind,
+    item,
+    part: item.blocks.length,
+    wire: gatherFields(wire),
+    text: '',
+    citations: [],
+    whole: undefined,
+    isCut: false,
+  }
   item.blocks.push(block)
   item.open += 1
   return block
@@ -74,16 +83,10 @@ export const guesses: ReadonlyMap<string, JsonObject> = new Map<string, JsonObje
 
 /** A delta of another type than the one by which the block grows. A signature comes whole; what we do not read grows by its texts. */
 export function add(block: Block, { type, ...delta }: JsonObject): void {
-  if (block.kind === 'native') block.wire = merged(block.wire, grown(block.wire, delta))
+  if (block.kind === 'native') addFields(block.wire, grown(block.wire.fields, delta))
   else if (block.kind === 'text' && isObject(delta.citation)) block.citations.push(delta.citation)
-  else if (block.kind === 'thinking' && type === 'signature_delta') block.wire = { ...block.wire, ...delta }
+  else if (block.kind === 'thinking' && type === 'signature_delta') addFields(block.wire, delta)
 }
-
-/** No object there has more fields; one that got so many in pieces is copied no further. */
-const mostFields = 200
-
-export const merged = (known: JsonObject, more: JsonObject): JsonObject =>
-  Object.keys(known).length > mostFields ? known : { ...known, ...more }
 
 const grown = (wire: JsonObject, delta: JsonObject): JsonObject =>
   Object.fromEntries(
@@ -94,11 +97,11 @@ const grown = (wire: JsonObject, delta: JsonObject): JsonObject =>
   )
 
 /** What stands in the announcement already. */
-export const openingOf = ({ kind, wire }: Block): string =>
+export const openingOf = ({ kind, wire: { fields: wire } }: Block): string =>
   kind === 'text' ? stringOf(wire.text) : kind === 'thinking' ? stringOf(wire.thinking) : ''
 
 /** What a block says that grew by no delta. */
-export const closingOf = ({ kind, wire, text }: Block): string =>
+export const closingOf = ({ kind, wire: { fields: wire }, text }: Block): string =>
   text === '' && (kind === 'call' || kind === 'answer') ? inputText(wire) : ''
 
 export function close(block: Block, isCut: boolean): JsonObject {
@@ -108,7 +111,7 @@ export function close(block: Block, isCut: boolean): JsonObject {
   return block.whole
 }
 
-function wholeOf({ kind, wire, text, citations }: Block): JsonObject {
+function wholeOf({ kind, wire: { fields: wire }, text, citations }: Block): JsonObject {
   if (kind === 'text') return { ...wire, text, ...(citations.length > 0 && { citations: [...objects(wire.citations), ...citations] }) }
   if (kind === 'thinking') return { ...wire, thinking: text }
   const input = text === '' ? undefined : readFrame({ data: text })
@@ -117,7 +120,7 @@ function wholeOf({ kind, wire, text, citations }: Block): JsonObject {
 
 /** The item as it looks when it begins. */
 export function shellOf({ kind, blocks, call }: Growing): Item {
-  const body = blocks[0]?.wire ?? {}
+  const body = blocks[0]?.wire.fields ?? {}
   if (isSpeech(kind)) return { type: 'message', role: 'assistant', content: [], status: 'in_progress' }
   if (call) return callOf({ ...call, arguments: '' }, body, 'in_progress')
   return kind === 'native' ? nativeOf(body) : { type: 'reasoning', summary: [] }

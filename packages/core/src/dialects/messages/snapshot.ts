@@ -3,6 +3,7 @@ import type { FunctionCallItem, Item, Part, ReasoningItem } from '../../protocol
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { objectIn } from '../json.ts'
 import { idUnder } from '../mint.ts'
 import { spellWarnings } from './spelling.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -147,12 +148,5 @@ export const callBlock = (item: FunctionCallItem): JsonObject => ({
 
 /** Here arguments are an object. What is none, cut short or never was, is kept under `_raw`. */
 function inputOf(written: string): JsonObject {
-  if (written === '') return {}
-  try {
-    const input: unknown = JSON.parse(written)
-    if (isObject(input)) return input
-  } catch {
-    // Not JSON, then.
-  }
-  return { _raw: written }
+  return written === '' ? {} : (objectIn(written) ?? { _raw: written })
 }

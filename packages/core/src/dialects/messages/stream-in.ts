@@ -6,7 +6,7 @@ import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { readFrame } from '../frame.ts'
-import { objects, stringOf } from '../json.ts'
+import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
 import {
   add,
   type Block,
@@ -16,7 +16,6 @@ import {
   growths,
   guesses,
   itemOf,
-  merged,
   openingOf,
   partOf,
   shellOf,
@@ -48,8 +47,8 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   let facts: InferenceEvent[] = []
   let head: Head | undefined
   /** The message as it has come so far, but for its blocks. */
-  let message: JsonObject | undefined
-  let usage: JsonObject = {}
+  let message: GatheredFields | undefined
+  let usage = gatherFields({})
   /** What is told at the beginning is no count of the answer. */
   let isCounted = false
   let content: JsonObject[] = []
@@ -141,13 +140,13 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   const settle = (outcome: Outcome): void => {
     // Some answers are told whole in the announcement.
     if (count === 0 && items.size === 0 && outcome.status !== 'failed')
-      for (const wire of objects(message?.content)) {
+      for (const wire of objects(message?.fields.content)) {
         const block = open(wire)
         if (block) end(block)
       }
     ending = fault ?? outcome
     const isRefusal = ending.status === 'incomplete' && ending.reason === 'content_filter'
-    const refusal = isRefusal ? explanationOf(message ?? {}) : ''
+    const refusal = isRefusal ? explanationOf(message?.fields ?? {}) : ''
     if (refusal !== '' && !(last && isSpeech(last.kind))) join(startItem('text'))
     const status: ItemStatus = ending.status === 'completed' ? 'completed' : 'incomplete'
     for (const item of items) finishItem(item, status, refusal !== '' && item === last ? [{ type: 'refusal', refusal }] : [])
@@ -158,9 +157,9 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     begin({})
     if (!ending) settle(outcome)
     over = true
-    const counted = isCounted ? countUsage(usage, count > 0) : undefined
+    const counted = isCounted ? countUsage(usage.fields, count > 0) : undefined
     const fact: InferenceEvent = { type: 'finished', outcome: ending ?? outcome, ...(counted && { usage: counted }) }
-    facts.push(remember(fact, message && { dialect, body: { ...message, content, usage } }))
+    facts.push(remember(fact, message && { dialect, body: { ...message.fields, content, usage: usage.fields } }))
   }
 
   const onStart = ({ message: body }: JsonObject): void => {
@@ -174,9 +173,10 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     content = []
     places = new Map()
     latest = undefined
-    message = isObject(body) ? body : {}
-    usage = isObject(message.usage) ? message.usage : {}
-    begin(message)
+    const opening = isObject(body) ? body : {}
+    message = gatherFields(opening)
+    usage = gatherFields(isObject(opening.usage) ? opening.usage : {})
+    begin(opening)
   }
 
   const onBlockStart = ({ index, content_block: wire }: JsonObject): void => {
@@ -214,16 +214,18 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
 
   const onMessageDelta = ({ type, delta, usage: counts, ...rest }: JsonObject): void => {
     const said = isObject(delta) ? told(delta) : {}
-    message = merged(merged(message ?? {}, rest), said)
+    message ??= gatherFields({})
+    addFields(message, rest)
+    addFields(message, said)
     if (isObject(counts)) {
-      usage = merged(usage, told(counts))
+      addFields(usage, told(counts))
       isCounted = true
     }
     if (!ending && typeof said.stop_reason === 'string') settle(outcomeOf(said.stop_reason))
   }
 
   const onStop = (): void => {
-    const { stop_reason } = message ?? {}
+    const { stop_reason } = message?.fields ?? {}
     isCounted ||= typeof stop_reason === 'string'
     const isAnswered = count > 0 || items.size > 0 || typeof stop_reason === 'string'
     finish(ending ?? (isAnswered ? outcomeOf(stringOf(stop_reason)) : truncated))

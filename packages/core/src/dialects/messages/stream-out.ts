@@ -21,6 +21,37 @@ interface Speaker {
   readonly waiting: ItemEvent[]
 }
 
+/** First come, first told. To find or to take away one of them takes the same time, however many wait. */
+interface SpeakerLine {
+  join(speaker: Speaker): void
+  first(): Speaker | undefined
+  next(): void
+  find(index: number | undefined): Speaker | undefined
+}
+
+function speakerLine(): SpeakerLine {
+  let speakers: Speaker[] = []
+  let at = 0
+  const waiting = new Map<number | undefined, Speaker>()
+  return {
+    join(speaker) {
+      speakers.push(speaker)
+      if (!waiting.has(speaker.index)) waiting.set(speaker.index, speaker)
+    },
+    first: () => speakers[at],
+    next() {
+      const told = speakers[at]
+      at += 1
+      if (told && waiting.get(told.index) === told) waiting.delete(told.index)
+      if (at === speakers.length) {
+        speakers = []
+        at = 0
+      }
+    },
+    find: index => waiting.get(index),
+  }
+}
+
 type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' | 'native' }>
 type Finished = Extract<InferenceEvent, { type: 'finished' }>
 
@@ -29,7 +60,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
   let state: 'fresh' | 'begun' | 'ended' = 'fresh'
   let refused = false
   let called = false
-  const line: Speaker[] = []
+  const line = speakerLine()
   const emit = (event: string, data: string): void => {
     frames.push({ event, data })
   }
@@ -50,13 +81,13 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
 
   const join = (index: number, item: Item): void => {
     if (!isSpoken(item)) return
-    line.push({ index, item, telling: undefined, waiting: [] })
-    if (line.length === 1) turn()
+    line.join({ index, item, telling: undefined, waiting: [] })
+    turn()
   }
 
   /** Lets the first in line speak, and the next if that one has nothing more to say. */
   const turn = (): void => {
-    for (let first = line[0]; first && !first.telling; first = line[0]) {
+    for (let first = line.first(); first && !first.telling; first = line.first()) {
       first.telling = tellingOf(first.item, blocks)
       for (const event of first.waiting) tell(first, event)
     }
@@ -74,13 +105,13 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     telling?.finish(event.item)
     called ||= event.item.type === 'function_call'
     refused ||= isRefusal(event.item)
-    line.shift()
+    line.next()
   }
 
   const hear = (event: ItemEvent): void => {
-    const first = line[0]
+    const first = line.first()
     if (!first || first.index !== event.index) {
-      line.find(({ index }) => index === event.index)?.waiting.push(event)
+      line.find(event.index)?.waiting.push(event)
       return
     }
     tell(first, event)
@@ -89,9 +120,9 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
 
   /** What nobody finished has been told as far as it came. */
   const breakOff = (): void => {
-    for (let first = line[0]; first; first = line[0]) {
+    for (let first = line.first(); first; first = line.first()) {
       first.telling?.finish()
-      line.shift()
+      line.next()
       turn()
     }
   }

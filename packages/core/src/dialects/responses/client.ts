@@ -43,7 +43,7 @@ const isOurs = (item: Item): boolean => item.type !== 'native' || item.dialect =
 const cutShort = (item: Item): Item =>
   (item.type === 'message' || item.type === 'function_call') && item.status === undefined ? { ...item, status: 'incomplete' } : item
 
-const encodeError = ({ message, type, param, code, suggestion, doc_url, attempts }: ErrorBody): JsonObject => ({
+const encodeError = ({ message, type, param, code, suggestion, doc_url, provider, attempts }: ErrorBody): JsonObject => ({
   error: {
     message,
     type,
@@ -51,6 +51,7 @@ const encodeError = ({ message, type, param, code, suggestion, doc_url, attempts
     code,
     ...(suggestion !== undefined && { suggestion }),
     ...(doc_url !== undefined && { doc_url }),
+    ...(provider !== undefined && { provider }),
     ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
   },
 })

@@ -7,7 +7,8 @@ import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
-import { type Growing, type Guess, grownItem, guesses, mergedItem, partOf, shellOf, startGrowing, withId } from './growing.ts'
+import { type Growing, type Guess, grownItem, mergedItem, partOf, shellOf, withId } from './growing.ts'
+import { itemRegistry } from './item-registry.ts'
 import { callIds, headOf, nameless, readErrorEvent, readOutcome, readOutputItem, usageOf } from './reading.ts'
 import { hasUnknown, matchItems, mended, nameOf, unwrap } from './sorting.ts'
 import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
@@ -19,8 +20,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   let facts: InferenceEvent[] = []
   let head = { id: '', model: '', created_at: 0 }
   let state: 'fresh' | 'begun' | 'ended' = 'fresh'
-  const all: Growing[] = []
-  const places = new Map<number | string, Growing>()
+  const items = itemRegistry()
   const idFor = callIds()
   let announced = 0
 
@@ -32,33 +32,11 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     facts.push(remember({ type: 'started', ...head } satisfies InferenceEvent, { dialect, body: response }))
   }
 
-  const grow = (place: number | string | undefined, item: Item): Growing => {
-    const growing = startGrowing(item)
-    all.push(growing)
-    places.set(place ?? `new:${all.length}`, growing)
-    return growing
-  }
-
-  /** By position, else by id, else the item that is open; opened where there is none. */
-  const locate = (body: JsonObject, guess: Guess): Growing => {
-    const place = indexOf(body.output_index)
-    const known = place === undefined ? byId(body.item_id) : places.get(place)
-    if (known && (known.item.type === guess || known.item.type === 'native')) return known
-    const key = known || place === undefined ? `${place}:${guess}` : place
-    const open = places.get(key)
-    return open && !open.finished
-      ? open
-      : grow(key, { ...guesses[guess], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
-  }
-
-  const byId = (id: unknown): Growing | undefined =>
-    (typeof id === 'string' && id !== '' ? all.find(({ item }) => 'id' in item && item.id === id) : undefined) ??
-    all.findLast(each => !each.finished)
-
   /** A call can only be announced once it has a name. */
   const announce = (growing: Growing, item: Item = growing.item): void => {
     if (growing.index !== undefined) return
     growing.item = item.type === 'function_call' ? named(item) : item
+    items.renamed(growing)
     if (growing.item.type === 'function_call' && growing.item.name === '') return
     growing.index = announced++
     facts.push({ type: 'item_started', index: growing.index, item: shellOf(growing.item) })
@@ -82,7 +60,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 
   const onDelta = (kind: PartKind, guess: Guess) => (body: JsonObject, name: string) => {
-    const growing = locate(body, guess)
+    const growing = items.findOrAdd(body, guess)
     if (growing.item.type === 'native') pass(name, body, growing)
     if (growing.finished || growing.item.type === 'native') return
     announce(growing)
@@ -96,7 +74,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 
   const onArguments = (body: JsonObject): void => {
-    const growing = locate(body, 'function_call')
+    const growing = items.findOrAdd(body, 'function_call')
     if (growing.finished || growing.item.type === 'native') return
     announce(growing)
     const text = stringOf(body.delta)
@@ -105,7 +83,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 
   const onArgumentsDone = (body: JsonObject): void => {
-    const growing = locate(body, 'function_call')
+    const growing = items.findOrAdd(body, 'function_call')
     if (growing.finished || growing.item.type !== 'function_call') return
     if (growing.index === undefined) announce(growing, { ...growing.item, name: callerName(body) })
     settleArguments(growing, stringOf(body.arguments))
@@ -139,7 +117,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 
   const onTextDone = (kind: PartKind, guess: Guess) => (body: JsonObject, name: string) => {
-    const growing = locate(body, guess)
+    const growing = items.findOrAdd(body, guess)
     if (growing.item.type === 'native') pass(name, body, growing)
     if (growing.finished || growing.item.type === 'native') return
     announce(growing)
@@ -150,7 +128,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     const { part } = body
     if (!isObject(part) || typeof part.type !== 'string') return
     const kind = name.startsWith('response.reasoning_summary') ? 'summary' : partKinds.get(stringOf(part.type))
-    const growing = locate(body, kind === 'summary' || kind === 'reasoning' ? 'reasoning' : 'message')
+    const growing = items.findOrAdd(body, kind === 'summary' || kind === 'reasoning' ? 'reasoning' : 'message')
     if (growing.finished) return
     announce(growing)
     if (!kind || growing.item.type === 'native') {
@@ -165,7 +143,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 
   const onAnnotation = (body: JsonObject): void => {
-    const growing = locate(body, 'message')
+    const growing = items.findOrAdd(body, 'message')
     if (growing.finished || growing.item.type === 'native' || !isObject(body.annotation)) return
     announce(growing)
     const part = partOf(growing, 'text', numberOf('text', body))
@@ -177,17 +155,17 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
     if (!isObject(body.item)) return
     const item = readOutputItem(body.item, reading)
     const place = indexOf(body.output_index)
-    const known = place === undefined ? undefined : places.get(place)
-    announce(known && !known.finished && known.item.type === item.type ? known : grow(place, item), item)
+    const known = place === undefined ? undefined : items.find(place, undefined)
+    announce(known && !known.finished && known.item.type === item.type ? known : items.add(place, item), item)
   }
 
   const onDone = (body: JsonObject): void => {
     if (!isObject(body.item)) return
     const item = readOutputItem(body.item, reading)
-    const place = indexOf(body.output_index)
-    const known = place === undefined ? byId(body.item.id) : places.get(place)
+    const known = items.find(body.output_index, body.item.id)
     const isRepeat = known?.finished && known.item.type === item.type
-    if (!isRepeat) finish(known && !known.finished && known.item.type === item.type ? known : grow(place, item), item)
+    if (!isRepeat)
+      finish(known && !known.finished && known.item.type === item.type ? known : items.add(indexOf(body.output_index), item), item)
   }
 
   const finish = (growing: Growing, last: Item): void => {
@@ -215,17 +193,17 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
       ...response,
       status: terminals.has(`response.${stringOf(response.status)}`) ? response.status : told,
     })
-    const items = objects(response.output).map(item => readOutputItem(item, reading))
-    const streamed = matchItems([...all], items)
-    for (const [at, item] of items.entries()) finish(streamed[at] ?? grow(undefined, item), item)
-    end(outcome, usageOf(response, all.length > 0), response)
+    const output = objects(response.output).map(item => readOutputItem(item, reading))
+    const streamed = matchItems([...items.all], output)
+    for (const [at, item] of output.entries()) finish(streamed[at] ?? items.add(undefined, item), item)
+    end(outcome, usageOf(response, items.all.length > 0), response)
   }
 
   const end = (outcome: Outcome, usage?: Usage, response?: JsonObject): void => {
     begin(response)
     const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
-    for (const growing of all) if (!growing.finished) finish(growing, grownItem(growing, status))
-    const last = outcome.status !== 'failed' && all.some(({ index }) => index === undefined) ? nameless : outcome
+    for (const growing of items.all) if (!growing.finished) finish(growing, grownItem(growing, status))
+    const last = outcome.status !== 'failed' && items.all.some(({ index }) => index === undefined) ? nameless : outcome
     const fact: InferenceEvent = { type: 'finished', outcome: last, ...(usage && { usage }) }
     facts.push(remember(fact, response && { dialect, body: response }))
     state = 'ended'
@@ -277,8 +255,7 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
       handle(body, name)
     } else if (hostedEvents.has(name)) {
       begin()
-      const place = indexOf(body.output_index)
-      pass(name, body, place === undefined ? byId(body.item_id) : places.get(place))
+      pass(name, body, items.find(body.output_index, body.item_id))
     }
   }
 

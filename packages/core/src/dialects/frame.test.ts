@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { answerLimits } from '../protocol/answer-limits.ts'
+import { isTooComplex, parseBounded, readFrame } from './frame.ts'
+import { objectIn } from './json.ts'
+
+const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`
+const many = (value: string, count: number): string => `[${`${value},`.repeat(count)}0]`
+
+const { nesting, containers, keysOfObject, values } = answerLimits
+
+describe('JSON of a provider is taken up to a bound, and not beyond it', () => {
+  test.each([
+    ['lists inside one another', lists(nesting), lists(nesting + 1)],
+    ['objects inside one another', objects(nesting), objects(nesting + 1)],
+    ['keys of one object', keys(keysOfObject), keys(keysOfObject + 1)],
+    ['lists beside one another', many('[]', containers - 1), many('[]', containers)],
+    ['objects beside one another', many('{}', containers - 1), many('{}', containers)],
+    ['values', many('1', values), many('1', values + 1)],
+  ])('%s', (_, most, more) => {
+    expect([isTooComplex(most), isTooComplex(more)]).toEqual([false, true])
+    expect(parseBounded(more)).toBeUndefined()
+    expect(readFrame({ data: more })).toBe('broken')
+    expect(objectIn(`{"a":${more}}`)).toBeUndefined()
+  })
+
+  test('each object has keys of its own, also inside another', () => {
+    const half = keys(keysOfObject / 2)
+    expect(isTooComplex(`${half.slice(0, -1)},"in":${half},${half.slice(1)}`)).toBe(true)
+    expect(isTooComplex(`{"a":${keys(keysOfObject)},"b":${keys(keysOfObject)}}`)).toBe(false)
+  })
+})
+
+test('brackets, quotes and backslashes inside of strings count for nothing', () => {
+  for (const text of ['['.repeat(2_000), '{'.repeat(2_000), '\\'.repeat(2_001), '"'.repeat(2_001), `\\"${'['.repeat(2_000)}`])
+    expect(isTooComplex(JSON.stringify({ [text]: text, list: [text] }))).toBe(false)
+  expect(isTooComplex(`{"a":"\\\\","b":${lists(nesting)}}`)).toBe(true)
+})
+
+test('whatever JSON is within the bounds is read as it is', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 8 }), fc.nat(3), (text, padding) => {
+      const padded = `{"pad":"${'x'.repeat(1_000)}","in":${text}}${' '.repeat(padding)}`
+      expect(parseBounded(padded)).toEqual(JSON.parse(padded))
+    }),
+  )
+})
+
+test('text that is no JSON is none, however it is bracketed', () => {
+  for (const text of [
+    ']'.repeat(2_000),
+    '}'.repeat(2_000) + '['.repeat(400),
+    `"${'\\'.repeat(3_000)}`,
+    ','.repeat(2_000),
+    ':'.repeat(2_000),
+  ])
+    expect(parseBounded(text)).toBeUndefined()
+})

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { clientDialects, providerDialects } from '../../src/dialects/index.ts'
+import { ceiling } from '../../src/inference/ceiling.ts'
+import { watchCalls } from '../../src/inference/remarks.ts'
+import { asSummaries } from '../../src/inference/summaries.ts'
+import type { ProviderDialect } from '../../src/protocol/dialect.ts'
+import type { InferenceEvent } from '../../src/protocol/event.ts'
+import { startFold } from '../../src/protocol/fold.ts'
+import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
+import type { InferenceResponse } from '../../src/protocol/response.ts'
+import { unfold } from '../../src/protocol/unfold.ts'
+import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { type BigAnswer, bigAnswers, frameOf } from './big-answers.ts'
+import { stampOf } from './laws.ts'
+
+// What an answer costs grows with its size, and no faster: eight times the answer is about eight times the work.
+
+const prompt: Prompt = {
+  input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  tools: [{ type: 'function', name: 'f', parameters: {} }],
+  reasoning: { summary: 'auto' },
+}
+const request: InferenceRequest = { prompt, routing: { models: ['model'], allow_fallbacks: true }, delivery: 'stream' }
+
+/** As many events as one read of a busy connection holds. */
+const batchSize = 16
+
+type Batch = readonly InferenceEvent[]
+
+/** What an answer goes through between its decoder and the client, and the whole answer that it comes to. */
+function watched(batches: Iterable<Batch>): InferenceResponse {
+  const cap = ceiling(1_000_000, () => {})
+  const calls = watchCalls(prompt)
+  const retell = asSummaries(prompt, 'chat')
+  const folding = startFold()
+  for (const batch of batches) {
+    const kept = cap(batch)
+    calls?.look(kept)
+    for (const event of retell ? retell(kept) : kept) folding.add(event)
+  }
+  return folding.response()
+}
+
+function* streamed(dialect: ProviderDialect, frames: readonly Frame[]): Generator<Batch> {
+  const decoder = dialect.decodeEvents()
+  for (let at = 0; at < frames.length; at += batchSize) yield decoder.read(frames.slice(at, at + batchSize))
+  yield decoder.end()
+}
+
+/** The answer in the words of the clients of every language, streamed and whole. */
+function toldToClients(batches: readonly Batch[], response: InferenceResponse): void {
+  const stamp = stampOf()
+  for (const { encodeEvents, encodeResponse } of Object.values(clientDialects)) {
+    const encoder = encodeEvents(request, () => stamp)
+    for (const batch of batches) encoder.write(batch)
+    JSON.stringify(encodeResponse(response, request, stamp))
+  }
+}
+
+/** Milliseconds of processor time. */
+function costOf(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+/** How many there are of a thing, and eight times as many; to write costs more than to read. */
+const counts = { read: [1_000, 8_000], written: [400, 3_200] } as const
+/** Eight for what is linear, up to 64 for what is quadratic; the rest is noise of a busy machine. */
+const maxRatio = 24
+/** Below this a measurement says nothing. */
+const minMs = 40
+
+/** The best of some tries, since what disturbs a measurement makes it larger. */
+function ratioOf([few, many]: readonly [number, number], prepare: (n: number) => () => void): number {
+  let ratio = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < 3 && ratio > maxRatio; tries += 1) {
+    const small = costOf(prepare(few))
+    const large = costOf(prepare(many))
+    ratio = large < minMs ? 1 : Math.min(ratio, large / Math.max(small, minMs / maxRatio))
+  }
+  return ratio
+}
+
+type Delivery = 'stream' | 'whole'
+
+function batchesOf({ dialect: name, stream, whole }: BigAnswer, delivery: Delivery, n: number): () => Iterable<Batch> {
+  const dialect = providerDialects[name]
+  if (!dialect) throw new Error(`There is no dialect "${name}".`)
+  if (delivery === 'stream') {
+    const frames = (stream?.(n) ?? []).map(frameOf)
+    return () => streamed(dialect, frames)
+  }
+  const body = JSON.parse(JSON.stringify(whole?.(n))) as JsonObject
+  return () => [unfold(dialect.decodeResponse(body))]
+}
+
+const deliveries = (answer: BigAnswer): readonly Delivery[] => (['stream', 'whole'] as const).filter(delivery => answer[delivery])
+
+describe.each(bigAnswers.map(answer => [answer.dialect, answer] as const))('%s', (_, answer) => {
+  test.each(deliveries(answer))(
+    `eight times as many ${answer.name} in one answer (%s) cost about eight times as much to read`,
+    delivery => {
+      const ratio = ratioOf(counts.read, n => {
+        const batches = batchesOf(answer, delivery, n)
+        return () => void watched(batches())
+      })
+      expect(ratio).toBeLessThan(maxRatio)
+    },
+  )
+
+  test.each(deliveries(answer))(`and about eight times as much to tell to a client (%s)`, delivery => {
+    const ratio = ratioOf(counts.written, n => {
+      const batches = [...batchesOf(answer, delivery, n)()]
+      const response = watched(batches)
+      return () => toldToClients(batches, response)
+    })
+    expect(ratio).toBeLessThan(maxRatio)
+  })
+})

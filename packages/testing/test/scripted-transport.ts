@@ -1,0 +1,54 @@
+import type { Model, Provider } from '@signalbox/core/protocol'
+import { compatible } from '@signalbox/core/providers'
+import type { Transport } from '@signalbox/core/runtime'
+import { testPrice } from '../src/gateway.ts'
+import type { SpokenDialect } from '../src/speech/tongues.ts'
+
+// Providers that answer with exact bytes, without a socket: what arrives, in which pieces, and how it ends.
+
+/** What one call to a provider is answered with. */
+export interface RawAnswer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly pieces: readonly Uint8Array[]
+  /** The connection breaks behind the last piece. */
+  readonly breaks?: boolean
+}
+
+/** Answers every call with what `answer` gives for its address. */
+export const scriptedTransport =
+  (answer: (url: string) => RawAnswer): Transport =>
+  async ({ url, signal }) => {
+    const { status = 200, headers = {}, pieces, breaks = false } = answer(url)
+    let at = 0
+    return {
+      status,
+      header: name => headers[name],
+      body: {
+        async next() {
+          if (signal.aborted) throw signal.reason
+          const value = pieces[at]
+          at += 1
+          if (value) return { done: false, value }
+          if (breaks) throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+          return { done: true, value: undefined }
+        },
+        return: async () => {
+          at = pieces.length
+          return { done: true, value: undefined }
+        },
+      },
+    }
+  }
+
+export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** A provider of one language at `http://<id>.test/v1`. */
+export const rawProvider = (id: string, dialect: SpokenDialect): Provider =>
+  compatible({ id, baseUrl: `http://${id}.test/v1`, apiKey: `sk-${id}-secret`, speaks: [dialect] })
+
+/** A model that these providers are asked for in turn, each for a model of that name. */
+export const modelOf = (id: string, offers: readonly { readonly provider: string; readonly dialect: SpokenDialect }[]): Model => ({
+  id,
+  offers: offers.map(offer => ({ ...offer, provider_model_id: id, price: testPrice })),
+})

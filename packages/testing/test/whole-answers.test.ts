@@ -1,0 +1,147 @@
+import type { JsonObject } from '@signalbox/core/protocol'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type TestGateway, testGateway } from '../src/gateway.ts'
+import { type SpokenDialect, tongues } from '../src/speech/tongues.ts'
+import { bytesOf, modelOf, type RawAnswer, rawProvider, scriptedTransport } from './scripted-transport.ts'
+
+// Whole answers of a hostile provider: nested deeper, or of more values, than anything can be written again. Each is
+// unreadable, so that the next provider answers; nothing of it is charged, and the process serves on.
+
+const open: TestGateway[] = []
+afterEach(async () => {
+  for (const house of open.splice(0)) await house.close()
+})
+
+const dialects: readonly SpokenDialect[] = ['responses', 'chat', 'messages', 'gemini', 'bedrock']
+const asked = { model: 'm', includeUsage: true }
+const speech = { text: 'Here.', usage: { input: 12, output: 3 } }
+const wholeOf = (dialect: SpokenDialect): JsonObject => tongues[dialect].tell(speech, asked).whole
+
+const nestedObject = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+const nestedList = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+const withField = (body: JsonObject, value: string): string => `${JSON.stringify(body).slice(0, -1)},"extra":${value}}`
+const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`
+
+/** The value in the midst of what the answer says, under a name that is carried along without being read. */
+function insideOf(body: JsonObject, value: string): string {
+  const text = JSON.stringify(body)
+  const at = text.search(/"(?:text|content)":"Here\./)
+  return `${text.slice(0, at)}"extra":${value},${text.slice(at)}`
+}
+
+const hostile: Readonly<Record<string, (body: JsonObject) => string>> = {
+  'an object 5,000 deep': body => withField(body, nestedObject(5_000)),
+  'lists 5,000 deep': body => withField(body, nestedList(5_000)),
+  'lists 200,000 deep': body => withField(body, nestedList(200_000)),
+  'an object 5,000 deep inside of what it says': body => insideOf(body, nestedObject(5_000)),
+  'lists just deeper than the bound': body => withField(body, nestedList(500)),
+  'a million empty lists': body => withField(body, `[${'[],'.repeat(1_000_000)}0]`),
+  'an object of 10,001 keys': body => withField(body, keys(10_001)),
+  'five million numbers': body => withField(body, `[${'1,'.repeat(5_000_000)}1]`),
+}
+
+async function serve(dialect: SpokenDialect, answer: (url: string) => RawAnswer) {
+  const house = await testGateway({
+    providers: [rawProvider('first', dialect), rawProvider('second', dialect)],
+    models: [
+      modelOf('both', [
+        { provider: 'first', dialect },
+        { provider: 'second', dialect },
+      ]),
+      modelOf('alone', [{ provider: 'first', dialect }]),
+    ],
+    transport: scriptedTransport(answer),
+  })
+  open.push(house)
+  const handler = createFetchHandler(house.gateway)
+  const ask = async (path: string, body: JsonObject): Promise<{ readonly status: number; readonly body: JsonObject }> => {
+    const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+    const response = await handler(`http://gateway.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as JsonObject }
+  }
+  const rows = () => house.storage.usage.list({ workspaceId: house.caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 })
+  return { ask, rows }
+}
+
+const whole = (text: string): RawAnswer => ({ pieces: [bytesOf(text)], headers: { 'content-type': 'application/json' } })
+
+describe.each(dialects)('a provider that speaks %s', dialect => {
+  test.each(Object.entries(hostile))('and answers with %s is passed over for the next, and not paid', async (_, make) => {
+    const bad = make(wholeOf(dialect))
+    const { ask, rows } = await serve(dialect, url => whole(url.includes('first.test') ? bad : JSON.stringify(wholeOf(dialect))))
+    const fine = await ask('/v1/responses', { model: 'both', input: 'Hi' })
+    expect(fine).toMatchObject({ status: 200, body: { output_text: 'Here.', routing_metadata: { provider: 'second' } } })
+    const failed = await ask('/v1/responses', { model: 'alone', input: 'Hi' })
+    expect(failed).toMatchObject({ status: 502, body: { error: { code: 'provider_error', provider: 'first' } } })
+    const told = (await rows()).map(({ provider, result, cost }) => ({ provider, result, isFree: cost === 0 }))
+    expect(told).toEqual(
+      expect.arrayContaining([
+        { provider: 'second', result: 'ok', isFree: false },
+        { provider: 'first', result: 'error', isFree: true },
+      ]),
+    )
+    expect(told).toHaveLength(2)
+  })
+
+  test('and answers with objects as deep as the bound allows is read', async () => {
+    const { ask } = await serve(dialect, () => whole(withField(wholeOf(dialect), nestedObject(490))))
+    expect(await ask('/v1/responses', { model: 'alone', input: 'Hi' })).toMatchObject({ status: 200, body: { output_text: 'Here.' } })
+  })
+
+  test('and says an error in a body 5,000 deep fails with the meaning of its status', async () => {
+    const { ask } = await serve(dialect, () => ({ ...whole(`{"error":${nestedObject(5_000)}}`), status: 429 }))
+    expect(await ask('/v1/responses', { model: 'alone', input: 'Hi' })).toMatchObject({ status: 429 })
+  })
+})
+
+test('the arguments of a tool call that are 5,000 deep reach a client whose language wants an object as text', async () => {
+  const written = nestedObject(5_000)
+  const message = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: written } }],
+  }
+  const { ask } = await serve('chat', () =>
+    whole(JSON.stringify({ id: 'c', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })),
+  )
+  const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+  const { status, body } = await ask('/v1/messages', {
+    model: 'alone',
+    max_tokens: 100_000,
+    tools,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  expect([status, body.content]).toEqual([200, [{ type: 'tool_use', id: 'c', name: 'f', input: { _raw: written } }]])
+})
+
+test('20,000 tool calls are more than an answer may hold: the next provider answers', async () => {
+  const call = (at: number): JsonObject => ({ id: `call_${at}`, type: 'function', function: { name: 'f', arguments: '{"a":1}' } })
+  const tool_calls = Array.from({ length: 20_000 }, (_, at) => call(at))
+  const bad = JSON.stringify({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', tool_calls }, finish_reason: 'tool_calls' }] })
+  const { ask } = await serve('chat', url => whole(url.includes('first.test') ? bad : JSON.stringify(wholeOf('chat'))))
+  expect(await ask('/v1/responses', { model: 'both', input: 'Hi' })).toMatchObject({ status: 200, body: { output_text: 'Here.' } })
+})
+
+test('a stream of more items than an answer may hold is cut, and ends in one failure', async () => {
+  const chunk = (delta: JsonObject): string => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`
+  const pieces = Array.from({ length: 300 }, (_, read) =>
+    bytesOf(
+      Array.from({ length: 50 }, (__, at) =>
+        chunk({ tool_calls: [{ index: read * 50 + at, id: `c${read}-${at}`, function: { name: 'f', arguments: '{}' } }] }),
+      ).join(''),
+    ),
+  )
+  const house = await testGateway({
+    providers: [rawProvider('first', 'chat')],
+    models: [modelOf('alone', [{ provider: 'first', dialect: 'chat' }])],
+    transport: scriptedTransport(() => ({ pieces })),
+  })
+  open.push(house)
+  const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
+  const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+  const text = await response.text()
+  expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toEqual(['event: response.failed'])
+  expect(text).toContain('The answer has more than 10000 items.')
+})
