@@ -1,15 +1,21 @@
 import {
   type AccountHold,
+  type Balance,
   type CreditEntry,
   faultOfCredit,
   faultOfExtension,
   faultOfHold,
   faultOfSettlement,
+  faultOfSums,
   type HoldRefusal,
   type LedgerEntry,
   type LedgerStore,
+  maxSum,
 } from '@signalbox/storage'
 import { remember } from './remembered.ts'
+
+/** What a credit changes of an account. */
+export type CreditSums = Pick<Balance, 'balance' | 'credited'>
 
 export interface MemoryLedgerOptions {
   readonly maxEntries: number
@@ -35,6 +41,8 @@ interface Held {
 /** The books, and what `records.commit` needs of them: at once, since nothing may come in between. */
 export interface MemoryLedger extends LedgerStore {
   hasCredit(account: string, id: string): boolean
+  sumsOf(account: string): CreditSums
+  /** Without any check. */
   creditNow(entry: CreditEntry): void
 }
 
@@ -60,7 +68,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     for (const { account, amount } of hold.accounts) open(account).held -= amount
   }
   const write = (name: string, account: Account, entry: Omit<LedgerEntry, 'account' | 'balanceAfter'>): void => {
-    account.balance += entry.amount
+    account.balance = Math.max(-maxSum, account.balance + entry.amount)
     account.entries.push({ ...entry, account: name, balanceAfter: account.balance })
     // Cut in one go once a quarter too many are there: cheaper than shifting one out each time.
     if (account.entries.length > maxEntries * 1.25) account.entries = account.entries.slice(-maxEntries)
@@ -69,7 +77,8 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
   const refusalOf = (accounts: readonly AccountHold[], usual: number): HoldRefusal | undefined => {
     for (const { account, floor, amount = usual } of accounts) {
       const row = books.get(account)
-      const available = (row ? row.balance - row.held : 0) - floor
+      const { balance, held } = row ?? { balance: 0, held: 0 }
+      const available = Math.min(balance - held - floor, maxSum - held)
       if (available < amount) return { account, available: Math.max(0, available) }
     }
     return undefined
@@ -82,6 +91,11 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     const account = open(name)
     account.credited += amount
     write(name, account, { id, kind, amount, at, ...(note !== undefined && { note }) })
+  }
+
+  const sumsOf = (name: string): CreditSums => {
+    const { balance, credited } = books.get(name) ?? { balance: 0, credited: 0 }
+    return { balance, credited }
   }
 
   return {
@@ -137,7 +151,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
       for (const name of Object.keys(amounts)) {
         const amount = amounts[name] ?? 0
         const account = open(name)
-        account.spent += amount
+        account.spent = Math.min(maxSum, account.spent + amount)
         write(name, account, { id, kind: 'usage', amount: 0 - amount, at })
       }
       return done
@@ -145,10 +159,14 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     credit(entry) {
       const fault = faultOfCredit(entry)
       if (fault) return Promise.reject(fault)
-      if (!hasCredit(entry.account, entry.id)) creditNow(entry)
+      if (hasCredit(entry.account, entry.id)) return done
+      const passing = faultOfSums(sumsOf(entry.account), entry)
+      if (passing) return Promise.reject(passing)
+      creditNow(entry)
       return done
     },
     hasCredit,
+    sumsOf,
     creditNow,
     async balance(name) {
       const { balance, held, credited, spent } = books.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }

@@ -1,8 +1,10 @@
 import {
   type Change,
   type Conflict,
+  type CreditEntry,
   faultOfChange,
   faultOfExpiry,
+  faultOfSums,
   faultOfUse,
   type RecordPut,
   type RecordQuery,
@@ -10,7 +12,7 @@ import {
   type StoredRecord,
 } from '@signalbox/storage'
 import type { MemoryAudit } from './audit.ts'
-import type { MemoryLedger } from './ledger.ts'
+import type { CreditSums, MemoryLedger } from './ledger.ts'
 
 /** What one commit writes into beside the records. */
 export interface RecordPorts {
@@ -123,11 +125,24 @@ function conflictOf(
     if (taken.has(key) || (shelfOf(kind).idByName.has(name) && !given.has(key))) return { on: 'name', kind, name }
     taken.add(key)
   }
-  for (const [index, { account, id }] of credits.entries())
-    if (ledger.hasCredit(account, id) || credits.findIndex(other => other.account === account && other.id === id) < index)
-      return { on: 'credit', account, id }
+  const conflict = conflictOfCredits(credits, ledger)
+  if (conflict) return conflict
   const [first] = rows
   if (first && !audit.follows(first)) return { on: 'audit', workspaceId: first.workspaceId }
+  return undefined
+}
+
+/** A change may credit an account more than once: the earlier amounts count for the later ones. */
+function conflictOfCredits(credits: readonly CreditEntry[], ledger: RecordPorts['ledger']): Conflict | undefined {
+  const sums = new Map<string, CreditSums>()
+  for (const [index, entry] of credits.entries()) {
+    const { account, id, amount } = entry
+    if (ledger.hasCredit(account, id) || credits.findIndex(other => other.account === account && other.id === id) < index)
+      return { on: 'credit', account, id }
+    const { balance, credited } = sums.get(account) ?? ledger.sumsOf(account)
+    if (faultOfSums({ balance, credited }, entry)) return { on: 'sum', account, id }
+    sums.set(account, { balance: balance + amount, credited: credited + amount })
+  }
   return undefined
 }
 

@@ -29,8 +29,11 @@ function makeWrite(db: DatabaseSync): (change: Change) => Conflict | undefined {
     const stale = puts.find(put => !claim(put)) ?? removals.find(removal => !remove(removal))
     if (stale) return { on: 'version', kind: stale.kind, id: stale.id }
     for (const put of puts) if (put.name !== undefined && !fill(put, put.name)) return { on: 'name', kind: put.kind, name: put.name }
-    const known = credits.find(entry => !credit(entry))
-    if (known) return { on: 'credit', account: known.account, id: known.id }
+    for (const entry of credits) {
+      const { account, id } = entry
+      const outcome = credit(entry)
+      if (outcome !== 'booked') return { on: outcome === 'known' ? 'credit' : 'sum', account, id }
+    }
     const loose = audit.find(row => !append(row))
     return loose && { on: 'audit', workspaceId: loose.workspaceId }
   }

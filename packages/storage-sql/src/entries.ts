@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EntryQuery, LedgerEntry } from '@signalbox/storage'
-import { HOUR_MS } from './booking.ts'
+import { bounded, HOUR_MS } from './booking.ts'
 
 interface Row extends Omit<LedgerEntry, 'note'> {
   readonly note: string | null
@@ -13,7 +13,7 @@ interface Stretch {
 }
 
 const MATCHING = 'entries.account = $account AND entries.seq >= $first AND entries.seq <= $last AND at >= $from AND at < $to'
-const COLUMNS = 'entries.id, account, entries.kind, amount, balance_after AS balanceAfter, at, note'
+const COLUMNS = `entries.id, account, entries.kind, amount, ${bounded('balance_after')} AS balanceAfter, at, note`
 
 /** The reading half of the ledger, newest first. `readEntries(db)('credit:me', { limit: 20 })` */
 export function readEntries(db: DatabaseSync): (account: string, query: EntryQuery) => readonly LedgerEntry[] {

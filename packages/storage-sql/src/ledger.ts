@@ -12,9 +12,10 @@ import {
   type HoldRequest,
   type LedgerStore,
   type LiveHold,
+  maxSum,
   type Settlement,
 } from '@signalbox/storage'
-import { type Booking, makeBooking } from './booking.ts'
+import { type Booking, bounded, makeBooking } from './booking.ts'
 import { readEntries } from './entries.ts'
 import type { Connection } from './group.ts'
 
@@ -52,7 +53,8 @@ export function sqliteLedger({ db, read, write }: Connection): LedgerStore {
       const fault = faultOfCredit(entry)
       if (fault) return Promise.reject(fault)
       return write(() => {
-        booking.credit(entry)
+        const outcome = booking.credit(entry)
+        if (outcome instanceof RangeError) throw outcome
       })
     },
     balance: account =>
@@ -73,8 +75,10 @@ function prepare(db: DatabaseSync) {
       SELECT 1 FROM movements WHERE id = ? AND kind = 'usage' AND credited_account = '' LIMIT 1`),
     open: db.prepare('INSERT INTO accounts (account, balance, held, credited, spent) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING'),
     // One statement decides and holds.
-    aside: db.prepare('UPDATE accounts SET held = held + ? WHERE account = ? AND balance - held - ? >= ?'),
-    account: db.prepare('SELECT balance - held AS free FROM accounts WHERE account = ?'),
+    aside: db.prepare(`UPDATE accounts SET held = held + ? WHERE account = ? AND balance - held - ? >= ? AND held + ? <= ${maxSum}`),
+    account: db.prepare(
+      `SELECT ${bounded('balance - held')} AS free, ${maxSum} - ${bounded('held')} AS room FROM accounts WHERE account = ?`,
+    ),
     free: db.prepare('UPDATE accounts SET held = held - ? WHERE account = ?'),
     hold: db.prepare('INSERT INTO holds (id, accounts, version, journal) VALUES (?, ?, 1, ?)'),
     held: db.prepare('SELECT accounts FROM holds WHERE id = ?'),
@@ -83,7 +87,8 @@ function prepare(db: DatabaseSync) {
     unhold: db.prepare('DELETE FROM holds WHERE id = ?'),
     firstHolds: db.prepare('SELECT id, version, journal FROM holds ORDER BY id LIMIT ?'),
     holdsAfter: db.prepare('SELECT id, version, journal FROM holds WHERE id > ? ORDER BY id LIMIT ?'),
-    balance: db.prepare('SELECT balance, held, credited, spent FROM accounts WHERE account = ?'),
+    balance: db.prepare(`
+      SELECT ${['balance', 'held', 'credited', 'spent'].map(column => `${bounded(column)} AS ${column}`).join(', ')} FROM accounts WHERE account = ?`),
   }
 }
 
@@ -115,21 +120,24 @@ function setAsideAll(sql: Sql, wanted: readonly Required<AccountHold>[]): HoldRe
       sql,
       wanted.slice(0, index).map(({ account, amount }) => [account, amount]),
     )
-    return { account: each.account, available: Math.max(0, freeOf(sql, each.account) - each.floor) }
+    return { account: each.account, available: Math.max(0, availableTo(sql, each)) }
   }
   return undefined
 }
 
 function setAside(sql: Sql, { account, floor, amount }: Required<AccountHold>): boolean {
-  const tryIt = (): boolean => sql.aside.run(amount, account, amount, floor).changes === 1
+  const tryIt = (): boolean => sql.aside.run(amount, account, amount, floor, amount).changes === 1
   if (tryIt()) return true
   // Refused, or new.
-  if (freeOf(sql, account) - amount < floor) return false
+  if (availableTo(sql, { account, floor }) < amount) return false
   sql.open.run(account)
   return tryIt()
 }
 
-const freeOf = (sql: Sql, account: string): number => Number(sql.account.get(account)?.free ?? 0)
+function availableTo(sql: Sql, { account, floor }: Pick<AccountHold, 'account' | 'floor'>): number {
+  const row = sql.account.get(account)
+  return row ? Math.min(Number(row.free) - floor, Number(row.room)) : Math.min(0 - floor, maxSum)
+}
 
 function free(sql: Sql, held: Held): void {
   for (const [account, amount] of held) sql.free.run(amount, account)

@@ -108,3 +108,20 @@ test('entries of an older file are found by their time', async () => {
   ])
   expect((await ledger.entries('a', { limit: 9, from: AT + 1 })).map(({ id }) => id)).toEqual(['s'])
 })
+
+test('an account that an older version let pass what a number can tell is read, charged and corrected', async () => {
+  const { ledger } = reopened(
+    4,
+    `INSERT INTO accounts (account, balance, held, credited, spent) VALUES ('a', 10000000000000000, 0, 10000000000000000, 0);
+    INSERT INTO movements (seq, id, kind, credited_account) VALUES (1, 'c', 'credit', 'a');
+    INSERT INTO entries (account, seq, id, kind, amount, balance_after, at) VALUES ('a', 1, 'c', 'credit', 1000000000000000, 10000000000000000, ${AT});`,
+  )
+  const most = Number.MAX_SAFE_INTEGER
+  expect(await ledger.balance('a')).toEqual({ balance: most, held: 0, credited: most, spent: 0 })
+  expect(await ledger.entries('a', { limit: 9 })).toMatchObject([{ id: 'c', balanceAfter: most }])
+  expect(await ledger.reserve({ id: 'h', amount: 5, accounts: [{ account: 'a', floor: 0 }], at: AT })).toBeUndefined()
+  await ledger.settle({ id: 'h', amounts: { a: 5 }, at: AT })
+  await expect(ledger.credit({ id: 'more', account: 'a', amount: 1, at: AT })).rejects.toThrow(RangeError)
+  for (const id of ['down', 'again']) await ledger.credit({ id, account: 'a', amount: -1e15, at: AT, kind: 'adjustment' })
+  expect(await ledger.balance('a')).toEqual({ balance: 8e15 - 5, held: 0, credited: 8e15, spent: 5 })
+})

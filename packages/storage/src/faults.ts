@@ -1,12 +1,15 @@
 import type { AuditRow } from './audit.ts'
 import type { CounterRequest, SlotRequest } from './counters.ts'
-import type { AccountHold, CreditEntry, HoldExtension, HoldRequest, Settlement } from './ledger.ts'
+import type { AccountHold, Balance, CreditEntry, HoldExtension, HoldRequest, Settlement } from './ledger.ts'
 import type { Change, RecordPut, RecordRemoval, StoredRecord } from './records.ts'
 import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
 import type { UsageRow } from './usage.ts'
 
 // What no store may take in: a fraction of a microdollar or a NaN would sit in the books for ever. Checked before a verb
 // begins, so that a bad call is refused alone and changes nothing.
+
+/** The largest sum of an account, above or below 0: beyond it a number of JavaScript does not tell one microdollar from the next. */
+export const maxSum: number = Number.MAX_SAFE_INTEGER
 
 /** The trouble with a hold, if there is any. `faultOfHold({ ...hold, amount: 0.5 })?.message` */
 export const faultOfHold = (hold: HoldRequest): RangeError | undefined =>
@@ -46,6 +49,19 @@ export function faultOfCredit({ amount, at, kind }: Pick<CreditEntry, 'amount' |
   return (
     faultOfAmount('ledger.credit: `amount`', kind === 'adjustment' ? Math.abs(amount) : amount) ?? faultOfTime('ledger.credit: `at`', at)
   )
+}
+
+/** The trouble with a credit that its account has no room for, if there is any. `faultOfSums({ balance: maxSum, credited: maxSum }, entry)?.message` */
+export function faultOfSums(
+  { balance, credited }: Pick<Balance, 'balance' | 'credited'>,
+  { account, amount }: Pick<CreditEntry, 'account' | 'amount'>,
+): RangeError | undefined {
+  const passes = (sum: number): boolean => Math.abs(sum + amount) > maxSum && Math.abs(sum + amount) > Math.abs(sum)
+  return passes(balance) || passes(credited)
+    ? new RangeError(
+        `ledger.credit: with ${amount} more the sums of \`${account}\` would pass ${maxSum} microdollars, beyond which they are not exact. Credit less, or correct the account towards 0 first.`,
+      )
+    : undefined
 }
 
 /** The trouble with a take, if there is any. `faultOfTake([{ key, amount: 1, limit: 5, windowMs: 0 }], at)?.message` */

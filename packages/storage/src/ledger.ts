@@ -16,10 +16,14 @@ export interface LedgerStore {
   /**
    * Ends a hold and writes an entry of the true amount for each account named (an account not named pays nothing; none
    * named: a release). The true amount may pass the hold: what was used is owed. The same `id` twice does nothing the
-   * second time; an `id` that was never held is charged all the same, once.
+   * second time; an `id` that was never held is charged all the same, once. It is never refused: a balance and a sum of what was
+   * spent that would pass `maxSum` stay there, while the entry says the true amount.
    */
   settle(settlement: Settlement): Promise<void>
-  /** Money in, or a correction. The same `id` twice for one account is one entry. */
+  /**
+   * Money in, or a correction. The same `id` twice for one account is one entry. Refused with a RangeError where the balance, or
+   * all that was ever credited, would pass `maxSum`; a correction back towards 0 never is.
+   */
   credit(entry: CreditEntry): Promise<void>
   balance(account: string): Promise<Balance>
   /** Newest first. */
@@ -58,7 +62,7 @@ export interface LiveHold {
 }
 export interface AccountHold {
   readonly account: string
-  /** The account's balance less its live holds may not fall below this. `-Infinity`: never refuses. */
+  /** The account's balance less its live holds may not fall below this. `-Infinity`: refuses only holds that together pass `maxSum`. */
   readonly floor: number
   /** Where it is not the amount of the whole hold. */
   readonly amount?: number

@@ -86,5 +86,7 @@ export type Conflict =
   /** Another record of the kind has the name. */
   | { readonly on: 'name'; readonly kind: string; readonly name: string }
   | { readonly on: 'credit'; readonly account: string; readonly id: string }
+  /** The credit of this id would take the account's balance, or all that was ever credited to it, past `maxSum`. */
+  | { readonly on: 'sum'; readonly account: string; readonly id: string }
   /** The chain has gone on: the first row does not follow the last. */
   | { readonly on: 'audit'; readonly workspaceId: string }

@@ -78,6 +78,7 @@ export interface UsageRow {
 /** `interrupted`: the process ended while the request was under way; the row is of what its hold's journal knew. */
 export type UsageResult = 'ok' | 'incomplete' | 'error' | 'rate_limited' | 'abandoned' | 'interrupted'
 
+/** Sums past `maxSum` are told to about sixteen digits. */
 export interface UsageTotal {
   /** Begin of the interval, where intervals were asked for. */
   readonly start?: number

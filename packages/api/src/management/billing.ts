@@ -26,7 +26,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     summary: 'Add credit, once for each `reference`.',
     body: 'CreateCredit',
     reply: 'Balance',
-    errors: ['duplicate_resource'],
+    errors: ['duplicate_resource', 'state_precondition_failed'],
     async handler(call, { billing }) {
       const { amountMicrodollars: amount, ...input } = bodyOf<typeof createCredit>(call)
       return accepted(view(await billing.credit({ ...input, amount })))

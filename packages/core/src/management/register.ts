@@ -120,6 +120,7 @@ export function makeRegistrar({ storage, records, anchors, terms, checkBounds, c
         }
         if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBefore()
         if (conflict.on === 'name' && draft.taken) throw draft.taken
+        if (conflict.on === 'sum') throw noRoomForCredit()
         await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * waitMs * tries)
       }
       throw new GatewayError('service_unavailable', {
@@ -133,6 +134,12 @@ const noteOf = (workspaceId: string, { once }: Actor, { at, id }: { readonly at:
   once
     ? [made('reply', { workspaceId, id, name: once.name, createdAt: at, expiresAt: once.until, body: { fingerprint: once.fingerprint } })]
     : []
+
+const noRoomForCredit = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: `The credit of a workspace, and all that it was ever credited, may not pass ${Number.MAX_SAFE_INTEGER} microdollars above or below 0: larger sums are not exact. Use a smaller amount, or let the operator correct the credit towards 0 first, with \`billing.adjust\`.`,
+    param: 'amount_microdollars',
+  })
 
 /** Whoever set the name of what shall happen once looks up what came of it. */
 const doneBefore = (): GatewayError =>

@@ -28,6 +28,21 @@ test('fifty equal top-ups at once are one entry and one row of the audit', async
   expect(await of(scene).auditEvents.list({ event: 'credit.created' })).toHaveLength(1)
 })
 
+test('credit that would pass what is exact is a 409 that says the way out, and the workspace stays as it was', async () => {
+  const { billing } = of(await stage())
+  for (let at = 0; at < 9; at++) await billing.credit({ reference: `r${at}`, amount: 1e15 })
+  await expect(billing.credit({ reference: 'r9', amount: 1e15 })).rejects.toMatchObject({
+    code: 'state_precondition_failed',
+    status: 409,
+    message: expect.stringContaining('`billing.adjust`'),
+    facts: { param: 'amount_microdollars' },
+  })
+  expect(await billing.balance()).toMatchObject({ balance: 9e15, credited: 9e15 })
+  expect(await billing.ledger()).toHaveLength(9)
+  await billing.adjust({ reference: 'back', amount: -1e15 })
+  expect(await billing.credit({ reference: 'r9', amount: 1e15 })).toMatchObject({ balance: 9e15, credited: 9e15 })
+})
+
 test('a reference stands for one amount of one kind', async () => {
   const scene = await stage()
   const { billing } = of(scene)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { maxSum } from '../faults.ts'
 import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
@@ -84,6 +85,69 @@ export function describeLedger(open: MakeStorage): void {
       await creditAs(ledger, 'x', ['', 10])
       expect(await ledger.balance('a')).toEqual({ balance: 6, held: 0, credited: 10, spent: 4 })
       expect((await ledger.balance('')).balance).toBe(10)
+    })
+  })
+
+  describe('sums as large as a number can tell', () => {
+    const most = (ledger: LedgerStore) => creditAs(ledger, 'most', ['a', maxSum])
+    const adjust = (ledger: LedgerStore, id: string, amount: number) =>
+      ledger.credit({ id, account: 'a', amount, at: T0, kind: 'adjustment' })
+
+    test('are kept, and a credit that would pass them is refused and changes nothing', async () => {
+      const ledger = await openLedger()
+      await most(ledger)
+      await most(ledger)
+      const full = { balance: maxSum, held: 0, credited: maxSum, spent: 0 }
+      expect(await ledger.balance('a')).toEqual(full)
+      for (const amount of [1, maxSum]) await expect(creditAs(ledger, `more ${amount}`, ['a', amount])).rejects.toThrow(RangeError)
+      await expect(adjust(ledger, 'more', 1)).rejects.toThrow('Credit less')
+      expect(await ledger.balance('a')).toEqual(full)
+      expect(await ledger.entries('a', { limit: 9 })).toMatchObject([{ id: 'most', balanceAfter: maxSum }])
+    })
+
+    test('have room again for as much as was taken away, under an id that was refused before too', async () => {
+      const ledger = await openLedger()
+      await most(ledger)
+      await expect(creditAs(ledger, 'c', ['a', 5])).rejects.toThrow(RangeError)
+      await adjust(ledger, 'down', -5)
+      await creditAs(ledger, 'c', ['a', 5])
+      expect(await ledger.balance('a')).toMatchObject({ balance: maxSum, credited: maxSum })
+    })
+
+    test('are what was ever credited too: what was spent makes no room in that', async () => {
+      const ledger = await openLedger()
+      await most(ledger)
+      await ledger.settle({ id: 's', amounts: { a: 1_000 }, at: T0 })
+      await expect(creditAs(ledger, 'c', ['a', 1])).rejects.toThrow(RangeError)
+      expect(await ledger.balance('a')).toEqual({ balance: maxSum - 1_000, held: 0, credited: maxSum, spent: 1_000 })
+    })
+
+    test('bound an account below 0 alike', async () => {
+      const ledger = await openLedger()
+      await adjust(ledger, 'down', -maxSum)
+      await expect(adjust(ledger, 'more', -1)).rejects.toThrow(RangeError)
+      await adjust(ledger, 'up', 1)
+      expect(await ledger.balance('a')).toMatchObject({ balance: 1 - maxSum, credited: 1 - maxSum })
+    })
+
+    test('bound what holds set aside, also where no floor refuses', async () => {
+      const ledger = await openLedger()
+      const open = { account: 'a', floor: Number.NEGATIVE_INFINITY }
+      expect(await ledger.reserve(hold('h1', maxSum - 5, open))).toBeUndefined()
+      expect(await ledger.reserve(hold('h2', 6, open))).toEqual({ account: 'a', available: 5 })
+      expect(await ledger.extend({ id: 'h1', accounts: [{ ...open, amount: 6 }] })).toEqual({ account: 'a', available: 5 })
+      expect(await ledger.extend({ id: 'h1', accounts: [{ ...open, amount: 5 }] })).toBeUndefined()
+      expect((await ledger.balance('a')).held).toBe(maxSum)
+    })
+
+    test('stop there where more is spent, which is written down all the same', async () => {
+      const ledger = await openLedger()
+      for (const id of ['s1', 's2']) await ledger.settle({ id, amounts: { a: maxSum - 1 }, at: T0 })
+      expect(await ledger.balance('a')).toEqual({ balance: -maxSum, held: 0, credited: 0, spent: maxSum })
+      expect(await ledger.entries('a', { limit: 9 })).toMatchObject([
+        { id: 's2', amount: 1 - maxSum, balanceAfter: -maxSum },
+        { id: 's1', amount: 1 - maxSum, balanceAfter: 1 - maxSum },
+      ])
     })
   })
 

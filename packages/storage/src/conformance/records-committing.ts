@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { maxSum } from '../faults.ts'
 import type { Change, Conflict } from '../records.ts'
 import type { Storage } from '../storage.ts'
 import { auditRow, keep, put, stale, stored } from './records-samples.ts'
@@ -63,6 +64,12 @@ const CONFLICTS: readonly Case[] = [
     { on: 'credit', account: 'a', id: 'first' },
   ],
   ['one credit twice', { credits: [credit('second'), credit('second')] }, { on: 'credit', account: 'a', id: 'second' }],
+  ['a credit that its account has no room for', { credits: [credit('most', maxSum)] }, { on: 'sum', account: 'a', id: 'most' }],
+  [
+    'two credits that its account has no room for together',
+    { credits: [credit('second', maxSum - 100), credit('third', 1)] },
+    { on: 'sum', account: 'a', id: 'third' },
+  ],
   ['an audit row in a place that is taken', { audit: [auditRow(1), auditRow(2)] }, { on: 'audit', workspaceId: 'ws_1' }],
   ['an audit row that leaves a place out', { audit: [auditRow(3, { previousHash: 'hash 1' })] }, { on: 'audit', workspaceId: 'ws_1' }],
   ['an audit row that goes back a place', { audit: [auditRow(1, { previousHash: 'hash 1' })] }, { on: 'audit', workspaceId: 'ws_1' }],
