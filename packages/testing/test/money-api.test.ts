@@ -124,15 +124,21 @@ test('credit comes in once for each reference, and the ledger tells of it and of
   expect((await http('GET …/billing/ledger', { query: 'from=2026-01-16' })).json.data).toEqual([])
 })
 
-test.each(['memory', 'sqlite'] as const)('over %s, credit past what is exact is a 409, and money can be looked at afterwards', async store => {
-  const { http } = await house({ credit: 0, store })
-  const pay = (at: number) => http('POST …/billing/credits', { body: { reference: `r${at}`, amount_microdollars: 1e15 } })
-  for (let at = 0; at < 9; at++) expect((await pay(at)).status).toBe(202)
-  expect(await pay(9)).toMatchObject({ status: 409, json: { error: { code: 'state_precondition_failed', param: 'amount_microdollars' } } })
-  expect((await http('GET …/billing/balance')).json).toMatchObject({ balance_microdollars: 9e15 })
-  expect((await http('GET …/billing/ledger')).status).toBe(200)
-  expect((await http('POST /v1/responses', { body: call })).status).toBe(200)
-})
+test.each(['memory', 'sqlite'] as const)(
+  'over %s, credit past what is exact is a 409, and money can be looked at afterwards',
+  async store => {
+    const { http } = await house({ credit: 0, store })
+    const pay = (at: number) => http('POST …/billing/credits', { body: { reference: `r${at}`, amount_microdollars: 1e15 } })
+    for (let at = 0; at < 9; at++) expect((await pay(at)).status).toBe(202)
+    expect(await pay(9)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'state_precondition_failed', param: 'amount_microdollars' } },
+    })
+    expect((await http('GET …/billing/balance')).json).toMatchObject({ balance_microdollars: 9e15 })
+    expect((await http('GET …/billing/ledger')).status).toBe(200)
+    expect((await http('POST /v1/responses', { body: call })).status).toBe(200)
+  },
+)
 
 test.each(['responses', 'chat/completions', 'messages'])(
   'a budget that is used up answers 402 on %s, and says how it stands',
