@@ -9,6 +9,8 @@ export interface Connection {
   write<T>(run: () => T): Promise<T>
   /** Sees what has been committed. */
   read<T>(run: () => T): Promise<T>
+  /** Why writes do not succeed at present: the lock has been taken for long, or the last one failed a moment ago. */
+  trouble(): Error | undefined
   close(): Promise<void>
 }
 
@@ -31,6 +33,12 @@ interface Job {
 /** A longer transaction would hold up the event loop and every other process. */
 const MOST_AT_ONCE = 512
 const SQLITE_BUSY = 5
+/** Codes of SQLite for a file that cannot be written: read-only, I/O error, damaged, full, cannot be opened, no database. */
+const unwritable: ReadonlySet<number> = new Set([8, 10, 11, 13, 14, 26])
+/** So long another process may write before it is told of. */
+const blockedMs = 1_000
+/** So long a failed write is told of, where none follows it. */
+const failedMs = 5_000
 
 /** Wraps an open database. `openConnection(db, { path, busyTimeoutMs: 5_000 }).write(() => statement.run())` */
 export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: ConnectionOptions): Connection {
@@ -42,6 +50,10 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
   let closing: Promise<void> | undefined
   /** When the lock was first refused to the jobs in front, by the monotonic clock. */
   let blockedSince: number | undefined
+  let failed: { readonly error: Error; readonly at: number } | undefined
+  const noteFailure = (error: unknown): void => {
+    if (isBusy(error) || unwritable.has(codeOf(error))) failed = { error: explained(error, path), at: performance.now() }
+  }
 
   const flush = (): void => {
     const group = waiting.splice(0, groupEnd(waiting))
@@ -49,8 +61,10 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
     try {
       for (const job of group) job.value = job.run()
       commit.run()
+      failed = undefined
     } catch (error) {
       rollBack(db)
+      noteFailure(error)
       if (group.length === 1) fail(group, error)
       else oneByOne(group)
     }
@@ -72,6 +86,7 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
         return false
       }
       blockedSince = undefined
+      noteFailure(error)
       fail(group, explained(error, path))
       for (const job of group) answer(job)
       if (waiting.length > 0) setImmediate(flush)
@@ -94,8 +109,10 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
         db.exec('RELEASE verb')
       }
       commit.run()
+      failed = undefined
     } catch (error) {
       rollBack(db)
+      noteFailure(error)
       fail(group, explained(error, path))
     }
   }
@@ -135,6 +152,12 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
     db,
     write: run => (closing ? closed() : enqueue(run)),
     read,
+    trouble() {
+      const now = performance.now()
+      if (blockedSince !== undefined && now - blockedSince > blockedMs)
+        return new Error(`sqliteStorage: \`${path}\`: another process has been writing for more than ${blockedMs} ms.`)
+      return failed !== undefined && now - failed.at < failedMs ? failed.error : undefined
+    },
     close() {
       // An empty verb at the end of the queue: when it is answered, so are all before it.
       closing ??= enqueue(() => undefined).finally(() => db.close())
@@ -168,9 +191,12 @@ function rollBack(db: DatabaseSync): void {
 }
 
 /** Another connection holds the lock. `if (isBusy(error)) retry()` */
-export function isBusy(error: unknown): boolean {
+export const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE_BUSY
+
+/** The primary code of an error of SQLite; 0 where it is none. */
+function codeOf(error: unknown): number {
   const code = (error as { errcode?: unknown } | undefined)?.errcode
-  return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY
+  return typeof code === 'number' ? code & 0xff : 0
 }
 
 function explained(error: unknown, path: string): Error {

@@ -2,9 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Storage } from '@signalbox/storage'
 import { sqliteAudit } from './audit.ts'
 import { sqliteCounters } from './counters.ts'
-import { type Connection, isBusy, openConnection } from './group.ts'
+import { isBusy, openConnection } from './group.ts'
 import { sqliteLedger } from './ledger.ts'
 import { migrate, sqliteMigrations } from './migrations.ts'
+import { makePing } from './ping.ts'
 import { sqliteRecords } from './records.ts'
 import { sqliteSpool } from './spool.ts'
 import { sqliteUsage } from './usage.ts'
@@ -42,7 +43,7 @@ export function sqliteStorage(path: string, options: SqliteStorageOptions = {}):
     ledger: sqliteLedger(connection),
     usage: sqliteUsage(connection),
     isShared: shared,
-    ping: makePing(connection),
+    ping: makePing(connection, path),
     ...(spool && { spool }),
     close: () => connection.close().finally(() => spool?.close()),
   }
@@ -83,13 +84,4 @@ function setWal(db: DatabaseSync, busyTimeoutMs: number): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }
-}
-
-/** A true write: a full disk or a read-only file shows here, not first in a request. */
-function makePing(connection: Connection): () => Promise<void> {
-  const probe = connection.db.prepare('UPDATE schema_version SET probe = 1 - probe')
-  return () =>
-    connection.write(() => {
-      probe.run()
-    })
 }

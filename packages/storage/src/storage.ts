@@ -23,7 +23,10 @@ export interface Storage {
   readonly spool?: SpoolStore
   /** Other processes may change it too: what one changes, the others see once their caches have run out. */
   readonly isShared: boolean
-  /** Resolves if the store can be reached and written; the message of the rejection names what is wrong. */
+  /**
+   * Resolves if the store can be used; the message of the rejection names what is wrong. It is asked by strangers through
+   * `/readyz`, so it writes nothing and takes no lock.
+   */
   ping(): Promise<void>
   /** Writes what is still in groups, then lets go. */
   close(): Promise<void>

@@ -50,7 +50,7 @@ export function describeStorage(name: string, make: MakeStorage): void {
     describeRouting(open)
     describeReopening(open)
     describeSpool(open)
-    test('ping resolves while the store can be written', async () => {
+    test('ping resolves while the store can be used', async () => {
       const { storage } = await open()
       await storage.ping()
     })
