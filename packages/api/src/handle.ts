@@ -7,7 +7,7 @@ import { checkFields } from './check-fields.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { asGatewayError, failure } from './fail.ts'
-import { cleanHeaders, type Headers, idHeaders } from './headers.ts'
+import { cleanHeaders, commonHeaders, type Headers, idHeaders } from './headers.ts'
 import { type Line, startLine } from './line.ts'
 import { createMatcher, type Match, nearestRow } from './match.ts'
 import { onlyOnce } from './once.ts'
@@ -23,7 +23,8 @@ export function createHandler(gateway: Gateway, site: Site): Api {
   return async (request, context) => {
     const requestId = gateway.ids.uuid()
     const line = startLine(gateway, request, { requestId, onRequest })
-    const common = cors === undefined ? idHeaders(requestId, request) : { ...idHeaders(requestId, request), ...corsHeaders(cors, request) }
+    const ids = { ...commonHeaders, ...idHeaders(requestId, request) }
+    const common = cors === undefined ? ids : { ...ids, ...corsHeaders(cors, request) }
     const visit: Visit = {
       gateway,
       site,

@@ -4,6 +4,9 @@ import type { ApiRequest } from './exchange.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
+/** Of every answer: what a client sent, and what a model wrote, is never taken for a page or a script. */
+export const commonHeaders: Headers = { 'x-content-type-options': 'nosniff' }
+
 /** Safe to hand back: nothing in it can end a header, or a log line. */
 const idPattern = /^[A-Za-z0-9._-]{1,128}$/
 

@@ -93,6 +93,7 @@ describe.each(rows)('%s', (call, row) => {
     for (const headers of [{}, bearer]) {
       const reply = await ask(createApi(fakeGateway().gateway), call, { headers })
       expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+      expect(reply.headers['x-content-type-options']).toBe('nosniff')
       expect(reply.headers['request-id']).toBe(row.idHeader === undefined ? undefined : reply.headers['x-request-id'])
     }
   })

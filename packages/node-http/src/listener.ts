@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type ApiOptions, type ApiReply, type ClientLimits, createApi, limitsOf, pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { BodyPace } from './body.ts'
 import { refuseUpload, send } from './reply.ts'
-import { exchangeOf, locate } from './request.ts'
+import { exchangeOf, faultOf, locate } from './request.ts'
 
 export interface NodeOptions extends ApiOptions, ClientLimits {}
 
@@ -23,6 +24,8 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}):
   const pace: BodyPace = { clock: gateway.clock, ...limitsOf(options) }
   const { drainMs } = pace
 
+  const refused = new WeakSet<Socket>()
+
   return (message, response, next) => {
     if (next !== undefined && !ours(locate(message).path)) {
       next()
@@ -33,6 +36,14 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}):
       if (response.destroyed || response.writableEnded) leave(reply)
       else if (exchange.uploading(reply.close === true)) refuseUpload(message, response, { reply, drainMs })
       else send(response, reply, { leave: exchange.leave, drainMs })
+    }
+    // What came behind a request that is none is not looked at: its connection ends.
+    if (refused.has(message.socket)) return
+    const fault = faultOf(message)
+    if (fault !== undefined) {
+      refused.add(message.socket)
+      answer(unspeakable(fault, gateway.ids.uuid()))
+      return
     }
     // The API answers whatever goes wrong; what comes here is a fault in writing the answer.
     const begin = (): void =>
@@ -50,6 +61,13 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}):
 
 const hasBody = ({ headers, complete }: IncomingMessage): boolean =>
   !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
+
+const unspeakable = (message: string, requestId: string): ApiReply => ({
+  status: 400,
+  headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff', 'x-request-id': requestId },
+  body: JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: 'invalid_request' } }),
+  close: true,
+})
 
 /** The client was gone before the reply could begin. */
 function leave({ body }: ApiReply): void {

@@ -49,6 +49,22 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, p
   }
 }
 
+/**
+ * Why a request that the parser of Node let pass is none: with two hosts a proxy may have seen another one than we do, and HTTP/2
+ * does not come as text. Undefined: it is one.
+ */
+export function faultOf(message: IncomingMessage): string | undefined {
+  // A server of HTTP/2 hands over messages that have a stream.
+  if (message.httpVersionMajor !== 1 && !('stream' in message)) return 'The request is of an HTTP version that is not spoken here.'
+  let hosts = 0
+  const { rawHeaders } = message
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1 ? 'The request has more than one Host header.' : undefined
+}
+
 /** Of the connection: behind a proxy it is the proxy's. A Unix socket has none. */
 const ipOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<ApiRequest, 'ip'> =>
   remoteAddress === undefined ? {} : { ip: remoteAddress }

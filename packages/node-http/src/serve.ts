@@ -1,7 +1,8 @@
-import { createServer, type Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Gateway } from '@signalbox/core'
 import { createNodeListener, type NodeOptions } from './listener.ts'
+import { refuseUnparsed } from './refuse-unparsed.ts'
 
 export interface ServeOptions extends NodeOptions {
   /** Default 8787; 0 takes a free one. */
@@ -46,7 +47,7 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
     },
   )
   server.maxConnections = maxConnections
-  server.on('clientError', refuse)
+  server.on('clientError', refuseUnparsed)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {
@@ -80,35 +81,3 @@ function closed(server: Server, graceMs: number): Promise<void> {
     server.closeIdleConnections()
   })
 }
-
-/** How long a refused client has to read why; it may not keep its half of the connection open for ever. */
-const partingMs = 1_000
-
-/** What the parser refuses never becomes a request: status by code of its error. */
-const refusals: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are larger than 16 KiB.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
-}
-
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || answering(socket)) {
-    socket.destroy()
-    return
-  }
-  const [status, message] = refusals[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']
-  const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: 'invalid_request' } })
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${crypto.randomUUID()}`,
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  const parting = setTimeout(() => socket.destroy(), partingMs)
-  socket.once('close', () => clearTimeout(parting))
-}
-
-/** An answer is on its way over this socket; a second one would end up in the middle of it. */
-const answering = (socket: Socket): boolean =>
-  '_httpMessage' in socket && socket._httpMessage instanceof ServerResponse && socket._httpMessage.headersSent

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { delta } from '../../api/test/fake-gateway.ts'
+import { completed, delta } from '../../api/test/fake-gateway.ts'
 import { rawCall, sleep, until } from './raw.ts'
 import { auth, post, start, whole } from './running.ts'
 
@@ -29,6 +29,7 @@ describe('framing', () => {
     const { port, lines } = await start()
     const { text, closed } = await rawCall(port, bytes, 1_500)
     expect(text.match(/HTTP\/1\.1 \d+/g)?.filter(status => status !== 'HTTP/1.1 400') ?? []).toEqual([])
+    expect(text).toMatch(/x-content-type-options: nosniff\r\n/)
     expect(closed).toBe(true)
     expect(lines.some(line => line.route === '/v1/me')).toBe(false)
   })
@@ -67,7 +68,33 @@ describe('framing', () => {
     await until(() => text.includes('"delta"'))
     socket.write('this is not HTTP\r\n\r\n')
     await until(() => closed)
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+    const answer = text.slice(0, text.indexOf('HTTP/1.1 400'))
+    expect(answer.match(/"delta":"\d"/g)).toHaveLength(5)
+    expect(answer).toMatch(/\r\n0\r\n\r\n$/)
+  })
+
+  test('garbage behind requests whose answers have not begun takes the place of none of them, and ends the connection after them', async () => {
+    const running = await start()
+    running.act = () => ({ response: sleep(60).then(() => completed) })
+    const { text, closed } = await rawCall(running.port, [whole, whole, 'this is not HTTP\r\n\r\n', 'nor is this\r\n\r\n'], 2_000)
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400'])
+    expect([closed, running.calls.length]).toEqual([true, 2])
+  })
+
+  test('a request is refused that has two hosts, or says that it is HTTP/2', async () => {
+    const { port, lines } = await start()
+    for (const head of [
+      `GET /v1/me HTTP/1.1\r\nhost: a\r\nHost: b\r\n${auth}\r\n`,
+      `GET /v1/me HTTP/1.1\r\nhost: a\r\nhost: a\r\n${auth}\r\n`,
+      `GET /v1/me HTTP/2.0\r\nhost: a\r\n${auth}\r\n`,
+    ]) {
+      const { text, closed } = await rawCall(port, [head, whole], 1_500)
+      expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400'])
+      expect(text).toMatch(/x-request-id: [\w-]{36}\r\n/i)
+      expect(closed).toBe(true)
+    }
+    expect(lines).toEqual([])
   })
 
   test('a request line with a whole address is heard by its path; the host has no say', async () => {

@@ -10,6 +10,7 @@ describe('a stream', () => {
     running.act = () => ({ batches: () => batchesOf([[delta('a'), delta('b')], [delta('c')], [finished]]) })
     const response = await stream(running.url)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     expect(response.headers.get('cache-control')).toBe('no-cache')
     const text = await response.text()
     expect(text.match(/^event: .*\ndata: .*\n\n/gm)?.length).toBe(4)

@@ -39,6 +39,7 @@ describe.each(rows)('%s', (_, row) => {
     expect([status, text]).toEqual([row.status ?? 200, text])
     if (row.media === undefined) expect(faults(row.reply, json)).toBe(true)
     expect(headers['content-type']?.split(';')[0]).toBe(row.media ?? 'application/json')
+    expect(headers['x-content-type-options']).toBe('nosniff')
     for (const name of row.replyHeaders ?? []) if (name.startsWith('X-Export')) expect(headers).toHaveProperty(name.toLowerCase())
     const told = (await audited(here, here.mine)).slice(before)
     expect(told.length > 0).toBe(row.rate === 'writes')

@@ -158,6 +158,7 @@ function faultOf(
   if (!/^[0-9a-f-]{36}$/.test(headers['x-request-id'] ?? '')) return `no id: ${headers['x-request-id']}`
   for (const [name, value] of Object.entries(headers)) if (/[\r\n\0]/.test(value)) return `a header that ends: ${name}`
   if (!/^[A-Za-z0-9._-]{1,128}$/.test(headers['x-client-request-id'] ?? 'x')) return 'an id that is none'
+  if (headers['x-content-type-options'] !== 'nosniff') return 'an answer whose type may be guessed'
   if (text !== '' && !/^(application\/json|text\/csv; charset=utf-8(; header=present)?)$/.test(headers['content-type'] ?? ''))
     return `a page as ${headers['content-type']}`
   if (status < 400 || method === 'HEAD') return undefined

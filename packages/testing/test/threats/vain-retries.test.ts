@@ -1,0 +1,42 @@
+import { createApi } from '@signalbox/api'
+import { responsesProvider } from '@signalbox/core/dialects'
+import { describe, expect, test } from 'vitest'
+import { ask } from '../../../api/test/asking.ts'
+import { testGateway } from '../../src/gateway.ts'
+import { scriptedProvider } from '../../src/scripted-provider.ts'
+
+const paths = ['/v1/responses', '/v1/chat/completions', '/v1/messages']
+
+describe('a request that needs more tokens than a minute has', () => {
+  const asked = (path: string, characters: number): string => {
+    const text = 'x '.repeat(characters / 2)
+    const content = path === '/v1/responses' ? { input: text } : { messages: [{ role: 'user', content: text }], max_tokens: 16 }
+    return JSON.stringify({ model: 'test-model', ...content })
+  }
+
+  test.each(paths)('at %s is told not to come back, and no time to do it', async path => {
+    const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
+    const { gateway, secret } = await testGateway({ providers: [provider], limits: { tokensPerMinute: 20_000 } })
+    const headers = { authorization: `Bearer ${secret}` }
+    const reply = await ask(createApi(gateway), `POST ${path}`, { headers, body: asked(path, 200_000) })
+    expect(reply.status).toBe(429)
+    expect(reply.headers).toMatchObject({ 'x-should-retry': 'false', 'x-rate-limit-source': 'routing' })
+    expect(reply.headers).not.toHaveProperty('retry-after')
+    expect(reply.headers).not.toHaveProperty('retry-after-ms')
+  })
+
+  test('differs from one that fits the limit and finds it used: that is told when to come back', async () => {
+    const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
+    const { gateway, secret } = await testGateway({ providers: [provider], limits: { tokensPerMinute: 20_000 } })
+    const api = createApi(gateway)
+    const headers = { authorization: `Bearer ${secret}` }
+    const call = { headers, body: asked('/v1/messages', 20_000) }
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ask(api, 'POST /v1/messages', call)))
+    const refused = replies.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { headers: told } of refused) {
+      expect(told).toHaveProperty('retry-after')
+      expect(told).not.toHaveProperty('x-should-retry')
+    }
+  })
+})
