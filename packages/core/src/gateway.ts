@@ -46,8 +46,8 @@ import { keepContenders } from './routing/contenders.ts'
 import { makePlan } from './routing/make-plan.ts'
 import { soundly, strategies } from './routing/strategies.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
+import { keepReadiness } from './runtime/readiness.ts'
 import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
-import { shareResult } from './runtime/share-result.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 
@@ -178,16 +178,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const lasting = options.sealingKey !== undefined
   const byok = keepByok({ vault, records, register, providers, tiersOf, lasting, transport, clock, logger })
   let closing = false
-  // Anybody may ask whether we are ready: the storage is asked once a second at most, and paths and addresses are for the log.
-  const probeStorage = shareResult(clock, 1_000, () =>
-    pTimeout(storage.ping(), { milliseconds: 2_000, customTimers: timersOf(clock) }).then(
-      (): readonly string[] => [],
-      (error: unknown) => {
-        logger.warn({ error: String(error) }, 'The storage cannot be used.')
-        return ['The storage cannot be used.']
-      },
-    ),
-  )
+  const storageProblems = keepReadiness({ ping: () => storage.ping(), clock, logger })
 
   const house: Omit<Gateway, keyof Endpoints> = {
     operator: options.operator ?? 'signalbox',
@@ -256,7 +247,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (closing) return ['The gateway is shutting down.']
       collector.wake()
       if (settlements.isLong()) return ['Too many settlements wait for the storage.']
-      return probeStorage()
+      return storageProblems()
     },
     async close({ graceMs = 0 } = {}) {
       closing = true
