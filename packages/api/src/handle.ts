@@ -42,7 +42,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
       const found = match(request.method, request.path)
       return answered(await (found.kind === 'row' ? run(found, visit) : withoutRow(found, visit)))
     } catch (thrown) {
-      const error = asGatewayError(thrown, gateway, requestId)
+      const error = asGatewayError(thrown, { gateway, site, requestId })
       line.note({ code: error.code })
       visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
       return answered(failure(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))

@@ -1,6 +1,7 @@
 import type { Gateway } from '@signalbox/core'
 import { keepViews } from './catalog/views.ts'
 import type { Api } from './exchange.ts'
+import { keepOutages } from './fail.ts'
 import { createHandler } from './handle.ts'
 import { createFinder } from './match.ts'
 import { makeDocument } from './openapi.ts'
@@ -40,6 +41,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
       (document ??= JSON.stringify(makeDocument(spoken, schemas(), { operator: gateway.operator, basePath: settings.basePath }))),
     views: keepViews(),
     uploads: createUploads(settings),
+    outages: keepOutages(gateway.clock),
   }
   return createHandler(gateway, site)
 }

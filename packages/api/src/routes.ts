@@ -5,6 +5,7 @@ import type { Keeping } from './cache.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { Views } from './catalog/views.ts'
 import type { ApiContext, ApiReply, ApiRequest } from './exchange.ts'
+import type { Outages } from './fail.ts'
 import { alive, ready } from './health.ts'
 import { me } from './identity.ts'
 import { countTokens } from './inference/count.ts'
@@ -45,6 +46,8 @@ export interface Site {
   readonly views: Views
   /** The bodies that are under way. */
   readonly uploads: Uploads
+  /** Outages of the storage that were logged. */
+  readonly outages: Outages
 }
 
 interface RouteFacts {

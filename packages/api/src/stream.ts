@@ -56,7 +56,7 @@ interface Speaking {
  * meanwhile nor be left. One promise a batch, one timer a stream, armed anew only when it has fired.
  */
 function eventText(call: Call, { reply, encoder, committed, breath }: Speaking): AsyncIterator<string, undefined> {
-  const { gateway, site, line, context, requestId } = call
+  const { gateway, site, line, context } = call
   const { clock } = gateway
   const { keepAliveMs } = site.settings
   let source: AsyncIterator<readonly InferenceEvent[], undefined> | undefined = committed ? reply.batches() : undefined
@@ -133,7 +133,7 @@ function eventText(call: Call, { reply, encoder, committed, breath }: Speaking):
   function broken(thrown: unknown): void {
     asking = false
     if (state !== 'open') return
-    const error = asGatewayError(thrown, gateway, requestId)
+    const error = asGatewayError(thrown, call)
     line.note({ code: error.code })
     state = 'last'
     const begin = source === undefined ? reply : undefined
@@ -141,7 +141,7 @@ function eventText(call: Call, { reply, encoder, committed, breath }: Speaking):
     try {
       say(writeFrames(encoder.write(failedEvents(error, begin))))
     } catch (again) {
-      asGatewayError(again, gateway, requestId)
+      asGatewayError(again, call)
       end()
     }
   }

@@ -66,7 +66,7 @@ export const errorBody = (error: GatewayError): ErrorBody => ({
   ...(error.facts.attempts && { attempts: error.facts.attempts }),
 })
 
-/** What a store answers; where it cannot, the request ends with 503. `await orStoreDown(storage.counters.take(rates, at))` */
+/** What a store answers; where it cannot, the request ends with 503, or with 500 where the fault is ours. `await orStoreDown(storage.counters.take(rates, at))` */
 export const orStoreDown = <T>(asked: Promise<T>): Promise<T> =>
   asked.catch((reason: unknown) => {
     throw storeDown(reason)
@@ -74,8 +74,22 @@ export const orStoreDown = <T>(asked: Promise<T>): Promise<T> =>
 
 /** Fail closed, and say that it may pass: without the store nobody can be told apart, nor anything paid for. */
 export const storeDown = (cause: unknown): GatewayError =>
-  new GatewayError('service_unavailable', {
-    message: 'The storage of the gateway cannot be used just now. Try again in a moment.',
-    retryAfterMs: 1_000,
-    cause,
-  })
+  isOurFault(cause)
+    ? new GatewayError('internal_error', { message: 'Something went wrong on our side.', cause })
+    : new GatewayError('service_unavailable', {
+        message: 'The storage of the gateway cannot be used just now. Try again in a moment.',
+        retryAfterMs: 1_000,
+        cause,
+      })
+
+/** Errors of the language that a store throws where it was given what no store takes, or where our own code is wrong. */
+const ourFaults: ReadonlySet<string> = new Set(['RangeError', 'TypeError', 'ReferenceError', 'SyntaxError'])
+
+/**
+ * By name, since an error may be of another realm. A lost connection is a TypeError, too, where a store speaks through `fetch`: runtimes
+ * say so in its message, or give its cause.
+ */
+const isOurFault = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  ourFaults.has(cause.name) &&
+  !(cause.name === 'TypeError' && (cause.cause !== undefined || /fetch|network|load failed/i.test(cause.message)))
