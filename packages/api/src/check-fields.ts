@@ -1,6 +1,6 @@
 import { nearestOf } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type JsonObject, own } from '@signalbox/core/protocol'
 import * as z from 'zod'
 import { didYouMean } from './suggest.ts'
 
@@ -49,7 +49,7 @@ const pathOf = (path: readonly PropertyKey[]): string =>
 
 const inside = (value: unknown, step: PropertyKey): unknown => {
   if (Array.isArray(value)) return value[Number(step)]
-  return isObject(value) ? value[String(step)] : undefined
+  return isObject(value) ? own(value, String(step)) : undefined
 }
 
 /** Without what says only that it may be absent or null. */
@@ -58,7 +58,7 @@ const bare = (schema: unknown): unknown =>
 
 const under = (schema: unknown, step: PropertyKey): unknown => {
   if (schema instanceof z.ZodArray) return bare(schema.element)
-  return schema instanceof z.ZodObject ? bare(schema.shape[String(step)]) : undefined
+  return schema instanceof z.ZodObject ? bare(own(schema.shape, String(step))) : undefined
 }
 
 const fieldsOf = (schema: unknown): readonly string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])

@@ -61,12 +61,17 @@ export async function sniff(body: Bytes): Promise<{ readonly shape: Shape; reado
     if (step.done) return { shape: 'empty', body: replay(seen, body) }
     seen.push(step.value)
     const first = step.value.find(byte => !blank.has(byte))
-    if (first !== undefined) return { shape: shapes[String.fromCharCode(first)] ?? 'frames', body: replay(seen, body) }
+    if (first !== undefined) return { shape: shapes.get(String.fromCharCode(first)) ?? 'frames', body: replay(seen, body) }
     if (seen.length > 1024) return { shape: 'empty', body: replay(seen, body) }
   }
 }
 
-const shapes: Readonly<Record<string, Shape>> = { '{': 'json', '[': 'json', '"': 'json', '<': 'page' }
+const shapes: ReadonlyMap<string, Shape> = new Map([
+  ['{', 'json'],
+  ['[', 'json'],
+  ['"', 'json'],
+  ['<', 'page'],
+])
 /** White space, and the three bytes of a byte-order mark. */
 const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
 

@@ -88,3 +88,10 @@ test('files and sounds count by their size', () => {
   expect(tokensOfSound({ data: base64(48_000 * 60), format: 'wav' })).toBe(1_500)
   expect(tokensOfSound({ data: base64(16_000 * 60), format: 'mp3' })).toBe(1_500)
 })
+
+test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+  'sound of a format that is called %s counts as of any unknown one',
+  format => {
+    expect(tokensOfSound({ data: 'A'.repeat(8_000), format })).toBe(tokensOfSound({ data: 'A'.repeat(8_000), format: 'opus' }))
+  },
+)

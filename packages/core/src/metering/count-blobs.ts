@@ -36,10 +36,13 @@ export function tokensOfFile({ url }: Pick<FilePart, 'url'>): number {
 }
 
 /** 25 tokens a second, at the usual rate of bytes: uncompressed 48,000 a second, else 16,000. */
-const bytesPerSoundToken: Readonly<Record<string, number>> = { wav: 1_920, pcm16: 1_920 }
+const bytesPerSoundToken: ReadonlyMap<string, number> = new Map([
+  ['wav', 1_920],
+  ['pcm16', 1_920],
+])
 
 export const tokensOfSound = ({ data, format }: Pick<AudioPart, 'data' | 'format'>): number =>
-  Math.ceil(bytesOf(data) / (bytesPerSoundToken[format] ?? 640))
+  Math.ceil(bytesOf(data) / (bytesPerSoundToken.get(format) ?? 640))
 
 const bytesOf = (base64: string): number => Math.floor((base64.length * 3) / 4)
 

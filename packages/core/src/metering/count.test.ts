@@ -113,3 +113,31 @@ test('longer texts, more items and more tools never count less, and a count is a
     }),
   )
 })
+
+/** A square of 4,000 pixels, as the first bytes of a PNG tell it. */
+const largePng = `data:image/png;base64,${btoa(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x0f\xa0\0\0\x0f\xa0${'\0'.repeat(40)}`)}`
+
+test('a result of a tool that comes in parts costs what the same parts cost in a message', () => {
+  const parts: readonly Part[] = [
+    text('What the screen shows after the click, in a few words.'),
+    { type: 'image', url: largePng },
+    { type: 'file', url: `data:text/plain;base64,${btoa('x'.repeat(4_000))}` },
+    { type: 'audio', data: 'A'.repeat(4_000), format: 'wav' },
+    native({ type: 'input_thing', note: 'something of their own' }),
+  ]
+  const result = (output: string | readonly Part[]): Item => ({ type: 'function_call_output', call_id: 'c', output })
+  const inMessage = tokens({ input: [user(...parts)] }) - tokens({ input: [user()] })
+  const inResult = tokens({ input: [result(parts)] }) - tokens({ input: [result('')] })
+  expect(inResult).toBe(inMessage)
+  expect(inResult).toBeGreaterThan(1_600)
+})
+
+test('an image of 4,000 × 4,000 pixels counts as 1,600 tokens, as no image counts as more', () => {
+  expect(tokens({ input: [user({ type: 'image', url: largePng })] }) - tokens({ input: [user()] })).toBe(1_600)
+})
+
+test('that there are tools costs 12 tokens beside what each of them costs', () => {
+  const tool: FunctionTool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
+  const [none, one, two] = [tokens({}), tokens({ tools: [tool] }), tokens({ tools: [tool, tool] })] as const
+  expect(one - none - (two - one)).toBe(12)
+})

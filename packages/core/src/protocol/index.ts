@@ -63,4 +63,4 @@ export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, Te
 export type { InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export type { Transport, TransportReply, TransportRequest } from './transport.ts'
 export { unfold } from './unfold.ts'
-export { type DialectName, type Frame, isObject, type Json, type JsonObject } from './wire.ts'
+export { type DialectName, type Frame, isObject, type Json, type JsonObject, own } from './wire.ts'

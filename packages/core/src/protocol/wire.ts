@@ -13,4 +13,8 @@ export interface Frame {
 /** The languages spoken on either side. Open: an outsider may add one. */
 export type DialectName = 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock' | (string & {})
 
+/** What an object itself holds under a name, never what all objects inherit: for every name that is not written in our code. */
+export const own = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined
+
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 import { chatProvider } from '../dialects/index.ts'
 import type { LocalAnswer, Provider } from '../protocol/provider.ts'
-import { type Frame, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { type Frame, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 import type { Clock } from '../runtime/ports.ts'
 import { webClock } from '../runtime/web.ts'
 
@@ -64,7 +64,7 @@ function answerTo(body: JsonObject): string {
   const last = messages.filter(message => isObject(message) && message.role === 'user').at(-1)
   const content = isObject(last) ? last.content : undefined
   const said = typeof content === 'string' ? content : partsOf(content)
-  return (tellers[String(body.model)] ?? (text => text))(said)
+  return (own(tellers, String(body.model)) ?? (text => text))(said)
 }
 
 const partsOf = (content: Json | undefined): string =>

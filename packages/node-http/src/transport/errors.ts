@@ -1,3 +1,5 @@
+import { own } from '@signalbox/core/protocol'
+
 /** Why no answer came, by the code of the system's error. First column: ours, for programs; second: for people. */
 const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
   ENOTFOUND: ['NAME_NOT_FOUND', 'The name of the server was not found.'],
@@ -31,7 +33,7 @@ export const transportError = (code: string, message: string): Error & { readonl
 
 export function unreachable(error: unknown): Error & { readonly code: string } {
   const code = codeOf(error)
-  const [ours, message] = reasons[code] ?? families.find(([pattern]) => pattern.test(code))?.[1] ?? ['UNREACHABLE', 'No answer came.']
+  const [ours, message] = own(reasons, code) ?? families.find(([pattern]) => pattern.test(code))?.[1] ?? ['UNREACHABLE', 'No answer came.']
   return transportError(ours, message)
 }
 

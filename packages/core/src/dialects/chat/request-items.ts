@@ -124,7 +124,7 @@ function readOldCall(place: Place, calls: OldCalls): readonly Called[] {
   const body = optional(place, 'function_call', object)
   if (!body) return []
   const path = `${place.path}.function_call`
-  const call = functionCall({ body, path }, mintCallId(path, `${body.name}`))
+  const call = functionCall({ body, path }, mintCallId(path, required({ body, path }, 'name', filled)))
   calls.set(call.name, call.call_id)
   return [{ call: noted(call, { body: place.body, path }), state: '' }]
 }

@@ -1,7 +1,7 @@
 import type { Native } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
 import { filled, flag, list, object, oneOf, optional, type Read, required, text, wrong } from '../check.ts'
 import { stringOf } from '../json.ts'
 import { cacheOf } from './request-parts.ts'
@@ -69,7 +69,7 @@ function allowedTools(place: Place): Native {
 const readAllowed: Read<JsonObject> = (value, path) => {
   const body = object(value, path)
   const type = required({ body, path }, 'type', filled)
-  const inner = body[type]
+  const inner = own(body, type)
   return isObject(inner) ? { type, name: stringOf(inner.name) } : body
 }
 

@@ -2,7 +2,7 @@ import type { Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 import { unsupported } from '../quirks.ts'
 import { dialect, originalBody, without } from './wire.ts'
@@ -46,7 +46,7 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
 /** Tools that we do not model have their name one level down. */
 function nameOf(tool: Tool): string {
   if (tool.type === 'function') return tool.name
-  const inner = tool.body[stringOf(tool.body.type)]
+  const inner = own(tool.body, stringOf(tool.body.type))
   return isObject(inner) ? stringOf(inner.name) : ''
 }
 

@@ -13,11 +13,8 @@ export const originalBody = (reading: object): JsonObject | undefined => {
   return original?.dialect === dialect ? original.body : undefined
 }
 
-export function without(body: JsonObject, fields: ReadonlySet<string>): JsonObject {
-  const rest: Record<string, Json | undefined> = {}
-  for (const field of Object.keys(body)) if (!fields.has(field)) rest[field] = body[field]
-  return rest
-}
+export const without = (body: JsonObject, fields: ReadonlySet<string>): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([field]) => !fields.has(field)))
 
 /** What callers of our own language put into `include` to see probabilities. */
 export const wantsLogprobs = 'message.output_text.logprobs'

@@ -64,7 +64,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
   let speech: Speech | undefined
   let coming: Coming | undefined
   let sources = noSources
-  const usage: Record<string, Json | undefined> = {}
+  const usage: Record<string, Json | undefined> = Object.create(null)
   let reason = ''
   /** What makes the answer fail, however it goes on. */
   let fault: Outcome | undefined

@@ -1,5 +1,5 @@
 import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
-import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type JsonObject, own } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
 import { type BlockKind, callOf, inputText, isSpeech, messageOf, nativeOf, readText, readThought } from './reading.ts'
@@ -91,7 +91,7 @@ export function add(block: Block, { type, ...delta }: JsonObject): void {
 const grown = (wire: JsonObject, delta: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(delta).map(([field, value]) => {
-      const before = wire[field]
+      const before = own(wire, field)
       return [field, typeof before === 'string' && typeof value === 'string' ? before + value : value]
     }),
   )

@@ -145,11 +145,7 @@ const held: ReadonlySet<string> = new Set([
   'routing_metadata',
   'warnings',
 ])
-function withoutOurs(original: JsonObject): JsonObject {
-  const rest: Record<string, Json | undefined> = {}
-  for (const field of Object.keys(original)) if (!held.has(field)) rest[field] = original[field]
-  return rest
-}
+const withoutOurs = (original: JsonObject): JsonObject => Object.fromEntries(Object.entries(original).filter(([field]) => !held.has(field)))
 
 const textOf = (item: JsonObject): string => {
   if (item.type !== 'message' || !Array.isArray(item.content)) return ''

@@ -1,6 +1,7 @@
 import type { CredentialBody } from '../../access/kinds.ts'
 import type { Provider } from '../../protocol/provider.ts'
 import type { AccountTier } from '../../protocol/provider-facts.ts'
+import { own } from '../../protocol/wire.ts'
 
 type Tiered = Pick<CredentialBody, 'accountTier' | 'accountTierSource'>
 
@@ -14,7 +15,7 @@ export interface Heard {
 /** The tier that the limits in an answer belong to. Nothing: they tell of none, or of one that is not known of the provider. */
 export function tierHeard({ provider, model, header }: Heard, tiers: readonly AccountTier[]): string | undefined {
   for (const sign of provider.account?.signs ?? []) {
-    const tier = sign.model.test(model) ? sign.tiers[header(sign.header) ?? ''] : undefined
+    const tier = sign.model.test(model) ? own(sign.tiers, header(sign.header) ?? '') : undefined
     if (tier !== undefined && tiers.some(each => each.tier === tier)) return tier
   }
   return undefined

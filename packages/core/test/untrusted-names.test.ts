@@ -1,0 +1,145 @@
+import { join, resolve } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { sourcesOf } from './sources.ts'
+
+// What a client or a provider sends may be called `constructor` or `__proto__`. So a name that is not written in our code is looked up
+// in a Map, by `own`, or behind `Object.hasOwn`; the places below are those where the name is ours after all.
+
+const packages = resolve(import.meta.dirname, '../..')
+const guarded = ['core', 'api', 'fetch-handler', 'node-http', 'storage', 'storage-memory', 'storage-sql']
+
+/** Why a name that the compiler knows only as a text can do no harm: reason → `file expression`. */
+const justified: Readonly<Record<string, readonly string[]>> = {
+  'the name is written in our code or in the catalog': [
+    'core/src/brain/check-trace.ts (value as Readonly<Record<string, unknown>>)[name]',
+    'core/src/dialects/check.ts body[key]',
+    'core/src/dialects/quirks.ts body[field]',
+    "core/src/dialects/usage.ts wire[names.total ?? 'total_tokens']",
+    'core/src/dialects/usage.ts wire[name.slice(0, dot)]',
+    'core/src/dialects/usage.ts holder[name.slice(dot + 1)]',
+    'core/src/execution/send.ts reply.headers?.[name]',
+    'core/src/management/bounds.ts (before as Values | undefined)?.[field]',
+    'core/src/management/bounds.ts (after as Values | undefined)?.[field]',
+    'core/src/management/bounds.ts (before as unknown as Values)[field]',
+    'core/src/management/bounds.ts (after as unknown as Values)[field]',
+    'core/src/management/check-shape.ts said[field]',
+    'core/src/providers/amazon-bedrock.ts headers[name]',
+    'core/src/providers/define-provider.ts headers[header]',
+    'core/src/providers/define-provider.ts extra[name]',
+    'core/src/providers/google-vertex.ts { [field]: _, ...rest }',
+    "core/src/dialects/chat/provider.ts body[quirks.seed_field ?? 'seed']",
+    'core/src/dialects/chat/state.ts last[field]',
+    'core/src/dialects/chat/state.ts detail[field]',
+    'core/src/dialects/chat/wire.ts corner[field]',
+    'core/src/dialects/chat/writing.ts citation[end]',
+    'core/src/dialects/chat/writing.ts moved[end]',
+    'core/src/dialects/messages/request.ts body[field]',
+    'core/src/dialects/messages/stream-in.ts delta[field]',
+    'core/src/dialects/messages/verbatim.ts block[field]',
+    'core/src/dialects/responses/snapshot.ts original[field]',
+    'core/src/dialects/responses/snapshot.ts asked[field]',
+    'core/src/dialects/responses/snapshot.ts told[field]',
+    'api/src/check-fields.ts units[origin]',
+    'api/src/fail.ts gateway.dialects[dialect]',
+    'api/src/headers.ts clean[name]',
+    'api/src/index.ts gateway.dialects[dialect]',
+    'api/src/match.ts params[segment.slice(1, rest ? -1 : undefined)]',
+    'api/src/openapi.ts paths[path]',
+    'api/src/openapi.ts responses[`{status}` as `{1 | 2 | 3 | 4 | 5}{string}`]',
+    'api/src/openapi.ts errorOf[dialect]',
+    'api/src/inference/infer.ts dialects[name]',
+    'node-http/src/request.ts message.headers[name]',
+    'node-http/src/transport/exchange.ts headers[name]',
+  ],
+  'the name is one that the object itself lists, or that a Map of ours knows': [
+    'core/src/dialects/check.ts map[key]',
+    'core/src/dialects/check.ts read[key]',
+    'core/src/dialects/tier.ts body[field]',
+    'core/src/in-process/body.ts value[key]',
+    'core/src/dialects/responses/request.ts body[key]',
+    'core/src/dialects/responses/request.ts prompt[key]',
+    'api/src/query.ts found[name]',
+  ],
+  'the object has no prototype': ['core/src/dialects/gemini/partial-args.ts at[step]', 'core/src/dialects/gemini/wire.ts known[name]'],
+  'the name begins with a prefix of ours, as in `credit:`': [
+    'core/src/inference/alerts.ts amounts[account]',
+    'core/src/inference/bill.ts amounts[creditAccount(call.workspaceId)]',
+    'core/src/inference/bill.ts amounts[byokAccount(call.workspaceId, at)]',
+    'core/src/inference/bill.ts amounts[budgetAccountAt(budget, at)]',
+  ],
+  '`Object.hasOwn` stands in the line before': ['node-http/src/transport/decode.ts decoders[encoding]'],
+}
+
+const isText = (type: ts.Type): boolean =>
+  type.isUnion() ? type.types.some(isText) : (type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral | ts.TypeFlags.Any)) !== 0
+
+/** `object[name]`, `name in object` and `const { [name]: value } = object`, as far as the name is any text. */
+function accessOf(node: ts.Node, checker: ts.TypeChecker): { readonly name: ts.Expression; readonly shown: ts.Node } | undefined {
+  const found = ts.isElementAccessExpression(node)
+    ? { name: node.argumentExpression, shown: node }
+    : ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InKeyword
+      ? { name: node.left, shown: node }
+      : ts.isComputedPropertyName(node) && ts.isBindingElement(node.parent)
+        ? { name: node.expression, shown: node.parent.parent }
+        : undefined
+  if (!found || ts.isStringLiteralLike(found.name) || ts.isNumericLiteral(found.name)) return undefined
+  return isText(checker.getTypeAtLocation(found.name)) ? found : undefined
+}
+
+/** Read behind `Object.hasOwn` of the same object and name, or in a loop over that object's own names. */
+function isGuarded(node: ts.Node): boolean {
+  if (!ts.isElementAccessExpression(node)) return false
+  const target = node.expression.getText()
+  const name = node.argumentExpression.getText()
+  const isWritten =
+    ts.isBinaryExpression(node.parent) && node.parent.left === node && node.parent.operatorToken.kind === ts.SyntaxKind.EqualsToken
+  const sources = [
+    `Object.hasOwn(${target}, ${name})`,
+    ...(isWritten ? [] : [`const ${name} of Object.keys(${target}))`, `const ${name} in ${target})`]),
+  ]
+  for (let around: ts.Node = node; around.parent && !ts.isSourceFile(around); around = around.parent) {
+    if (ts.isForOfStatement(around) || ts.isForInStatement(around)) {
+      const of = ts.isForOfStatement(around) ? 'of' : 'in'
+      if (sources.includes(`${around.initializer.getText()} ${of} ${around.expression.getText()})`)) return true
+    } else if (
+      ts.isConditionalExpression(around) ||
+      ts.isIfStatement(around) ||
+      ts.isBinaryExpression(around) ||
+      ts.isArrowFunction(around)
+    ) {
+      if (around.getText().includes(sources[0] ?? '')) return true
+    }
+  }
+  return false
+}
+
+function openAccesses(): readonly string[] {
+  const { config } = ts.readConfigFile(resolve(packages, '../tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve(packages, '..'))
+  const files = guarded.flatMap(name => sourcesOf(name).map(({ path }) => join(packages, name, 'src', path)))
+  const program = ts.createProgram(files, { ...options, noEmit: true, skipLibCheck: true, incremental: false })
+  const checker = program.getTypeChecker()
+  const found: string[] = []
+  for (const file of files) {
+    const source = program.getSourceFile(file)
+    if (!source) throw new Error(`${file} is not there.`)
+    const visit = (node: ts.Node): void => {
+      const access = accessOf(node, checker)
+      if (access && !isGuarded(access.shown))
+        found.push(`${file.slice(packages.length + 1)} ${access.shown.getText().replaceAll('${', '{')}`)
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
+  }
+  return [...new Set(found)]
+}
+
+test('no name that a client or a provider sends is looked up on a plain object', { timeout: 180_000 }, () => {
+  const found = openAccesses()
+  const known = Object.values(justified).flat()
+  expect({ new: found.filter(each => !known.includes(each)), gone: known.filter(each => !found.includes(each)) }).toEqual({
+    new: [],
+    gone: [],
+  })
+})
