@@ -29,7 +29,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'core/src/providers/define-provider.ts extra[name]',
     'core/src/providers/google-vertex.ts { [field]: _, ...rest }',
     "core/src/dialects/chat/provider.ts body[quirks.seed_field ?? 'seed']",
-    'core/src/dialects/chat/state.ts last[field]',
+    'core/src/dialects/chat/state.ts last.fields[field]',
     'core/src/dialects/chat/state.ts detail[field]',
     'core/src/dialects/chat/wire.ts corner[field]',
     'core/src/dialects/chat/writing.ts citation[end]',
@@ -51,6 +51,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'api/src/inference/infer.ts dialects[name]',
     'node-http/src/request.ts message.headers[name]',
     'node-http/src/transport/exchange.ts headers[name]',
+    'storage-sql/src/spool.ts db.prepare(`PRAGMA {pragma}`).get()?.[pragma]',
   ],
   'the name is one that the object itself lists, or that a Map of ours knows': [
     'core/src/dialects/check.ts map[key]',
