@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { own } from '@signalbox/core/protocol'
 
 /** How long a refused client has to read why; it may not keep its half of the connection open for ever. */
 const partingMs = 1_000
@@ -28,11 +29,11 @@ export function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): vo
     return
   }
   const pending = answerOn(socket)
-  if (pending === undefined) parting(socket, refusals[error.code ?? ''] ?? malformed)
+  if (pending === undefined) parting(socket, own(refusals, error.code ?? '') ?? malformed)
   else if (pending.req.complete) afterwards(pending, () => refuseUnparsed(error, socket))
   // The bytes belong to the body of a request that is being answered already.
   else if (pending.headersSent) socket.destroy()
-  else parting(socket, refusals[error.code ?? ''] ?? malformed)
+  else parting(socket, own(refusals, error.code ?? '') ?? malformed)
 }
 
 /** The answer that is due next on this connection. */
