@@ -201,6 +201,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       clock,
       ids,
       logger,
+      models,
       strategies: Object.keys(planning.strategies),
       hooks: options.hooks ?? {},
       evidenceFrom: ({ id, routing, strategy }) => evidenceFrom(routing, strategy) ?? flights.of(id),

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { Call } from '../routes.ts'
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S
@@ -17,3 +17,10 @@ export const inCore = <T extends object>(fields: T): InCore<T> =>
 /** The body that the schema of the row has let pass, as core spells it. */
 export const bodyOf = <S extends () => z.ZodType<object>>({ body }: Call): InCore<z.infer<ReturnType<S>>> =>
   inCore(body as z.infer<ReturnType<S>>)
+
+/** Of names that were known when they were laid down. */
+export const nameWarnings = () =>
+  z
+    .array(z.object({ code: z.literal('unknown_name'), message: z.string(), param: z.string() }))
+    .optional()
+    .meta({ description: 'Names in the lists that the gateway does not know any more. Absent: it knows all of them.' })

@@ -1,9 +1,9 @@
-import type { RoutingDefaults } from '@signalbox/core'
+import type { LaidDownDefaults } from '@signalbox/core'
 import * as z from 'zod'
 import { json } from '../answer.ts'
 import type { WorkspaceRoute } from '../routes.ts'
 import { accepted } from './answers.ts'
-import { bodyOf, inCore } from './fields.ts'
+import { bodyOf, inCore, nameWarnings } from './fields.ts'
 import { reading, writing } from './rows.ts'
 
 const path = '/v1/workspaces/:workspace_id/routing-defaults'
@@ -32,7 +32,7 @@ export const routingDefaultsRoutes: readonly WorkspaceRoute[] = [
   },
 ]
 
-const view = (defaults: RoutingDefaults) => ({
+const view = (defaults: LaidDownDefaults) => ({
   strategy: defaults.strategy ?? null,
   allow_fallbacks: defaults.allowFallbacks ?? null,
   order: defaults.order ?? null,
@@ -42,6 +42,7 @@ const view = (defaults: RoutingDefaults) => ({
   timeout_ms: defaults.timeoutMs ?? null,
   deadline_ms: defaults.deadlineMs ?? null,
   byok_first: defaults.byokFirst ?? null,
+  warnings: defaults.warnings,
 })
 
 export const routingDefaultsSchemas = () => ({
@@ -73,5 +74,5 @@ const fields = () => ({
   byok_first: z.boolean().nullable().meta({ description: 'Keys of the workspace’s own go before those of the service.' }),
 })
 
-const routingDefaults = () => z.object(fields())
+const routingDefaults = () => z.object({ ...fields(), warnings: nameWarnings() })
 const updateRoutingDefaults = () => z.strictObject(fields()).partial()

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { json } from '../answer.ts'
 import type { WorkspaceRoute } from '../routes.ts'
 import { accepted } from './answers.ts'
-import { bodyOf } from './fields.ts'
+import { bodyOf, nameWarnings } from './fields.ts'
 import { reading, writing } from './rows.ts'
 
 const path = '/v1/workspaces/:workspace_id/settings'
@@ -36,6 +36,7 @@ const view = (settings: Settings) => ({
   allowed_models: settings.allowedModels ?? null,
   log_retention_days: settings.logRetentionDays,
   hedge_max_extra_cost: settings.hedgeMaxExtraCost ?? null,
+  warnings: settings.warnings,
 })
 
 export const settingsSchemas = () => ({
@@ -69,4 +70,5 @@ const settings = () =>
     allowed_models: names().nullable().meta({ description: 'null: all.' }),
     log_retention_days: retention(),
     hedge_max_extra_cost: hedgeCost().nullable().meta({ description: 'null: as the gateway says.' }),
+    warnings: nameWarnings(),
   })

@@ -9,7 +9,7 @@ export interface Kinds {
   /** Name, of one that came with a key: `key:` and the key's id. */
   readonly budget: BudgetBody
   readonly member: MemberBody
-  /** Name: SHA-256 of the token. */
+  /** Name: SHA-256 of the token. Group: of those that wait, `to:` and the address; of all others `closed`. */
   readonly invite: InviteBody
   /** What a request with an `Idempotency-Key` led to. Name: a hash of workspace, key, route and that key. */
   readonly reply: ReplyBody

@@ -31,6 +31,14 @@ export function withDefaults(asked: InferenceRequest, { workspace }: Terms, { pl
   return remember({ ...asked, routing }, originalOf(asked))
 }
 
+/** The fields of `routing` that the request does not have, and its workspace's defaults say. Nothing where they say none. */
+export function defaultedIn({ routing }: InferenceRequest, { workspace }: Terms): ReadonlySet<string> | undefined {
+  const { routing: defaults } = workspace.body
+  if (!defaults) return undefined
+  const fields = Object.entries(named).flatMap(([field, name]) => (defaults[field as keyof RoutingDefaults] === undefined ? [] : [name]))
+  return new Set(fields.filter(name => routing[name] === undefined))
+}
+
 /** A language reads what was not said as true; only what the caller wrote tells the two apart. Who wrote nothing said it as it is. */
 function saysFallbacks(asked: InferenceRequest): boolean {
   const original = originalOf(asked)

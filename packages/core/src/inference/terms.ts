@@ -6,7 +6,7 @@ import { originalOf, remember } from '../protocol/original.ts'
 import type { Credential } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Demands } from '../routing/needs.ts'
-import { withDefaults } from './defaults.ts'
+import { defaultedIn, withDefaults } from './defaults.ts'
 import type { Engine } from './infer.ts'
 
 /** What the workspace of a caller has laid down. */
@@ -31,7 +31,7 @@ export async function underOwnTerms(house: Engine, asked: InferenceRequest, call
   const terms = house.terms.fresh(caller.workspaceId) ?? (await readTerms(house.terms, caller.workspaceId))
   const request = withDefaults(asked, terms, house)
   const prepared = house.prepare ? await house.prepare(request, caller) : request
-  return { engine: underTerms(house, terms), terms, request: withSchemas(prepared, house.schemas) }
+  return { engine: underTerms(house, terms, defaultedIn(asked, terms)), terms, request: withSchemas(prepared, house.schemas) }
 }
 
 /** All attempts of the request share one budget for schemas; one without any needs none. */
@@ -42,15 +42,16 @@ function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRe
 }
 
 /** The engine as the workspace's terms bind it: the very same where they say nothing of whom to ask. */
-export function underTerms(engine: Engine, { workspace, credentials }: Terms): Engine {
+export function underTerms(engine: Engine, { workspace, credentials }: Terms, defaulted?: ReadonlySet<string>): Engine {
   const { settings } = workspace.body
-  if (!settings && credentials.size === 0) return engine
+  if (!settings && credentials.size === 0 && !defaulted) return engine
   return {
     ...engine,
     hedgeMaxCost: Math.min(engine.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     planning: {
       ...engine.planning,
       ...(settings && { demands: demandsOf(settings) }),
+      ...(defaulted && { defaulted }),
       ...(credentials.size > 0 && { credentials: ({ id }) => usedOf(credentials.get(id)) }),
     },
   }

@@ -1,7 +1,9 @@
-import { type MemberBody, type Role, roles } from '../access/kinds.ts'
+import type { MemberBody, Role } from '../access/kinds.ts'
 import { changed, type Kept, made, type Records, removed } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { absent, checkText, wrong } from './check.ts'
+import { absent, checkText } from './check.ts'
+import { checkEmail, normalEmail } from './email.ts'
+import { checkGrant } from './grant-role.ts'
 import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 
@@ -42,7 +44,9 @@ export function membersOf({ ports, workspaceId, actor }: Desk): Members {
     list: async ({ after, limit = 100 } = {}) =>
       (await records.list('member', { workspaceId, limit, ...(after !== undefined && { after }) })).map(memberOf),
     async add(input) {
-      checkMember(input)
+      checkEmail(input.email)
+      checkText('name', input.name)
+      checkGrant(input.role, actor)
       const id = ids.uuid()
       return register(workspaceId, actor, async () => {
         await ownWorkspace(records, workspaceId)
@@ -51,7 +55,7 @@ export function membersOf({ ports, workspaceId, actor }: Desk): Members {
       })
     },
     async update(id, { role }) {
-      if (role !== undefined) checkRole(role)
+      if (role !== undefined) checkGrant(role, actor)
       return register(workspaceId, actor, async () => {
         const member = await find(id)
         if (role === undefined || role === member.body.role) return { events: [], result: memberOf(member) }
@@ -94,7 +98,7 @@ export function joining({ id, workspaceId, at }: Joining, { email, name, role }:
 }
 
 /** One address is one member of a workspace, however it is written. */
-export const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, email.toLowerCase()])
+export const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, normalEmail(email)])
 
 export const isMember = (email: string): GatewayError =>
   new GatewayError('duplicate_resource', {
@@ -110,18 +114,3 @@ export async function checkSeat(records: Records, workspaceId: string): Promise<
 }
 
 const memberOf = ({ id, body }: Kept<'member'>): Member => ({ ...body, id })
-
-function checkMember({ email, name, role }: { readonly email: string; readonly name: string; readonly role: Role }): void {
-  checkEmail(email)
-  checkText('name', name)
-  checkRole(role)
-}
-
-export function checkEmail(email: string): void {
-  checkText('email', email, { min: 3, max: 254 })
-  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) throw wrong('email', email, 'an address, as in ada@example.com')
-}
-
-export function checkRole(role: Role): void {
-  if (!roles.includes(role)) throw wrong('role', role, `one of ${roles.join(', ')}`)
-}

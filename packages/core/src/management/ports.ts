@@ -6,6 +6,7 @@ import type { Evidence } from '../brain/evidence.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
 import type { AuditAnchors } from './audit-anchor.ts'
 import type { Byok } from './byok/byok.ts'
+import type { Directory } from './known-names.ts'
 import type { BillingOptions, Reloads } from './money/reloads.ts'
 import type { Registrar } from './register.ts'
 
@@ -21,6 +22,7 @@ export interface ManagementPorts {
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
+  readonly models: Directory
   /** Names of the strategies that a request may ask for. */
   readonly strategies: readonly string[]
   readonly hooks: Hooks

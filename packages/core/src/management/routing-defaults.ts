@@ -1,6 +1,7 @@
 import type { RoutingDefaults as Defaults } from '../access/kinds.ts'
 import { changed } from '../access/records.ts'
 import { checkWhole, wrong } from './check.ts'
+import { checkKnown, type Directory, type NamedLists, type NameWarning, warningsOf } from './known-names.ts'
 import { ownWorkspace } from './own.ts'
 import type { Desk } from './ports.ts'
 import { checkNames } from './settings.ts'
@@ -9,22 +10,28 @@ import { given, wireNames } from './wire-names.ts'
 /** How requests of the workspace are routed that do not say so themselves. `null` takes a default away. */
 export type RoutingDefaultsChange = { readonly [Field in keyof Defaults]?: Defaults[Field] | null }
 
+export interface LaidDownDefaults extends Defaults {
+  /** Names in the lists that are not known any more. Absent: all are known. */
+  readonly warnings?: readonly NameWarning[]
+}
+
 export interface RoutingDefaultsDesk {
-  get(): Promise<Defaults>
+  get(): Promise<LaidDownDefaults>
   /** @example await gateway.workspaces(id).routingDefaults.update({ strategy: 'latency', ignore: ['slow-one'] }) */
-  update(input: RoutingDefaultsChange): Promise<Defaults>
+  update(input: RoutingDefaultsChange): Promise<LaidDownDefaults>
 }
 
 export function routingDefaultsOf({ ports, workspaceId, actor }: Desk): RoutingDefaultsDesk {
-  const { records, register, strategies } = ports
+  const { records, register, strategies, models } = ports
   const workspace = () => ownWorkspace(records, workspaceId)
   return {
-    get: async () => (await workspace()).body.routing ?? {},
+    get: async () => told((await workspace()).body.routing ?? {}, models),
     async update(input) {
       check(input, strategies)
-      return register(workspaceId, actor, async () => {
+      const routing = await register(workspaceId, actor, async () => {
         const kept = await workspace()
         if (Object.keys(input).length === 0) return { events: [], result: kept.body.routing ?? {} }
+        checkKnown(models, listsOf(input), listsOf(kept.body.routing ?? {}))
         const routing = given<Defaults>({ ...kept.body.routing, ...input })
         checkTogether(routing)
         return {
@@ -35,9 +42,17 @@ export function routingDefaultsOf({ ports, workspaceId, actor }: Desk): RoutingD
           result: routing,
         }
       })
+      return told(routing, models)
     },
   }
 }
+
+function told(routing: Defaults, models: Directory): LaidDownDefaults {
+  const warnings = warningsOf(models, listsOf(routing))
+  return warnings.length > 0 ? { ...routing, warnings } : routing
+}
+
+const listsOf = ({ order, only, ignore }: RoutingDefaultsChange): NamedLists => ({ order, only, ignore })
 
 /** A day: what is longer was meant in another unit. */
 const longestMs = 86_400_000

@@ -45,8 +45,12 @@ function unknownProvider(param: string, name: string, providers: ReadonlyMap<str
 }
 
 /** A strategy that nobody knows. */
-export const unknownStrategy = (name: string, known: readonly string[]): GatewayError => {
+export const unknownStrategy = (name: string, known: readonly string[], isDefault = false): GatewayError => {
   const param = 'gateway.routing.strategy'
+  if (isDefault)
+    return new GatewayError('invalid_parameter_value', {
+      message: `The workspace's routing defaults name the strategy ${quoted(name)}, which this gateway does not have. Change them, or name one of ${known.join(', ')}.`,
+    })
   return misnamed(`${param} is ${quoted(name)}; it takes ${known.join(', ')}.`, { param, name, known })
 }
 

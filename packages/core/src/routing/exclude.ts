@@ -140,21 +140,21 @@ export const rules: readonly Rule[] = [
     code: 'routing_constraint_unsatisfiable',
     asked: ({ demands }) => demands.allowed_models !== undefined,
     unmet: ({ model }, { demands }) => ![model.id, ...(model.aliases ?? [])].some(name => demands.allowed_models?.includes(name)),
-    reason: 'the workspace does not allow the model',
+    reason: "the workspace's settings do not allow the model",
   },
   {
     code: 'routing_constraint_unsatisfiable',
     asked: ({ demands }) => demands.allowed_providers !== undefined || demands.blocked_providers !== undefined,
     unmet: ({ provider: { id } }, { demands: { allowed_providers, blocked_providers } }) =>
       allowed_providers?.includes(id) === false || blocked_providers?.includes(id) === true,
-    reason: 'the workspace does not allow the provider',
+    reason: "the workspace's settings do not allow the provider",
   },
   {
     code: 'routing_constraint_unsatisfiable',
     asked: ({ demands }) => demands.data_policy_required !== undefined,
     unmet: (candidate, { demands }) => !keepsTo(candidate, demands.data_policy_required),
     reason: (candidate, { demands }) =>
-      `its data policy is "${policyOf(candidate)}", and the workspace demands "${demands.data_policy_required}"`,
+      `its data policy is "${policyOf(candidate)}", and the workspace's settings demand "${demands.data_policy_required}"`,
   },
   {
     code: 'routing_constraint_unsatisfiable',

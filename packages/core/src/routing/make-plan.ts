@@ -21,6 +21,8 @@ export interface Planning extends Sources {
   readonly strategy: string
   /** Of the caller's workspace, beside what the request says itself. */
   readonly demands?: Demands | undefined
+  /** Fields of `routing` that come from the routing defaults of the caller's workspace, not from the request. */
+  readonly defaulted?: ReadonlySet<string> | undefined
   /** Images and files at addresses can be read for providers that take bytes only. */
   readonly readsMedia?: boolean
   /** Where in the conversation the candidate's own reasoning state stands last; nothing where it made none. */
@@ -34,13 +36,14 @@ export function makePlan(request: InferenceRequest, inputTokens: number, plannin
   checkRouting(routing, providers)
   const name = routing.strategy ?? planning.strategy
   const ruling = strategyNamed(name, strategies)
-  if (ruling === undefined) throw unknownStrategy(name, Object.keys(strategies))
+  if (ruling === undefined) throw unknownStrategy(name, Object.keys(strategies), planning.defaulted?.has('strategy'))
   const models = modelsOf(request, planning)
   const found = models.map(model => candidatesOf(model, planning))
   const question: Question = {
     needs: needsOf(request, inputTokens),
     routing,
     demands: planning.demands ?? {},
+    defaulted: planning.defaulted,
     readsMedia: planning.readsMedia ?? false,
     responsesOnly: new Set(models.filter((_, at) => found[at]?.responsesOnly)),
   }

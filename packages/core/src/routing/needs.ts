@@ -47,6 +47,8 @@ export interface Demands {
 
 /** All that decides who can serve a request. */
 export interface Question {
+  /** Fields of `routing` that the request does not have: the routing defaults of its workspace say them. */
+  readonly defaulted?: ReadonlySet<string> | undefined
   readonly needs: Needs
   readonly routing: RoutingOptions
   readonly demands: Demands

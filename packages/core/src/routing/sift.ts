@@ -42,11 +42,19 @@ function yieldedBy({ to, unmet }: Yielding, able: readonly Candidate[], question
   return new Set([...failing].filter(({ model }) => better.some(other => other.model === model)))
 }
 
-const excludedBy = ({ code, param, reason }: Rule, candidate: Candidate, question: Question): Excluded => ({
-  model: candidate.model.id,
-  provider: candidate.provider.id,
-  provider_model_id: candidate.offer.provider_model_id,
-  code,
-  reason: typeof reason === 'string' ? reason : reason(candidate, question),
-  ...(param !== undefined && { param }),
-})
+function excludedBy({ code, param, reason }: Rule, candidate: Candidate, question: Question): Excluded {
+  const words = typeof reason === 'string' ? reason : reason(candidate, question)
+  const field = param?.startsWith(routingPath) ? param.slice(routingPath.length) : undefined
+  const isDefault = field !== undefined && question.defaulted?.has(field) === true
+  return {
+    model: candidate.model.id,
+    provider: candidate.provider.id,
+    provider_model_id: candidate.offer.provider_model_id,
+    code,
+    // A field that the request does not have is not the one to name.
+    reason: isDefault ? words.replaceAll(`\`${param}\``, `\`${field}\` of the workspace's routing defaults`) : words,
+    ...(param !== undefined && !isDefault && { param }),
+  }
+}
+
+const routingPath = 'gateway.routing.'

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { roles } from '../../src/access/kinds.ts'
+import { type Scope, scopes } from '../../src/access/scopes.ts'
 import { codeOf, stage } from './stage.ts'
 
 const carol = { email: 'carol@example.com', role: 'developer' } as const
@@ -78,4 +80,79 @@ test('who is a member already is not invited', async () => {
   await gateway.workspaces('w').members.add({ ...carol, name: 'Carol' })
   expect(await codeOf(gateway.workspaces('w').invites.create({ ...carol, email: 'CAROL@example.com' }))).toBe('duplicate_resource')
   expect(await codeOf(gateway.workspaces('other').invites.create(carol))).toBe('nothing went wrong')
+})
+
+test('an address has one invite that waits, however it is written, also where two processes invite at once', async () => {
+  const here = await stage()
+  const there = await stage(here)
+  const { invites } = here.gateway.workspaces('w')
+  const first = await invites.create({ ...carol, email: 'Carol@Example.com' })
+  for (const email of ['carol@example.com', 'CAROL@EXAMPLE.COM', 'ｃａｒｏｌ@example.com', 'carol＠example.com'])
+    expect([email, await codeOf(invites.create({ ...carol, email }))]).toEqual([email, 'duplicate_resource'])
+  expect(await codeOf(here.gateway.workspaces('other').invites.create(carol))).toBe('nothing went wrong')
+  await invites.revoke(first.id)
+  const second = await invites.create(carol)
+  here.now.ms += week
+  const both = await Promise.all([here, there].map(({ gateway }) => codeOf(gateway.workspaces('w').invites.create(carol))))
+  expect(both.toSorted()).toEqual(['duplicate_resource', 'nothing went wrong'])
+  const told = (await invites.list()).map(({ id, status }) => [id, status])
+  expect(told.slice(0, 2)).toEqual([
+    [first.id, 'revoked'],
+    [second.id, 'expired'],
+  ])
+  expect(told.map(([, status]) => status)).toEqual(['revoked', 'expired', 'pending'])
+})
+
+test.each([
+  ['a zero-width space', 'ada\u200b@example.com'],
+  ['a soft hyphen', 'a\u00adda@example.com'],
+  ['a word joiner in the domain', 'ada@exam\u2060ple.com'],
+  ['a mark that turns the direction', 'ada\u202e@example.com'],
+  ['a variation selector', 'ada\ufe0f@example.com'],
+  ['a filler', 'ada\u3164@example.com'],
+  ['a no-break space', 'ada\u00a0@example.com'],
+  ['a Cyrillic letter among Latin ones', '\u0430da@example.com'],
+  ['a Greek letter among Latin ones', 'ad\u03b1@example.com'],
+  ['a Cyrillic letter in the domain', 'ada@ex\u0430mple.com'],
+  ['two at signs, one of them wide', 'ada\uff20x@example.com'],
+])('an address with %s is no address to invite, nor one of a member', async (_, email) => {
+  const { gateway } = await stage()
+  const { invites, members } = gateway.workspaces('w')
+  expect(await codeOf(invites.create({ ...carol, email }))).toBe('invalid_parameter_value')
+  expect(await codeOf(members.add({ ...carol, email, name: 'Ada' }))).toBe('invalid_parameter_value')
+})
+
+test.each(['юлия@example.com', '太郎taro@example.jp', 'josé.o’neil+x@example.com', 'νίκος@παράδειγμα.gr'])(
+  'the address %s is one of its alphabet, and is invited as it was written',
+  async email => {
+    const { gateway } = await stage()
+    expect((await gateway.workspaces('w').invites.create({ ...carol, email })).email).toBe(email)
+  },
+)
+
+test('a key grants no role above what it may do, by invite or by change, and the operator grants every one', async () => {
+  const { gateway } = await stage()
+  const as = (...granted: readonly Scope[]) =>
+    gateway.workspaces('w', { key: { id: 'k', name: 'k', scopes: new Set<string>(['invites:write', 'members:write', ...granted]) } })
+  const { id } = await gateway.workspaces('w').members.add({ ...carol, name: 'Carol' })
+  await gateway.workspaces('w').members.add({ email: 'owner@example.com', name: 'O', role: 'owner' })
+  const may = async (w: ReturnType<typeof as>): Promise<readonly string[]> => {
+    const granted: string[] = []
+    for (const role of roles) {
+      const codes = new Set<string>()
+      const invite = w.invites.create({ email: `new-${role}@example.com`, role })
+      codes.add(await codeOf(invite))
+      await invite.then(made => w.invites.revoke(made.id)).catch(() => {})
+      codes.add(await codeOf(w.members.update(id, { role })))
+      expect(codes.size).toBe(1)
+      if (codes.has('nothing went wrong')) granted.push(role)
+      else expect([...codes]).toEqual(['operation_not_allowed'])
+    }
+    return granted
+  }
+  expect(await may(as())).toEqual(['developer', 'viewer'])
+  expect(await may(as('billing:write', 'budgets:write'))).toEqual(['developer', 'viewer', 'billing'])
+  expect(await may(as(...scopes.filter(scope => scope !== 'billing:write')))).toEqual(['admin', 'developer', 'viewer'])
+  expect(await may(as(...scopes))).toEqual([...roles])
+  expect(await may(gateway.workspaces('w'))).toEqual([...roles])
 })

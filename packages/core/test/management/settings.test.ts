@@ -1,5 +1,17 @@
+import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { codeOf, stage } from './stage.ts'
+import type { Model } from '../../src/protocol/model.ts'
+import { simulated } from '../../src/providers/index.ts'
+import { codeOf, stage as plainStage } from './stage.ts'
+
+const providers = ['a', 'b', 'cheap'].map(id => simulated({ id }))
+const model = (id: string, aliases: readonly string[] = []): Model => ({
+  id,
+  aliases,
+  offers: providers.map(({ id: provider }) => ({ provider, provider_model_id: id, dialect: 'chat', price: { input: 1, output: 1 } })),
+})
+const stage = (options: Parameters<typeof plainStage>[0] = {}) =>
+  plainStage({ providers, models: [model('echo', ['echo-latest']), model('story')], ...options })
 
 test('settings begin with what demands nothing; what is changed stays changed, and null takes it back', async () => {
   const { gateway } = await stage()
@@ -53,4 +65,44 @@ test('a strategy that is nearly one is refused with the one that was meant', asy
   const { gateway } = await stage()
   const refused = gateway.workspaces('w').routingDefaults.update({ strategy: 'lateny' })
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('Did you mean "latency"?'), facts: { param: 'strategy' } })
+})
+
+test.each([
+  ['settings', { blockedProviders: ['a', 'chaep'] }, 'blocked_providers[1]', 'cheap'],
+  ['settings', { allowedProviders: ['cheaper'] }, 'allowed_providers[0]', 'cheap'],
+  ['settings', { allowedModels: ['echo-latest', 'ehco'] }, 'allowed_models[1]', 'echo'],
+  ['routingDefaults', { only: ['cheep'] }, 'only[0]', 'cheap'],
+  ['routingDefaults', { order: ['a', 'cheep'] }, 'order[1]', 'cheap'],
+  ['routingDefaults', { ignore: ['cheep'] }, 'ignore[0]', 'cheap'],
+] as const)('a name in %s that nothing has is refused with the nearest one: %j', async (...row) => {
+  const [resource, input, param, nearest] = row
+  const { gateway } = await stage()
+  const desk: { update(input: object): Promise<unknown>; get(): Promise<object> } = gateway.workspaces('w')[resource]
+  const before = await desk.get()
+  await expect(desk.update(input)).rejects.toMatchObject({
+    code: 'invalid_parameter_value',
+    facts: { param, suggestion: `Did you mean "${nearest}"?` },
+  })
+  expect(await desk.get()).toEqual(before)
+})
+
+test('names that are laid down already pass, and are listed as warnings once nothing has them', async () => {
+  const storage = memoryStorage()
+  const first = await stage({ storage })
+  await first.gateway.workspaces('w').settings.update({ allowedModels: ['echo', 'story'], blockedProviders: ['a', 'cheap'] })
+  await first.gateway.workspaces('w').routingDefaults.update({ only: ['b', 'cheap'] })
+  expect(await first.gateway.workspaces('w').settings.get()).not.toHaveProperty('warnings')
+  first.gateway.models.replace([model('echo')])
+  expect((await first.gateway.workspaces('w').settings.get()).warnings).toMatchObject([
+    { code: 'unknown_name', param: 'allowed_models[1]' },
+  ])
+
+  const later = (await stage({ storage, providers: providers.slice(0, 2) })).gateway.workspaces('w')
+  expect((await later.settings.get()).warnings?.map(({ param }) => param)).toEqual(['blocked_providers[1]'])
+  expect((await later.routingDefaults.get()).warnings?.map(({ param }) => param)).toEqual(['only[1]'])
+  const kept = await later.settings.update({ blockedProviders: ['cheap', 'b'] })
+  expect([kept.blockedProviders, kept.warnings?.map(({ param }) => param)]).toEqual([['cheap', 'b'], ['blocked_providers[0]']])
+  expect(await codeOf(later.settings.update({ blockedProviders: ['cheap', 'chaep'] }))).toBe('invalid_parameter_value')
+  expect(await codeOf(later.settings.update({ allowedProviders: ['cheap'] }))).toBe('invalid_parameter_value')
+  expect(await codeOf(later.routingDefaults.update({ strategy: 'cost' }))).toBe('nothing went wrong')
 })

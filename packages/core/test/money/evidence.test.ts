@@ -34,7 +34,9 @@ test('a row holds little, also of a request that was left out for many reasons a
   const { ask, engine } = recorded({ workspace: { billing: 'postpaid', settings }, acts: { first: acts.status(404) } })
   await ask({}, 'r').catch(() => {})
   const row = await engine.storage.usage.find('workspace', 'r')
-  expect(evidenceFrom(row?.routing)?.excluded).toMatchObject([{ provider: 'second', reason: 'the workspace does not allow the provider' }])
+  expect(evidenceFrom(row?.routing)?.excluded).toMatchObject([
+    { provider: 'second', reason: "the workspace's settings do not allow the provider" },
+  ])
   expect(row?.routing?.length).toBeLessThan(2_000)
 })
 

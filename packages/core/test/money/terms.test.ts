@@ -67,6 +67,38 @@ describe('routing defaults', () => {
   })
 })
 
+describe('a refusal that comes from the workspace says so, and names no field that the request does not have', () => {
+  const refusal = (workspace: object, request: JsonObject = {}) => stage({ workspace: { billing: 'postpaid', ...workspace } }).ask(request)
+
+  test.each([
+    [{ routing: { only: ['gone'] } }, "`only` of the workspace's routing defaults"],
+    [{ routing: { ignore: ['first', 'second'] } }, "`ignore` of the workspace's routing defaults"],
+    [{ routing: { maxPrice: { input: 0, output: 0 } } }, "`max_price` of the workspace's routing defaults"],
+    [{ routing: { strategy: 'gone' } }, "workspace's routing defaults name the strategy"],
+    [{ settings: { blockedProviders: ['first', 'second'] } }, "the workspace's settings do not allow the provider"],
+    [{ settings: { allowedModels: ['other'] } }, "the workspace's settings do not allow the model"],
+    [{ settings: { dataPolicyRequired: 'zdr' } }, "the workspace's settings demand"],
+  ])('%j', async (workspace, words) => {
+    const refused = await refusal(workspace).then(
+      () => undefined,
+      (error: { readonly status: number; readonly message: string; readonly facts: { readonly param?: string } }) => error,
+    )
+    expect([refused?.status, refused?.facts.param]).toEqual([400, undefined])
+    expect(refused?.message).toContain(words)
+    expect(refused?.message).not.toContain('gateway.routing')
+  })
+
+  test('and a refusal by a field of the request names that field, whatever the defaults say', async () => {
+    const refused = refusal(
+      { routing: { ignore: ['second'] } },
+      { gateway: { routing: { only: ['second'], ignore: ['first', 'second'] } } },
+    )
+    await expect(refused).rejects.toMatchObject({ facts: { param: expect.stringMatching(/^gateway\.routing\./) } })
+    const unmet = refusal({ routing: { order: ['first'] } }, { gateway: { routing: { max_price: { input: 0, output: 0 } } } })
+    await expect(unmet).rejects.toMatchObject({ facts: { param: 'gateway.routing.max_price' } })
+  })
+})
+
 test('what the settings of a workspace forbid nobody gets, whatever the request says', async () => {
   const { ask } = stage({ workspace: { billing: 'postpaid', settings: { blockedProviders: ['first'] } } })
   expect((await ask({ gateway: { routing: { order: ['first'] } } })).routing?.provider).toBe('second')

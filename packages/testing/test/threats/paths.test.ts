@@ -167,7 +167,7 @@ describe('what is open to all', () => {
     const home = full.gateway.workspaces('w')
     const { secret } = await home.apiKeys.create({ name: 'canary', scopes: '*' })
     await home.billing.credit({ reference: 'canary', amount: 1_000 })
-    await home.settings.update({ name: 'canary', allowedModels: ['test-model'], blockedProviders: ['p'] })
+    await home.settings.update({ name: 'canary', allowedModels: ['test-model'], dataPolicyRequired: 'zdr' })
     await home.routingDefaults.update({ strategy: 'cost' })
     await home.budgets.create({ name: 'canary', limitUsd: 5 })
     await home.invites.create({ email: 'canary@example.com', role: 'developer' })

@@ -73,7 +73,7 @@ describe('what is remembered of one workspace', () => {
       expect([id, typeof said === 'string']).toEqual([id, id === 'w'])
     }
     await strict.settings.update({ blockedProviders: [] })
-    await gateway.workspaces('other').settings.update({ allowedModels: ['none'] })
+    await gateway.workspaces('other').settings.update({ allowedModels: [] })
     for (const id of ['other', 'w', 'other']) expect([id, typeof (await outcome(say(id)))]).toEqual([id, id === 'w' ? 'object' : 'string'])
   })
 

@@ -1,0 +1,25 @@
+import { type Role, roles } from '../access/kinds.ts'
+import { type Scope, scopes } from '../access/scopes.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { wrong } from './check.ts'
+import type { Actor } from './ports.ts'
+
+/** What members of each role administer, as the scopes that a key needs for the same. Developers and viewers administer nothing. */
+const administers: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: scopes,
+  admin: scopes.filter(scope => scope.endsWith(':write') && scope !== 'billing:write'),
+  billing: ['billing:write', 'budgets:write'],
+  developer: [],
+  viewer: [],
+}
+
+/** Throws where there is no such role, or it is above what the key of the actor may do. The operator grants every role. */
+export function checkGrant(role: Role, { key }: Actor): void {
+  if (!roles.includes(role)) throw wrong('role', role, `one of ${roles.join(', ')}`)
+  const lacking = key ? administers[role].filter(scope => !key.scopes.has(scope)) : []
+  if (lacking.length === 0) return
+  throw new GatewayError('operation_not_allowed', {
+    message: `The role "${role}" is above what this key may do: it lacks ${lacking.map(scope => `"${scope}"`).join(', ')}. Use a key that has these scopes, or another role.`,
+    param: 'role',
+  })
+}
