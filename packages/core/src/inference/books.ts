@@ -18,6 +18,7 @@ import type { Engine } from './infer.ts'
 import type { JournalProgress } from './journal.ts'
 import { learnEnd } from './lessons.ts'
 import type { Tokens } from './rates.ts'
+import type { CallOptions } from './reply.ts'
 import type { Known } from './stamp.ts'
 import type { Tries } from './try-all.ts'
 
@@ -33,6 +34,7 @@ export interface Booking {
   /** Monotonic milliseconds. */
   readonly startedAt: number
   readonly tries: Tries
+  readonly waitUntil?: CallOptions['waitUntil'] | undefined
 }
 
 /** What a usage row says of the outcome; the rest is known from the start. */
@@ -124,7 +126,7 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
 
 async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }: Entry): Promise<void> {
   const { clock, logger, hooks, pending } = engine
-  const { call, terms, request, plan, ticket, at, startedAt, tries } = booking
+  const { call, terms, request, plan, ticket, at, startedAt, tries, waitUntil } = booking
   const row: UsageRow = {
     id: call.requestId,
     workspaceId: call.workspaceId,
@@ -157,7 +159,7 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
     void told.finally(() => pending.delete(told))
   }
   await Promise.all([
-    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }),
+    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled, waitUntil }),
     correctTokens(engine, ticket.tokens, usage),
   ])
   engine.retention.look(terms)

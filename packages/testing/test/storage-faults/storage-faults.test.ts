@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Books, booksOf, expectSound, lockFile, lostIn, newFile, pause, startChild, startLoad, until } from './scene.ts'
+import { type Books, booksOf, expectSound, type Load, lockFile, lostIn, newFile, pause, startChild, startLoad, until } from './scene.ts'
 
 // Gateways as processes of their own on one SQLite file, under load, while the store is locked, full or their process killed.
 // `pnpm test:storage-faults` runs this with the figures of the promise; the ordinary run with small ones and a faster clock.
@@ -24,7 +24,7 @@ describe('under load', () => {
       const { file, secret } = await newFile()
       const child = await startChild(file, figures)
       const load = startLoad(() => [child.url], { secret, workers })
-      await pause(1_500)
+      await warm(load)
       const unlock = lockFile(file)
       const before = booksOf(file).rows.length
       await pause(lockMs)
@@ -52,7 +52,7 @@ describe('under load', () => {
       const { file, secret } = await newFile()
       const child = await startChild(file, figures)
       const load = startLoad(() => [child.url], { secret, workers })
-      await pause(1_500)
+      await warm(load)
       child.disk('full')
       await pause(fullMs)
       const delivered = new Set(load.delivered)
@@ -79,9 +79,9 @@ describe('under load', () => {
       const child = await startChild(file, figures)
       let urls = [child.url]
       const load = startLoad(() => urls, { secret, workers })
-      await pause(1_500)
+      await warm(load)
       const unlock = lockFile(file)
-      await pause(4_000)
+      await until(() => lostIn(booksOf(file), load.delivered).length > 2, 20_000)
       urls = []
       await child.kill()
       await load.stop()
@@ -128,6 +128,9 @@ describe('under load', () => {
     testMs,
   )
 })
+
+/** Until all workers are busy. */
+const warm = (load: Load): Promise<number> => until(() => load.delivered.size >= 2 * workers, 30_000)
 
 function counted({ rows, held, holds }: Books): Readonly<Record<string, number>> {
   const counts: Record<string, number> = { held, holds }
