@@ -36,6 +36,7 @@ const view = (settings: Settings) => ({
   allowed_models: settings.allowedModels ?? null,
   log_retention_days: settings.logRetentionDays,
   hedge_max_extra_cost: settings.hedgeMaxExtraCost ?? null,
+  own_keys_only: settings.ownKeysOnly ?? false,
   warnings: settings.warnings,
 })
 
@@ -50,6 +51,9 @@ const policy = () =>
 const retention = () => z.int().min(1).max(365).meta({ description: 'Days for which the request log is kept.' })
 const hedgeCost = () => z.number().min(0).max(1000).meta({ description: 'USD that a second call beside a silent one may cost.' })
 
+const ownKeysOnly = () =>
+  z.boolean().meta({ description: 'Calls go out with provider keys of the workspace alone, never with credentials of the operator.' })
+
 const updateSettings = () =>
   z.strictObject({
     name: z.string().min(1).max(255).optional(),
@@ -59,6 +63,7 @@ const updateSettings = () =>
     allowed_models: names().nullable().optional(),
     log_retention_days: retention().nullable().optional(),
     hedge_max_extra_cost: hedgeCost().nullable().optional(),
+    own_keys_only: ownKeysOnly().nullable().optional(),
   })
 
 const settings = () =>
@@ -70,5 +75,6 @@ const settings = () =>
     allowed_models: names().nullable().meta({ description: 'null: all.' }),
     log_retention_days: retention(),
     hedge_max_extra_cost: hedgeCost().nullable().meta({ description: 'null: as the gateway says.' }),
+    own_keys_only: ownKeysOnly(),
     warnings: nameWarnings(),
   })

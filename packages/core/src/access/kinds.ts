@@ -44,6 +44,8 @@ export interface WorkspaceSettings {
   readonly logRetentionDays?: number
   /** USD that a second call beside a silent one may cost. */
   readonly hedgeMaxExtraCost?: number
+  /** Calls go out with provider keys of the workspace's own alone, never with the operator's. Default: false. */
+  readonly ownKeysOnly?: boolean
 }
 
 /** For requests that do not say otherwise. */

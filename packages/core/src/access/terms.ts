@@ -10,6 +10,14 @@ export interface Terms {
   readonly budgets: readonly Kept<'budget'>[]
   /** Of the workspace's own, by provider id: the default one, where it may be used. The same objects for as long as they are the same records. */
   readonly credentials: ReadonlyMap<string, readonly Credential[]>
+  /** By provider id: the default one that would be used, had its provider not refused it. Absent: there are none. */
+  readonly refusedKeys?: ReadonlyMap<string, RefusedKey>
+}
+
+/** A provider key of a workspace that its provider does not take. */
+export interface RefusedKey {
+  readonly id: string
+  readonly name: string
 }
 
 export interface TermsBook {
@@ -63,7 +71,9 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
       records.list('budget', { workspaceId, limit: mostOfAKind }),
       records.list('credential', { workspaceId, limit: mostOfAKind }),
     ])
-    return workspace && { workspace, budgets, credentials: await open(credentials) }
+    if (!workspace) return undefined
+    const refusedKeys = refusedOf(credentials)
+    return { workspace, budgets, credentials: await open(credentials), ...(refusedKeys.size > 0 && { refusedKeys }) }
   }
   const ask = (workspaceId: string): Promise<Terms | undefined> => {
     // From before it is read: however long that takes, what is changed meanwhile is heard of in time.
@@ -102,6 +112,13 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
     },
   }
 }
+
+const refusedOf = (credentials: readonly Kept<'credential'>[]): ReadonlyMap<string, RefusedKey> =>
+  new Map(
+    credentials
+      .filter(({ body }) => body.isDefault && !body.disabled && body.validationStatus === 'invalid')
+      .map(({ id, body: { provider, name } }) => [provider, { id, name }]),
+  )
 
 /** Credit is paid in anew when it runs low. */
 export const reloads = ({ workspace }: Terms): boolean => workspace.body.autoReload?.enabled === true

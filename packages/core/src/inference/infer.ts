@@ -1,6 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
-import type { TermsBook } from '../access/terms.ts'
+import type { Terms, TermsBook } from '../access/terms.ts'
 import type { Brain } from '../brain/brain.ts'
 import type { SchemaCache } from '../dialects/fit-schemas.ts'
 import type { Won } from '../execution/call.ts'
@@ -65,6 +65,8 @@ export interface Engine {
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Requests under way; a closing gateway ends them through this. */
   readonly live: Set<Live>
+  /** Of the workspace whose call it is, by provider id. */
+  readonly refusedKeys?: Terms['refusedKeys'] | undefined
   /** A credential of a workspace's own is not what its provider takes. */
   readonly onCredentialRefused?: ((workspaceId: string, credential: Credential) => void) | undefined
   /** The headers of an answer to a credential of a workspace's own, where they tell of its limits. */

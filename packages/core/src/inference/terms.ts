@@ -42,11 +42,12 @@ function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRe
 }
 
 /** The engine as the workspace's terms bind it: the very same where they say nothing of whom to ask. */
-export function underTerms(engine: Engine, { workspace, credentials }: Terms, defaulted?: ReadonlySet<string>): Engine {
+export function underTerms(engine: Engine, { workspace, credentials, refusedKeys }: Terms, defaulted?: ReadonlySet<string>): Engine {
   const { settings } = workspace.body
-  if (!settings && credentials.size === 0 && !defaulted) return engine
+  if (!settings && credentials.size === 0 && !refusedKeys && !defaulted) return engine
   return {
     ...engine,
+    refusedKeys,
     hedgeMaxCost: Math.min(engine.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     planning: {
       ...engine.planning,
@@ -67,9 +68,11 @@ const demandsOf = ({
   allowedProviders,
   blockedProviders,
   allowedModels,
+  ownKeysOnly,
 }: NonNullable<Terms['workspace']['body']['settings']>): Demands => ({
   ...(dataPolicyRequired && { data_policy_required: dataPolicyRequired }),
   ...(allowedProviders && { allowed_providers: allowedProviders }),
   ...(blockedProviders && { blocked_providers: blockedProviders }),
   ...(allowedModels && { allowed_models: allowedModels }),
+  ...(ownKeysOnly && { own_keys_only: true }),
 })

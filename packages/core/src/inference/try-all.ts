@@ -12,6 +12,7 @@ import type { Carried } from './carry.ts'
 import { affordsBeside } from './hedging.ts'
 import type { Engine } from './infer.ts'
 import { learnCommit, learnFailure, learnOutrun } from './lessons.ts'
+import { type Refusal, refusalOf, refusedKeyWarnings } from './refused-keys.ts'
 import { type Selection, select } from './select.ts'
 
 export interface Trying {
@@ -63,6 +64,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   const limits = { deadlineAt, ceilingMs, idleMs: timeouts.idleMs }
   const isImpatient = (call: Call): boolean =>
     (ceilingMs < usualMs && call.ceilingMs >= ceilingMs) || (deadline_ms !== undefined && clock.monotonic() >= deadlineAt)
+  const refusals: Refusal[] = []
   const won = await execute({
     request,
     ending,
@@ -77,8 +79,11 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     onFailure: (call, failure, final) => {
       // A limit that the caller chose says little about the provider, and must not demote it for others.
       learnFailure(brain, call, { ...failure, final, chosen: isImpatient(call) })
-      if (failure.kind === 'bad_credential' && failure.credential !== undefined)
+      const refusal = refusalOf(failure)
+      if (refusal) {
+        refusals.push(refusal)
         engine.onCredentialRefused?.(facts.workspaceId, call.turn.candidate.credential)
+      }
       if (hooks.onFailure) tell(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
     },
     onOutrun: (call, accepted) => {
@@ -88,7 +93,9 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
     },
   })
   if (hooks.onCommit) tell(logger, 'onCommit', () => hooks.onCommit?.(facts, won.candidate.provider.id, clock.monotonic() - startedAt))
-  const warnings = tries.accepted.map(({ provider }) => paidTwice(provider.id, won.candidate.provider.id))
+  const hedged = tries.accepted.map(({ provider }) => paidTwice(provider.id, won.candidate.provider.id))
+  const refused = refusedKeyWarnings(won.candidate, refusals, { refusedKeys: engine.refusedKeys, plan, request })
+  const warnings = refused.length > 0 ? [...hedged, ...refused] : hedged
   return warnings.length > 0 ? { ...won, warnings: [...won.warnings, ...warnings] } : won
 }
 

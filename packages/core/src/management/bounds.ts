@@ -31,6 +31,7 @@ const settings: Table<WorkspaceSettings> = {
   allowedModels: widened,
   logRetentionDays: free,
   hedgeMaxExtraCost: raised,
+  ownKeysOnly: switchedOff,
 }
 
 const subscription: Table<SubscriptionBody> = {

@@ -90,6 +90,7 @@ const settings: Shape<SettingsChange> = {
   allowedModels: orNull(texts),
   logRetentionDays: orNull(number),
   hedgeMaxExtraCost: orNull(number),
+  ownKeysOnly: orNull(flag),
 }
 const routingDefaults: Shape<RoutingDefaultsChange> = {
   strategy: orNull(text),

@@ -151,6 +151,13 @@ export const rules: readonly Rule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
+    asked: ({ demands }) => demands.own_keys_only === true,
+    unmet: ({ credential }) => credential.owner !== 'workspace',
+    reason:
+      'the workspace uses provider keys of its own only (`own_keys_only` of its settings), and this account is the operator’s: bring a key for the provider, replace one that was refused, or turn the setting off',
+  },
+  {
+    code: 'routing_constraint_unsatisfiable',
     asked: ({ demands }) => demands.data_policy_required !== undefined,
     unmet: (candidate, { demands }) => !keepsTo(candidate, demands.data_policy_required),
     reason: (candidate, { demands }) =>

@@ -43,6 +43,8 @@ export interface Demands {
   readonly blocked_providers?: readonly string[]
   /** Ids or aliases. Absent: all. */
   readonly allowed_models?: readonly string[]
+  /** No credential of the operator's. */
+  readonly own_keys_only?: boolean
 }
 
 /** All that decides who can serve a request. */

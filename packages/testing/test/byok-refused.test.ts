@@ -1,0 +1,168 @@
+import { createApi } from '@signalbox/api'
+import { createGateway } from '@signalbox/core'
+import { compatible } from '@signalbox/core/providers'
+import type { Transport } from '@signalbox/core/runtime'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { fakeClock } from '../src/index.ts'
+import { type Asked, ask } from './matrix/asking.ts'
+
+// A provider that stops taking a workspace's own key: who pays from then on, and what the workspace hears of it.
+
+const operators = 'sk-operator-0123456789'
+const theirs = 'sk-theirs-0123456789'
+
+const usage = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }
+const frame = (value: object): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...value })}\n\n`
+const streamed = [
+  frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Here.' }, finish_reason: null }] }),
+  frame({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+  frame({ choices: [], usage }),
+  'data: [DONE]\n\n',
+].join('')
+const whole = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Here.' }, finish_reason: 'stop' }],
+  usage,
+}
+
+/** A provider that takes the keys of `taken` and no other; `asked` holds the key of each call for an answer. */
+function vendor() {
+  const taken = new Set([operators, theirs])
+  const asked: string[] = []
+  const transport: Transport = async ({ method, headers, body }) => {
+    const secret = headers.authorization?.replace('Bearer ', '') ?? ''
+    if (method === 'POST') asked.push(secret)
+    const isTaken = taken.has(secret)
+    const isStream = method === 'POST' && JSON.parse(String(body)).stream === true
+    const list = { object: 'list', data: [] }
+    const answer = isStream ? streamed : JSON.stringify(method === 'GET' ? list : whole)
+    const bytes = [new TextEncoder().encode(isTaken ? answer : JSON.stringify({ error: { message: 'No such key.' } }))]
+    return {
+      status: isTaken ? 200 : 401,
+      header: name => (name === 'content-type' ? (isTaken && isStream ? 'text/event-stream' : 'application/json') : undefined),
+      body: {
+        next: async () => {
+          const value = bytes.pop()
+          return value ? { done: false, value } : { done: true, value: undefined }
+        },
+        return: async () => ({ done: true, value: undefined }),
+      },
+    }
+  }
+  return { taken, asked, transport }
+}
+
+async function house() {
+  const { taken, asked, transport } = vendor()
+  const clock = fakeClock()
+  const gateway = createGateway({
+    providers: [compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: operators })],
+    models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price: { input: 1e6, output: 1e6 } }] }],
+    storage: memoryStorage(),
+    sealingKey: new Uint8Array(32).fill(7),
+    transport,
+    clock,
+    logger: { info: () => {}, warn: () => {}, error: () => {} },
+  })
+  onTestFinished(() => gateway.close())
+  const { id } = await gateway.workspaces.create({ name: 'W' })
+  const own = gateway.workspaces(id)
+  await own.billing.credit({ reference: 'start', amount: 1_000_000 })
+  const { secret } = await own.apiKeys.create({ name: 'all', scopes: '*' })
+  const api = createApi(gateway)
+  const http = (row: string, request: Asked = {}) => ask({ api, secret }, row.replace('…', `/v1/workspaces/${id}`), request)
+  const respond = (body: object = {}) => http('POST /v1/responses', { body: { model: 'm', input: 'Hi.', max_output_tokens: 10, ...body } })
+  const key = await own.byokKeys.create({ provider: 'vendor', apiKey: theirs, name: 'main account' })
+  const marked = (status: string) => vi.waitFor(async () => expect((await own.byokKeys.get(key.id)).validationStatus).toBe(status))
+  await marked('valid')
+  return { own, clock, http, respond, key, marked, taken, asked, balance: async () => (await own.billing.balance()).balance }
+}
+
+const codesOf = (warnings: unknown): unknown => (Array.isArray(warnings) ? warnings.map(({ code }) => code) : [])
+
+test('an answer that credit pays for, since the key of the workspace was refused, says so and names the key', async () => {
+  const { respond, key, taken, asked, balance } = await house()
+  const usual = await respond()
+  expect([codesOf(usual.json.warnings), usual.headers['x-warnings'], await balance()]).toEqual([[], undefined, 1_000_000])
+  taken.delete(theirs)
+  const { status, json, headers } = await respond()
+  expect([status, codesOf(json.warnings), headers['x-warnings']]).toEqual([200, ['byok_key_refused'], 'byok_key_refused'])
+  expect(json.warnings).toMatchObject([{ message: expect.stringContaining(key.id) }])
+  expect(json.warnings).toMatchObject([{ message: expect.stringContaining('`own_keys_only`') }])
+  expect(asked).toEqual([theirs, theirs, operators])
+  expect(await balance()).toBe(1_000_000 - 15_000_000 / 1_000_000)
+})
+
+test('so does every answer after it, in every language and at the end of a stream, until the key is seen to', async () => {
+  const { own, clock, http, respond, key, marked, taken, asked } = await house()
+  taken.delete(theirs)
+  await respond()
+  await marked('invalid')
+  asked.length = 0
+  const messages = [{ role: 'user', content: 'Hi.' }]
+  const answers = await Promise.all([
+    respond(),
+    respond({ stream: true }),
+    http('POST /v1/chat/completions', { body: { model: 'm', messages } }),
+    http('POST /v1/messages', { body: { model: 'm', max_tokens: 10, messages } }),
+  ])
+  for (const { status, headers, text } of answers) {
+    expect([status, headers['x-warnings']]).toEqual([200, 'byok_key_refused'])
+    expect(text).toContain('byok_key_refused')
+    expect(text).toContain('main account')
+    expect(text).not.toContain('sk-')
+  }
+  expect(new Set(asked)).toEqual(new Set([operators]))
+  expect(codesOf((await respond({ gateway: { routing: { byok_first: false } } })).json.warnings)).toEqual([])
+  await own.byokKeys.update(key.id, { disabled: true })
+  expect(codesOf((await respond()).json.warnings)).toEqual([])
+  const other = 'sk-other-0123456789'
+  taken.add(other)
+  await own.byokKeys.update(key.id, { disabled: false, apiKey: other })
+  await marked('valid')
+  // An account that refused a call is left alone for a minute.
+  await clock.advance(61_000)
+  expect(codesOf((await respond()).json.warnings)).toEqual([])
+  expect(asked.at(-1)).toBe(other)
+})
+
+test('where only keys of the workspace may be used, a request without one fails with the way out, and credit stays', async () => {
+  const { own, http, respond, marked, taken, asked, balance, key } = await house()
+  expect((await http('GET …/settings')).json).toMatchObject({ own_keys_only: false })
+  expect((await http('PATCH …/settings', { body: { own_keys_only: true } })).json).toMatchObject({ own_keys_only: true })
+  expect(await own.settings.get()).toMatchObject({ ownKeysOnly: true })
+  const [event] = await own.auditEvents.list({ event: 'settings.updated' })
+  expect(JSON.parse(event?.changes ?? '')).toEqual({ own_keys_only: true })
+  expect((await respond()).status).toBe(200)
+  taken.delete(theirs)
+  asked.length = 0
+  // The key is found out to be refused within this request.
+  const first = await respond()
+  expect(first).toMatchObject({ status: 502, json: { error: { code: 'provider_error', message: expect.stringContaining(key.id) } } })
+  await marked('invalid')
+  for (const stream of [false, true]) {
+    expect(await respond({ stream })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'routing_constraint_unsatisfiable', message: expect.stringContaining('`own_keys_only`') } },
+    })
+  }
+  expect([asked, await balance()]).toEqual([[theirs], 1_000_000])
+  await own.settings.update({ ownKeysOnly: null })
+  expect((await respond()).headers['x-warnings']).toBe('byok_key_refused')
+})
+
+test('a setting that is no boolean is a 400 that names it', async () => {
+  const { http, own } = await house()
+  expect(await http('PATCH …/settings', { body: { own_keys_only: 'yes' } })).toMatchObject({
+    status: 400,
+    json: { error: { param: 'own_keys_only' } },
+  })
+  await expect(own.settings.update({ ownKeysOnly: 'yes' as unknown as boolean })).rejects.toMatchObject({
+    facts: { param: 'own_keys_only' },
+  })
+})
