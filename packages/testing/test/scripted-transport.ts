@@ -15,11 +15,11 @@ export interface RawAnswer {
   readonly breaks?: boolean
 }
 
-/** Answers every call with what `answer` gives for its address. */
+/** Answers every call with what `answer` gives for its address and its body. */
 export const scriptedTransport =
-  (answer: (url: string) => RawAnswer): Transport =>
-  async ({ url, signal }) => {
-    const { status = 200, headers = {}, pieces, breaks = false } = answer(url)
+  (answer: (url: string, body: string) => RawAnswer): Transport =>
+  async ({ url, body: sent = '', signal }) => {
+    const { status = 200, headers = {}, pieces, breaks = false } = answer(url, sent)
     let at = 0
     return {
       status,

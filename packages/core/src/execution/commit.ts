@@ -43,9 +43,10 @@ function replay(held: Batch[], rest: Batches): Batches {
   return {
     next: () => {
       const value = held[at]
-      if (value) at += 1
-      else held.length = 0
-      return value ? Promise.resolve({ done: false, value }) : rest.next()
+      if (!value) return rest.next()
+      at += 1
+      if (at === held.length) held.length = 0
+      return Promise.resolve({ done: false, value })
     },
     return: () => {
       held.length = 0

@@ -24,8 +24,9 @@ export const answerLimits = {
   nesting: 500,
   /** Objects and arrays in one JSON text. 20 alternatives for each of 10,000 tokens make 440,000. */
   containers: 500_000,
-  /** Keys of one object, and values in one JSON text. */
+  /** Keys of one object, elements of one list, and values in one JSON text. The longest real lists have an element for each token. */
   keysOfObject: 10_000,
+  elementsOfList: 50_000,
   values: 4_000_000,
   /** Output items of one answer: messages, thoughts and tool calls. */
   items: 10_000,

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { readEventStream } from '../../src/dialects/bedrock/frames.ts'
 import { clientDialects, providerDialects } from '../../src/dialects/index.ts'
 import { ceiling } from '../../src/inference/ceiling.ts'
 import { watchCalls } from '../../src/inference/remarks.ts'
 import { asSummaries } from '../../src/inference/summaries.ts'
-import type { ProviderDialect } from '../../src/protocol/dialect.ts'
+import type { FrameReader, ProviderDialect } from '../../src/protocol/dialect.ts'
 import type { InferenceEvent } from '../../src/protocol/event.ts'
 import { startFold } from '../../src/protocol/fold.ts'
 import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
 import type { InferenceResponse } from '../../src/protocol/response.ts'
 import { unfold } from '../../src/protocol/unfold.ts'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { readFrames } from '../../src/sse/read.ts'
+import { streamBytes } from './bedrock-wire.ts'
 import { type BigAnswer, bigAnswers, frameOf } from './big-answers.ts'
 import { stampOf } from './laws.ts'
 
@@ -117,5 +120,48 @@ describe.each(bigAnswers.map(answer => [answer.dialect, answer] as const))('%s',
       return () => toldToClients(batches, response)
     })
     expect(ratio).toBeLessThan(maxRatio)
+  })
+})
+
+/** Bytes of streams that are hard on whoever puts frames together. */
+const hardBytes: Readonly<Record<string, (n: number) => Uint8Array>> = {
+  'one line that never ends': n => utf8.encode(`data: ${'x'.repeat(n)}`),
+  'one event of many lines': n => utf8.encode(`${'data: x\n'.repeat(n)}\n`),
+  'one event of many lines that end in CR': n => utf8.encode(`${'data: x\r'.repeat(n)}\r`),
+  'lines that end in LF, and one CR behind them all': n => utf8.encode(`${'data: x\n\n'.repeat(n)}\r`),
+  comments: n => utf8.encode(': x\n\n'.repeat(n)),
+  'letters of three bytes': n => utf8.encode(`data: ${'中'.repeat(n)}`),
+}
+const utf8 = new TextEncoder()
+const inOne = (bytes: Uint8Array): readonly Uint8Array[] => [bytes]
+const byteByByte = (bytes: Uint8Array): readonly Uint8Array[] => Array.from(bytes, byte => Uint8Array.of(byte))
+
+function framed(reader: FrameReader, pieces: readonly Uint8Array[]): void {
+  for (const piece of pieces) reader.push(piece)
+  reader.end()
+}
+
+describe.each([
+  ['in one piece', inOne],
+  ['byte by byte', byteByByte],
+] as const)('bytes of a stream that come %s', (_, cut) => {
+  test.each(Object.entries(hardBytes))('cost eight times as much where there are eight times as many: %s', (__, make) => {
+    const ratio = ratioOf([3_000, 24_000], n => {
+      const pieces = cut(make(n))
+      return () => framed(readFrames(), pieces)
+    })
+    expect(ratio).toBeLessThan(maxRatio)
+  })
+
+  test('cost eight times as much for eight times as many messages of AWS, or for one eight times as long', () => {
+    const many = ratioOf([300, 2_400], n => {
+      const pieces = cut(streamBytes(Array.from({ length: n }, () => ({ event: 'metadata', data: '{}' }))))
+      return () => framed(readEventStream(), pieces)
+    })
+    const long = ratioOf([3_000, 24_000], n => {
+      const pieces = cut(streamBytes([{ event: 'metadata', data: `{"x":"${'x'.repeat(n)}"}` }]))
+      return () => framed(readEventStream(), pieces)
+    })
+    expect([many < maxRatio, long < maxRatio]).toEqual([true, true])
   })
 })

@@ -147,6 +147,14 @@ describe('a service account', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('gets no token out of an answer that is nested deeper than one may be, and asks again the next time', async () => {
+    answer = () => ({ status: 200, body: `{"access_token":"ya29.deep","in":${'['.repeat(5_000)}${']'.repeat(5_000)}}` })
+    const prove = proofs()
+    await expect(prove()).rejects.toThrow('No token came')
+    tokens()
+    expect(await prove()).toEqual({ authorization: 'Bearer ya29.1' })
+  })
+
   test('that is refused gets no token, and is asked for again the next time', async () => {
     answer = () => ({ status: 400, body: '{"error":"invalid_grant"}' })
     const prove = proofs()

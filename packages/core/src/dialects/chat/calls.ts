@@ -107,6 +107,7 @@ export function followCalls(mint: (place: number, name: string) => string): Call
       whole.delete(call)
     },
     take(pieces, each) {
+      if (pieces.length === 0) return
       const touched = new Set<Call>()
       for (const piece of pieces) {
         const known = find(piece)
