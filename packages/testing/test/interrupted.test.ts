@@ -52,8 +52,8 @@ async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { 
   await setUp.gateway.workspaces('w').billing.credit({ reference: 'start', amount: credit })
   await setUp.gateway.workspaces('w').budgets.create({ name: 'b', period: 'total', limitUsd: 1 })
   const { secret, id: keyId } = await setUp.gateway.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
-  const ask = async ({ gateway }: { readonly gateway: Gateway }, requestId: string) => {
-    const caller = await gateway.authenticate(secret)
+  const ask = async ({ gateway }: { readonly gateway: Gateway }, requestId: string, key = secret) => {
+    const caller = await gateway.authenticate(key)
     const body = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 100, gateway: { metadata: { of: requestId } } }
     return gateway.infer(
       gateway.dialects.responses.decodeRequest(body, () => undefined),
@@ -112,6 +112,30 @@ test('what a process leaves when it ends is settled as interrupted within a minu
   expect(await storage.ledger.holds({ limit: 9 })).toEqual([])
   expect(await slotFree()).toBe(true)
   expect(again.state.log.join()).toContain('interrupted')
+})
+
+test('what a dead process leaves of a key below another one is billed on the budget of that one too', async () => {
+  const { pass, start, ask, rows, keyId } = await scene()
+  const first = start(long)
+  const w = first.gateway.workspaces('w')
+  await w.budgets.create({ name: 'of the key above', apiKeyId: keyId, period: 'total', limitUsd: 1 })
+  const scopes = ['inference:invoke', 'keys:write'] as const
+  const above = { key: { id: keyId, name: 'k', scopes: new Set<string>(scopes) } }
+  const { secret } = await first.gateway.workspaces('w', above).apiKeys.create({ name: 'below' })
+  void (await ask(first, 'r1', secret)).whole().catch(() => {})
+  await pass(5_000)
+  first.state.isCut = true
+  const again = start(acts.reply())
+  expect(await again.gateway.problems()).toEqual([])
+  await pass(60_000)
+  const [row] = await rows()
+  expect(row).toMatchObject({ result: 'interrupted' })
+  expect(row?.cost).toBeGreaterThan(0)
+  const used = (await again.gateway.workspaces('w').budgets.list()).map(({ name, usedUsd }) => [name, Math.round(usedUsd * 1_000_000)])
+  expect(used).toEqual([
+    ['b', row?.cost],
+    ['of the key above', row?.cost],
+  ])
 })
 
 test('credit that a dead process held is usable again within a minute, also where the first request after the restart is refused for it', async () => {

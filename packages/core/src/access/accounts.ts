@@ -47,5 +47,5 @@ export const budgetsOf = ({ budgets }: Pick<Terms, 'budgets'>, line: KeyLine): r
   budgets.length === 0 ? budgets : budgets.filter(({ body }) => body.scope === 'workspace' || isOfLine(body, line))
 
 /** Whether the budget is of the key, or of one above it. */
-export const isOfLine = ({ apiKeyId }: Pick<BudgetBody, 'apiKeyId'>, { keyId, ancestors }: KeyLine): boolean =>
+const isOfLine = ({ apiKeyId }: Pick<BudgetBody, 'apiKeyId'>, { keyId, ancestors }: KeyLine): boolean =>
   apiKeyId !== undefined && (apiKeyId === keyId || ancestors?.some(above => above.keyId === apiKeyId) === true)

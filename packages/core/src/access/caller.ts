@@ -1,7 +1,7 @@
 import type { CallLimits } from './kinds.ts'
 
 /** A key above the one in use. What the key in use spends and sends counts against this one too. */
-export interface AncestorKey {
+interface AncestorKey {
   readonly keyId: string
   readonly limits?: CallLimits
 }

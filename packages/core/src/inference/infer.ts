@@ -173,12 +173,13 @@ const orLeave = <T>(opened: Promise<T>, admission: EarlyAdmission): Promise<T> =
   })
 
 const journalOf = (
-  { workspaceId, keyId, model }: CallFacts,
+  { workspaceId, keyId, ancestors, model }: CallFacts,
   { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
 ): GrowingJournal =>
   growingJournal({
     workspaceId,
     keyId,
+    ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
     at,
     modelAsked: model,
     model: plan.candidates[0].model.id,

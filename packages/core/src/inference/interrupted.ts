@@ -144,8 +144,9 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
   return bill.cost
 }
 
-async function amountsIn({ workspaceId, keyId, modelAsked, at }: Journal, bill: Bill, { terms }: CollectorPorts) {
+async function amountsIn({ workspaceId, keyId, ancestors, modelAsked, at }: Journal, bill: Bill, { terms }: CollectorPorts) {
   const found = await terms.of(workspaceId)
-  if (found) return amountsOf(bill, { call: { requestId: '', workspaceId, keyId, model: modelAsked }, terms: found, at })
+  const call = { requestId: '', workspaceId, keyId, ...(ancestors && { ancestors }), model: modelAsked }
+  if (found) return amountsOf(bill, { call, terms: found, at })
   return bill.cost > 0 ? { [creditAccount(workspaceId)]: bill.cost } : {}
 }

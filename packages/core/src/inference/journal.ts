@@ -1,5 +1,6 @@
 import type { UsageRow } from '@signalbox/storage'
 import type { Usage } from '../protocol/response.ts'
+import type { CallFacts } from '../runtime/ports.ts'
 import { type Bill, noBill } from './bill.ts'
 
 // The journal of a hold: text that the store keeps with it, so that another process can settle a request whose own is gone.
@@ -8,6 +9,8 @@ import { type Bill, noBill } from './bill.ts'
 export interface JournalFacts {
   readonly workspaceId: string
   readonly keyId: string
+  /** Keys above it, whose budgets pay too. */
+  readonly ancestors?: CallFacts['ancestors']
   /** Unix milliseconds. */
   readonly at: number
   readonly modelAsked: string
@@ -77,7 +80,7 @@ const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, ca
 
 /** The usage row of a request whose process is gone, and what is billed for it. Where no provider had been asked that is nothing. */
 export function interruptedRow(id: string, journal: Journal): { readonly row: UsageRow; readonly bill: Bill } {
-  const { slotKeys: _, progress, metadata, ...facts } = journal
+  const { slotKeys: _, ancestors: __, progress, metadata, ...facts } = journal
   const { usage = noUsage, bill = noBill, model = facts.model } = progress ?? {}
   const row: UsageRow = {
     ...facts,

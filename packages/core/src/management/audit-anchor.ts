@@ -9,7 +9,7 @@ import { sha256 } from '../runtime/web.ts'
 // hash of its newest row are kept in a record of their own, signed with the sealing key, in the same commit as the row.
 
 /** `holds`: as this gateway wrote it. `fails`: it was altered. `unknown`: there is none, or it was signed with a key that is not here. */
-export type AnchorState = 'holds' | 'fails' | 'unknown'
+type AnchorState = 'holds' | 'fails' | 'unknown'
 
 export interface AuditAnchors {
   /** The anchor moved to `newest`. `before`: the newest row that was there when it was decided. */
@@ -17,7 +17,7 @@ export interface AuditAnchors {
   stateOf(anchor: Kept<'audit_anchor'> | undefined): Promise<AnchorState>
 }
 
-export interface AnchoredRows {
+interface AnchoredRows {
   readonly before: AuditRow | undefined
   readonly newest: AuditRow
 }

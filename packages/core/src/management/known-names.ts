@@ -16,7 +16,7 @@ const lists = {
   ignore: 'provider',
 } as const
 
-export type NamedList = keyof typeof lists
+type NamedList = keyof typeof lists
 export type NamedLists = { readonly [List in NamedList]?: readonly string[] | null | undefined }
 
 /** A name that was known when it was laid down, and is no more. */
