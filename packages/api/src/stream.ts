@@ -125,7 +125,7 @@ function eventText(call: Call, { reply, encoder, committed, breath }: Speaking):
   /** Nothing more is wanted of the provider. The skin's work may end with the reply, so what it takes to leave is handed on. */
   function leave(): Promise<void> {
     const leaving = left(source ?? reply.batches())
-    context?.waitUntil?.(leaving)
+    context?.waitUntil?.(leaving.then(() => reply.leave()))
     return leaving
   }
 

@@ -87,7 +87,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
     calls,
     gateway: {
       operator: 'signalbox',
-      limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3, concurrentRequests: 4, attempts: 5 },
+      limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3, concurrentRequests: 4, maxOutputTokens: 6, attempts: 5 },
       clock: webClock(),
       ids: webIds(),
       logger: { info: () => {}, warn: () => {}, error: (facts, message) => errors.push(`${message} ${JSON.stringify(facts)}`) },
@@ -114,6 +114,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
           committed: commit,
           batches: read,
           whole: () => response,
+          leave: async () => {},
           stamp: () => stamp,
           [Symbol.asyncIterator]: () => {
             throw new Error('not here')

@@ -35,7 +35,9 @@ import { keepReloads } from './management/money/reloads.ts'
 import { makeRegistrar } from './management/register.ts'
 import { type Replies, repliesOf } from './management/replies.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
+import { keepDrains } from './metering/drains.ts'
 import { estimateInput } from './metering/estimate.ts'
+import { keepPaces } from './metering/hidden-tokens.ts'
 import { keepSettlements } from './metering/settlements.ts'
 import { checkOptions, defaultLimits, defaultStored, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
 import type { ClientDialect } from './protocol/dialect.ts'
@@ -164,6 +166,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     onCredentialRefused: (workspaceId, credential) => byok.refuse(workspaceId, credential),
     onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
     onSpent: workspaceId => reloads?.look(workspaceId),
+    drains: keepDrains(clock),
+    paces: keepPaces(),
     pending: new Set(),
     media: options.media,
     schemas: makeSchemaCache(),
@@ -254,6 +258,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       closing = true
       await emptied(engine, graceMs)
       endForShutdown(engine.live)
+      engine.drains.stop()
       // What was ended still has to be settled and told.
       await emptied(engine, 2_000)
       await Promise.allSettled([...engine.live].map(live => live.leave()))

@@ -88,6 +88,7 @@ export const defaultLimits: Limits = {
   managementReadsRpm: 300,
   managementWritesRpm: 60,
   concurrentRequests: 200,
+  maxOutputTokens: 16_384,
   attempts: 4,
 }
 

@@ -51,7 +51,8 @@ export async function build(setting: Setting, timeouts = patient): Promise<House
     dialect: setting.dialect,
     timeouts,
     transport: nodeTransport(),
-    limits: { inferenceRpm: 100_000, concurrentRequests: 1_000 },
+    // Some answers are megabytes long.
+    limits: { inferenceRpm: 100_000, concurrentRequests: 1_000, maxOutputTokens: 1_000_000 },
   })
   const server = await serve(test.gateway, { port: 0 })
   return {

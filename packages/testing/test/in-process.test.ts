@@ -79,14 +79,15 @@ describe.each([
     expect(said.map(({ type }): string => type)).not.toContain('response.failed')
   })
 
-  test('leaving the loop hangs up on the provider, frees the slot and pays for what was said', async () => {
+  test('leaving the loop ends it at once; the provider is hung up on, and what was said is paid for, by the end of the gateway at the latest', async () => {
     const house = await houseOf(dialect, acts.pauseAfter(4, 60_000))
-    const { gateway, caller, provider } = house
+    const { gateway, caller, provider, storage } = house
     for await (const event of await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })) {
       if (event.type === 'response.output_text.delta') break
     }
+    await gateway.close()
     expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
-    const { held, spent } = await gateway.workspaces(caller.workspaceId).billing.balance()
+    const { held, spent } = await storage.ledger.balance(`credit:${caller.workspaceId}`)
     expect([held, spent > 0]).toEqual([0, true])
   })
 
@@ -123,6 +124,7 @@ describe.each([
       })(),
     )
     expect(thrown).toMatchObject({ code: 'client_disconnected' })
+    await gateway.close()
     expect(provider.calls.map(({ aborted }) => aborted)).toEqual([true, true])
   })
 })

@@ -70,6 +70,7 @@ test('closing the gateway settles also what nobody reads', async () => {
 })
 
 test('a transport that throws when it is closed harms nobody', async () => {
+  const clock = fakeClock()
   const encoder = new TextEncoder()
   const first = encoder.encode('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"}}]}\n\n')
   let told = false
@@ -88,10 +89,12 @@ test('a transport that throws when it is closed harms nobody', async () => {
   const { gateway, caller, books } = await house({
     providers: [compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })],
     transport,
+    clock,
   })
   const events = gateway.infer(request(gateway), { caller }).batches()
   await events.next()
   await events.return?.()
+  await clock.advance(5_000)
   expect(await books()).toEqual(clean('abandoned'))
 })
 
@@ -329,6 +332,8 @@ test('a slot is kept as long as its request lives, and falls free soon after a c
     expect(await probe()).toBe(false)
   }
   await events.return?.()
+  expect(await probe()).toBe(false)
+  await clock.advance(5_000)
   expect(await probe()).toBe(true)
   // What a killed process leaves behind: a slot that nobody renews.
   await storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'dead', limit: 1, ttlMs: 90_000 }, clock.now() + 10)

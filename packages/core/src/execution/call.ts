@@ -21,6 +21,8 @@ export interface Call {
   readonly bare: boolean
   readonly ceilingMs: number
   readonly ending: Ending
+  /** When it went out, in monotonic milliseconds. */
+  sentAt?: number
   /** As the brain knows it, from when it goes out until it has been told how the call ended. */
   underway?: Attempt | undefined
 }

@@ -33,6 +33,10 @@ export function decoded(
     return decoder.end()
   }
   const readOnce = async (): Promise<Batch> => {
+    if (line.why !== undefined) {
+      source.return?.().catch(() => {})
+      return ended()
+    }
     try {
       const step = await source.next()
       if (!step.done) return decoder.read(toFrames(step.value))

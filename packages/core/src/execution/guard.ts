@@ -2,7 +2,7 @@ import type { Failure } from '../protocol/failure.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { Batch, Batches } from './commit.ts'
-import type { Line } from './line.ts'
+import type { CutReason, Line } from './line.ts'
 import { failureWithout } from './secrets.ts'
 import { toldInStream } from './told.ts'
 import { watch } from './watch.ts'
@@ -20,6 +20,8 @@ export interface Guarding {
 export interface Guarded extends Batches {
   /** Its pace was the reader's. */
   readonly readSlowly: () => boolean
+  /** Hangs up; the reader is told why as the end of the answer. */
+  readonly cut: (why: CutReason) => void
 }
 
 /** After commit: idle and deadline end the stream, and a failure is told in the caller's terms. */
@@ -30,6 +32,7 @@ export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, cand
     // Who has not read by the deadline will not: the books are closed as for one who left.
     if (!guard.listening()) line.ending.end('client_left')
   })
+  line.outlivesClient = true
   const close = (): void => {
     guard.stop()
     line.letGo()
@@ -61,12 +64,16 @@ export function guarded(events: Batches, { line, idleMs, deadlineAt, clock, cand
       return { done: true, value: undefined }
     },
     readSlowly: guard.readSlowly,
+    cut(why) {
+      line.why ??= why
+      line.hangUp()
+    },
   }
 
   /** A break that we made ourselves is told by its reason, not by what it looked like to the reader. */
   function ownReason({ ending, why }: Line): Failure | undefined {
     if (ending.why) return { kind: ending.why, message: '' }
-    if (why === 'deadline') return { kind: 'deadline', message: '' }
-    return why === 'idle' ? { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.` } : undefined
+    if (why === 'idle') return { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.` }
+    return why && { kind: why, message: '' }
   }
 }

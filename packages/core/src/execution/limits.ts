@@ -25,6 +25,11 @@ export interface Limits {
   readonly concurrentRequests: number
   /** Of all keys of a workspace together, where it has no limits of its own. Default: none. */
   readonly workspace?: CallLimits
+  /**
+   * Tokens of an answer whose request names no cap, where credit or an enforced budget bounds it: so much is set aside, and the
+   * provider is sent it as its cap. Twice as much where much thinking is asked for. Default 16,384.
+   */
+  readonly maxOutputTokens: number
   /** Upstream calls that one request may make, retries and fallbacks together. Default 4. */
   readonly attempts: number
 }

@@ -20,6 +20,8 @@ interface Verdict {
 export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', teaches: 'left' },
   shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', teaches: 'left' },
+  out_of_credit: { then: 'stop', code: 'insufficient_credits', words: 'ours', teaches: 'left' },
+  out_of_budget: { then: 'stop', code: 'budget_exceeded', words: 'ours', teaches: 'left' },
   rejected: { then: 'stop', code: 'invalid_parameter_value', words: 'theirs', teaches: 'refused' },
   policy: { then: 'stop', code: 'content_policy_violation', words: 'theirs', teaches: 'refused' },
   too_long: { then: 'next', code: 'context_length_exceeded', words: 'theirs', teaches: 'refused' },

@@ -12,7 +12,7 @@ import { checkBody } from './body.ts'
 
 /** Who calls, as over HTTP: by a key, or by what `gateway.authenticate` gave for one. */
 export type Calling = {
-  /** Leaving: the provider is hung up on at once. */
+  /** Leaving: the loop ends at once. The provider is hung up on as soon as it has told its usage, after 5 s at the latest. */
   readonly signal?: AbortSignal
   /** What the language says in headers, as in `{ 'anthropic-beta': '…' }`. */
   readonly headers?: Readonly<Record<string, string>>
@@ -58,7 +58,7 @@ export function createWith<S extends Shapes>(dialect: ClientDialect, serving: Se
       return {
         [Symbol.asyncIterator]() {
           const source = reply.batches()
-          return leavable(wireEvents(source, encoder), source)
+          return leavable(wireEvents(source, encoder, calling.signal), source)
         },
       }
     }
@@ -93,10 +93,12 @@ export function headerOf({ headers }: Calling): (name: string) => string | undef
 async function* wireEvents(
   batches: AsyncIterator<readonly InferenceEvent[], undefined>,
   encoder: EventEncoder,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
+  const next = signal ? untilAborted(batches, signal) : () => batches.next()
   try {
     let isOver = false
-    for (let step = await batches.next(); !step.done; step = await batches.next()) {
+    for (let step = await next(); !step.done; step = await next()) {
       const last = step.value.at(-1)
       const failure = failureOf(last)
       for (const frame of encoder.write(failure ? step.value.slice(0, -1) : step.value)) if (!isEnd(frame)) yield JSON.parse(frame.data)
@@ -109,6 +111,20 @@ async function* wireEvents(
     await batches.return?.()
   }
 }
+
+/** Reads until the signal fires: the answer itself may be read on for its usage, and keeps nobody waiting. */
+const untilAborted =
+  <T>(batches: AsyncIterator<T, undefined>, signal: AbortSignal) =>
+  (): Promise<IteratorResult<T, undefined>> =>
+    new Promise((resolve, reject) => {
+      const leave = (): void => resolve({ done: true, value: undefined })
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave, { once: true })
+      batches
+        .next()
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', leave))
+    })
 
 const failureOf = (last: InferenceEvent | undefined): Failure | undefined =>
   last?.type === 'finished' && last.outcome.status === 'failed' ? last.outcome.error : undefined

@@ -5,7 +5,7 @@ import type { Limits } from '../execution/limits.ts'
 import type { Plan } from '../routing/plan.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { EarlyAdmission } from './early-admission.ts'
-import { type Holding, hold } from './holds.ts'
+import { type HeldAccount, type Holding, hold } from './holds.ts'
 import type { Engine } from './infer.ts'
 import { type Rated, ratesOfCaller, ratesOfModel, type Tokens, take, tokensIn, tokensOfRequest } from './rates.ts'
 import { type Place, roomsOf, slotMs } from './slots.ts'
@@ -24,6 +24,8 @@ export interface Ticket {
   readonly tokens: Tokens | undefined
   /** Those of the plan for whom the money is there. */
   readonly plan: Plan
+  /** What is set aside for it. */
+  readonly held: readonly HeldAccount[]
 }
 
 /**
@@ -54,7 +56,8 @@ export async function admit(
     if (counted?.status === 'rejected') throw counted.reason
     const places = admission?.places ?? rooms
     if (asking.journal) asking.journal.slotKeys = places.map(({ key }) => key)
-    return { places, tokens, plan: await hold(asking, ledger) }
+    const { plan: payable, accounts } = await hold(asking, ledger)
+    return { places, tokens, plan: payable, held: accounts }
   } catch (error) {
     const { keys, amount } = tokens ?? { keys: [], amount: 0 }
     const back = [...rooms.map(({ key }) => counters.leave(key, requestId)), ...keys.map(key => counters.add(key, -amount, at))]

@@ -12,13 +12,15 @@ import type { CallFacts } from '../runtime/ports.ts'
 import { tell } from '../runtime/tell.ts'
 import type { Ticket } from './admit.ts'
 import { tellBudgets } from './alerts.ts'
-import { amountsOf, type Bill, billFor, noBill } from './bill.ts'
+import { amountsOf, type Bill, billFor, noBill, type Owing } from './bill.ts'
+import { chargeFor, learnPace, payable } from './charge.ts'
 import { evidenceText, keepsEvidence } from './evidence.ts'
 import type { Engine } from './infer.ts'
 import type { JournalProgress } from './journal.ts'
 import { learnEnd } from './lessons.ts'
+import type { MoneyBounds } from './money-bounds.ts'
 import type { Tokens } from './rates.ts'
-import type { CallOptions } from './reply.ts'
+import type { Allowance } from './running-cost.ts'
 import type { Known } from './stamp.ts'
 import type { Tries } from './try-all.ts'
 
@@ -28,13 +30,14 @@ export interface Booking {
   readonly request: InferenceRequest
   readonly plan: Plan
   readonly ticket: Ticket
+  readonly bounds: MoneyBounds
+  readonly allowance: Allowance
   readonly inputTokens: number
   /** Unix milliseconds. */
   readonly at: number
   /** Monotonic milliseconds. */
   readonly startedAt: number
   readonly tries: Tries
-  readonly waitUntil?: CallOptions['waitUntil'] | undefined
 }
 
 /** What a usage row says of the outcome; the rest is known from the start. */
@@ -51,7 +54,7 @@ export interface Books {
     left: boolean,
   ): Promise<Pick<Known, 'cost' | 'byokCost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }>
   /** What would be billed if the request ended now. */
-  progress(candidate: Candidate, seen: Seen): JournalProgress
+  progress(candidate: Candidate, seen: Pick<Seen, 'characters' | 'firstContentAt'>): JournalProgress
   /** Nobody answered, or the caller left before. */
   release(error: unknown, left: boolean): Promise<void>
 }
@@ -59,20 +62,23 @@ export interface Books {
 /** Ends an admitted request in the books: one usage record, however it ended. */
 export function keepBooks(engine: Engine, booking: Booking): Books {
   const { clock, brain } = engine
-  const { plan, request, inputTokens, startedAt, tries } = booking
+  const { plan, request, inputTokens, startedAt, tries, allowance } = booking
+  const owing: Owing = { call: booking.call, terms: booking.terms, at: booking.at }
+  const charging = { ...booking, paces: engine.paces, logger: engine.logger }
   // A provider that has taken the request computes, and may bill, whether or not somebody waits for the answer.
   const unheard = (): Bill =>
     tries.accepted.reduce(
-      (bill, payee) => billFor(bill, payee, billed({ characters: 0 }, priceFor(payee, request), inputTokens).cost),
+      (bill, payee) => billFor(bill, payee, billed({ characters: 0 }, priceFor(payee, request), { input: inputTokens }).cost),
       noBill,
     )
   return {
     async close(won, seen, left) {
       const { candidate } = won
-      learnEnd(brain, won, seen)
-      const { usage, cost } = billed(seen, priceFor(candidate, request), inputTokens)
-      const bill = billFor(unheard(), candidate, cost)
       const now = clock.monotonic()
+      const { usage, cost, warnings } = chargeFor(charging, won, seen)
+      learnEnd(brain, won, seen.usage ? { ...seen, usage } : seen)
+      if (seen.outcome?.status === 'completed') learnPace(engine, won, { usage, endedAt: now })
+      const bill = await payable(billFor(unheard(), candidate, cost), owing, allowance)
       const streamed = request.delivery === 'stream' && seen.firstContentAt !== undefined
       const streamedMs = now - (streamed ? (seen.firstContentAt ?? now) : startedAt)
       const ending = resultOf(seen, left)
@@ -83,34 +89,35 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
         usage,
         bill,
         ...ending,
-        warnings: won.warnings.map(({ code }) => code),
+        warnings: [...won.warnings, ...warnings].map(({ code }) => code),
         ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
       })
       return { usage, cost: bill.cost, ...(bill.isByok && { byokCost: bill.byokCost }), streamedMs, endedAt: clock.now() }
     },
-    progress(candidate, seen) {
-      const { usage, cost } = billed(seen, priceFor(candidate, request), inputTokens)
+    progress(candidate, { characters, firstContentAt }) {
+      const { usage, cost } = billed({ characters }, priceFor(candidate, request), { input: inputTokens })
       return {
         model: candidate.model.id,
         provider: candidate.provider.id,
         credential: candidate.credential.owner,
         attempts: tries.count,
         durationMs: Math.round(clock.monotonic() - startedAt),
-        ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
+        ...(firstContentAt !== undefined && { firstContentMs: Math.round(firstContentAt - startedAt) }),
         usage,
-        bill: billFor(unheard(), candidate, cost),
+        // What is left behind is settled by another process, and no dearer than what is set aside.
+        bill: billFor(unheard(), candidate, Math.min(cost, allowance.least())),
       }
     },
-    release: (error, left) => {
+    async release(error, left) {
       const payer = left ? tries.accepted[0] : undefined
       const candidate = payer ?? plan.candidates[0]
-      const { usage } = payer ? billed({ characters: 0 }, priceFor(payer, request), inputTokens) : nothingBilled
+      const { usage } = payer ? billed({ characters: 0 }, priceFor(payer, request), { input: inputTokens }) : nothingBilled
       return write(engine, booking, {
         model: candidate.model.id,
         provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
         credential: candidate.credential.owner,
         usage,
-        bill: left ? unheard() : noBill,
+        bill: left ? await payable(unheard(), owing, allowance) : noBill,
         ...endingOf(error, left),
         warnings: [],
       })
@@ -126,7 +133,7 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
 
 async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }: Entry): Promise<void> {
   const { clock, logger, hooks, pending } = engine
-  const { call, terms, request, plan, ticket, at, startedAt, tries, waitUntil } = booking
+  const { call, terms, request, plan, ticket, at, startedAt, tries } = booking
   const row: UsageRow = {
     id: call.requestId,
     workspaceId: call.workspaceId,
@@ -159,7 +166,7 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
     void told.finally(() => pending.delete(told))
   }
   await Promise.all([
-    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled, waitUntil }),
+    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }),
     correctTokens(engine, ticket.tokens, usage),
   ])
   engine.retention.look(terms)

@@ -12,6 +12,7 @@ import type { InferenceRequest } from '../protocol/request.ts'
 import { narrowed } from '../routing/narrow.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
 import type { GrowingJournal } from './journal.ts'
+import type { MoneyBounds } from './money-bounds.ts'
 
 // What a request may cost, set aside before anybody is asked: the credit of its workspace, each budget that it counts against,
 // and one of the calls that the workspace may make with credentials of its own. All of it, or nothing.
@@ -21,7 +22,9 @@ export interface Holding {
   readonly caller: Caller
   readonly terms: Terms
   readonly plan: Plan
+  /** As estimated. */
   readonly inputTokens: number
+  readonly bounds: Pick<MoneyBounds, 'size' | 'maxOutput'>
   readonly request: InferenceRequest
   /** Two providers may be asked at once, and both read the prompt. */
   readonly hedge: boolean
@@ -29,6 +32,15 @@ export interface Holding {
   readonly at: number
   /** Kept with the hold, for whoever has to settle it should this process end. */
   readonly journal?: GrowingJournal
+}
+
+/** What is set aside on one account. */
+export type HeldAccount = Required<AccountHold>
+
+export interface Held {
+  /** Those of the plan for whom the money is there. */
+  readonly plan: Plan
+  readonly accounts: readonly HeldAccount[]
 }
 
 interface Account extends AccountHold {
@@ -45,21 +57,22 @@ const isOurs = (candidate: Candidate): boolean => !isOwn(candidate)
 const everyone = (): boolean => true
 
 /** Whom the request can pay for: where an account has no room, it goes to those who do not count there. Throws the 402 where there are none. */
-export async function hold(holding: Holding, ledger: LedgerStore): Promise<Plan> {
+export async function hold(holding: Holding, ledger: LedgerStore): Promise<Held> {
   const { requestId, at, journal } = holding
   let { plan } = holding
   for (;;) {
     const accounts = accountsOf(holding, plan)
+    const held = accounts.map(({ account, floor, amount }) => ({ account, floor, amount }))
     const refusal = await orStoreDown(
       ledger.reserve({
         id: requestId,
         amount: 0,
-        accounts: accounts.map(({ account, floor, amount }) => ({ account, floor, amount })),
+        accounts: held,
         at,
         ...(journal && { journal: journal.write }),
       }),
     )
-    if (!refusal) return plan
+    if (!refusal) return { plan, accounts: held }
     const refusing = accounts.find(({ account }) => account === refusal.account)
     if (!refusing) throw storeDown(new Error(`The ledger refused an account that was not to be held: ${refusal.account}.`))
     const narrower = narrowed(plan, refusing.counts, refusing.reason)
@@ -131,19 +144,19 @@ const capOf = (workspaceId: string, cap: number, at: number): Account => ({
 
 /** The dearest candidate decides. */
 function mostOfAll(holding: Holding, candidates: readonly Candidate[]): Microdollars {
-  const { hedge, request } = holding
+  const { hedge, bounds } = holding
   let answer = 0
   let reading = 0
   for (const candidate of candidates) {
-    answer = Math.max(answer, mostOf(candidate, holding, request.prompt.max_output_tokens))
+    answer = Math.max(answer, mostOf(candidate, holding, bounds.maxOutput(candidate)))
     if (hedge) reading = Math.max(reading, mostOf(candidate, holding, 0))
   }
   return answer + reading
 }
 
-const mostOf = (candidate: Candidate, { request, inputTokens }: Holding, maxOutput: number | undefined): Microdollars => {
+const mostOf = (candidate: Candidate, { request, bounds }: Holding, output: number): Microdollars => {
   const price = priceFor(candidate, request)
-  return estimateMost({ ...candidate.offer, ...(price && { price }) }, inputTokens, maxOutput)
+  return estimateMost({ ...candidate.offer, ...(price && { price }) }, { ...bounds.size, output })
 }
 
 const usd = (amount: Microdollars): string => `$${(amount / 1_000_000).toFixed(6)}`

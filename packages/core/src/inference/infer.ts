@@ -5,9 +5,11 @@ import type { Brain } from '../brain/brain.ts'
 import type { SchemaCache } from '../dialects/fit-schemas.ts'
 import type { Won } from '../execution/call.ts'
 import type { Limits, Timeouts } from '../execution/limits.ts'
-import { estimateInput } from '../metering/estimate.ts'
+import type { Drains } from '../metering/drains.ts'
+import type { Paces } from '../metering/hidden-tokens.ts'
 import { type Metered, meter } from '../metering/meter.ts'
 import type { Settlements } from '../metering/settlements.ts'
+import { priceFor } from '../metering/tier.ts'
 import type { Credential } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Contenders } from '../routing/contenders.ts'
@@ -26,9 +28,11 @@ import { hedges } from './hedging.ts'
 import { type GrowingJournal, growingJournal } from './journal.ts'
 import type { Leases } from './leases.ts'
 import { learnEnd } from './lessons.ts'
+import { moneyBounds } from './money-bounds.ts'
 import { passageOf } from './passage.ts'
 import { type CallOptions, type Reply, replyOf } from './reply.ts'
 import type { Retention } from './retention.ts'
+import { allowanceOf, runningLimit } from './running-cost.ts'
 import type { Sharing } from './sharing.ts'
 import type { Place } from './slots.ts'
 import { type Known, stamper } from './stamp.ts'
@@ -80,6 +84,10 @@ export interface Engine {
   readonly retention: Retention
   /** Absent: nobody else is told what is learned. */
   readonly sharing?: Sharing | undefined
+  /** Answers that are read on after their client has left. */
+  readonly drains: Drains
+  /** How fast offers write. */
+  readonly paces: Paces
   /** What follows settlements: hooks, reloads. A closing gateway waits for it. */
   readonly pending: Set<Promise<void>>
 }
@@ -101,7 +109,7 @@ export interface Live {
 /** A request's whole life, in order. Read this page first. */
 export function infer(house: Engine, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
   const { clock } = house
-  const { caller, requestId, admission, waitUntil } = options
+  const { caller, requestId, admission } = options
   const at = clock.now()
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
@@ -114,7 +122,9 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     const { keyId, ancestors } = caller
     const call: CallFacts = { requestId, workspaceId, keyId, ...(ancestors && { ancestors }), model: asked.routing.models[0] }
     const deadlineMs = request.routing.deadline_ms ?? engine.timeouts.deadlineMs
-    const inputTokens = estimateInput(request.prompt)
+    const { prompt } = request
+    const bounds = moneyBounds({ terms, caller, prompt, usualOutput: engine.limits.maxOutputTokens })
+    const inputTokens = bounds.size.likely
     const opening = openCarried(request, workspaceId, engine.ring)
     const carried = opening && (await opening)
     const able = makePlan(request, inputTokens, pinned(engine.planning, carried)) // 404 unknown model, 400 nobody can serve this
@@ -123,23 +133,27 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     const recalling = engine.sharing?.recall(cacheKey)
     // 429 too fast or too many, 402 cannot be paid for
     const journal = journalOf(call, { request, plan: able, at })
-    const asking = { requestId, caller, terms, plan: able, inputTokens, request, hedge, at, admission, journal }
+    const asking = { requestId, caller, terms, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
     const ticket = await admit(asking, engine)
     const { plan } = ticket
     lease(ticket.places, journal)
     admission?.take()
     if (recalling) await recalling
     const tries: Tries = { count: 0, accepted: [] }
-    const books = keepBooks(engine, { call, terms, request, plan, ticket, inputTokens, at, startedAt, tries, waitUntil })
+    const allowance = allowanceOf(requestId, ticket.held, { ledger: engine.storage.ledger, logger: engine.logger })
+    const books = keepBooks(engine, { call, terms, request, plan, ticket, bounds, allowance, inputTokens, at, startedAt, tries })
     journal.progress = () => tries.asked && books.progress(tries.asked, { characters: 0 })
     let won: Won | undefined
     try {
       const within = { startedAt, deadlineAt: startedAt + deadlineMs }
-      const winner = await tryAll(engine, { call, request, plan, inputTokens, cacheKey, hedge, carried, ending, tries, ...within })
+      const winner = await tryAll(engine, { call, request, plan, inputTokens, bounds, cacheKey, hedge, carried, ending, tries, ...within })
       won = winner
       known = { candidate: winner.candidate, strategy: plan.strategy, warnings: winner.warnings }
-      const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId })
-      const metered = meter(winner.events, { clock, through }, async seen => {
+      const { through, warnings } = passageOf(engine, { request, won: winner, workspaceId, cap: bounds.sentCap(winner.candidate) })
+      const { events } = winner
+      const running =
+        'cut' in events ? runningLimit({ allowance, price: priceFor(winner.candidate, request), inputTokens, cut: events.cut }) : undefined
+      const metered = meter(events, { clock, through, running, drains: 'cut' in events ? engine.drains : undefined }, async seen => {
         unlease()
         const closed = await books.close({ ...winner, warnings: warnings() }, seen, ending.why === 'client_left')
         known = { ...known, ...closed, warnings: warnings() }

@@ -12,6 +12,8 @@ export interface Passing {
   readonly request: InferenceRequest
   readonly won: Won
   readonly workspaceId: string
+  /** The cap that was sent. */
+  readonly cap: number | undefined
 }
 
 export interface Passage {
@@ -21,8 +23,7 @@ export interface Passage {
 }
 
 /** What an answer goes through between its provider and the meter: the cap, a look at its calls, the telling of thoughts, the seal. Only what the request needs. */
-export function passageOf({ ring, logger }: Pick<Engine, 'ring' | 'logger'>, { request, won, workspaceId }: Passing): Passage {
-  const { max_output_tokens: cap } = request.prompt
+export function passageOf({ ring, logger }: Pick<Engine, 'ring' | 'logger'>, { request, won, workspaceId, cap }: Passing): Passage {
   const { provider, offer } = won.candidate
   const hangUp = (): void => {
     logger.warn({ provider: provider.id, model: offer.provider_model_id, cap }, 'The provider ignores the output cap; its answer was cut.')

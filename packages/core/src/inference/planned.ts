@@ -2,7 +2,6 @@ import type { Caller } from '../access/caller.ts'
 import type { Why } from '../brain/port.ts'
 import type { Sight } from '../brain/sight.ts'
 import type { Turn } from '../execution/call.ts'
-import { estimateInput } from '../metering/estimate.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { makePlan } from '../routing/make-plan.ts'
 import type { Candidate, Excluded, Plan } from '../routing/plan.ts'
@@ -11,6 +10,7 @@ import { openCarried, pinned } from './carry.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 import { affordsBeside, hedges } from './hedging.ts'
 import type { Engine } from './infer.ts'
+import { moneyBounds } from './money-bounds.ts'
 import { select } from './select.ts'
 import { underOwnTerms } from './terms.ts'
 
@@ -45,9 +45,11 @@ export interface PlannedChoice {
 
 /** Nobody is called, and nothing is learned. */
 export async function planned(house: Engine, asked: InferenceRequest, caller: Caller): Promise<PlannedRequest> {
-  const { engine, request } = await underOwnTerms(house, asked, caller)
+  const { engine, terms, request } = await underOwnTerms(house, asked, caller)
   const carried = await openCarried(request, caller.workspaceId, engine.ring)
-  const inputTokens = estimateInput(request.prompt)
+  const { prompt } = request
+  const bounds = moneyBounds({ terms, caller, prompt, usualOutput: engine.limits.maxOutputTokens })
+  const inputTokens = bounds.size.likely
   const plan = makePlan(request, inputTokens, pinned(engine.planning, carried))
   const [first, ...others] = weighed(engine, { plan, request, inputTokens, caller })
   const fallbacks = request.routing.allow_fallbacks ? others : []
@@ -61,7 +63,7 @@ export async function planned(house: Engine, asked: InferenceRequest, caller: Ca
     choices: [choice(first, 0), ...fallbacks.map((turn, at) => choice(turn, at + 1))],
     fidelity: turns.map(({ candidate }) => {
       const fitted = carried?.fit(candidate, false)
-      return fidelityOf(fitted?.request ?? request, candidate, fitted?.warnings)
+      return fidelityOf(bounds.capped(fitted?.request ?? request, candidate), candidate, fitted?.warnings)
     }),
   }
 }

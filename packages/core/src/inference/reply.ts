@@ -19,11 +19,6 @@ export interface CallOptions {
   readonly requestId?: string
   /** What `gateway.admit` gave for this request, under the same `requestId`: rates and slot are taken already. */
   readonly admission?: EarlyAdmission
-  /**
-   * Where a runtime may freeze after an answer: takes a promise that lasts for as long as the settlement has to wait for the
-   * store. Called only then.
-   */
-  readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
 /**
@@ -39,6 +34,8 @@ export interface Reply extends AsyncIterable<InferenceEvent> {
   /** Events as they come, one batch per upstream read. After commit it does not reject: a break is a `finished` event that says so. `return()` leaves. */
   batches(): AsyncIterator<readonly InferenceEvent[], undefined>
   whole(): Promise<InferenceResponse>
+  /** Leaves, and resolves once everything is settled: up to some seconds later. */
+  leave(): Promise<void>
   /** Our id at once; provider and warnings once committed; cost once finished. */
   stamp(): Stamp
 }
@@ -77,7 +74,9 @@ export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): 
       async return() {
         ending.end('client_left')
         const left = await opened.catch(() => undefined)
-        await left?.leave()
+        const leaving = left?.leave()
+        // What is read on for its usage keeps nobody waiting.
+        if (!left?.isDraining()) await leaving
         return { done: true, value: undefined }
       },
     }
@@ -86,6 +85,13 @@ export function replyOf(opened: Promise<Metered>, { stamp, ending }: Replying): 
     committed,
     batches,
     stamp,
+    leave() {
+      ending.end('client_left')
+      return opened.then(
+        metered => metered.leave(),
+        () => {},
+      )
+    },
     async whole() {
       take()
       const events = (await opened).events

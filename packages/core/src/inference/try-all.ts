@@ -12,6 +12,7 @@ import type { Carried } from './carry.ts'
 import { affordsBeside } from './hedging.ts'
 import type { Engine } from './infer.ts'
 import { learnCommit, learnFailure, learnOutrun } from './lessons.ts'
+import type { MoneyBounds } from './money-bounds.ts'
 import { type Refusal, refusalOf, refusedKeyWarnings } from './refused-keys.ts'
 import { type Selection, select } from './select.ts'
 
@@ -20,6 +21,7 @@ export interface Trying {
   readonly request: InferenceRequest
   readonly plan: Plan
   readonly inputTokens: number
+  readonly bounds: Pick<MoneyBounds, 'capped'>
   readonly cacheKey: string | undefined
   /** Two may be asked at once. */
   readonly hedge: boolean
@@ -105,12 +107,17 @@ interface Calling {
 }
 
 /** One call, and what it teaches as far as it succeeds. */
-async function makeCall(engine: Engine, { request, carried, ending, tries }: Trying, { call, limits }: Calling): Promise<Attempted> {
+async function makeCall(
+  engine: Engine,
+  { request, bounds, carried, ending, tries }: Trying,
+  { call, limits }: Calling,
+): Promise<Attempted> {
   const { brain, transport, clock, logger, media } = engine
   const { candidate, choice, contender } = call.turn
   tries.count += 1
   const fitted = carried?.fit(candidate, call.bare) ?? { request }
   const onSent = (): void => {
+    call.sentAt = clock.monotonic()
     call.underway = brain.started(choice)
     tries.asked = candidate
   }
@@ -119,7 +126,14 @@ async function makeCall(engine: Engine, { request, carried, ending, tries }: Try
     if (candidate.credential.owner === 'workspace') engine.onOwnAnswer?.(candidate, header)
   }
   const tried = await attempt(
-    { ...fitted, candidate, ending: call.ending, limits: { ...limits, ceilingMs: call.ceilingMs }, onSent },
+    {
+      ...fitted,
+      request: bounds.capped(fitted.request, candidate),
+      candidate,
+      ending: call.ending,
+      limits: { ...limits, ceilingMs: call.ceilingMs },
+      onSent,
+    },
     { transport, clock, logger, media, onHeadroom },
   )
   if (tried.ok) learnCommit(brain, call, { stream: request.delivery === 'stream', usage: tried.usage })

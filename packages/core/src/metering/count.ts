@@ -3,7 +3,8 @@ import type { Prompt, Tool } from '../protocol/request.ts'
 import type { Json } from '../protocol/wire.ts'
 import { tokensOfFile, tokensOfImage, tokensOfSound } from './count-blobs.ts'
 import { tokensOf } from './count-text.ts'
-import { eachField, tokensPerBlob } from './estimate.ts'
+import { tokensPerBlob } from './estimate.ts'
+import { eachField } from './walk-prompt.ts'
 
 // What a prompt is likely to cost, for callers who ask how long it is. Costs milliseconds: the estimate that every request
 // meets on its way is another one (estimate.ts), of a microsecond, and on the high side.

@@ -47,7 +47,7 @@ test('a stream that is left before its first read is closed and counted once', a
   const { metered, ends, closed } = watched([[delta('ab')]])
   await metered.events.return?.()
   await metered.leave()
-  expect(ends).toEqual([{ characters: 0 }])
+  expect(ends).toMatchObject([{ characters: 0 }])
   expect(closed()).toBe(1)
 })
 

@@ -14,19 +14,22 @@ const completed = { status: 'completed' } as const
 
 test('an answer without a word is free, and says what was read for it', () => {
   const usage = used(12, 0)
-  expect(billed({ usage, characters: 0, outcome: completed }, price, 99)).toEqual({ usage, cost: 0 })
+  expect(billed({ usage, characters: 0, outcome: completed }, price, { input: 99 })).toEqual({ usage, cost: 0 })
 })
 
 test('whatever said something, or took tokens, or did not come to its end, is paid for', () => {
-  expect(billed({ usage: used(12, 0), characters: 1, outcome: completed }, price, 99).cost).toBe(12)
-  expect(billed({ usage: used(12, 3), characters: 0, outcome: completed }, price, 99).cost).toBe(18)
-  expect(billed({ usage: used(12, 0), characters: 0 }, price, 99).cost).toBe(12)
-  expect(billed({ usage: used(12, 0), characters: 0, outcome: { status: 'incomplete', reason: 'content_filter' } }, price, 99).cost).toBe(
-    12,
-  )
+  expect(billed({ usage: used(12, 0), characters: 1, outcome: completed }, price, { input: 99 }).cost).toBe(12)
+  expect(billed({ usage: used(12, 3), characters: 0, outcome: completed }, price, { input: 99 }).cost).toBe(18)
+  expect(billed({ usage: used(12, 0), characters: 0 }, price, { input: 99 }).cost).toBe(12)
+  expect(
+    billed({ usage: used(12, 0), characters: 0, outcome: { status: 'incomplete', reason: 'content_filter' } }, price, { input: 99 }).cost,
+  ).toBe(12)
 })
 
 test('where nobody counted, we do, and say so', () => {
-  expect(billed({ characters: 8, outcome: completed }, price, 99)).toMatchObject({ usage: { ...used(99, 2), estimated: true }, cost: 103 })
-  expect(billed({ characters: 8, outcome: completed }, undefined, 99).cost).toBe(0)
+  expect(billed({ characters: 8, outcome: completed }, price, { input: 99 })).toMatchObject({
+    usage: { ...used(99, 2), estimated: true },
+    cost: 103,
+  })
+  expect(billed({ characters: 8, outcome: completed }, undefined, { input: 99 }).cost).toBe(0)
 })

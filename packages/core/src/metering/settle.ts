@@ -8,6 +8,13 @@ import { costOf, type Microdollars, saneUsage } from './money.ts'
 
 const none: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 
+/** Tokens by our own count, where the provider did not say. */
+export interface Estimated {
+  readonly input: number
+  /** Default: by the text that was seen. */
+  readonly output?: number | undefined
+}
+
 /**
  * What is billed: the provider's figures, else ours, flagged. Nothing that a failed attempt used ever counts, and an answer
  * without a word costs nothing, whatever its provider took for reading the question.
@@ -15,10 +22,10 @@ const none: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache
 export function billed(
   seen: Pick<Seen, 'usage' | 'characters' | 'outcome'>,
   price: Price | undefined,
-  inputTokens: number,
+  { input, output = tokensOfText(seen.characters) }: Estimated,
 ): { readonly usage: Usage; readonly cost: Microdollars } {
   const told = seen.usage ? saneUsage(seen.usage) : undefined
-  const usage = told ?? { ...none, input_tokens: inputTokens, output_tokens: tokensOfText(seen.characters), estimated: true }
+  const usage = told ?? { ...none, input_tokens: input, output_tokens: output, estimated: true }
   return { usage, cost: price && !isWordless(seen) ? costOf(price, usage) : 0 }
 }
 
@@ -30,6 +37,7 @@ export const nothingBilled = { usage: none, cost: 0 } as const
 
 /** How a request that committed ended, as the usage row names it. */
 export function resultOf(seen: Seen, left: boolean): { readonly result: UsageResult; readonly code?: string } {
+  if (seen.leftAt !== undefined) return { result: 'abandoned', code: 'client_disconnected' }
   if (seen.outcome?.status === 'completed') return { result: 'ok' }
   if (seen.outcome?.status === 'incomplete') return { result: 'incomplete' }
   if (left || !seen.outcome) return { result: 'abandoned', code: 'client_disconnected' }

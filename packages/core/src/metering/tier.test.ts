@@ -56,8 +56,8 @@ test('no price is no price, and a hold follows the tier', () => {
   const { price, ...free } = dear
   const request = ask({ service_tier: 'priority', max_output_tokens: 10 })
   expect(priceFor({ offer: free, provider: {} }, request)).toBeUndefined()
-  expect(estimateMost({ ...dear, price: priceFor({ offer: dear, provider: {} }, request) }, 0, 10)).toBe(60)
-  expect(estimateMost(dear, 0, 10)).toBe(20)
+  expect(estimateMost({ ...dear, price: priceFor({ offer: dear, provider: {} }, request) }, { likely: 0, most: 0, output: 10 })).toBe(60)
+  expect(estimateMost(dear, { likely: 0, most: 0, output: 10 })).toBe(20)
 })
 
 test('what makes an answer dearer than its price is left out, and named', () => {

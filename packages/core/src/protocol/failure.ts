@@ -2,6 +2,8 @@
 export type FailureKind =
   | 'client_left'
   | 'shut_down'
+  | 'out_of_credit'
+  | 'out_of_budget'
   | 'stale_state'
   | 'rejected'
   | 'policy'

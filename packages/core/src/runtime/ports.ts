@@ -93,4 +93,6 @@ export interface SettledFacts {
   /** To the first content, where there was any. */
   readonly firstContentMs?: number
   readonly attempts: number
+  /** Codes. `usage_clamped`: the provider claimed more tokens than the request can have. */
+  readonly warnings: readonly string[]
 }

@@ -11,6 +11,8 @@ import { keepFlights } from '../../src/inference/flights.ts'
 import type { Engine, Live } from '../../src/inference/infer.ts'
 import { keepLeases } from '../../src/inference/leases.ts'
 import { directoryOf } from '../../src/management/models.ts'
+import { keepDrains } from '../../src/metering/drains.ts'
+import { keepPaces } from '../../src/metering/hidden-tokens.ts'
 import { keepSettlements } from '../../src/metering/settlements.ts'
 import { defaultLimits, defaultTimeouts } from '../../src/options.ts'
 import type { Model } from '../../src/protocol/model.ts'
@@ -90,6 +92,8 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       leases: keepLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger: quiet }),
       settlements,
       retention: { look: () => {}, flush: async () => {} },
+      drains: keepDrains(clock),
+      paces: keepPaces(),
       pending: new Set(),
     },
   }

@@ -30,7 +30,8 @@ test('a budget that counts both sets aside what it may cost when ours and theirs
     const { ledger } = memoryStorage()
     await ledger.credit({ id: 'credit', account: 'credit:workspace', amount: 1e9, at: 0 })
     const plan = { candidates, excluded: [], strategy: 'balanced', ruling: 'balanced' } as const
-    const facts = { requestId: 'r', inputTokens: 1_000, hedge: true, at: 0 }
+    const bounds = { size: { likely: 1_000, most: 1_500 }, maxOutput: () => 1_000 }
+    const facts = { requestId: 'r', inputTokens: 1_000, bounds, hedge: true, at: 0 }
     await hold({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, terms, plan, request }, ledger)
     return (await ledger.balance('budget:both')).held
   }

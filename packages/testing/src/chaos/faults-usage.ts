@@ -138,7 +138,13 @@ const rows: readonly Row[] = [
   { row: 75, name: 'usage-in-fractions', play: claiming({ input: 12.4, output: 34.6 }), ...booked({ inputTokens: 12, outputTokens: 35 }) },
   { row: 75, name: 'usage-absurd', play: claiming({ output: 1e15 }), ...booked({ outputTokens: 0 }, 'UE') },
   // More than any answer can be: cut to what still can be paid for.
-  { row: 75, name: 'usage-beyond-any-answer', play: claiming({ output: 1e9 }), ...booked({ outputTokens: 10_000_000 }, 'UE') },
+  {
+    row: 75,
+    name: 'usage-beyond-any-answer',
+    play: claiming({ output: 1e9 }),
+    asks: { max_output_tokens: 1_000 },
+    ...booked({ outputTokens: 1_050 }, 'UE'),
+  },
   {
     row: 75,
     name: 'usage-total-wrong',
@@ -197,7 +203,7 @@ const rows: readonly Row[] = [
     name: 'usage-beyond-the-cap',
     play: claiming({ output: 5_000 }),
     asks: { max_output_tokens: 16 },
-    ...booked({ outputTokens: 5_000 }),
+    ...booked({ outputTokens: 17 }, 'UE'),
   },
 ]
 

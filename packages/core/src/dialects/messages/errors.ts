@@ -50,6 +50,8 @@ export const encodeError = ({
 const statusOf: Readonly<Record<FailureKind, number>> = {
   client_left: 499,
   shut_down: 503,
+  out_of_credit: 402,
+  out_of_budget: 402,
   stale_state: 400,
   rejected: 400,
   policy: 400,

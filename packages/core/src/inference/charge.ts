@@ -1,0 +1,103 @@
+import type { Won } from '../execution/call.ts'
+import { clampUsage } from '../metering/clamp-usage.ts'
+import { estimateOutput, mayThink, type Paces } from '../metering/hidden-tokens.ts'
+import type { Seen } from '../metering/meter.ts'
+import type { Microdollars } from '../metering/money.ts'
+import { maxClaim } from '../metering/prompt-size.ts'
+import { billed } from '../metering/settle.ts'
+import { priceFor } from '../metering/tier.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Usage, Warning } from '../protocol/response.ts'
+import type { CallFacts, Logger } from '../runtime/ports.ts'
+import { amountsOf, type Bill, type Owing } from './bill.ts'
+import type { MoneyBounds } from './money-bounds.ts'
+import type { Allowance } from './running-cost.ts'
+
+// What an answer is billed: by its provider's figures as far as they can be true, else by what was seen and what must have been
+// written unseen; and never more than can be set aside for it.
+
+export interface Charging {
+  readonly call: CallFacts
+  readonly request: InferenceRequest
+  readonly bounds: MoneyBounds
+  readonly inputTokens: number
+  readonly paces: Paces
+  readonly logger: Logger
+}
+
+export interface Charge {
+  readonly usage: Usage
+  /** By the price of the offer that answered. */
+  readonly cost: Microdollars
+  readonly warnings: readonly Warning[]
+}
+
+/** What the answer of `won` has used. */
+export function chargeFor(charging: Charging, won: Won, seen: Seen): Charge {
+  const { call, request, bounds, inputTokens, logger } = charging
+  const { provider, offer } = won.candidate
+  const price = priceFor(won.candidate, request)
+  if (!seen.usage) return { ...billed(seen, price, { input: inputTokens, output: unseenOutput(charging, won, seen) }), warnings: [] }
+  const { usage, isClamped } = clampUsage(seen.usage, {
+    contextWindow: offer.context_window,
+    likelyInput: inputTokens,
+    maxInput: () => maxClaim(request.prompt),
+    maxOutput: bounds.sentCap(won.candidate) ?? offer.max_output_tokens,
+    thoughtCharacters: seen.thoughtCharacters,
+  })
+  const charge = billed({ ...seen, usage }, price, { input: inputTokens })
+  if (!isClamped) return { ...charge, warnings: [] }
+  const told = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
+  logger.warn(
+    { ...told, claimed: countsOf(seen.usage), billed: countsOf(usage) },
+    'The provider claims more tokens than the request can have.',
+  )
+  return { ...charge, warnings: [clampedWarning] }
+}
+
+const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { readonly input: number; readonly output: number } => ({
+  input,
+  output,
+})
+
+const clampedWarning: Warning = {
+  code: 'usage_clamped',
+  message: 'The provider claims more tokens than the request can have. What cannot be true was left out of the usage and the cost.',
+}
+
+/** Tokens of an answer whose client left before its usage came, thoughts that nobody saw included. Nothing of any other: then the text tells. */
+function unseenOutput({ request, bounds, paces }: Charging, { call, candidate, events }: Won, seen: Seen): number | undefined {
+  const { leftAt, firstContentAt, characters } = seen
+  if (leftAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
+  if (!mayThink(candidate.offer, request.prompt)) return undefined
+  // The time of an answer that is read slowly is its reader's.
+  const until = 'readSlowly' in events && events.readSlowly() ? firstContentAt : leftAt
+  const pace = paces.of(call.turn.contender.offer.id)
+  const output = estimateOutput({ characters, milliseconds: until - call.sentAt, pace })
+  return Math.min(output, bounds.maxOutput(candidate))
+}
+
+/** Of an answer that came to its end: how fast its offer writes. */
+export function learnPace(
+  { paces }: Pick<Charging, 'paces'>,
+  { call, events }: Won,
+  { usage, endedAt }: { readonly usage: Usage; readonly endedAt: number },
+): void {
+  if (call.sentAt === undefined || usage.estimated || ('readSlowly' in events && events.readSlowly())) return
+  paces.learn(call.turn.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - call.sentAt })
+}
+
+/**
+ * The bill that is paid: all of it where that much is or can be set aside, else what is. So no balance falls below zero and no
+ * enforced budget is passed, whatever a provider claims.
+ */
+export async function payable(bill: Bill, owing: Owing, allowance: Allowance): Promise<Bill> {
+  const amounts = amountsOf(bill, owing)
+  const excess = (account: string): number =>
+    Math.max(0, (amounts[account] ?? 0) - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY))
+  const most = Object.keys(amounts).reduce((highest, account) => Math.max(highest, excess(account)), 0)
+  if (most === 0 || !(await allowance.extend(excess))) return bill
+  const { cost, byokCost } = bill
+  const cut = Math.min(cost, most)
+  return { ...bill, cost: cost - cut, byokCost: Math.max(0, byokCost - (most - cut)) }
+}

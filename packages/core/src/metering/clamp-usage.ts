@@ -1,0 +1,52 @@
+import type { Usage } from '../protocol/response.ts'
+import { maxTokens, tokensOfText } from './estimate.ts'
+import { saneUsage } from './money.ts'
+
+// A provider's own figures are believed as far as they can be true: no longer prompt than was sent and the model can read, no
+// longer answer than was asked for.
+
+export interface UsageBounds {
+  /** Tokens that the model reads at most. Absent: not known. */
+  readonly contextWindow?: number | undefined
+  /** By the bytes of the prompt. Called only where a claim is above `likelyInput`, since it reads the prompt once more. */
+  readonly maxInput: () => number
+  readonly likelyInput: number
+  /** The cap that was sent, or what the model can write. Absent: not known. */
+  readonly maxOutput?: number | undefined
+  /** Characters of thoughts that were seen: not every provider's cap counts them. */
+  readonly thoughtCharacters: number
+}
+
+export interface ClampedUsage {
+  readonly usage: Usage
+  /** What was claimed cannot be. */
+  readonly isClamped: boolean
+}
+
+/** Providers may pass a cap by this before anything is wrong. */
+const slack = 1.05
+
+export function clampUsage(
+  claimed: Usage,
+  { contextWindow, maxInput, likelyInput, maxOutput, thoughtCharacters }: UsageBounds,
+): ClampedUsage {
+  const usage = saneUsage(claimed)
+  const longest = contextWindow ?? maxTokens
+  const input =
+    usage.input_tokens <= Math.min(likelyInput, longest) ? usage.input_tokens : Math.min(usage.input_tokens, longest, maxInput())
+  const cap = maxOutput === undefined ? longest : Math.ceil(maxOutput * slack) + tokensOfText(thoughtCharacters)
+  const output = Math.min(usage.output_tokens, cap)
+  if (input === usage.input_tokens && output === usage.output_tokens) return { usage, isClamped: usage !== claimed && isBeyond(claimed) }
+  const { cached_tokens, cache_write_tokens, cache_write_1h_tokens, reasoning_tokens } = usage
+  const parts = {
+    cached_tokens,
+    cache_write_tokens,
+    reasoning_tokens,
+    ...(cache_write_1h_tokens !== undefined && { cache_write_1h_tokens }),
+  }
+  // Parts of what was cut are made to fit.
+  return { usage: { ...saneUsage({ ...parts, input_tokens: input, output_tokens: output }), estimated: true }, isClamped: true }
+}
+
+/** More than any prompt or answer can have. */
+const isBeyond = ({ input_tokens, output_tokens }: Usage): boolean => input_tokens > maxTokens || output_tokens > maxTokens

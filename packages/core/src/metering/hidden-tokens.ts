@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache'
+import type { Offer } from '../protocol/model.ts'
+import type { Prompt } from '../protocol/request.ts'
+import { tokensOfText } from './estimate.ts'
+
+// What an answer has cost whose client left before its provider said so: the text that was seen, and thoughts that were not.
+
+/** How fast each offer writes, thoughts included, from the moment that it is sent a request to the end of its answer. */
+export interface Paces {
+  /** Output tokens a second. */
+  of(offerId: string): number
+  learn(offerId: string, answer: { readonly outputTokens: number; readonly milliseconds: number }): void
+}
+
+/** Of an offer of which no answer is known. */
+const usualPace = 60
+const maxPaces = 2_000
+/** Answers shorter than this say little about a pace. */
+const fewTokens = 12
+/** What the newest answer counts, once some are known. */
+const weight = 0.08
+
+export function keepPaces(): Paces {
+  const paces = new LRUCache<string, { seen: number; logarithm: number }>({ max: maxPaces })
+  return {
+    of: offerId => {
+      const pace = paces.get(offerId)
+      return pace ? Math.exp(pace.logarithm) : usualPace
+    },
+    learn(offerId, { outputTokens, milliseconds }) {
+      if (outputTokens < fewTokens || milliseconds <= 0) return
+      const pace = paces.get(offerId) ?? { seen: 0, logarithm: 0 }
+      pace.seen += 1
+      pace.logarithm += Math.max(weight, 1 / pace.seen) * (Math.log((outputTokens * 1_000) / milliseconds) - pace.logarithm)
+      paces.set(offerId, pace)
+    },
+  }
+}
+
+/** An offer may think unless it is known that it cannot, or it was told not to. */
+export const mayThink = ({ abilities }: Pick<Offer, 'abilities'>, { reasoning }: Prompt): boolean =>
+  reasoning?.effort !== 'none' && (abilities?.includes('reasoning') ?? true)
+
+export interface UnfinishedAnswer {
+  readonly characters: number
+  /** Milliseconds that its provider was seen to work on it. */
+  readonly milliseconds: number
+  /** Tokens a second. */
+  readonly pace: number
+}
+
+/** Output tokens of an answer that may have been thought about unseen: as many as its offer writes in that time, and what was seen at least. */
+export const estimateOutput = ({ characters, milliseconds, pace }: UnfinishedAnswer): number =>
+  Math.max(tokensOfText(characters), Math.round((Math.max(0, milliseconds) / 1_000) * pace))

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
+import { encode } from '../execution/encode.ts'
+import type { ProviderDialect } from '../protocol/dialect.ts'
+import type { Offer, Quirks } from '../protocol/model.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { maxOutput, outputCap, takesCap, withOutputCap } from './output-cap.ts'
+
+const capping = { usual: 16_384, inputTokens: 100 }
+const writer = (offer: Partial<Offer> = {}, quirks: Quirks = {}) => ({
+  offer: { provider: 'p', provider_model_id: 'm', dialect: 'chat', ...offer },
+  provider: { quirks },
+})
+const asking = (body: JsonObject = {}) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...body }, () => undefined)
+
+const written: readonly (readonly [string, ProviderDialect, (body: JsonObject) => unknown])[] = [
+  ['responses', responsesProvider, body => body.max_output_tokens],
+  ['chat', chatProvider, body => body.max_completion_tokens],
+  ['messages', messagesProvider, body => body.max_tokens],
+  ['gemini', geminiProvider, body => (body.generationConfig as JsonObject | undefined)?.maxOutputTokens],
+  ['bedrock', bedrockProvider, body => (body.inferenceConfig as JsonObject | undefined)?.maxTokens],
+]
+
+test.each(written)('the cap of a request that names none is what %s is sent, thinking or not', (_, dialect, capIn) => {
+  const { offer } = writer({ dialect: dialect.name, max_output_tokens: 64_000 })
+  const quirks: Quirks = { thinking: ['budget'], thinking_budget: { min: 1_024, max: 60_000 } }
+  for (const body of [{}, { reasoning: { effort: 'medium' } }, { unknown_to_us: 1 }]) {
+    const request = asking(body)
+    const cap = outputCap({ offer, provider: {} }, request.prompt, capping)
+    const sent = encode(dialect, withOutputCap(request, cap), { offer, quirks })
+    expect(capIn(sent.body)).toBe(cap)
+    // Nothing of it is lost, so that a strict request is not refused for a cap that it did not name.
+    expect(sent.warnings.filter(({ param }) => param === 'max_output_tokens')).toEqual([])
+  }
+})
+
+test('what a caller wrote in the language of its provider goes on as it was, with the cap beside it', () => {
+  const body = { model: 'm', input: 'Hi', prompt_cache_options: { mode: 'new' }, max_output_tokens: null }
+  const request = asking(body)
+  const { offer } = writer({ dialect: 'responses' })
+  const before = encode(responsesProvider, request, { offer, quirks: {} })
+  const after = encode(responsesProvider, withOutputCap(request, 500), { offer, quirks: {} })
+  expect(after).toEqual({ ...before, body: { ...before.body, max_output_tokens: 500 } })
+})
+
+test('a cap that the caller named is never raised', () => {
+  const request = asking({ max_output_tokens: 10 })
+  expect(withOutputCap(request, 500)).toBe(request)
+  expect(outputCap(writer({ max_output_tokens: 5 }), request.prompt, capping)).toBe(5)
+  expect(outputCap(writer(), request.prompt, capping)).toBe(10)
+})
+
+test('a prompt that nearly fills the window leaves the offer to say so itself', () => {
+  expect(outputCap(writer({ context_window: 8_000 }), asking().prompt, { ...capping, inputTokens: 7_900 })).toBe(1_024)
+})
+
+test('an offer that takes no cap is sent none, and held for all that it can write', () => {
+  const thinking = asking({ reasoning: { effort: 'high' } }).prompt
+  const nova = writer({ max_output_tokens: 65_000 }, { thinking_field: 'reasoningConfig' })
+  expect([takesCap(nova, thinking), maxOutput(nova, thinking, capping)]).toEqual([false, 65_000])
+  expect(takesCap(nova, asking().prompt)).toBe(true)
+  const refusing = writer({ max_output_tokens: 9_000 }, { refuses: ['max_completion_tokens'] })
+  expect([takesCap(refusing, asking().prompt), maxOutput(refusing, asking().prompt, capping)]).toEqual([false, 9_000])
+})
+
+test('thoughts that were asked for by number come on top of the room for an answer', () => {
+  const { prompt } = asking()
+  expect(outputCap(writer(), { ...prompt, reasoning: { budget_tokens: 5_000 } }, capping)).toBe(21_384)
+})

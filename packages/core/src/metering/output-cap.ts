@@ -1,0 +1,71 @@
+import type { Offer } from '../protocol/model.ts'
+import { type Original, originalOf, remember } from '../protocol/original.ts'
+import { type Provider, quirksFor } from '../protocol/provider.ts'
+import { mostTokensOf } from '../protocol/rates.ts'
+import type { Effort, InferenceRequest, Prompt } from '../protocol/request.ts'
+
+// How long an answer may become. Where money bounds a request that names no cap, the gateway sends one, so that what is set
+// aside is what the answer can cost.
+
+/** A candidate of a plan is one. */
+interface Writer {
+  readonly offer: Offer
+  readonly provider: Pick<Provider, 'quirks' | 'quirksOf'>
+}
+
+export interface Capping {
+  /** For an answer whose request names no cap. */
+  readonly usual: number
+  /** As estimated. */
+  readonly inputTokens: number
+}
+
+/** An offer whose window a prompt nearly fills is asked for so many tokens all the same: it knows its window better. */
+const leastRoom = 1_024
+
+/** The cap on everything that the offer writes: the caller's, else the usual one, as far as the offer can write so much beside the prompt. */
+export function outputCap(
+  { offer, provider }: Writer,
+  { max_output_tokens: named, reasoning }: Prompt,
+  { usual, inputTokens }: Capping,
+): number {
+  const { context_window = Number.POSITIVE_INFINITY, max_output_tokens: longest = Number.POSITIVE_INFINITY } = offer
+  if (named !== undefined) return Math.min(named, longest)
+  const own = quirksFor(provider, offer).default_max_tokens ?? usual
+  const room = Math.max(leastRoom, context_window - mostTokensOf(inputTokens))
+  return Math.min(Math.min(own, usual) + thoughtsOf(reasoning, usual), longest, room)
+}
+
+/** Efforts whose thoughts may take as much again as the answer. */
+const high: ReadonlySet<Effort | undefined> = new Set<Effort | undefined>(['high', 'xhigh', 'max'])
+
+const thoughtsOf = (reasoning: Prompt['reasoning'], usual: number): number =>
+  reasoning?.budget_tokens ?? (high.has(reasoning?.effort) ? usual : 0)
+
+/** Tokens that an answer can have: its cap, or what the offer can write where it takes no cap. */
+export const maxOutput = (writer: Writer, prompt: Prompt, capping: Capping): number =>
+  takesCap(writer, prompt) ? outputCap(writer, prompt, capping) : (writer.offer.max_output_tokens ?? outputCap(writer, prompt, capping))
+
+/** Whether the offer can be sent a cap. Nova thinks without one at its highest level, and some offers refuse the field. */
+export function takesCap({ offer, provider }: Writer, { reasoning }: Prompt): boolean {
+  const quirks = quirksFor(provider, offer)
+  if (quirks.thinking_field === 'reasoningConfig' && high.has(reasoning?.effort)) return false
+  return !quirks.refuses?.some(field => capFields.has(field))
+}
+
+const capFields: ReadonlySet<string> = new Set(['max_output_tokens', 'max_tokens', 'max_completion_tokens'])
+
+/** The same request with a cap, in every language: read from the prompt, and from the caller's own body where that is what is sent. */
+export function withOutputCap(request: InferenceRequest, cap: number): InferenceRequest {
+  if (request.prompt.max_output_tokens !== undefined) return request
+  const original = originalOf(request)
+  return remember({ ...request, prompt: { ...request.prompt, max_output_tokens: cap } }, original && cappedOriginal(original, cap))
+}
+
+/** Languages in which the cap may be missing from a body, and what it is called there. The others are always written anew. */
+const capField: Readonly<Record<string, string>> = { responses: 'max_output_tokens' }
+
+function cappedOriginal(original: Original, cap: number): Original | undefined {
+  const field = Object.hasOwn(capField, original.dialect) ? capField[original.dialect] : undefined
+  return field === undefined ? undefined : { ...original, body: { ...original.body, [field]: cap } }
+}

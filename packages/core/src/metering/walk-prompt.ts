@@ -1,0 +1,80 @@
+import type { AudioPart, FilePart, Item, Part } from '../protocol/item.ts'
+import type { Prompt } from '../protocol/request.ts'
+import { isObject, type Json } from '../protocol/wire.ts'
+
+/** What is told of the pieces of a prompt, in their order. */
+export interface PromptVisitor {
+  text(text: string): void
+  /** Encrypted thoughts: much more text than they are tokens. */
+  sealed(text: string): void
+  /** An image, or a field that stands for bytes: its name. */
+  blob(field: string): void
+  /** What a model reads from end to end, so that it weighs by its size. */
+  media(part: FilePart | AudioPart): void
+}
+
+/** Visits everything of a prompt that a model reads. */
+export function walkPrompt(prompt: Prompt, visitor: PromptVisitor): void {
+  if (prompt.instructions) visitor.text(prompt.instructions)
+  for (const item of prompt.input) walkItem(item, visitor)
+  for (const tool of prompt.tools ?? []) visitor.text(JSON.stringify(tool))
+  // What goes on unread is paid for all the same.
+  for (const unread of [prompt.extensions, prompt.native?.body]) if (unread) visitor.text(JSON.stringify(unread))
+  if (prompt.text?.format?.type === 'json_schema') visitor.text(JSON.stringify(prompt.text.format.schema))
+}
+
+function walkItem(item: Item, visitor: PromptVisitor): void {
+  if (item.type === 'message') walkParts(item.content, visitor)
+  else if (item.type === 'function_call') {
+    visitor.text(item.name)
+    visitor.text(item.arguments)
+  } else if (item.type === 'native') walkNative(item.body, visitor)
+  else if (item.type === 'reasoning') {
+    if (item.encrypted_content) visitor.sealed(item.encrypted_content)
+    for (const text of item.summary) visitor.text(text)
+    for (const text of item.content ?? []) visitor.text(text)
+  } else if (typeof item.output === 'string') visitor.text(item.output)
+  else walkParts(item.output, visitor)
+}
+
+function walkParts(parts: readonly Part[], visitor: PromptVisitor): void {
+  for (const part of parts) {
+    if (part.type === 'text') visitor.text(part.text)
+    else if (part.type === 'refusal') visitor.text(part.refusal)
+    else if (part.type === 'image') visitor.blob('image')
+    else if (part.type === 'native') walkNative(part.body, visitor)
+    else visitor.media(part)
+  }
+}
+
+/** Quotes, a colon and a comma around a value. */
+const punctuation = '"":,'
+
+const walkNative = (body: Json, visitor: PromptVisitor): void =>
+  eachField(body, (field, text, isBlob) => {
+    visitor.text(field)
+    visitor.text(punctuation)
+    visitor.text(text)
+    if (isBlob) visitor.blob(field)
+  })
+
+/**
+ * Every value inside of one that we do not model: its field, its text if it is one, and whether it stands for bytes instead.
+ * With a list of its own instead of calling itself, since a client decides how deep its JSON goes.
+ */
+export function eachField(body: Json, see: (field: string, text: string, isBlob: boolean) => void): void {
+  const left: (readonly [field: string, value: Json | undefined])[] = [['', body]]
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [field, value] = next
+    const blob = typeof value === 'string' && isBlob(field, value)
+    see(field, typeof value === 'string' && !blob ? value : '', blob)
+    if (Array.isArray(value)) for (const each of value as readonly Json[]) left.push(['', each])
+    else if (isObject(value)) for (const each of Object.entries(value)) left.push(each)
+  }
+}
+
+/** Fields that stand for bytes, or for something that the provider fetches. */
+const blobField = /^(?:data|.+_data|image_url|file_url|file_id)$/
+const dataUrl = /^data:[\w.+-]{1,100}\/[\w.+-]{1,100}[;,]/
+
+const isBlob = (field: string, value: string): boolean => !value.startsWith('data:text/') && (blobField.test(field) || dataUrl.test(value))

@@ -1,0 +1,304 @@
+import type { Gateway } from '@signalbox/core'
+import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
+import type { InferenceEvent, InferenceRequest, JsonObject, ProviderDialect } from '@signalbox/core/protocol'
+import { expect, test } from 'vitest'
+import { type Act, acts, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
+
+// Prepaid credit and enforced budgets are bounds: whatever a provider claims, however long it writes, and whenever its client
+// leaves.
+
+/** Microdollars a million tokens: a thousand dollars. */
+const dear = { input: 1_000_000_000, output: 1_000_000_000 }
+const plain = { input: 10_000_000, output: 10_000_000 }
+
+interface Scene {
+  readonly acts?: readonly Act[]
+  readonly credit: number
+  readonly price?: { readonly input: number; readonly output: number }
+  readonly dialect?: ProviderDialect
+  readonly offer?: JsonObject
+}
+
+async function scene({ acts: script = [], credit, price = plain, dialect = chatProvider, offer = {} }: Scene) {
+  const clock = fakeClock()
+  const provider = scriptedProvider({ id: 'p', dialect, acts: script, clock })
+  const logged: string[] = []
+  const logger = { info: () => {}, warn: (_: object, message: string) => void logged.push(message), error: () => {} }
+  const models = [{ id: 'model', offers: [{ provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, ...offer }] }]
+  const made = await testGateway({ providers: [provider], models, clock, credit, logger })
+  const { gateway, caller, storage } = made
+  const { workspaceId } = caller
+  return {
+    ...made,
+    clock,
+    provider,
+    logged,
+    request: (body: JsonObject = {}): InferenceRequest =>
+      gateway.dialects.responses.decodeRequest({ model: 'model', input: 'Hi', ...body }, () => undefined),
+    books: async () => {
+      const { balance, held } = await storage.ledger.balance(`credit:${workspaceId}`)
+      const entries = await storage.ledger.entries(`credit:${workspaceId}`, { limit: 1_000 })
+      const rows = await storage.usage.list({ workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1_000 })
+      const lowest = Math.min(...entries.map(({ balanceAfter }) => balanceAfter))
+      return { balance, held, lowest, rows, sum: entries.reduce((sum, { amount }) => sum + amount, 0) }
+    },
+  }
+}
+
+const ended = (answer: Promise<unknown>): Promise<string> =>
+  answer.then(
+    () => 'ok',
+    (error: { readonly code?: string }) => error.code ?? String(error),
+  )
+
+test('a provider that claims millions of tokens for a word is paid what the word and the cap can be, and that is told', async () => {
+  const claim = { input: 9_900_000, output: 9_900_000 }
+  const { gateway, caller, request, books, logged } = await scene({
+    acts: [acts.reply({ text: 'Hello.', usage: claim })],
+    credit: 1_000_000,
+    price: dear,
+  })
+  expect(await ended(gateway.infer(request({ max_output_tokens: 5 }), { caller }).whole())).toBe('ok')
+  const { balance, held, rows } = await books()
+  expect(balance).toBeGreaterThanOrEqual(0)
+  expect(held).toBe(0)
+  expect(rows).toMatchObject([{ result: 'ok', estimated: true, warnings: ['usage_clamped'], cost: 1_000_000 - balance }])
+  expect(rows[0]?.outputTokens).toBeLessThanOrEqual(6)
+  expect(logged.filter(message => message.includes('claims more tokens'))).toHaveLength(1)
+})
+
+test('what a provider claims beyond what is set aside is paid where there is credit for it, and as far as it can be true', async () => {
+  const { gateway, caller, request, books } = await scene({
+    acts: [acts.reply({ text: 'Hello.', usage: { input: 900, output: 5 } })],
+    credit: 100_000_000,
+    price: dear,
+  })
+  await gateway.infer(request({ max_output_tokens: 5 }), { caller }).whole()
+  // Templates of a provider may put so much around a word.
+  expect((await books()).rows).toMatchObject([{ inputTokens: 900, outputTokens: 5, cost: 905_000, estimated: false, warnings: [] }])
+})
+
+test('a request without a cap is sent one, so that answers of 100,000 tokens, twenty at once, stay within the credit', async () => {
+  const many = 40
+  const { gateway, caller, request, books, provider } = await scene({
+    acts: Array.from({ length: many }, () => acts.reply({ text: 'Long.', usage: { input: 10, output: 100_000 } })),
+    credit: 328_000_000,
+    price: { input: 1_000_000, output: 1_000_000_000 },
+  })
+  const outcomes = await Promise.all(Array.from({ length: many }, () => ended(gateway.infer(request(), { caller }).whole())))
+  const { balance, lowest, held, rows } = await books()
+  expect(provider.calls.map(({ body }) => body.max_completion_tokens)).toEqual(provider.calls.map(() => 16_384))
+  expect(lowest).toBeGreaterThanOrEqual(0)
+  expect(held).toBe(0)
+  const answered = outcomes.filter(outcome => outcome === 'ok').length
+  expect(answered).toBeGreaterThanOrEqual(19)
+  expect(outcomes.filter(outcome => outcome === 'insufficient_credits')).toHaveLength(many - answered)
+  expect(rows).toHaveLength(answered)
+  expect(rows.reduce((spent, { cost }) => spent + cost, 0)).toBe(328_000_000 - balance)
+})
+
+test('a prompt of 100,000 rare Chinese characters is held for by its bytes: who is admitted can pay for it', async () => {
+  const input = Array.from({ length: 100_000 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7_919) % 20_000))).join('')
+  const { gateway, caller, request, books } = await scene({
+    acts: Array.from({ length: 100 }, () => acts.reply({ text: '好。', usage: { input: 150_000, output: 2 } })),
+    credit: 10_000_000,
+    price: plain,
+  })
+  const ask = () => ended(gateway.infer(request({ input, max_output_tokens: 10 }), { caller }).whole())
+  const outcomes = await Promise.all(Array.from({ length: 100 }, ask))
+  const { lowest, held, rows } = await books()
+  expect(lowest).toBeGreaterThanOrEqual(0)
+  expect(held).toBe(0)
+  const answered = outcomes.filter(outcome => outcome === 'ok').length
+  expect(answered).toBeGreaterThanOrEqual(3)
+  expect(rows.map(({ inputTokens, cost, warnings }) => [inputTokens, cost, warnings])).toEqual(
+    Array.from({ length: answered }, () => [150_000, 1_500_020, []]),
+  )
+})
+
+const words = Array.from({ length: 30 }, (_, at) => `word${at} `).join('')
+const thought: Act = acts.reply({ text: words, usage: { input: 10, output: 30_000, reasoning: 29_940 } })
+
+/** Reads until so many characters have come, then leaves. */
+async function readAndLeave(
+  gateway: Gateway,
+  request: InferenceRequest,
+  { characters, ...call }: { characters: number } & Parameters<Gateway['infer']>[1],
+) {
+  const reply = gateway.infer(request, call)
+  const batches = reply.batches()
+  let seen = 0
+  while (seen < characters) {
+    const step = await batches.next()
+    if (step.done) break
+    seen += lengthOf(step.value)
+  }
+  await batches.return?.()
+  return { reply, seen }
+}
+
+const lengthOf = (events: readonly InferenceEvent[]): number =>
+  events.reduce((sum, event) => sum + (event.type === 'delta' && event.delta.kind === 'text' ? event.delta.text.length : 0), 0)
+
+test('leaving after the last word, one event before the end, costs as much as reading to the end', async () => {
+  const { gateway, caller, request, books } = await scene({ acts: [thought, thought], credit: 100_000_000, price: dear })
+  const body = { stream: true, max_output_tokens: 40_000 }
+  await gateway.infer(request(body), { caller }).whole()
+  const { reply, seen } = await readAndLeave(gateway, request(body), { caller, characters: words.length })
+  expect(seen).toBe(words.length)
+  await reply.leave()
+  const { rows, held } = await books()
+  expect(held).toBe(0)
+  expect(rows.map(({ result, outputTokens, cost, estimated }) => [result, outputTokens, cost, estimated])).toEqual([
+    ['abandoned', 30_000, 30_010_000, false],
+    ['ok', 30_000, 30_010_000, false],
+  ])
+})
+
+test('whoever leaves an answer whose end does not come pays for the thoughts of its silence, at the pace that the offer is known for', async () => {
+  const thinking = (then: Act): Act => acts.stall(60_000, then)
+  const content = 30
+  const { gateway, caller, request, books, clock, provider } = await scene({
+    acts: [thinking(thought), thinking(acts.pauseAfter(content, 600_000))],
+    credit: 100_000_000,
+    price: dear,
+  })
+  const body = { stream: true, max_output_tokens: 40_000 }
+  const whole = gateway.infer(request(body), { caller }).whole()
+  await clock.advance(60_000)
+  await whole
+  const leaving = readAndLeave(gateway, request(body), { caller, characters: 20 })
+  await clock.advance(60_000)
+  const { reply } = await leaving
+  expect((await books()).rows).toHaveLength(1)
+  await clock.advance(5_000)
+  await reply.leave()
+  const { rows, held, balance } = await books()
+  expect(held).toBe(0)
+  expect(balance).toBeGreaterThanOrEqual(0)
+  expect(rows[0]).toMatchObject({ result: 'abandoned', estimated: true })
+  // Sixty seconds of silence are worth what they were the last time.
+  expect(rows[0]?.outputTokens).toBeGreaterThan(29_000)
+  expect(rows[0]?.outputTokens).toBeLessThanOrEqual(40_000)
+  expect(provider.calls[1]?.aborted).toBe(true)
+})
+
+/** Never stops, whatever cap it was sent. */
+const endless: Act = async ({ body, signal, tongue }) => {
+  const asked = { model: 'm', includeUsage: true }
+  const { opening } = tongue.tell({ text: 'x' }, asked)
+  return {
+    status: 200,
+    frames: (async function* () {
+      yield opening
+      for (let at = 0; !signal.aborted && at < 100_000; at++) yield [tongue.textFrame(`${body.model} goes on and on. `, asked)]
+    })(),
+  }
+}
+
+const streams: readonly (readonly [string, (gateway: Gateway, caller: Parameters<Gateway['infer']>[1]['caller']) => Promise<unknown>])[] = [
+  [
+    'responses',
+    async (gateway, caller) =>
+      drain(await gateway.responses.create({ model: 'model', input: 'Hi', stream: true, max_output_tokens: 1_000 }, { caller })),
+  ],
+  [
+    'chat',
+    async (gateway, caller) =>
+      drain(
+        await gateway.chat.completions.create(
+          { model: 'model', messages: [{ role: 'user', content: 'Hi' }], stream: true, max_completion_tokens: 1_000 },
+          { caller },
+        ),
+      ),
+  ],
+  [
+    'messages',
+    async (gateway, caller) =>
+      drain(
+        await gateway.messages.create(
+          { model: 'model', messages: [{ role: 'user', content: 'Hi' }], stream: true, max_tokens: 1_000 },
+          { caller },
+        ),
+      ),
+  ],
+]
+
+async function drain(events: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of events);
+}
+
+test.each(streams)('an answer that outgrows what can be paid ends there, in the language of %s', async (_, ask) => {
+  const { gateway, caller, books, provider } = await scene({ acts: [endless], credit: 1_050_000, price: dear })
+  expect(await ended(ask(gateway, caller))).toBe('insufficient_credits')
+  const { balance, held, lowest, rows } = await books()
+  expect([held, lowest >= 0]).toEqual([0, true])
+  expect(rows).toMatchObject([{ result: 'error', code: 'insufficient_credits' }])
+  expect(rows[0]?.cost).toBeGreaterThan(900_000)
+  expect(rows[0]?.cost).toBe(1_050_000 - balance)
+  expect(provider.calls[0]?.aborted).toBe(true)
+})
+
+test('an answer that outgrows what was set aside goes on while there is credit, up to its cap', async () => {
+  const { gateway, caller, request, books } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
+  const { outcome } = await gateway.infer(request({ stream: true, max_output_tokens: 1_000 }), { caller }).whole()
+  expect(outcome).toMatchObject({ status: 'incomplete', reason: 'max_output_tokens' })
+  const { rows, held } = await books()
+  expect(held).toBe(0)
+  expect(rows).toMatchObject([{ result: 'incomplete' }])
+  expect(rows[0]?.cost).toBeGreaterThan(1_050_000)
+})
+
+test('an answer that outgrows a budget ends there, and the budget is not passed', async () => {
+  const { gateway, caller, request, storage } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
+  const home = gateway.workspaces(caller.workspaceId)
+  const { id } = await home.budgets.create({ name: 'small', period: 'total', limitUsd: 1.05, enforce: true })
+  const failed = await ended(gateway.infer(request({ stream: true, max_output_tokens: 1_000 }), { caller }).whole())
+  expect(failed).toBe('budget_exceeded')
+  const { balance, held } = await storage.ledger.balance(`budget:${id}`)
+  expect(held).toBe(0)
+  expect(balance).toBeGreaterThanOrEqual(-1_050_000)
+  expect(balance).toBeLessThan(-900_000)
+})
+
+test('an answer that goes on after its client has left is hung up on, and the slot stays taken until then', async () => {
+  const { gateway, caller, request, books, storage, provider } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
+  const probe = () => storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, 0)
+  const { reply, seen } = await readAndLeave(gateway, request({ stream: true, max_output_tokens: 10_000 }), { caller, characters: 100 })
+  expect(await probe()).toBe(false)
+  await reply.leave()
+  expect(await probe()).toBe(true)
+  expect(provider.calls[0]?.aborted).toBe(true)
+  const { rows } = await books()
+  expect(rows).toMatchObject([{ result: 'abandoned', estimated: true, outputTokens: Math.ceil(seen / 4) }])
+})
+
+const sentTo = (provider: ScriptedProvider): unknown => provider.calls[0]?.body.max_output_tokens
+
+const caps: readonly { readonly what: string; readonly offer?: JsonObject; readonly body?: JsonObject; readonly cap: number }[] = [
+  { what: 'the usual cap', cap: 16_384 },
+  { what: 'what the offer can write', offer: { max_output_tokens: 4_000 }, cap: 4_000 },
+  { what: 'what is left of a window', offer: { context_window: 8_000 }, body: { input: 'word '.repeat(3_000) }, cap: 8_000 - 5_637 },
+  { what: 'twice as much where much thinking is asked for', body: { reasoning: { effort: 'high' } }, cap: 32_768 },
+  { what: 'the cap that the caller named', body: { max_output_tokens: 77 }, cap: 77 },
+]
+
+test.each(caps)('a request of a prepaid workspace is sent $what', async ({ offer = {}, body, cap }) => {
+  const { gateway, caller, request, provider } = await scene({ credit: 1e12, dialect: responsesProvider, offer })
+  await gateway.infer(request(body), { caller }).whole()
+  expect(sentTo(provider)).toBe(cap)
+})
+
+test('a request that no money bounds goes out without a cap, as its caller wrote it', async () => {
+  const { gateway, provider } = await scene({ credit: 0, dialect: responsesProvider })
+  const { id } = await gateway.workspaces.create({ name: 'Postpaid', billing: 'postpaid' })
+  const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'k' })
+  await gateway.responses.create({ model: 'model', input: 'Hi' }, { apiKey: secret })
+  expect(sentTo(provider)).toBeUndefined()
+})
+
+test('what would be sent is what the plan was made by', async () => {
+  const { gateway, caller, request } = await scene({ credit: 1e12, offer: { max_output_tokens: 100 } })
+  const { fidelity } = await gateway.plan(request(), caller)
+  expect(fidelity[0]?.features.filter(({ fate }) => fate === 'dropped')).toEqual([])
+})
