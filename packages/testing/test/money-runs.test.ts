@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { faultsIn, play, runs } from './money-runs.ts'
+
+// `pnpm fuzz:money` plays ten thousand.
+
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-runs-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+test.each<[string, () => Storage, number]>([
+  ['memory', () => memoryStorage(), 150],
+  ['SQLite', () => sqliteStorage(join(folder, `${++files}.db`)), 50],
+])(
+  'over %s lying providers, endless streams and clients that leave take no balance below zero, and each request is one row',
+  async (_, open, numRuns) => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(runs, async run => {
+        const played = await play(run, open())
+        for (const outcome of played.outcomes) seen.add(outcome)
+        expect(await faultsIn(played)).toEqual([])
+        await played.storage.close()
+      }),
+      { numRuns },
+    )
+    // The runs go where they are meant to.
+    expect([...seen]).toEqual(expect.arrayContaining(['ok', 'left', 'insufficient_credits', 'budget_exceeded', 'provider_error']))
+  },
+  240_000,
+)

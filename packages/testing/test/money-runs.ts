@@ -1,0 +1,258 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Caller, createGateway, type Gateway } from '@signalbox/core'
+import { chatProvider } from '@signalbox/core/dialects'
+import type { InferenceEvent } from '@signalbox/core/protocol'
+import type { Storage } from '@signalbox/storage'
+import fc from 'fast-check'
+import { type Act, acts, type FakeClock, fakeClock, type ScriptedProvider, type Stage, scriptedProvider } from '../src/index.ts'
+
+// Random lives of a gateway whose providers lie about usage, whose streams end in every way or not at all, and whose clients
+// leave when they like; and what must be true of its books whatever happened. New moves go into `moves` and `play`.
+
+/** What a provider claims for an answer of so many words. */
+const claims = {
+  honest: words => ({ input: 12, output: words }),
+  hidden: words => ({ input: 12, output: words * 101, reasoning: words * 100 }),
+  huge: () => ({ input: 9_900_000, output: 9_900_000 }),
+  vast: () => ({ input: 1e15, output: 1e15 }),
+  infinite: () => ({ input: Number.POSITIVE_INFINITY, output: Number.NaN }),
+  negative: () => ({ input: -1_000_000, output: -5 }),
+  text: () => ({ input: 'many' as unknown as number, output: '99999999' as unknown as number }),
+  cached: () => ({ input: 5, output: 5, cached: 1_000_000 }),
+  missing: () => 'none' as const,
+} satisfies Record<string, (words: number) => { input: number; output: number; cached?: number; reasoning?: number } | 'none'>
+
+type Claim = keyof typeof claims
+
+/** How an answer comes, and ends. */
+const forms = {
+  right: () => acts.reply(),
+  late: () => acts.stall(30_000),
+  endless: () => endless,
+  broken: (count: number) => acts.breakAfter(count),
+  cut: (count: number) => acts.endAfter(count),
+  silent: (count: number) => acts.pauseAfter(count, 3_000_000),
+  paused: (count: number) => acts.pauseAfter(count, 3_000),
+  failing: (count: number) => acts.errorAfter(count),
+  refusing: () => acts.status(500),
+  never: () => acts.never(),
+} satisfies Record<string, (count: number) => Act>
+
+type Form = keyof typeof forms
+
+const endless: Act = async ({ signal, tongue, told }) => ({
+  status: 200,
+  frames: (async function* () {
+    yield told.opening
+    const more = [tongue.textFrame('on and on '.repeat(100), { model: 'm', includeUsage: true })]
+    for (let at = 0; !signal.aborted && at < 1_000; at++) yield more
+  })(),
+})
+
+interface Ask {
+  readonly move: 'ask'
+  readonly stream: boolean
+  readonly cap: number | undefined
+  readonly input: string
+  readonly words: number
+  readonly claim: Claim
+  readonly form: Form
+  /** Content events before the form does what it does. */
+  readonly count: number
+  /** Characters that the client reads before it leaves. Absent: it reads to the end. */
+  readonly reads: number | undefined
+  readonly fallbacks: boolean
+}
+
+type Move = Ask | { readonly move: 'wait'; readonly milliseconds: number } | { readonly move: 'credit'; readonly amount: number }
+
+export interface Run {
+  readonly credit: number
+  /** Microdollars. Absent: there is none. */
+  readonly budget: number | undefined
+  readonly outputPrice: number
+  readonly moves: readonly Move[]
+}
+
+const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
+
+const asks: fc.Arbitrary<Ask> = fc.record({
+  move: fc.constant('ask'),
+  stream: fc.boolean(),
+  cap: some(fc.integer({ min: 16, max: 3_000 })),
+  input: fc.constantFrom('Hi', '好'.repeat(300), 'x1Y2'.repeat(200), '😀'.repeat(50)),
+  words: fc.integer({ min: 1, max: 60 }),
+  claim: fc.constantFrom(...(Object.keys(claims) as Claim[])),
+  form: fc.constantFrom('right', 'right', ...(Object.keys(forms) as Form[])),
+  count: fc.integer({ min: 0, max: 20 }),
+  reads: some(fc.integer({ min: 1, max: 400 })),
+  fallbacks: fc.boolean(),
+})
+
+const moves: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 6, arbitrary: asks },
+  { weight: 2, arbitrary: fc.record({ move: fc.constant('wait'), milliseconds: fc.integer({ min: 1, max: 40_000 }) }) },
+  { weight: 1, arbitrary: fc.record({ move: fc.constant('credit'), amount: fc.integer({ min: 1, max: 5_000_000 }) }) },
+)
+
+export const runs: fc.Arbitrary<Run> = fc.record({
+  credit: fc.integer({ min: 1, max: 20_000_000 }),
+  budget: some(fc.integer({ min: 1, max: 10_000_000 })),
+  outputPrice: fc.constantFrom(2_000_000, 1_000_000_000),
+  moves: fc.array(moves, { minLength: 1, maxLength: 14 }),
+})
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+export interface Played {
+  readonly clock: FakeClock
+  readonly storage: Storage
+  readonly keyId: string
+  readonly budgetId: string | undefined
+  readonly topUps: number
+  /** Of each request its code, or `ok`, or `left`. */
+  readonly outcomes: readonly string[]
+}
+
+/** Plays a run to its end. The storage stays open. */
+export async function play(run: Run, storage: Storage): Promise<Played> {
+  const clock = fakeClock()
+  const providers = ['one', 'two'].map(id => scriptedProvider({ id, dialect: chatProvider, clock }))
+  const price = { input: 1_000_000, output: run.outputPrice }
+  const models = [
+    {
+      id: 'model',
+      offers: providers.map(({ id }) => ({ provider: id, provider_model_id: 'm', dialect: 'chat', price, context_window: 200_000 })),
+    },
+  ]
+  const limits = { inferenceRpm: 1e6, concurrentRequests: 1_000 }
+  const timeouts = { firstByteMs: 20_000, wholeMs: 40_000, idleMs: 20_000, deadlineMs: 90_000 }
+  // The storage is the caller's: it looks into it when all is over.
+  const kept = { ...storage, close: async () => {} }
+  const gateway = createGateway({ providers, models, storage: kept, clock, limits, timeouts, logger: quiet, strategy: 'order', seed: 1 })
+  await gateway.workspaces.create({ id: 'w', name: 'W', billing: 'prepaid' })
+  const home = gateway.workspaces('w')
+  await home.billing.credit({ reference: 'start', amount: run.credit })
+  const { secret, id: keyId } = await home.apiKeys.create({ name: 'k', scopes: '*' })
+  const caller = await gateway.authenticate(secret)
+  const limitUsd = run.budget === undefined ? undefined : run.budget / 1_000_000
+  const budget = limitUsd === undefined ? undefined : await home.budgets.create({ name: 'b', period: 'total', limitUsd, enforce: true })
+  const answers: Promise<string>[] = []
+  let topUps = run.credit
+  for (const [at, move] of run.moves.entries()) {
+    if (move.move === 'ask') answers.push(ask(gateway, caller, { move, providers }))
+    else if (move.move === 'wait') await clock.advance(move.milliseconds)
+    else {
+      topUps += move.amount
+      await home.billing.credit({ reference: `more ${at}`, amount: move.amount })
+    }
+  }
+  const outcomes = await inTime(clock, Promise.all(answers), 'The requests are not over.')
+  // Answers that were left are read on for some seconds.
+  await clock.advance(10_000)
+  await inTime(clock, gateway.close(), 'The gateway does not close.')
+  return { clock, storage, keyId, budgetId: budget?.id, topUps, outcomes }
+}
+
+/** Lets time pass until it is done: five minutes of the clock, and some seconds of this machine, whose ciphers have threads of their own. */
+async function inTime<T>(clock: FakeClock, work: Promise<T>, otherwise: string): Promise<T> {
+  let isOpen = true
+  const done = work.finally(() => {
+    isOpen = false
+  })
+  for (let turn = 0; isOpen && turn < 60; turn++) await clock.advance(5_000)
+  for (let turn = 0; isOpen && turn < 1_000; turn++) {
+    await setTimeout(5)
+    await clock.advance(1_000)
+  }
+  if (isOpen) throw new Error(otherwise)
+  return done
+}
+
+interface Asking {
+  readonly move: Ask
+  readonly providers: readonly ScriptedProvider[]
+}
+
+async function ask(gateway: Gateway, caller: Caller, { move, providers }: Asking): Promise<string> {
+  for (const provider of providers) provider.play(actOf(move))
+  const request = gateway.dialects.responses?.decodeRequest(
+    {
+      model: 'model',
+      input: move.input,
+      stream: move.stream,
+      gateway: { routing: { allow_fallbacks: move.fallbacks } },
+      ...(move.cap !== undefined && { max_output_tokens: move.cap }),
+    },
+    () => undefined,
+  )
+  if (!request) throw new Error('The gateway speaks responses.')
+  try {
+    const reply = gateway.infer(request, { caller })
+    if (!move.stream || move.reads === undefined) {
+      await reply.whole()
+      return 'ok'
+    }
+    const batches = reply.batches()
+    let seen = 0
+    while (seen < move.reads) {
+      const step = await batches.next()
+      if (step.done) return 'ok'
+      for (const event of step.value) seen += charactersOf(event)
+    }
+    await batches.return?.()
+    return 'left'
+  } catch (error) {
+    return (error as { readonly code?: string }).code ?? String(error)
+  }
+}
+
+const charactersOf = (event: InferenceEvent): number =>
+  event.type === 'delta' && event.delta.kind === 'text' ? event.delta.text.length : 0
+
+/** The form, with an answer of so many words and that claim. */
+const actOf =
+  ({ words, claim, form, count }: Ask): Act =>
+  (stage: Stage) => {
+    const speech = { text: 'word '.repeat(words), usage: claims[claim](words) }
+    const told = stage.tongue.tell(speech, { model: 'm', includeUsage: true })
+    return forms[form](count)({ ...stage, told })
+  }
+
+/** What is not as it must be, in words; nothing where all is well. */
+export async function faultsIn({ clock, storage, keyId, budgetId, topUps, outcomes }: Played): Promise<readonly string[]> {
+  const faults: string[] = []
+  const must = (holds: boolean, words: string): void => void (holds || faults.push(words))
+  const { ledger, usage, counters } = storage
+  const rows = await usage.list({ workspaceId: 'w', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10_000 })
+  const spent = rows.reduce((sum, { cost }) => sum + cost, 0)
+  const entries = await ledger.entries('credit:w', { limit: 10_000 })
+  const { balance, held } = await ledger.balance('credit:w')
+  must(
+    entries.every(({ balanceAfter }) => balanceAfter >= 0),
+    `The credit fell to ${Math.min(...entries.map(({ balanceAfter }) => balanceAfter))}.`,
+  )
+  must(entries.reduce((sum, { amount }) => sum + amount, 0) === balance, 'The entries of the credit are not its balance.')
+  must(topUps - spent === balance, `The rows cost ${spent}, and ${topUps - balance} was paid.`)
+  must(held === 0, `${held} is still held.`)
+  must((await ledger.holds({ limit: 10 })).length === 0, 'Holds are left.')
+  if (budgetId !== undefined) {
+    const used = await ledger.balance(`budget:${budgetId}`)
+    must(used.balance === -spent, `The budget was charged ${-used.balance} for ${spent}.`)
+    must(used.held === 0, `${used.held} of the budget is still held.`)
+  }
+  must(new Set(rows.map(({ id }) => id)).size === rows.length, 'Two rows have one id.')
+  const refused = outcomes.filter(outcome => outcome === 'insufficient_credits' || outcome === 'budget_exceeded').length
+  must(
+    rows.length <= outcomes.length && rows.length >= outcomes.length - refused,
+    `${rows.length} rows for ${outcomes.length} requests, ${refused} refused.`,
+  )
+  must(
+    rows.every(({ cost, inputTokens, outputTokens }) =>
+      [cost, inputTokens, outputTokens].every(each => Number.isSafeInteger(each) && each >= 0),
+    ),
+    'A row has figures that cannot be.',
+  )
+  must(await counters.enter({ key: `slots:${keyId}`, slot: 'later', limit: 1, ttlMs: 1 }, clock.now()), 'A slot is taken.')
+  return faults
+}
