@@ -97,7 +97,8 @@ async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visi
 }
 
 async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
-  const query = readQuery(row.query, visit.request.query)
+  // SDKs, proxies and frameworks add parameters of their own to calls of models, and no provider minds.
+  const query = readQuery(row.query, visit.request.query, row.rate === 'inference')
   if (row.body === undefined) return { query, body: {}, text: '' }
   const text = await readBody(visit)
   const body = parseBody(text)

@@ -60,7 +60,11 @@ export function createMatcher(routes: readonly Route[], basePath: string): Match
   const find = createFinder(routes, basePath)
   return (method, path) => {
     const found = find(path)
-    if (found === undefined) throw unknownPath(path.startsWith(basePath) ? path.slice(basePath.length) : path)
+    if (found === undefined) {
+      const prefix = basePath === '' ? prefixOf(path, find) : undefined
+      if (prefix !== undefined) throw misplaced(path, prefix)
+      throw unknownPath(path.startsWith(basePath) ? path.slice(basePath.length) : path)
+    }
     return choose(found.place, method, found.params)
   }
 }
@@ -103,6 +107,23 @@ function decode(value: string): string | undefined {
     return undefined
   }
 }
+
+/** What stands before a path that would be ours without it; only the first few slashes are tried. */
+function prefixOf(path: string, find: Finder): string | undefined {
+  if (path.startsWith('/v1/')) return undefined
+  let at = 0
+  for (let tries = 0; tries < 8; tries++) {
+    at = path.indexOf('/', at + 1)
+    if (at === -1) return undefined
+    if (find(path.slice(at)) !== undefined) return /^(\/[\w.~-]+)+$/.test(path.slice(0, at)) ? path.slice(0, at) : undefined
+  }
+  return undefined
+}
+
+const misplaced = (path: string, prefix: string): GatewayError =>
+  new GatewayError('resource_not_found', {
+    message: `There is nothing at "${shown(path)}". If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`,
+  })
 
 function unknownPath(path: string): GatewayError {
   if (path === '/v1/v1' || path.startsWith('/v1/v1/')) {

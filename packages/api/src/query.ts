@@ -16,12 +16,20 @@ export interface QueryParameter {
 
 export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls; not looked at.' }
 
-/** The known parameters of a query. No list of known ones: everything is let pass unseen, as probes add their own. */
-export function readQuery(known: readonly QueryParameter[] | undefined, query: string): Readonly<Record<string, string>> {
+/**
+ * The known parameters of a query. No list of known ones: everything is let pass unseen, as probes add their own.
+ * `ignoresOthers`: so are those that are not on the list.
+ */
+export function readQuery(
+  known: readonly QueryParameter[] | undefined,
+  query: string,
+  ignoresOthers = false,
+): Readonly<Record<string, string>> {
   if (query === '' || known === undefined) return {}
   const found: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(query)) {
     const parameter = known.find(one => one.name === name)
+    if (parameter === undefined && ignoresOthers) continue
     if (parameter === undefined) {
       throw new GatewayError('unknown_parameter', {
         message: `There is no query parameter "${name.slice(0, 100)}" here.`,

@@ -65,7 +65,7 @@ interface RouteFacts {
   readonly idHeader?: 'request-id'
   /** Name of an inference endpoint in `supported_endpoints`. */
   readonly endpoint?: string
-  /** The query parameters that it knows; others are refused. Absent: none is looked at. */
+  /** The query parameters that it knows; others are refused, but for calls of models, which ignore them. Absent: none is looked at. */
   readonly query?: readonly QueryParameter[]
   /** Schema of the JSON body, where it takes one. */
   readonly body?: SchemaName

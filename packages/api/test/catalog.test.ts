@@ -133,7 +133,12 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
       for (const method of ['GET', 'HEAD']) {
         const reply = await ask(api, `${method} ${path}`, { headers: { ...headers, 'if-none-match': names }, query })
         expect([names, reply.status, reply.body]).toEqual([names, 304, ''])
-        expect(reply.headers).toEqual({ etag, 'cache-control': keeping, 'x-request-id': expect.any(String) })
+        expect(reply.headers).toEqual({
+          etag,
+          'cache-control': keeping,
+          'x-request-id': expect.any(String),
+          'x-content-type-options': 'nosniff',
+        })
       }
     }
     for (const names of ['"other"', etag.slice(1, -1), `${etag.slice(0, -1)}x"`, '', '"*"']) {

@@ -52,6 +52,7 @@ import { keepReadiness } from './runtime/readiness.ts'
 import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
+import { keepSetup } from './setup.ts'
 
 export interface Gateway extends Endpoints {
   readonly operator: string
@@ -178,10 +179,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const register = makeRegistrar({ storage, records, anchors, terms, checkBounds: boundsCheckOf(records), clock, ids })
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, register, terms, clock, logger, onReload, pending: engine.pending })
-  const { providers } = planning
   const lasting = options.sealingKey !== undefined
-  const byok = keepByok({ vault, records, register, providers, tiersOf, lasting, transport, clock, logger })
+  const byok = keepByok({ vault, records, register, providers: planning.providers, tiersOf, lasting, transport, clock, logger })
   let closing = false
+  const setUp = keepSetup({ setup: options.setup, workspaces: () => house.workspaces, clock, logger })
   const storageProblems = keepReadiness({ ping: () => storage.ping(), clock, logger })
 
   const house: Omit<Gateway, keyof Endpoints> = {
@@ -214,7 +215,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       reloads,
     }),
     resealCredentials: byok.reseal,
-    authenticate: authenticator.authenticate,
+    authenticate: secret => setUp()?.then(() => authenticator.authenticate(secret)) ?? authenticator.authenticate(secret),
     identity: caller => identityOf({ storage, terms, limits, clock }, caller),
     async countManagement({ keyId }, kind) {
       const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm

@@ -12,6 +12,7 @@ import type { InferenceRequest } from './protocol/request.ts'
 import { strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 import { keyBytes } from './runtime/seal.ts'
+import type { Setup } from './setup.ts'
 
 export interface GatewayOptions {
   /** Whom we can call. Order is the tie-breaker between equals. */
@@ -74,6 +75,13 @@ export interface GatewayOptions {
   readonly sealingKey?: Uint8Array
   /** Keys of before: what they sealed still opens. `gateway.resealCredentials()` makes them superfluous for provider keys. */
   readonly previousSealingKeys?: readonly Uint8Array[]
+  /**
+   * Makes workspaces, keys and credit before the first request, where a runtime forbids that while a module is loaded (Workers).
+   * It runs once in each process, and again where it failed; so it names what it makes, and what is there stays as it is.
+   *
+   * @example async setup({ workspaces }) { await workspaces.create({ id: 'app', name: 'My app' }) }
+   */
+  readonly setup?: Setup
   readonly clock?: Clock
   readonly ids?: Ids
   readonly logger?: Logger

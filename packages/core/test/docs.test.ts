@@ -18,7 +18,7 @@ Written from \`packages/core/src/errors/codes.ts\` and \`execution/verdict.ts\`;
 \`\`\`
 
 \`message\` says what happened, to what, and what to do; \`param\` is the path of the field at fault, or null; \`suggestion\` is there
-where something close exists. Every answer has \`X-Request-ID\`; a 429 also has \`Retry-After\` (1 or more) and
+where something close exists. Every answer has \`X-Request-ID\`; a 429 also has \`Retry-After\` (1 or more; none, and \`X-Should-Retry: false\`, where the same request can never pass) and
 \`X-Rate-Limit-Source\`, \`routing\` for our own limits and \`provider\` for a provider's. Where a provider failed,
 \`provider\` names it; where several were asked, \`attempts\` lists each with the kind of its failure and its status.
 

@@ -18,6 +18,8 @@ interface Circumstances {
   readonly context?: FetchContext | undefined
   /** What a path stands for. Default: itself. */
   readonly place?: (path: string) => string
+  /** What of a query is the client's. Default: all. */
+  readonly ownQuery?: (query: string) => string
 }
 
 /** Request → Response, with plain values in between. */
@@ -27,8 +29,8 @@ export function answering(
 ): (request: Request, circumstances?: Circumstances) => Promise<Response> {
   const api = createApi(gateway, options)
   const pace: Pace = { clock: gateway.clock, ...limitsOf(options) }
-  return async (request, { context, place } = {}) => {
-    const exchange = exchangeOf(request, pace, { place, ip: options?.ip?.(request) })
+  return async (request, { context, ...seen } = {}) => {
+    const exchange = exchangeOf(request, pace, { ...seen, ip: options?.ip?.(request) })
     const reply = await api(exchange.request, context && { waitUntil: work => context.waitUntil(work) })
     return responseOf(reply, exchange, pace)
   }

@@ -1,5 +1,7 @@
+import { pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { answering, type FetchContext, type FetchOptions, orLeft } from './answering.ts'
+import { belowMount, ownQuery, paramsOf } from './mount.ts'
 
 export type { ApiOptions, ClientLimits, RequestLine } from '@signalbox/api'
 export type { FetchContext, FetchOptions } from './answering.ts'
@@ -7,7 +9,7 @@ export { type GatewayFetch, type GatewayFetchOptions, gatewayFetch, withFetch } 
 
 /**
  * The second argument is what a server hands its handler (`{ waitUntil }`, or anything), or the init of a `fetch` call;
- * the third is the context of Workers.
+ * the third is the context of Workers. In a catch-all route of Next.js the `params` tell where it is mounted.
  */
 export type FetchHandler = (input: Request | string | URL, second?: unknown, third?: unknown) => Promise<Response>
 
@@ -19,10 +21,18 @@ export type FetchHandler = (input: Request | string | URL, second?: unknown, thi
  */
 export function createFetchHandler(gateway: Gateway, options?: FetchOptions): FetchHandler {
   const answer = answering(gateway, options)
+  const ours = pathTest(options)
+  const isPlaced = options?.basePath !== undefined
   return async (input, second, third) => {
     const asFetch = typeof input === 'string' || input instanceof URL
     const request = asFetch ? new Request(input, isInit(second) ? second : undefined) : isInit(second) ? new Request(input, second) : input
-    const response = answer(request, { context: contextOf(second) ?? contextOf(third) })
+    const given = paramsOf(second)
+    const params = given && (await given)
+    const response = answer(request, {
+      context: contextOf(second) ?? contextOf(third),
+      ...(params && { ownQuery: query => ownQuery(query, params) }),
+      ...(params && !isPlaced && { place: path => belowMount(path, params, ours) }),
+    })
     return asFetch ? orLeft(response, request.signal) : response
   }
 }

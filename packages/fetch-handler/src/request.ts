@@ -12,11 +12,12 @@ export interface Exchange {
 
 interface Whence {
   readonly place?: ((path: string) => string) | undefined
+  readonly ownQuery?: ((query: string) => string) | undefined
   readonly ip?: string | undefined
 }
 
-/** Request → plain values. `place`: what its path stands for. `ip`: who sent it. */
-export function exchangeOf(request: Request, pace: Pace, { place = path => path, ip }: Whence): Exchange {
+/** Request → plain values. `place`: what its path stands for. `ownQuery`: what of its query is the client's. `ip`: who sent it. */
+export function exchangeOf(request: Request, pace: Pace, { place = path => path, ownQuery = own => own, ip }: Whence): Exchange {
   const { path, query } = locate(request.url)
   const leaving = new AbortController()
   const { signal } = request
@@ -28,7 +29,7 @@ export function exchangeOf(request: Request, pace: Pace, { place = path => path,
       method: request.method,
       path: place(path),
       ...(ip !== undefined && { ip }),
-      query,
+      query: ownQuery(query),
       header: name => request.headers.get(name) ?? undefined,
       arrived: () => request.body === null,
       text: (limit, heard) => readText(request, { limit, pace, heard }),

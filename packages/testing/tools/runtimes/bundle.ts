@@ -15,13 +15,22 @@ const built = ['core', 'api', 'fetch-handler', 'storage', 'storage-memory', 'sto
  * can break: its platform, its target, what stays outside.
  */
 export async function bundleInto(folder: string): Promise<void> {
-  const tsup = join(dirname(createRequire(import.meta.url).resolve('tsup')), 'cli-default.js')
-  await Promise.all(
-    built.map(name =>
-      promisify(execFile)(process.execPath, [tsup, '--no-dts', '--silent', '--out-dir', join(folder, name)], { cwd: join(packages, name) }),
-    ),
-  )
-  const options = {
+  await buildInto(folder)
+  await build({ ...optionsFor(folder), entryPoints: [entry('memory'), entry('sqlite')], platform: 'neutral', external: ['node:*'] })
+  await build({ ...optionsFor(folder), ...forWorkers, entryPoints: [entry('worker')] })
+}
+
+/** One text of code → `<name>.mjs` in the folder, over the packages that were built into it before. */
+export async function bundleText(folder: string, name: string, { code, ...over }: { readonly code: string } & BuildOptions): Promise<void> {
+  const stdin = { contents: code, resolveDir: import.meta.dirname, loader: 'ts' as const, sourcefile: `${name}.ts` }
+  await build({ ...optionsFor(folder), platform: 'neutral', external: ['node:*'], entryNames: name, ...over, stdin })
+}
+
+/** As the tools of Workers bundle: nothing may be left that only Node has. */
+export const forWorkers = { platform: 'browser', conditions: ['workerd', 'worker', 'browser'], external: [] } satisfies BuildOptions
+
+const optionsFor = (folder: string) =>
+  ({
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -29,10 +38,15 @@ export async function bundleInto(folder: string): Promise<void> {
     mainFields: ['module', 'main'],
     target: 'es2023',
     plugins: [asPublished(folder)],
-  } satisfies BuildOptions
-  await build({ ...options, entryPoints: [entry('memory'), entry('sqlite')], platform: 'neutral', external: ['node:*'] })
-  // As the tools of Workers bundle: nothing may be left that only Node has.
-  await build({ ...options, entryPoints: [entry('worker')], platform: 'browser', conditions: ['workerd', 'worker', 'browser'] })
+  }) satisfies BuildOptions
+
+export async function buildInto(folder: string): Promise<void> {
+  const tsup = join(dirname(createRequire(import.meta.url).resolve('tsup')), 'cli-default.js')
+  await Promise.all(
+    built.map(name =>
+      promisify(execFile)(process.execPath, [tsup, '--no-dts', '--silent', '--out-dir', join(folder, name)], { cwd: join(packages, name) }),
+    ),
+  )
 }
 
 const entry = (name: string): string => join(import.meta.dirname, `${name}.ts`)

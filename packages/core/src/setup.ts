@@ -1,0 +1,64 @@
+import pTimeout from 'p-timeout'
+import { GatewayError } from './errors/gateway-error.ts'
+import type { Workspaces } from './management/workspaces.ts'
+import type { Clock, Logger } from './runtime/ports.ts'
+import { timersOf } from './runtime/timers.ts'
+
+/** Makes what a gateway needs: workspaces, keys, credit. It may run more than once, so it makes things under names of its own. */
+export type Setup = (gateway: { readonly workspaces: Workspaces }) => unknown
+
+export interface SetupPorts {
+  readonly setup: Setup | undefined
+  readonly workspaces: () => Workspaces
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const patienceMs = 10_000
+/** After a failure nobody tries again for so long. */
+const restMs = 1_000
+
+/**
+ * Before the first request: runs `setup`, once for all who come meanwhile, and again before a later request where it failed.
+ * Undefined: there is nothing to wait for (any more).
+ */
+export function keepSetup({ setup, workspaces, clock, logger }: SetupPorts): () => Promise<void> | undefined {
+  let isDone = setup === undefined
+  let running: { readonly ended: Promise<void>; failedAt?: number } | undefined
+
+  const begin = (): Promise<void> => {
+    const run: NonNullable<typeof running> = {
+      ended: pTimeout(
+        Promise.resolve().then(() => setup?.({ workspaces: workspaces() })),
+        {
+          milliseconds: patienceMs,
+          customTimers: timersOf(clock),
+        },
+      ).then(
+        () => {
+          isDone = true
+          running = undefined
+        },
+        (error: unknown) => {
+          run.failedAt = clock.monotonic()
+          logger.error({ error: String(error) }, '`setup` failed; it is run again before a later request.')
+          throw notSetUp(error)
+        },
+      ),
+    }
+    running = run
+    return run.ended
+  }
+  return () => {
+    if (isDone) return undefined
+    const isOver = running?.failedAt !== undefined && clock.monotonic() - running.failedAt >= restMs
+    return running && !isOver ? running.ended : begin()
+  }
+}
+
+const notSetUp = (cause: unknown): GatewayError =>
+  new GatewayError('service_unavailable', {
+    message: 'The gateway could not be set up. Its log says why.',
+    retryAfterMs: restMs,
+    cause,
+  })
