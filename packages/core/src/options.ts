@@ -69,7 +69,7 @@ export interface GatewayOptions {
   readonly media?: MediaReader
   /**
    * 32 random bytes, the same in every process that serves the same callers. They seal the reasoning state that callers carry
-   * from one request to the next, and the provider keys that workspaces bring. Default: a key of this process alone, and what it
+   * from one request to the next and the provider keys that workspaces bring, and sign the end of audit chains. Default: a key of this process alone, and what it
    * sealed ends with it; then no workspace can bring keys.
    */
   readonly sealingKey?: Uint8Array
