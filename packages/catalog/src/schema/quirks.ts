@@ -14,6 +14,7 @@ export const quirks = section({
   no_stream_options: flag().exactOptional(),
   no_json_schema: flag().exactOptional(),
   call_id_length: whole(1).exactOptional(),
+  prompt_cache_ms: whole(1).exactOptional(),
   sealed_reasoning: flag().exactOptional(),
   priority_tier: name().exactOptional(),
   thinking: list(oneOf(['adaptive', 'level', 'budget', 'toggle'])).exactOptional(),

@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import { tuning } from './constants.ts'
 import { leastCached } from './cost.ts'
 import { blend, makeAverage } from './speed.ts'
+
+const { maxTurns, decay } = tuning.conversations
 
 // Who has read the beginning of a conversation: its provider may still have it in a cache, where it costs a tenth.
 
@@ -29,26 +32,24 @@ export interface Affinity {
 const mostKeys = 50_000
 /** Of those that read a conversation, the last few. */
 const mostReaders = 3
-const mostTurns = 12
 /** What is believed of conversations before any was seen, and how long that counts. */
-const usual = { first: 10, all: 30, growth: 400 }
-const keep = 0.9995
+const { priorOpenings, priorRequests, priorGrowth, growthWeight } = tuning.conversations
 const mostGrowth = 20_000
 const none: readonly Warm[] = []
 
 export function makeAffinity(): Affinity {
   const readers = new LRUCache<string, readonly Warm[]>({ max: mostKeys })
-  let { first, all } = usual
-  const growth = makeAverage(usual.growth)
+  let [first, all] = [priorOpenings, priorRequests]
+  const growth = makeAverage(priorGrowth)
   return {
     of: key => readers.get(key) ?? none,
     has: key => readers.has(key),
     turn(key, inputTokens) {
       const known = readers.get(key)
-      first = first * keep + (known ? 0 : 1)
-      all = all * keep + 1
+      first = first * decay + (known ? 0 : 1)
+      all = all * decay + 1
       const [last] = known ?? none
-      if (last && inputTokens > last.tokens) blend(growth, Math.min(inputTokens - last.tokens, mostGrowth), 0.005)
+      if (last && inputTokens > last.tokens) blend(growth, Math.min(inputTokens - last.tokens, mostGrowth), growthWeight)
       if (!known) readers.set(key, none)
     },
     read(key, warm) {
@@ -57,6 +58,6 @@ export function makeAffinity(): Affinity {
       readers.set(key, [warm, ...others].slice(0, mostReaders))
     },
     growth: () => growth.value,
-    turns: () => Math.min(mostTurns, Math.max(1, all / Math.max(1, first))),
+    turns: () => Math.min(maxTurns, Math.max(1, all / Math.max(1, first))),
   }
 }

@@ -1,5 +1,6 @@
 import { type Breaker, makeBreaker } from './breaker.ts'
 import { type Capacity, makeCapacity } from './capacity.ts'
+import { tuning } from './constants.ts'
 import type { Fees } from './cost.ts'
 import { type Counts, makeCounts } from './counts.ts'
 import { type Latency, makeLatency } from './latency.ts'
@@ -67,11 +68,13 @@ export interface Underway extends Attempt {
   over: boolean
 }
 
-/** ln of 600 ms and of 60 tokens a second: of an offer that nobody has seen and that has no peers. */
-export const usualLevel = Math.log(600)
+const { priorSpeed, priorLostMs, priorHung, priorHungMass, priorWarmth, priorWarmthMass } = tuning.averages
+
+/** ln of the prior milliseconds and tokens a second: of an offer that nobody has seen and that has no peers. */
+export const usualLevel = Math.log(tuning.latency.priorMs)
 /** Milliseconds that a failure takes, where none was seen. */
-export const usualLostMs = 400
-export const usualSpeed = Math.log(60)
+export const usualLostMs = priorLostMs
+export const usualSpeed = Math.log(priorSpeed)
 
 export const makeBelief = (at: number): Belief => ({
   failing: makeRate(at, beforeContent),
@@ -80,11 +83,11 @@ export const makeBelief = (at: number): Belief => ({
   reading: makeReading(),
   speed: makeAverage(usualSpeed),
   lost: makeAverage(usualLostMs),
-  hung: makeAverage(0.3, 3),
+  hung: makeAverage(priorHung, priorHungMass),
   capacity: makeCapacity(at),
   breaker: makeBreaker(),
   // One miss must not end it: whoever is believed to keep nothing gets no conversation, and can never show that it does.
-  warmth: makeAverage(0.9, 20),
+  warmth: makeAverage(priorWarmth, priorWarmthMass),
   silent: new Set(),
   counts: makeCounts(),
   provenAt: Number.NEGATIVE_INFINITY,

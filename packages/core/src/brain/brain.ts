@@ -3,6 +3,7 @@ import { makeAffinity } from './affinity.ts'
 import { type Contender, makeBelief, type Underway } from './belief.ts'
 import { tried } from './breaker.ts'
 import { spend, tellHeadroom } from './capacity.ts'
+import { tuning } from './constants.ts'
 import { feesOf } from './cost.ts'
 import { makeDice, type Seed, seedOf } from './dice.ts'
 import type { Chosen, Mind } from './judge.ts'
@@ -37,8 +38,7 @@ export interface BrainOptions {
 
 /** Beliefs of offers that nobody asks any more are forgotten. */
 const mostBeliefs = 10_000
-/** Tokens of an answer, before any was seen. */
-const usualLength = 300
+const { priorLength, lengthWeight } = tuning.averages
 
 export function createBrain({ preference, seed, record, memory, ...clock }: BrainOptions): Brain {
   const monotonic = onwards(clock.monotonic)
@@ -49,7 +49,7 @@ export function createBrain({ preference, seed, record, memory, ...clock }: Brai
   const lengthOf = (model = ''): Average => {
     const known = lengths.get(model)
     if (known) return known
-    const made = makeAverage(usualLength)
+    const made = makeAverage(priorLength)
     lengths.set(model, made)
     return made
   }
@@ -132,7 +132,7 @@ export function createBrain({ preference, seed, record, memory, ...clock }: Brai
       learnEnd(call, used, now)
       learnRead(call, affinity, now)
       recorder?.end(call, 'ok', { now, used })
-      if (used.outputTokens !== undefined) blend(lengthOf(call.contender.offer.model), used.outputTokens, 0.005)
+      if (used.outputTokens !== undefined) blend(lengthOf(call.contender.offer.model), used.outputTokens, lengthWeight)
     },
     failed(attempt, failure: Failed) {
       const call = over(attempt)

@@ -1,4 +1,8 @@
+import { tuning } from './constants.ts'
+
 // Who fails again and again is left alone for a while, and for longer each time; then one call at a time shows whether it is back.
+
+const { failuresToOpen, failuresToOpenDoubted, firstPauseMs, pauseGrowth, maxPauseMs, successesToClose } = tuning.breaker
 
 export interface Breaker {
   /** Failures in a row. */
@@ -13,14 +17,6 @@ export interface Breaker {
   trying: boolean
 }
 
-const streakToOpen = 4
-/** Or so many, of one that is believed to fail more often than not. */
-const fewToOpen = 2
-const firstMs = 2_000
-const growth = 1.8
-const longestMs = 25_000
-const goodToClose = 2
-
 export const makeBreaker = (): Breaker => ({ streak: 0, openUntil: 0, times: 0, good: 0, trying: false })
 
 export const isClosed = ({ openUntil }: Breaker): boolean => openUntil === 0
@@ -29,7 +25,7 @@ export const isClosed = ({ openUntil }: Breaker): boolean => openUntil === 0
 export const restOf = ({ openUntil, trying }: Breaker, now: number): number => {
   if (openUntil === 0) return 0
   if (now < openUntil) return openUntil - now
-  return trying ? firstMs : 0
+  return trying ? firstPauseMs : 0
 }
 
 export function tried(breaker: Breaker): void {
@@ -41,7 +37,7 @@ export function worked(breaker: Breaker): void {
   breaker.trying = false
   if (breaker.openUntil === 0) return
   breaker.good += 1
-  if (breaker.good < goodToClose) return
+  if (breaker.good < successesToClose) return
   breaker.openUntil = 0
   breaker.good = 0
   breaker.times = 0
@@ -54,8 +50,8 @@ export function broke(breaker: Breaker, now: number, { failing, chance }: { read
   breaker.trying = false
   const again = breaker.openUntil > 0
   if (again && now < breaker.openUntil) return
-  if (!again && breaker.streak < (failing > 0.5 ? fewToOpen : streakToOpen)) return
-  const lasts = Math.min(longestMs, firstMs * growth ** Math.min(breaker.times, 20)) * (0.8 + 0.4 * chance)
+  if (!again && breaker.streak < (failing > 0.5 ? failuresToOpenDoubted : failuresToOpen)) return
+  const lasts = Math.min(maxPauseMs, firstPauseMs * pauseGrowth ** Math.min(breaker.times, 20)) * (0.8 + 0.4 * chance)
   breaker.openUntil = now + lasts
   breaker.times += 1
 }

@@ -1,4 +1,20 @@
+import { tuning } from './constants.ts'
+
 // What an offer can take: how long it asked to be left alone, and the rate above which it says 429.
+
+const {
+  windowMs,
+  capShare,
+  capGrowthPerSecond,
+  minCap,
+  firstHoldMs,
+  maxHoldMs,
+  priceRisePerSecond,
+  neutralFreeShare,
+  maxPrice,
+  maxPriceSeconds,
+  looseFactor,
+} = tuning.capacity
 
 export interface Capacity {
   /** Monotonic milliseconds until which it asked to be left alone. */
@@ -22,30 +38,10 @@ export interface Capacity {
   scarcityAt: number
 }
 
-/** Over how long the rate is taken. */
-const windowMs = 8_000
-/** A cap begins below what was taken when it showed, and grows until the next 429. */
-const below = 0.9
-const growthPerSecond = 1.02
-const least = 0.05
-/** A 429 without a word on when to come back. */
-const firstHoldMs = 250
-const longestHoldMs = 5_000
 /** Nobody is left alone for longer, whatever its headers say. */
 const longestAskedMs = 600_000
 /** Nobody waits for longer. */
 const longestLineSeconds = 8
-/**
- * Whoever gets a place keeps others from it who may need it more. So places grow dearer while fewer than the spare share are
- * left, by so much a second where none is, until those who gain least by them go elsewhere.
- */
-const dearer = 0.016
-const spare = 0.25
-/** Costs of a typical request, and seconds that count between two calls. */
-const dearest = 4
-const longestPause = 10
-/** A cap this far above what is asked is none. */
-const loose = 6
 
 export const makeCapacity = (at: number): Capacity => ({
   heldUntil: 0,
@@ -63,7 +59,7 @@ export const makeCapacity = (at: number): Capacity => ({
 
 /** What the next place is worth to others: it falls while nobody takes one. */
 export const scarcityNow = ({ scarcity, scarcityAt }: Capacity, now: number): number =>
-  Math.max(0, scarcity - (dearer * (now - scarcityAt)) / 1_000)
+  Math.max(0, scarcity - (priceRisePerSecond * (now - scarcityAt)) / 1_000)
 
 /** Of what it lets through at once, as far as that is known. */
 function freeShare(capacity: Capacity, now: number): number {
@@ -77,9 +73,9 @@ const mostAtOnce = ({ cap }: Capacity): number => Math.max(1, cap * 2)
 /** A call goes out: it uses up a token of the cap. */
 export function spend(capacity: Capacity, now: number): void {
   if (capacity.cap !== Number.POSITIVE_INFINITY) refill(capacity, now)
-  const seconds = Math.min(longestPause, (now - capacity.scarcityAt) / 1_000)
-  const change = dearer * (1 - freeShare(capacity, now) / spare) * seconds
-  capacity.scarcity = Math.min(dearest, Math.max(0, capacity.scarcity + change))
+  const seconds = Math.min(maxPriceSeconds, (now - capacity.scarcityAt) / 1_000)
+  const change = priceRisePerSecond * (1 - freeShare(capacity, now) / neutralFreeShare) * seconds
+  capacity.scarcity = Math.min(maxPrice, Math.max(0, capacity.scarcity + change))
   capacity.scarcityAt = now
   if (capacity.cap === Number.POSITIVE_INFINITY) return
   // Who stood in line may have left it, so that no line is believed to be longer than anyone would stand in.
@@ -103,12 +99,12 @@ export function refused(
   const taken = takenNow(capacity, now)
   if (capacity.cap !== Number.POSITIVE_INFINITY) refill(capacity, now)
   // Who took nothing before it has not shown what it takes, only that it is to be left alone for a while.
-  if (taken >= least) {
-    capacity.cap = Math.max(least, Math.min(capacity.cap, below * taken))
+  if (taken >= minCap) {
+    capacity.cap = Math.max(minCap, Math.min(capacity.cap, capShare * taken))
     capacity.tokens = Math.min(capacity.tokens, 0)
     capacity.at = now
   }
-  const waitMs = Math.min(longestHoldMs, firstHoldMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * asked.chance)
+  const waitMs = Math.min(maxHoldMs, firstHoldMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * asked.chance)
   capacity.refusals += 1
   hold(capacity, now + asWait(asked.retryAfterMs ?? waitMs))
 }
@@ -136,9 +132,9 @@ export const headroomNow = ({ headroom, headroomUntil }: Capacity, now: number):
 function refill(capacity: Capacity, now: number): void {
   const seconds = (now - capacity.at) / 1_000
   capacity.tokens = Math.min(mostAtOnce(capacity), capacity.tokens + capacity.cap * seconds)
-  capacity.cap *= growthPerSecond ** Math.min(seconds, 600)
+  capacity.cap *= capGrowthPerSecond ** Math.min(seconds, 600)
   capacity.at = now
-  if (capacity.cap > loose * Math.max(1, takenNow(capacity, now))) {
+  if (capacity.cap > looseFactor * Math.max(1, takenNow(capacity, now))) {
     capacity.cap = Number.POSITIVE_INFINITY
     capacity.tokens = 1
   }

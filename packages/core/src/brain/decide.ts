@@ -1,3 +1,4 @@
+import { tuning } from './constants.ts'
 import type { RouterOffer, RouterRequest } from './port.ts'
 import type { Sight, Strategy } from './sight.ts'
 
@@ -20,8 +21,7 @@ export interface Decision {
   readonly probing: boolean
 }
 
-/** By how much better a hope must look than the best: not for nothing is anyone tried. */
-const worthwhile = 0.02
+const { minGain } = tuning.exploration
 
 /** What a strategy says, made total: whatever is no number is worst. */
 export function lossOf(strategy: Strategy, sight: Sight, offer: RouterOffer): number {
@@ -57,7 +57,7 @@ export function decide(view: View, strategy: Strategy): Decision {
   const hoped = hope && offers[hope.at]
   if (!hope || !hoped || hope.at === at) return { at, loss, probing: false }
   const could = lossOf(strategy, hope.sight, hoped)
-  return could < loss - worthwhile * Math.abs(loss) ? { at: hope.at, loss: could, probing: true } : { at, loss, probing: false }
+  return could < loss - minGain * Math.abs(loss) ? { at: hope.at, loss: could, probing: true } : { at, loss, probing: false }
 }
 
 /** Everyone in the order in which they would be asked, if nothing were learned in between. */

@@ -1,4 +1,6 @@
+import { endings, strategyNames, whys } from './codes.ts'
 import { inOrder } from './decide.ts'
+import { attempt, type FlightSummary } from './flight-summary.ts'
 import type { RouterOffer, Why } from './port.ts'
 import type { Worth } from './preferences.ts'
 import { type Alternative, receiptOf } from './receipt.ts'
@@ -19,6 +21,8 @@ export interface Exclusion {
 }
 
 export interface Evidence {
+  /** `summary`: the order, the attempts and the counts of exclusions alone were kept; the other fields are null or empty. */
+  readonly detail: 'full' | 'summary'
   readonly seed: number
   /** What decided, by the name that it was asked for by. Null, as all that a decision would tell, where none was recorded. */
   readonly strategy: string | null
@@ -35,6 +39,8 @@ export interface Evidence {
   /** Offers as the first decision ranked them. */
   readonly order: readonly string[]
   readonly excluded: readonly Exclusion[]
+  /** By code. */
+  readonly excluded_counts: Readonly<Record<string, number>>
   readonly decisions: readonly DecisionEvidence[]
   readonly attempts: readonly AttemptEvidence[]
   /** Of the first decision. */
@@ -115,6 +121,7 @@ export function evidenceOf({ seed, decisions }: Trace, excluded: readonly Exclus
   const since = first?.at ?? 0
   const receipt = first && receiptOf(first)
   return {
+    detail: 'full',
     seed,
     strategy: first ? (strategy ?? first.strategy) : null,
     weighed_by: first?.strategy ?? null,
@@ -122,6 +129,7 @@ export function evidenceOf({ seed, decisions }: Trace, excluded: readonly Exclus
     request: first ? requestOf(first) : null,
     order: first ? inOrder(viewOf(first), asReturned(first)).map(({ at }) => (first.candidates[at] as Seen).offer.id) : [],
     excluded,
+    excluded_counts: countsOf(excluded),
     decisions: decisions.map(record => decisionOf(record, since)),
     attempts: decisions.map(record => attemptOf(record, since)),
     counterfactuals: receipt
@@ -131,6 +139,54 @@ export function evidenceOf({ seed, decisions }: Trace, excluded: readonly Exclus
           most_reliable: alternativeOf(receipt.mostReliable),
         }
       : null,
+  }
+}
+
+/** How many were left out, by code. */
+export function countsOf(excluded: readonly { readonly code: string }[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>()
+  for (const { code } of excluded) counts.set(code, (counts.get(code) ?? 0) + 1)
+  return Object.fromEntries(counts)
+}
+
+/** The routing of a request of which only a summary was kept. Throws for what is none. */
+export function evidenceOfSummary(
+  { version, seed, strategy: code, offers, order, attempts }: FlightSummary,
+  excluded: Readonly<Record<string, number>>,
+  strategy?: string,
+): Evidence {
+  if (version !== 1) throw new TypeError(`This summary has version ${version}; version 1 can be read here.`)
+  const offerAt = (at: number | undefined): Named => {
+    const [id, provider, model] = offers[at as number] as FlightSummary['offers'][number]
+    return { offer: id, provider, model }
+  }
+  const weighedBy = strategyNames.get(code) ?? null
+  return {
+    detail: 'summary',
+    seed,
+    strategy: strategy ?? weighedBy,
+    weighed_by: weighedBy,
+    worth: null,
+    request: null,
+    order: order.map(at => offerAt(at).offer),
+    excluded: [],
+    excluded_counts: excluded,
+    decisions: [],
+    attempts: attempts.map(numbers => {
+      const outcome = endings.get(numbers[attempt.ended] as number) ?? null
+      const ms = (place: number): number | null => (outcome === null || (numbers[place] as number) < 0 ? null : (numbers[place] as number))
+      return {
+        ...offerAt(numbers[attempt.offer]),
+        why: whys.get(numbers[attempt.why] as number) as Why,
+        outcome,
+        sent_after_ms: ms(attempt.sentAfterMs),
+        first_content_ms: ms(attempt.firstContentMs),
+        total_ms: ms(attempt.totalMs),
+        output_tokens: null,
+        cached_tokens: null,
+      }
+    }),
+    counterfactuals: null,
   }
 }
 

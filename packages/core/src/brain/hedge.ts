@@ -1,4 +1,5 @@
 import type { Belief } from './belief.ts'
+import { tuning } from './constants.ts'
 import { levelNow, meanBeyond } from './latency.ts'
 import type { Worth } from './preferences.ts'
 import type { Sight } from './sight.ts'
@@ -7,7 +8,7 @@ import type { Sight } from './sight.ts'
 // call. Never before nearly all answers would have come.
 
 /** In steps of this share of the usual wait. */
-const stepShare = 0.25
+const { stepShare } = tuning.hedging
 const steps = 24
 
 /** Milliseconds of silence after which a second call is worth its money; nothing where it never is. */

@@ -1,6 +1,7 @@
 import type { Affinity, Warm } from './affinity.ts'
 import type { Contender } from './belief.ts'
 import { waitFor } from './capacity.ts'
+import { tuning } from './constants.ts'
 import { type Decision, decide, inOrder, isFree, ranked, runnerUp, type View } from './decide.ts'
 import { hedgeAfter } from './hedge.ts'
 import { lossBy, worthAt } from './loss.ts'
@@ -47,14 +48,13 @@ export interface Chosen extends Choice {
 const ceilings = { stream: 120_000, whole: 300_000 }
 const usualAttempts = 4
 const usualColdMs = 10_000
-/** With less time than this nobody is tried only to learn of it. */
-const leisureMs = 4_000
+const { minLeftMs } = tuning.exploration
 /** Streams pass here if one did so lately. */
 const streamsPassMs = 60_000
 /** How long a request stands in line for an offer that is full, of what is left. */
-const patience = { milliseconds: 2_000, share: 0.25 }
+const patience = { milliseconds: tuning.queueing.maxMs, share: tuning.queueing.share }
 /** And where nobody has room. */
-const longPatience = { milliseconds: 8_000, share: 0.5 }
+const longPatience = { milliseconds: tuning.queueing.maxLastResortMs, share: tuning.queueing.lastResortShare }
 const waitingUpTo = ({ milliseconds, share }: typeof patience, leftMs: number): number =>
   Math.min(milliseconds, Math.max(0, leftMs * share))
 
@@ -153,7 +153,7 @@ export function look(judging: Judging, contenders: readonly Contender[], failed?
   // whoever is silent is given up much later there.
   if (stream && !request.dry) mind.streamedAt = now
   const mayTry =
-    !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > leisureMs
+    !request.dry && !failed && request.rank === undefined && contenders.length > 1 && readers.length === 0 && looking.leftMs > minLeftMs
   const hope = mayTry
     ? hopeAmong(contenders, looking, {
         budget: mind.probing,

@@ -1,5 +1,10 @@
+import { tuning } from './constants.ts'
+
 // How long until the first content: a level that moves (its logarithm, by a Kalman filter), a long run that it falls back to,
 // and how single answers scatter around it.
+
+const { priorWeight, binDecay, maxTailFactor, tailMass, relaxMs, longRunMs, driftPerMs, maxVariance, maxDeviations } = tuning.latency
+const { priorScatter, priorTail, maxTailMass, maxScatterMass, longRunWeight, offDeviations, offsInRow, settledChance } = tuning.latency
 
 export interface Latency {
   /** ln of milliseconds to first content, of a prompt without a word. */
@@ -31,32 +36,17 @@ export interface Latency {
 const lowest = -1.5
 const step = 0.125
 const binCount = 40
-/** Answers that the scatter taken for granted counts for, and after how many the past counts little. */
-const grantedWeight = 12
-const keep = 0.992
-/** One answer counts as at most so many times the level, and the tail taken for granted for so many answers: slow ones are rare, and come by chance. */
-const longestTail = 8
-const tailMass = 50
-/** Milliseconds over which a level falls back to the long run. */
-const relaxMs = 600_000
-/** Milliseconds after which a bad spell is the usual. */
-const longRunMs = 3_600_000
-/** Drift of the level: variance per millisecond. */
-const drift = 3e-7
-const mostDoubt = 0.5
-/** One answer moves the level as if it were no farther off than this many deviations. */
-const clip = 2.5
 
 export function makeLatency(at: number, level: number): Latency {
   const latency: Latency = {
     level,
-    doubt: mostDoubt,
+    doubt: maxVariance,
     longRun: level,
-    scatter: 0.15,
+    scatter: priorScatter,
     seen: 0,
     at,
     offside: 0,
-    tail: 1.15,
+    tail: priorTail,
     bins: grantedBins(),
     p92: 0,
     p95: 0,
@@ -73,9 +63,9 @@ export const levelNow = (latency: Latency, now: number): number =>
 
 /** How likely it is that a level that rose has fallen back: four times in five where the last answer was far below it. */
 export const settledNow = (latency: Latency, now: number): number =>
-  latency.offside < 0 ? 0.8 : 1 - Math.exp((latency.at - now) / relaxMs)
+  latency.offside < 0 ? settledChance : 1 - Math.exp((latency.at - now) / relaxMs)
 
-export const doubtNow = (latency: Latency, now: number): number => Math.min(mostDoubt, latency.doubt + drift * (now - latency.at))
+export const doubtNow = (latency: Latency, now: number): number => Math.min(maxVariance, latency.doubt + driftPerMs * (now - latency.at))
 
 /** Learns from one answer that took so many milliseconds, the reading of its prompt left out. */
 export function observe(latency: Latency, milliseconds: number, now: number): void {
@@ -90,15 +80,15 @@ export function observe(latency: Latency, milliseconds: number, now: number): vo
     scatterBy(latency, seen - level)
     const spread = Math.sqrt(doubt + latency.scatter)
     const off = seen - level
-    const moved = Math.min(Math.max(off, -clip * spread), clip * spread)
-    latency.offside = Math.abs(off) > 2 * spread ? Math.sign(off) * (Math.max(0, latency.offside * Math.sign(off)) + 1) : 0
+    const moved = Math.min(Math.max(off, -maxDeviations * spread), maxDeviations * spread)
+    latency.offside = Math.abs(off) > offDeviations * spread ? Math.sign(off) * (Math.max(0, latency.offside * Math.sign(off)) + 1) : 0
     // One slow answer is no news; a run of them is another level.
-    const opened = Math.abs(latency.offside) >= 2 ? Math.min(mostDoubt, off * off) : doubt
+    const opened = Math.abs(latency.offside) >= offsInRow ? Math.min(maxVariance, off * off) : doubt
     const gain = opened / (opened + latency.scatter)
-    latency.level = level + gain * (Math.abs(latency.offside) >= 2 ? off : moved)
+    latency.level = level + gain * (Math.abs(latency.offside) >= offsInRow ? off : moved)
     latency.doubt = (1 - gain) * opened
     // A bad spell must not become what is expected of it; a good one may.
-    const news = latency.level > latency.longRun ? Math.min(0.01, (now - latency.at) / longRunMs) : 0.01
+    const news = latency.level > latency.longRun ? Math.min(longRunWeight, (now - latency.at) / longRunMs) : longRunWeight
     latency.longRun += Math.max(news, 1 / (latency.seen + 1)) * (latency.level - latency.longRun)
   }
   latency.seen += 1
@@ -112,16 +102,38 @@ const atP92 = Math.log(1 / 0.08)
 const atP996 = Math.log(1 / 0.004)
 
 function scatterBy(latency: Latency, off: number): void {
-  const weight = 1 / Math.min(latency.seen + grantedWeight, 150)
-  const within = Math.min(Math.abs(off), clip * Math.sqrt(latency.scatter + latency.doubt))
+  const weight = 1 / Math.min(latency.seen + priorWeight, maxScatterMass)
+  const within = Math.min(Math.abs(off), maxDeviations * Math.sqrt(latency.scatter + latency.doubt))
   latency.scatter = Math.max(0.005, latency.scatter + weight * (within * within - latency.scatter))
-  latency.tail += (Math.min(Math.exp(off), longestTail) - latency.tail) / Math.min(latency.seen + tailMass, 250)
+  latency.tail += (Math.min(Math.exp(off), maxTailFactor) - latency.tail) / Math.min(latency.seen + tailMass, maxTailMass)
   const { bins } = latency
-  for (let at = 0; at < binCount; at += 1) bins[at] = (bins[at] ?? 0) * keep
-  const bin = Math.min(binCount - 1, Math.max(0, Math.floor((off - lowest) / step)))
+  for (let at = 0; at < binCount; at += 1) bins[at] = (bins[at] ?? 0) * binDecay
+  const bin = binOf(off)
   bins[bin] = (bins[bin] ?? 0) + 1
   if (latency.seen < 32 || latency.seen % 8 === 0) measure(latency)
 }
+
+/**
+ * Learns from a call that was given up after so many milliseconds of silence: its answer would have taken longer. `hung`: how likely
+ * it was, before, that it is never answered. By what is then the chance that it was only slow it counts among the longer waits, so
+ * that a time-out does not shorten the next one.
+ */
+export function observeCut(latency: Latency, milliseconds: number, { now, hung }: { readonly now: number; readonly hung: number }): void {
+  const { bins } = latency
+  const off = Math.log(Math.max(1, milliseconds)) - levelNow(latency, now)
+  const sum = bins.reduce((all, each) => all + each, 0)
+  // Where nothing that long was ever seen, half an answer is taken for granted.
+  const share = Math.max(shareBeyond(latency, off), 0.5 / sum)
+  const slow = (share * (1 - hung)) / (share * (1 - hung) + hung)
+  const first = binOf(off)
+  let beyond = 0
+  for (let at = first; at < binCount; at += 1) beyond += bins[at] ?? 0
+  if (beyond > 0) for (let at = first; at < binCount; at += 1) bins[at] = (bins[at] ?? 0) * (1 + slow / beyond)
+  else bins[first] = slow
+  measure(latency)
+}
+
+const binOf = (off: number): number => Math.min(binCount - 1, Math.max(0, Math.floor((off - lowest) / step)))
 
 /** What is taken for granted of an offer that was not seen yet: most answers near the level, two of a hundred four times as slow. */
 function grantedBins(): Float32Array {
@@ -134,7 +146,7 @@ function grantedBins(): Float32Array {
     bins[at] = near + slow
     sum += near + slow
   }
-  for (let at = 0; at < binCount; at += 1) bins[at] = ((bins[at] ?? 0) / sum) * grantedWeight
+  for (let at = 0; at < binCount; at += 1) bins[at] = ((bins[at] ?? 0) / sum) * priorWeight
   return bins
 }
 

@@ -158,6 +158,43 @@ function shapeOf(bytes: DataView): { readonly ranked: boolean; readonly hoped: b
   }
 }
 
+/** What a summary needs of a decision: read from its bytes without reading all of it. */
+export interface Outline {
+  readonly at: number
+  readonly strategy: number
+  readonly why: number
+  readonly chosen: number
+  /** 0: it has not ended. */
+  readonly ended: number
+  readonly sentAfterMs: number
+  /** Not a number: none came. */
+  readonly firstContentMs: number
+  readonly totalMs: number
+}
+
+export const outlineOf = (bytes: DataView): Outline => ({
+  at: bytes.getFloat64(places.at, true),
+  strategy: bytes.getUint8(places.strategy),
+  why: bytes.getUint8(places.why),
+  chosen: bytes.getUint16(places.chosen, true),
+  ended: bytes.getUint8(places.ended),
+  sentAfterMs: bytes.getFloat32(places.sentAfterMs, true),
+  firstContentMs: bytes.getFloat32(places.firstContentMs, true),
+  totalMs: bytes.getFloat32(places.totalMs, true),
+})
+
+/** Places of the candidates in the order in which they would be asked: free ones first, of those the least loss, the chosen one first of all. */
+export function orderOf(bytes: DataView): readonly number[] {
+  const order: { readonly at: number; readonly group: number; readonly loss: number }[] = []
+  const chosen = bytes.getUint16(places.chosen, true)
+  eachCandidate(bytes, (place, at) => {
+    const held = bytes.getFloat32(place + 13 + 28, true) > 0 || bytes.getFloat32(place + 13 + 32, true) > 0
+    order.push({ at, group: at === chosen ? -1 : held ? 1 : 0, loss: bytes.getFloat64(place + 5, true) })
+  })
+  order.sort((a, b) => a.group - b.group || (a.loss < b.loss ? -1 : b.loss < a.loss ? 1 : a.at - b.at))
+  return order.map(({ at }) => at)
+}
+
 /** The numbers of its offers, in a list that all decisions of a trace share. */
 export function nameOffers(bytes: DataView, numbers: readonly number[]): void {
   eachCandidate(bytes, (place, at) => bytes.setUint32(place, numbers[at] ?? 0, true))

@@ -2,10 +2,11 @@ import type { Affinity } from './affinity.ts'
 import type { Belief, Underway } from './belief.ts'
 import { broke, untried, worked } from './breaker.ts'
 import { accepted, holdFor, refused } from './capacity.ts'
+import { tuning } from './constants.ts'
 import { countSpeed, countWait } from './counts.ts'
-import { levelNow, observe } from './latency.ts'
+import { levelNow, observe, observeCut } from './latency.ts'
 import type { Failed, Used } from './port.ts'
-import { afterContent, beforeContent, expected, note } from './rate.ts'
+import { afterContent, beforeContent, expected, inOrderNow, note } from './rate.ts'
 import { observeReading, perToken } from './reading.ts'
 import { blend } from './speed.ts'
 
@@ -13,8 +14,7 @@ import { blend } from './speed.ts'
 
 /** A refused credential or an empty account comes back only by hand. */
 const credentialMs = 60_000
-/** Answers shorter than this say little about speed. */
-const fewTokens = 12
+const { minTokensForSpeed, speedWeight, wholeSpeedWeight, failureWeight, warmthWeight } = tuning.averages
 
 export function learnContent(call: Underway, now: number): void {
   const { belief } = call.contender
@@ -45,9 +45,9 @@ export function learnEnd(call: Underway, used: Used, now: number): void {
   belief.counts.finished += 1
   if (call.stream) {
     const growingMs = now - (call.firstContentAt ?? now)
-    if (outputTokens >= fewTokens && growingMs > 0) {
+    if (outputTokens >= minTokensForSpeed && growingMs > 0) {
       const speed = Math.log((outputTokens * 1_000) / growingMs)
-      blend(belief.speed, speed, 0.08)
+      blend(belief.speed, speed, speedWeight)
       countSpeed(belief.counts, speed)
     }
   } else {
@@ -56,17 +56,17 @@ export function learnEnd(call: Underway, used: Used, now: number): void {
   }
   const { warmTokens } = call
   if (used.cachedTokens !== undefined && warmTokens > 0) {
-    blend(belief.warmth, Math.min(1, used.cachedTokens / warmTokens), 0.05)
+    blend(belief.warmth, Math.min(1, used.cachedTokens / warmTokens), warmthWeight)
   }
 }
 
 /** A whole answer shows only its length in time; how much of that was the wait is believed from streams. */
 function learnWhole(belief: Belief, call: Underway, { outputTokens, now }: { readonly outputTokens: number; readonly now: number }): void {
-  if (outputTokens < fewTokens) return
+  if (outputTokens < minTokensForSpeed) return
   const wait = Math.exp(levelNow(belief.latency, now)) * belief.latency.tail + perToken(belief.reading) * call.coldTokens
   const milliseconds = now - call.startedAt
   const growingMs = Math.max(1, milliseconds - wait, 0.25 * milliseconds)
-  blend(belief.speed, Math.log((outputTokens * 1_000) / growingMs), 0.04)
+  blend(belief.speed, Math.log((outputTokens * 1_000) / growingMs), wholeSpeedWeight)
 }
 
 /** What a conversation's prompt was read by. */
@@ -107,12 +107,24 @@ function learnFault(call: Underway, { kind, now, chance, retryAfterMs }: Lesson)
     return
   }
   note(belief.failing, beforeContent, { bad: true, now })
+  if (kind === 'timeout') learnCut(call, now)
   belief.counts.failed += 1
-  blend(belief.hung, kind === 'timeout' ? 1 : 0, 0.15)
+  blend(belief.hung, kind === 'timeout' ? 1 : 0, failureWeight)
   // How long a whole answer was waited for in vain says nothing of streams.
-  if (call.stream || kind === 'error') blend(belief.lost, now - call.startedAt, 0.15)
+  if (call.stream || kind === 'error') blend(belief.lost, now - call.startedAt, failureWeight)
   broke(belief.breaker, now, { failing: expected(belief.failing, beforeContent, now), chance })
   if (retryAfterMs !== undefined) holdFor(belief.capacity, now, retryAfterMs)
+}
+
+/** The wait of a stream that was given up in silence would have been longer. */
+function learnCut(call: Underway, now: number): void {
+  const { belief } = call.contender
+  if (!call.stream || call.firstContentAt !== undefined || belief.latency.seen < wellKnown) return
+  const milliseconds = now - call.startedAt
+  const base = Math.max(milliseconds - perToken(belief.reading) * call.coldTokens, 0.2 * milliseconds)
+  // Of an offer that is out of order a silence is no slow answer.
+  const hung = 1 - inOrderNow(belief.failing, beforeContent, now) * (1 - belief.failing.usual * belief.hung.value)
+  observeCut(belief.latency, base, { now, hung })
 }
 
 /** Whether a whole answer failed or broke off nobody sees: it is put down to what is likelier. */
@@ -133,6 +145,7 @@ export function learnLeft(call: Underway, chance: number, now: number): void {
     call.firstContentAt === undefined &&
     base > 1_000 &&
     Math.log(base) - levelNow(latency, now) > latency.p997
+  if (!overdue) learnCut(call, now)
   if (overdue) learnFault(call, { kind: 'timeout', now, chance })
   else untried(belief.breaker)
 }

@@ -1,10 +1,10 @@
+import { tuning } from './constants.ts'
 import { typicalCost } from './cost.ts'
 import type { RouterOffer } from './port.ts'
 import { type Preference, preferences, type Worth } from './preferences.ts'
 import type { Strategy } from './sight.ts'
 
-/** Of a request that failed once, the share that fails for good; the more so the worse its offer is. */
-const againToo = 0.04
+const { failsForGood, failsAnyway, typicalUsd } = tuning.loss
 
 /**
  * Everything in one currency, USD: what the answer costs, what its place is worth to others, what waiting for it is worth, and
@@ -18,11 +18,8 @@ export const lossBy =
     scarcity +
     (waiting * firstContentMs) / 1_000 +
     (growing * growingMs) / 1_000 +
-    failure * ((waiting * lostMs) / 1_000 + againToo * failing * (0.03 + failure)) +
+    failure * ((waiting * lostMs) / 1_000 + failsForGood * failing * (failsAnyway + failure)) +
     (breaking + lateness) * failing
-
-/** What a typical request costs where the figures of `preferences` hold as they stand. */
-const typicalUsd = 0.002
 
 /**
  * What things are worth with models of this price: a second is worth more where the answer is dear. In steps of four, so that

@@ -29,7 +29,7 @@ export function planFor(mind: Mind, request: RouterRequest, among: readonly Cont
       if (chosen) ask(judging, chosen)
       return chosen
     },
-    ...(judging.pen && { flight: judging.pen.flight, flightText: judging.pen.flightText }),
+    ...(judging.pen && { flight: judging.pen.flight, flightText: judging.pen.flightText, flightSummary: judging.pen.flightSummary }),
   }
 }
 
@@ -50,7 +50,8 @@ function ask(judging: Judging, chosen: Chosen): void {
 function again(judging: Judging): Chosen | undefined {
   const { asked } = judging
   if (leftOf(judging, judging.mind.monotonic()) <= 0) return undefined
-  const lastOf = (contender: Contender): Chosen | undefined => asked.find(each => each.contender === contender)
+  const last = new Map(asked.map(each => [each.contender, each]))
+  const lastOf = (contender: Contender): Chosen | undefined => last.get(contender)
   // Who was only full may have room by now, and is worth more than somebody who is down.
   const fresh = judging.among.filter(contender => {
     const last = lastOf(contender)
@@ -60,7 +61,8 @@ function again(judging: Judging): Chosen | undefined {
   if (open.length === 0) return undefined
   const cut = asked.some(({ ended }) => ended === 'timeout')
   const failed = new Set(asked.flatMap(({ ended, offer }) => (isFault(ended) ? [offer.provider ?? offer.id] : [])))
-  const spare = judging.among.find(contender => !open.includes(contender) && mayBeAskedAgain(lastOf(contender)))
+  const isOpen = new Set(open)
+  const spare = judging.among.find(contender => !isOpen.has(contender) && mayBeAskedAgain(lastOf(contender)))
   const seen = { ...look(judging, open, failed), cut, spare }
   const chosen = choose(judging, seen)
   return noted(judging, seen, {

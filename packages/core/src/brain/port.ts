@@ -1,4 +1,5 @@
 import type { Rates } from '../protocol/model.ts'
+import type { FlightSummary } from './flight-summary.ts'
 import type { Preference, Worth } from './preferences.ts'
 import type { Trace } from './record.ts'
 import type { RecordOptions } from './recorder.ts'
@@ -65,6 +66,8 @@ export interface RouterPlan {
   flight?(): Trace
   /** The same as `encodeTraceText` would write it, at a tenth of the price. `most`: bytes of decisions; the later ones go while they are more. */
   flightText?(most: number): string
+  /** In short: the order, the attempts and what became of each, in about 100 bytes and the names of the offers. */
+  flightSummary?(): FlightSummary
 }
 
 /** Somebody to ask. */

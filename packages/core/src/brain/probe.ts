@@ -1,34 +1,27 @@
 import type { Belief, Contender } from './belief.ts'
 import { isClosed } from './breaker.ts'
+import { tuning } from './constants.ts'
 import { type Decision, isFree, lossOf } from './decide.ts'
 import { levelNow, settledNow } from './latency.ts'
 import { afterContent, beforeContent, inOrderNow, isHigh } from './rate.ts'
-import { type Looking, longSilenceMs, seeHopefully, tries } from './see.ts'
+import { type Looking, newcomerTries, seeHopefully, unobservedMs } from './see.ts'
 import type { Sight, Strategy } from './sight.ts'
+
+const { recheckMs, risenBy, unobservedPauseMs, budgetPerRequest, maxBudget, tryPrice } = tuning.exploration
+const { minDoubtedMs } = tuning.timeouts
 
 // Whoever is not asked cannot show that it is better than it is believed to be. So real requests go to it now and then: where
 // its usual form would win, once that has probably cost as much as a try; rarely where nobody has heard of it for long, at once
 // where nobody ever has.
 
-/** Who could not win now, or costs too much yet, is looked at again in a while. */
-const againMs = 2_000
-/** How far above its long run a level is that of someone who fell, as a logarithm. */
-const fallenBy = 0.2
-/** Whoever was unheard of and tried is left alone for so long. */
-const unheardMs = 25_000
-/** What a request adds to what may be spent on those who are unheard of, and the most that is saved up. */
-const perRequest = 0.04
-const mostSaved = 2
-const price = 2
-
 export interface Budget {
   saved: number
 }
 
-export const makeBudget = (): Budget => ({ saved: mostSaved })
+export const makeBudget = (): Budget => ({ saved: maxBudget })
 
 export const earn = (budget: Budget): void => {
-  budget.saved = Math.min(mostSaved, budget.saved + perRequest)
+  budget.saved = Math.min(maxBudget, budget.saved + budgetPerRequest)
 }
 
 interface Known {
@@ -54,16 +47,20 @@ export function hopeAmong(contenders: readonly Contender[], looking: Looking, kn
     first ??= known.leader()
     if (at === first.at) continue
     // One stranger at a time.
-    if ((contenders[first.at]?.belief.heard ?? 0) < tries) return undefined
+    if ((contenders[first.at]?.belief.heard ?? 0) < newcomerTries) return undefined
     const hope = seeHopefully(contender, looking)
     if (!isFree(hope)) continue
     const loss = lossOf(known.strategy, hope, contender.offer)
-    const cost = lossOf(known.strategy, sight, contender.offer) - first.loss
+    const cost = lossOf(known.strategy, asTry(sight, looking), contender.offer) - first.loss
     if (!pays(contender.belief, looking.now, { gain: first.loss - loss, cost })) continue
     if (!best || loss < best.loss) best = { at, sight: hope, loss }
   }
   return best
 }
+
+/** A try of a stream is given up early, however long earlier attempts were waited for. */
+const asTry = (sight: Sight, { stream }: Looking): Sight =>
+  stream && sight.lostMs > minDoubtedMs ? { ...sight, lostMs: minDoubtedMs } : sight
 
 interface Hope {
   readonly at: number
@@ -75,8 +72,8 @@ interface Hope {
  * A try is due once that is as much as it is expected to cost.
  */
 function pays(belief: Belief, now: number, { gain, cost }: { readonly gain: number; readonly cost: number }): boolean {
-  if (belief.heard < tries) return true
-  belief.probeAt = now + againMs
+  if (belief.heard < newcomerTries) return true
+  belief.probeAt = now + recheckMs
   if (isUnheard(belief, now)) return true
   const slow = isSlow(belief, now) ? 1 - settledNow(belief.latency, now) : 0
   const back = inOrderNow(belief.failing, beforeContent, now) * inOrderNow(belief.breaking, afterContent, now) * (1 - slow)
@@ -88,14 +85,14 @@ function pays(belief: Belief, now: number, { gain, cost }: { readonly gain: numb
 
 function isDue(belief: Belief, now: number, { budget, brief }: Known): boolean {
   if (belief.running > 0 || now < belief.probeAt) return false
-  if (belief.heard < tries) return brief
-  if (isUnheard(belief, now)) return brief && budget.saved >= price
+  if (belief.heard < newcomerTries) return brief
+  if (isUnheard(belief, now)) return brief && budget.saved >= tryPrice
   return !isClosed(belief.breaker) || isFallen(belief, now)
 }
 
-const isUnheard = ({ heardAt }: Belief, now: number): boolean => now - heardAt > longSilenceMs
+const isUnheard = ({ heardAt }: Belief, now: number): boolean => now - heardAt > unobservedMs
 
-const isSlow = ({ latency }: Belief, now: number): boolean => levelNow(latency, now) > latency.longRun + fallenBy
+const isSlow = ({ latency }: Belief, now: number): boolean => levelNow(latency, now) > latency.longRun + risenBy
 
 const isFallen = (belief: Belief, now: number): boolean =>
   isHigh(belief.failing, beforeContent, now) || isHigh(belief.breaking, afterContent, now) || isSlow(belief, now)
@@ -108,7 +105,7 @@ export function asked(belief: Belief): void {
 
 /** It is asked only to hear of it: the next time is later. */
 export function probed(belief: Belief, now: number, budget: Budget): void {
-  if (belief.heard < tries || !isUnheard(belief, now)) return
-  budget.saved -= price
-  belief.probeAt = now + unheardMs
+  if (belief.heard < newcomerTries || !isUnheard(belief, now)) return
+  budget.saved -= tryPrice
+  belief.probeAt = now + unobservedPauseMs
 }

@@ -1,6 +1,10 @@
+import { tuning } from './constants.ts'
+
 // How often something goes wrong. An offer is in order, or ailing, or sick, or dead; each answer speaks for some of these and
 // against others, and in time everything may have changed. That sees a fault after one or two calls, does not take a single one
 // for a fault where hundreds went well, and lets go as soon as it is over.
+
+const { highFactor, memoryMs, maxKept, maxUsualFactor, usualMass } = tuning.failures
 
 export interface Rate {
   /** Share of what goes wrong while all is in order: learned, slowly. */
@@ -25,16 +29,8 @@ export interface Ailments {
   readonly chance: number
 }
 
-export const beforeContent: Ailments = { usual: 0.006, ailing: 0.08, sick: 0.3, dead: 0.96, chance: 0.003 }
-export const afterContent: Ailments = { usual: 0.001, ailing: 0.04, sick: 0.25, dead: 0.9, chance: 0.0004 }
-
-/** How long what was seen speaks for what is. */
-const lastsMs = 600_000
-const mostKept = 0.995
-/** What is usual is learned within so many times what is taken for granted: what is far beyond is a fault. */
-const mostUsual = 4
-/** Calls that `usual` rests upon. */
-const mass = 300
+export const beforeContent: Ailments = tuning.failures.beforeContent
+export const afterContent: Ailments = tuning.failures.afterContent
 
 export const makeRate = (at: number, { usual, chance }: Ailments): Rate => ({
   usual,
@@ -48,7 +44,7 @@ export const makeRate = (at: number, { usual, chance }: Ailments): Rate => ({
 /** One call went well, or did not. */
 export function note(rate: Rate, by: Ailments, { bad, now }: { readonly bad: boolean; readonly now: number }): void {
   // However often it went well, the next call may be the first of a fault.
-  const kept = Math.min(mostKept, Math.exp((rate.at - now) / lastsMs))
+  const kept = Math.min(maxKept, Math.exp((rate.at - now) / memoryMs))
   const weigh = (state: number, prior: number, share: number): number => (prior + (state - prior) * kept) * (bad ? share : 1 - share)
   const inOrder = weigh(rate.inOrder, 1 - 3 * by.chance, rate.usual)
   const ailing = weigh(rate.ailing, by.chance, by.ailing)
@@ -60,13 +56,13 @@ export function note(rate: Rate, by: Ailments, { bad, now }: { readonly bad: boo
   rate.sick = sick / all
   rate.dead = dead / all
   rate.at = now
-  const usual = rate.usual + (rate.inOrder / mass) * ((bad ? 1 : 0) - rate.usual)
-  rate.usual = Math.min(by.usual * mostUsual, Math.max(by.usual / mostUsual, usual))
+  const usual = rate.usual + (rate.inOrder / usualMass) * ((bad ? 1 : 0) - rate.usual)
+  rate.usual = Math.min(by.usual * maxUsualFactor, Math.max(by.usual / maxUsualFactor, usual))
 }
 
 /** Every request asks this of everyone, so it makes nothing on the way. */
 export function expected(rate: Rate, by: Ailments, now: number): number {
-  const kept = Math.exp((rate.at - now) / lastsMs)
+  const kept = Math.exp((rate.at - now) / memoryMs)
   const usually = 1 - 3 * by.chance
   const inOrder = usually + (rate.inOrder - usually) * kept
   const ailing = by.chance + (rate.ailing - by.chance) * kept
@@ -77,7 +73,7 @@ export function expected(rate: Rate, by: Ailments, now: number): number {
 
 /** `given`: calls that have not failed, but will. */
 export function expectedIf(rate: Rate, by: Ailments, { now, given }: { readonly now: number; readonly given: number }): number {
-  const kept = Math.exp((rate.at - now) / lastsMs)
+  const kept = Math.exp((rate.at - now) / memoryMs)
   const weigh = (state: number, prior: number, share: number): number => (prior + (state - prior) * kept) * share ** given
   const inOrder = weigh(rate.inOrder, 1 - 3 * by.chance, rate.usual)
   const ailing = weigh(rate.ailing, by.chance, by.ailing)
@@ -88,9 +84,9 @@ export function expectedIf(rate: Rate, by: Ailments, { now, given }: { readonly 
 
 /** That all is in order. */
 export function inOrderNow(rate: Rate, by: Ailments, now: number): number {
-  const kept = Math.exp((rate.at - now) / lastsMs)
+  const kept = Math.exp((rate.at - now) / memoryMs)
   return 1 - 3 * by.chance + (rate.inOrder - (1 - 3 * by.chance)) * kept
 }
 
 /** Far more goes wrong than usual. */
-export const isHigh = (rate: Rate, by: Ailments, now: number): boolean => expected(rate, by, now) > 5 * by.usual
+export const isHigh = (rate: Rate, by: Ailments, now: number): boolean => expected(rate, by, now) > highFactor * by.usual

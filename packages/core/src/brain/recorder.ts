@@ -1,6 +1,7 @@
 import type { Underway } from './belief.ts'
-import { lossOf, type View } from './decide.ts'
+import { decide, lossOf, type View } from './decide.ts'
 import { makeDice, type Seed, seedOf } from './dice.ts'
+import { type FlightSummary, flightSummary } from './flight-summary.ts'
 import { copied, flightText } from './flight-text.ts'
 import type { Chosen } from './judge.ts'
 import { type Draft, readRecord, roomFor, writeOutcome, writeRecord } from './layout.ts'
@@ -35,6 +36,8 @@ export interface Pen {
   readonly flight: () => Trace
   /** The same as text, of at most so many bytes of decisions. */
   readonly flightText: (most: number) => string
+  /** In short: the order, the attempts and what became of each. */
+  readonly flightSummary: () => FlightSummary
 }
 
 /** What was seen for one decision. */
@@ -123,7 +126,7 @@ function takePen(judgement: Judgement, { request, seed, take, remember }: Page):
     write(seen, choice) {
       const losses = seen.sights.map((sight, at) => lossOf(strategy, sight, seen.offers[at] as RouterOffer))
       const chosen = seen.offers.indexOf(choice.offer)
-      const kept = keptOf(seen, losses, { chosen, room: roomFor(rank !== undefined) })
+      const kept = keptOf(seen, losses, { chosen, room: roomFor(rank !== undefined), strategy })
       const some = <Value>(all: readonly Value[]): readonly Value[] => (kept ? kept.map(at => all[at] as Value) : all)
       const placeOf = (at: number): number => (kept ? kept.indexOf(at) : at)
       const { hope, shunned, looking } = seen
@@ -150,6 +153,7 @@ function takePen(judgement: Judgement, { request, seed, take, remember }: Page):
       return note
     },
     flight: () => traceOf(notes, { seed: seedOf(seed), dropped: 0 }),
+    flightSummary: () => flightSummary(notes, seedOf(seed)),
     flightText: most => flightText(notes, { seed: seedOf(seed), most }),
   }
 }
@@ -167,14 +171,17 @@ const scaleOf = (name: StrategyName, worth: Worth | undefined, among: Judgement[
 
 /** Places of those who are kept where not all can be: who decided, who stands out, and of the others the best. Nothing: all are. */
 function keptOf(
-  { sights, hope }: Glimpse,
+  seen: Glimpse,
   losses: readonly number[],
-  { chosen, room }: { readonly chosen: number; readonly room: number },
+  { chosen, room, strategy }: { readonly chosen: number; readonly room: number; readonly strategy: Strategy },
 ): readonly number[] | undefined {
+  const { sights, hope } = seen
   if (sights.length <= room) return undefined
   const { cheapest, fastest, mostReliable } = standoutsOf(sights)
   const kept = new Set([chosen, cheapest, fastest, mostReliable])
   if (hope) kept.add(hope.at)
+  // The best without a hope is what the hope was held against: offers that rest or wait may have a lower loss.
+  kept.add(decide({ ...seen, hope: undefined }, strategy).at)
   const byLoss = [...losses.keys()].sort((a, b) =>
     (losses[a] as number) < (losses[b] as number) ? -1 : losses[a] === losses[b] ? a - b : 1,
   )

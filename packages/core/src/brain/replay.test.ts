@@ -45,6 +45,34 @@ test('so does one that was made to learn of an offer', () => {
   expect(decisions.every(({ same }) => same)).toBe(true)
 })
 
+test('so does one that was made to learn of an offer while many cheaper ones are full', () => {
+  let now = 0
+  const full = Array.from({ length: 30 }, (_, at) => offer(`full${at}`, 1_000))
+  const offers = [...full, offer('leader', 2_000), offer('strange', 2_000)]
+  const router = createRouter({ offers, clock: { now: () => now }, preference: 'latency', record: {} })
+  const served = (id: string, times: number, afterMs: number) => {
+    for (let at = 0; at < times; at += 1) {
+      const choice = router.plan({ inputTokens: 5_000, offers: [id] }).next()
+      if (!choice) throw new Error('A plan has a first choice.')
+      const attempt = router.started(choice)
+      now += afterMs
+      router.firstContent(attempt)
+      router.finished(attempt, { outputTokens: 100 })
+    }
+  }
+  for (const { id } of full) served(id, 8, 20)
+  served('leader', 4, 3_000)
+  served('strange', 2, 3_400)
+  for (const { id } of full) {
+    const choice = router.plan({ inputTokens: 5_000, offers: [id] }).next()
+    if (choice) router.failed(router.started(choice), { kind: 'rate_limited', retryAfterMs: 2_500 })
+  }
+  const choice = router.plan({ inputTokens: 5_000 }).next()
+  expect([choice?.offer.id, choice?.why]).toEqual(['strange', 'probe'])
+  const { decisions } = replay(router.trace())
+  expect(decisions.at(-1)).toMatchObject({ offer: { id: 'strange' }, why: 'probe', loss: choice?.loss, same: true })
+})
+
 test('so they do with more offers than a record has room for, and after a way through bytes or JSON', () => {
   fc.assert(
     fc.property(world(60), each => {

@@ -1,6 +1,16 @@
 import { webClock } from '../runtime/web.ts'
 import { createBrain } from './brain.ts'
-import { checkFailed, checkOffer, checkPreference, checkRequest, saneUsed } from './check.ts'
+import {
+  checkAttempt,
+  checkChoice,
+  checkFailed,
+  checkHeadroom,
+  checkOffer,
+  checkOptions,
+  checkPreference,
+  saneUsed,
+  soundRequest,
+} from './check.ts'
 import type { Recorded, Router, RouterOptions } from './port.ts'
 
 /**
@@ -17,7 +27,9 @@ import type { Recorded, Router, RouterOptions } from './port.ts'
  *   router.failed(attempt, { kind: reply.kind, retryAfterMs: reply.retryAfterMs })
  * }
  */
-export function createRouter({ offers, preference = 'balanced', clock, seed = 1, record }: RouterOptions): Router & Recorded {
+export function createRouter(options: RouterOptions): Router & Recorded {
+  checkOptions(options)
+  const { offers, preference = 'balanced', clock, seed = 1, record } = options
   for (const offer of offers) checkOffer(offer)
   checkPreference(preference)
   const brain = createBrain({ monotonic: ticking(clock), preference, seed, record })
@@ -35,16 +47,35 @@ export function createRouter({ offers, preference = 'balanced', clock, seed = 1,
   }
   return {
     ...brain,
-    plan(request) {
-      checkRequest(request)
+    plan(asked) {
+      const request = soundRequest(asked)
       return brain.plan(request, request.offers ? [...new Set(request.offers)].map(named) : all)
     },
-    finished: (attempt, used = {}) => brain.finished(attempt, saneUsed(used)),
+    started(choice) {
+      checkChoice(choice)
+      return brain.started(choice)
+    },
+    firstContent(attempt) {
+      checkAttempt(attempt, 'firstContent')
+      brain.firstContent(attempt)
+    },
+    finished(attempt, used = {}) {
+      checkAttempt(attempt, 'finished')
+      brain.finished(attempt, saneUsed(used))
+    },
+    left(attempt) {
+      checkAttempt(attempt, 'left')
+      brain.left(attempt)
+    },
     failed(attempt, failed) {
+      checkAttempt(attempt, 'failed')
       checkFailed(failed)
       brain.failed(attempt, failed)
     },
-    headroom: (offerId, seen) => brain.headroom(named(offerId), seen),
+    headroom(offerId, seen) {
+      checkHeadroom(seen)
+      brain.headroom(named(offerId), seen)
+    },
   }
 }
 

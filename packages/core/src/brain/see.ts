@@ -2,11 +2,15 @@ import type { Warm } from './affinity.ts'
 import { type Belief, type Contender, usualLevel, usualLostMs, usualSpeed } from './belief.ts'
 import { restOf } from './breaker.ts'
 import { headroomNow, scarcityNow, waitFor } from './capacity.ts'
+import { tuning } from './constants.ts'
 import { expectedCost, typicalCost, type Use } from './cost.ts'
 import { doubtNow, levelNow, rarity, shareBeyond } from './latency.ts'
 import { afterContent, beforeContent, expected, expectedIf } from './rate.ts'
 import { perToken } from './reading.ts'
 import type { Sight } from './sight.ts'
+
+const { maxUnobservedSpeedup, newcomerSpeedup, coldQueueShare, wholeHangFactor, optimism, maxSilentCalls, changeOdds, silenceLasts } =
+  tuning.estimate
 
 /** What a request brings to each look. */
 export interface Looking extends Use {
@@ -27,42 +31,26 @@ export interface Best {
   readonly speed: number
 }
 
-/** Answers after which somebody is known, and after which it has had its tries. */
-export const known = 1
-export const tries = 3
-/** How much faster than anyone somebody may have become of whom nobody has heard, as a logarithm. */
-const leap = 0.5
-/** What one answer may be off by, as a logarithm. */
-const luck = 0.35
+export const { knownAfter, newcomerTries, unobservedMs } = tuning.estimate
 
-/**
- * Whoever stands in line makes those behind wait too, so that a line costs all that the offer is better by. Only who has a prompt
- * warm there stands in it for long.
- */
-const strangersPatience = 0.08
-/** Whoever is silent when a whole answer is due is given up after so many times what one takes. */
-const wholePatience = 4
 /** Nobody stands in line for longer, whatever the offer says. */
 const longestLineMs = 30_000
-
-/** Whoever is less known gets the benefit of so many deviations of the doubt: of near equals the one that was not heard of lately is asked. */
-const benefit = 0.6
 
 /** What an offer looks like for a request: beliefs, brought up to now. */
 export function see({ fees, belief }: Contender, looking: Looking): Sight {
   const { now, stream, best, inputTokens, outputTokens, warm } = looking
   const { latency } = belief
-  const isKnown = latency.seen >= known
+  const isKnown = latency.seen >= knownAfter
   const silence = silenceOf(belief, now)
   const level =
-    silence.level ?? (isKnown ? levelNow(latency, now) - benefit * Math.sqrt(doubtNow(latency, now)) : Math.min(best.level, usualLevel))
+    silence.level ?? (isKnown ? levelNow(latency, now) - optimism * Math.sqrt(doubtNow(latency, now)) : Math.min(best.level, usualLevel))
   const cold = inputTokens - Math.min(warm, inputTokens) * belief.warmth.value
   const firstContentMs = Math.exp(level) * latency.tail + perToken(belief.reading) * cold
-  const speed = belief.speed.seen >= known ? belief.speed.value : Math.max(best.speed, belief.speed.value)
+  const speed = belief.speed.seen >= knownAfter ? belief.speed.value : Math.max(best.speed, belief.speed.value)
   const growingMs = (outputTokens / Math.exp(speed)) * 1_000
   const heldMs = waitFor(belief.capacity, now)
   const leftMs = looking.leftMs - Math.min(heldMs, longestLineMs) - (stream ? 0 : growingMs)
-  const inLine = heldMs <= (warm > 0 ? looking.patienceMs : looking.patienceMs * strangersPatience) ? heldMs : 0
+  const inLine = heldMs <= (warm > 0 ? looking.patienceMs : looking.patienceMs * coldQueueShare) ? heldMs : 0
   const { given } = silence
   const failure = given === 0 ? expected(belief.failing, beforeContent, now) : expectedIf(belief.failing, beforeContent, { now, given })
   const breaking = expected(belief.breaking, afterContent, now)
@@ -73,7 +61,7 @@ export function see({ fees, belief }: Contender, looking: Looking): Sight {
     growingMs: Math.fround(growingMs),
     // Of a whole answer nothing was seen when it breaks off: another can be asked.
     failure: Math.fround(stream ? failure : 1 - (1 - failure) * (1 - breaking)),
-    lostMs: Math.fround(stream ? belief.lost.value : belief.lost.value + belief.hung.value * wholePatience * growingMs),
+    lostMs: Math.fround(stream ? belief.lost.value : belief.lost.value + belief.hung.value * wholeHangFactor * growingMs),
     breaking: Math.fround(stream ? breaking : 0),
     lateness: leftMs > leisurely * firstContentMs ? 0 : Math.fround(lateness(belief, { leftMs, level, firstContentMs })),
     heldMs: Math.fround(heldMs - inLine),
@@ -91,9 +79,11 @@ export function seeHopefully({ fees, belief }: Contender, looking: Looking): Sig
   const { latency } = belief
   looking.warm = 0
   // Unheard for minutes, it may have become as good as anyone; heard but a few times, it may only have been unlucky.
-  const long = now - belief.heardAt > longSilenceMs || belief.heard === 0
+  const long = now - belief.heardAt > unobservedMs || belief.heard === 0
   const today = levelNow(latency, now)
-  const level = long ? Math.min(latency.longRun, best.level) - leap : Math.min(latency.longRun, today) - (latency.seen < tries ? luck : 0)
+  const level = long
+    ? Math.min(latency.longRun, best.level) - maxUnobservedSpeedup
+    : Math.min(latency.longRun, today) - (latency.seen < newcomerTries ? newcomerSpeedup : 0)
   const speed = long ? Math.max(best.speed, belief.speed.value) : belief.speed.value
   return {
     cost: Math.fround(expectedCost(fees, looking, belief.warmth)),
@@ -112,13 +102,6 @@ export function seeHopefully({ fees, belief }: Contender, looking: Looking): Sig
   }
 }
 
-/** After so long without a word from it, an offer may be anything again. */
-export const longSilenceMs = 400_000
-/** Of the silent calls, the oldest so many are looked at. */
-const looked = 8
-/** How likely it is, before anything is known, that an offer has just become another. */
-const upset = 1e-3
-
 interface Silence {
   /** The level that the silent calls speak for; nothing where they say nothing. */
   readonly level: number | undefined
@@ -134,29 +117,27 @@ interface Silence {
 function silenceOf({ silent, latency, reading, provenAt }: Belief, now: number): Silence {
   if (silent.size === 0) return nothingSilent
   const level = levelNow(latency, now)
-  let odds = upset
+  let odds = changeOdds
   let longest = level
   let overdue = 0
   let at = 0
   for (const call of silent) {
-    // Whoever has answered a later call is there, and this one is only slow, or lost.
-    if (call.startedAt < provenAt) continue
     const age = now - call.startedAt - perToken(reading) * call.coldTokens
     const off = Math.log(Math.max(1, age)) - level
     if (off < latency.p92) break
-    odds *= rarity(latency, off)
-    longest = Math.max(longest, level + off + waitsOn)
     if (off > latency.p996) overdue += 1
     at += 1
-    if (at >= looked) break
+    if (at >= maxSilentCalls) break
+    // Once a later call was answered, an earlier one that is silent says nothing of the level: it is only slow, or lost.
+    if (call.startedAt < provenAt) continue
+    odds *= rarity(latency, off)
+    longest = Math.max(longest, level + off + silenceLasts)
   }
   if (at === 0) return nothingSilent
   const sure = odds / (1 + odds)
   return { level: level + sure * (longest - level), given: overdue }
 }
 
-/** Whoever is silent will be so for a while yet, as a logarithm. */
-const waitsOn = 0.3
 const nothingSilent: Silence = { level: undefined, given: 0 }
 
 /** So many times the usual wait is beyond all but a few answers. */
@@ -176,8 +157,8 @@ export function bestOf(among: readonly Contender[], now: number): Best {
   let level = Number.POSITIVE_INFINITY
   let speed = Number.NEGATIVE_INFINITY
   for (const { belief } of among) {
-    if (belief.latency.seen >= known) level = Math.min(level, levelNow(belief.latency, now))
-    if (belief.speed.seen >= known) speed = Math.max(speed, belief.speed.value)
+    if (belief.latency.seen >= knownAfter) level = Math.min(level, levelNow(belief.latency, now))
+    if (belief.speed.seen >= knownAfter) speed = Math.max(speed, belief.speed.value)
   }
   return { level: Number.isFinite(level) ? level : usualLevel, speed: Number.isFinite(speed) ? speed : usualSpeed }
 }

@@ -136,6 +136,8 @@ export interface Quirks {
   readonly call_id_length?: number
   /** Earlier reasoning is taken back only with its `encrypted_content`; other reasoning items are left out. Default: false. */
   readonly sealed_reasoning?: boolean
+  /** Milliseconds for which it keeps a prompt that it has read in its cache. Default: 300,000. */
+  readonly prompt_cache_ms?: number
   /** The `service_tier` that `gateway.routing.tier: priority` buys there, if its price is known (`Price.priority`). Default: none, a warning says so. */
   readonly priority_tier?: string
   /**

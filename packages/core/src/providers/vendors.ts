@@ -32,7 +32,8 @@ export const groq = vendor({
   check: '/models',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
-  quirks: { refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
+  // Prompts stay in its cache for two hours after they were last read.
+  quirks: { prompt_cache_ms: 7_200_000, refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
   quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? { efforts: ['low', 'medium', 'high'] } : undefined),
 })
 
@@ -70,7 +71,8 @@ export const deepseek = vendor({
   speaks: chat,
   data_policy: 'may_train',
   // Strict tools exist below another address only.
-  quirks: { ...oldCap, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
+  // It keeps prompts on disk for hours: an hour is the least.
+  quirks: { ...oldCap, prompt_cache_ms: 3_600_000, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
   quirksOf: model => (/v4|^deepseek-(flash|pro)/.test(model) ? deepseekV4 : /reasoner|r1/.test(model) ? { sampling: 'none' } : undefined),
 })
 

@@ -1,6 +1,7 @@
 import type { Contender } from '../brain/belief.ts'
 import type { Brain } from '../brain/brain.ts'
 import type { Rates } from '../protocol/model.ts'
+import { quirksOf } from './judge.ts'
 import type { Candidate } from './plan.ts'
 
 /** What of a request makes a candidate another one to the brain: what it pays, and how long it may be silent. */
@@ -30,12 +31,19 @@ export function keepContenders(brain: Pick<Brain, 'contender'>): Contenders {
       provider: candidate.provider.id,
       model: candidate.model.id,
       price: rates,
+      ...cacheOf(candidate),
     })
     const made: Kept = { rates, thinking, contender }
     if (before) before.push(made)
     else kept.set(candidate, [made])
     return contender
   }
+}
+
+/** How long a prompt that was read stays in the cache there, where that is known. */
+function cacheOf(candidate: Candidate): { readonly cacheMs?: number } {
+  const { prompt_cache_ms: cacheMs } = quirksOf(candidate)
+  return cacheMs === undefined ? {} : { cacheMs }
 }
 
 /**

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import type { Attempt, Choice, RouterOffer, RouterOptions, RouterRequest } from './port.ts'
+import { createRouter } from './router.ts'
+
+const price = { input: 100_000, output: 400_000 }
+const offers: readonly RouterOffer[] = [
+  { id: 'a', price },
+  { id: 'b', price },
+]
+
+const made = (more: object = {}) => createRouter({ offers, clock: { now: () => 1_000 }, ...more } as RouterOptions)
+
+const started = () => {
+  const router = made()
+  const choice = router.plan({ inputTokens: 1 }).next()
+  if (!choice) throw new Error('A plan has a first choice.')
+  return { router, attempt: router.started(choice) }
+}
+
+test.each<readonly [string, () => unknown]>([
+  ['seed', () => made({ seed: 'one' })],
+  ['seed', () => made({ seed: Number.NaN })],
+  ['seed', () => made({ seed: 1n })],
+  ['offers', () => made({ offers: {} })],
+  ['clock', () => made({ clock: {} })],
+  ['clock', () => made({ clock: null })],
+  ['id', () => made({ offers: [{ price }] })],
+  ['id', () => made({ offers: [null] })],
+  ['price.input', () => made({ offers: [{ id: 'a', price: { input: {}, output: 1 } }] })],
+  ['price.output', () => made({ offers: [{ id: 'a', price: { input: 1, output: 1e308 } }] })],
+  ['price.cached', () => made({ offers: [{ id: 'a', price: { ...price, cached: '1' } }] })],
+  ['cacheMs', () => made({ offers: [{ id: 'a', price, cacheMs: -1 }] })],
+  ['provider', () => made({ offers: [{ id: 'a', price, provider: 7 }] })],
+  ['request', () => made().plan(undefined as unknown as RouterRequest)],
+  ['rank', () => made().plan({ inputTokens: 1, rank: 'a' } as unknown as RouterRequest)],
+  ['stream', () => made().plan({ inputTokens: 1, stream: 'no' } as unknown as RouterRequest)],
+  ['offers', () => made().plan({ inputTokens: 1, offers: 'a' } as unknown as RouterRequest)],
+  ['inputTokens', () => made().plan({ inputTokens: Symbol('1') } as unknown as RouterRequest)],
+  ['started', () => made().started(undefined as unknown as Choice)],
+  ['started', () => made().started({} as unknown as Choice)],
+  ['firstContent', () => made().firstContent({} as unknown as Attempt)],
+  ['finished', () => made().finished(undefined as unknown as Attempt)],
+  ['finished', () => started().router.finished(started().attempt, null as unknown as undefined)],
+  ['left', () => made().left(undefined as unknown as Attempt)],
+  ['failed', () => made().failed(null as unknown as Attempt, { kind: 'error' })],
+  ['share', () => made().headroom('a', { share: 1n, resetsInMs: 1 } as unknown as { share: number; resetsInMs: number })],
+  ['resetsInMs', () => made().headroom('a', { share: 1 } as unknown as { share: number; resetsInMs: number })],
+  ['share', () => made().headroom('a', null as unknown as { share: number; resetsInMs: number })],
+])('what is of the wrong type is refused with a TypeError that names it: %s', (name, act) => {
+  expect(act).toThrow(TypeError)
+  expect(act).toThrow(`\`${name}\``.replace('`request`', 'A request'))
+})
+
+test('a prompt of more tokens than any leaves numbers that can be reckoned with', () => {
+  let now = 0
+  const router = made({ clock: { now: () => now } })
+  for (let at = 0; at < 5; at += 1) {
+    const choice = router.plan({ inputTokens: 1e308, outputTokens: 1e300 }).next()
+    if (!choice) throw new Error('A plan has a first choice.')
+    const attempt = router.started(choice)
+    now += 500
+    router.firstContent(attempt)
+    router.finished(attempt, { outputTokens: 1e308 })
+  }
+  for (const { sight, timeoutMs, loss } of router.plan({ inputTokens: 1_000, deadlineMs: 60_000 }).choices())
+    for (const value of [...Object.values(sight), timeoutMs, loss]) expect(Number.isFinite(value)).toBe(true)
+})
+
+test('the highest price that is taken still gives numbers that can be reckoned with', () => {
+  const router = made({
+    offers: [
+      { id: 'a', price: { input: 1e18, output: 1e18 } },
+      { id: 'b', price },
+    ],
+  })
+  for (const { sight } of router.plan({ inputTokens: 1e9 }).choices()) {
+    expect(Number.isFinite(sight.cost)).toBe(true)
+    expect(sight.scarcity).not.toBeNaN()
+  }
+})

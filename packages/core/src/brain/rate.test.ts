@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { afterContent, beforeContent, expected, expectedIf, inOrderNow, isHigh, makeRate, note } from './rate.ts'
+
+const before = (bads: readonly boolean[], everyMs = 100) => {
+  const rate = makeRate(0, beforeContent)
+  for (const [at, bad] of bads.entries()) note(rate, beforeContent, { bad, now: at * everyMs })
+  return rate
+}
+const good = (times: number) => Array.from({ length: times }, () => false)
+const bad = (times: number) => Array.from({ length: times }, () => true)
+const last = (count: number) => (count - 1) * 100
+
+test('before anything was seen a call fails as seldom as usual, and a bit for what may be wrong', () => {
+  const rate = makeRate(0, beforeContent)
+  expect(expected(rate, beforeContent, 0)).toBeCloseTo(0.006 * 0.991 + 0.003 * (0.08 + 0.3 + 0.96), 5)
+  expect(isHigh(rate, beforeContent, 0)).toBe(false)
+})
+
+test('one failure among hundreds is chance, several in a row are not', () => {
+  const at = (bads: number) => expected(before([...good(300), ...bad(bads)]), beforeContent, last(300 + bads))
+  expect(at(1)).toBeLessThan(0.02)
+  expect(at(3)).toBeGreaterThan(0.2)
+  expect(at(6)).toBeGreaterThan(0.8)
+})
+
+test('an offer whose first two calls fail is believed to fail mostly', () => {
+  expect(expected(before(bad(2)), beforeContent, 100)).toBeGreaterThan(0.5)
+})
+
+test('a few good answers end a belief in death, more of them one in sickness', () => {
+  const dead = before([...good(100), ...bad(10), ...good(2)])
+  expect(expected(dead, beforeContent, last(112))).toBeLessThan(0.35)
+  expect(expected(before([...good(100), ...bad(10), ...good(40)]), beforeContent, last(150))).toBeLessThan(0.02)
+})
+
+test('what was seen fades over ten minutes', () => {
+  const rate = before([...good(100), ...bad(10)])
+  const now = last(110)
+  const [fresh, later, long] = [0, 600_000, 6_000_000].map(ms => expected(rate, beforeContent, now + ms)) as [number, number, number]
+  expect(fresh).toBeGreaterThan(0.9)
+  expect(later / fresh).toBeCloseTo(Math.exp(-1), 1)
+  expect(long).toBeLessThan(0.02)
+  expect(inOrderNow(rate, beforeContent, now)).toBeLessThan(0.01)
+  expect(inOrderNow(rate, beforeContent, now + 600_000)).toBeCloseTo(1 - Math.exp(-1), 1)
+})
+
+test('a failure rate is high beyond five times what is usual', () => {
+  const rate = makeRate(0, afterContent)
+  const healthy = { ...rate, inOrder: 1, ailing: 0, sick: 0, dead: 0 }
+  expect([0.0049, 0.0051].map(usual => isHigh({ ...healthy, usual }, afterContent, 0))).toEqual([false, true])
+})
+
+test('what is usual moves slowly: one failure among thousands by about a three-thousandth, and within four times the prior', () => {
+  const rate = before(good(20))
+  const { usual } = rate
+  note(rate, beforeContent, { bad: true, now: 2_000 })
+  expect(rate.usual - usual).toBeGreaterThan(1 / 7_000)
+  expect(rate.usual - usual).toBeLessThan(1 / 2_500)
+  const flawless = before(good(60_000))
+  expect(flawless.usual).toBeCloseTo(0.0015, 6)
+  const pattern = Array.from({ length: 60_000 }, (_, at) => at % 25 === 0)
+  expect(before(pattern).usual).toBeLessThanOrEqual(0.024)
+  expect(before(pattern).usual).toBeGreaterThan(0.012)
+})
+
+test('failures of a fault are not what is usual', () => {
+  const rate = before([...good(50), ...bad(200)])
+  expect(rate.usual).toBeLessThan(0.0075)
+})
+
+test('beliefs about the four states stay shares of one', () => {
+  const rate = before([...good(10), ...bad(3), ...good(200), ...bad(1)])
+  expect(rate.inOrder + rate.ailing + rate.sick + rate.dead).toBeCloseTo(1, 10)
+})
+
+test('calls that have not failed, but will, count as failures would, and teach nothing', () => {
+  const rate = before(good(100))
+  const kept = { ...rate }
+  const now = last(100)
+  const given = [0, 1, 2, 4].map(each => expectedIf(rate, beforeContent, { now, given: each }))
+  expect(given[0]).toBeCloseTo(expected(rate, beforeContent, now), 10)
+  expect(given[1]).toBeGreaterThan(given[0] as number)
+  expect(given[2]).toBeGreaterThan(0.03)
+  expect(given[3]).toBeGreaterThan(0.5)
+  expect(rate).toEqual(kept)
+  expect(expectedIf(before([...good(50), ...bad(8)]), beforeContent, { now: 1e9, given: 0 })).toBeLessThan(0.02)
+})
