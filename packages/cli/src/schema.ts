@@ -97,6 +97,13 @@ const ownCatalog = section({
   overrides: takes('an object', z.record(z.string(), z.unknown())).optional(),
 })
 
+const fraction = () => takes('a number from 0 to 1', z.number().min(0).max(1))
+const recordFields = section({
+  keep: whole(0).exactOptional(),
+  share: fraction().exactOptional(),
+  store: fraction().exactOptional(),
+})
+
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A name, or an object whose faults are told where they are. */
@@ -108,6 +115,20 @@ const catalog = () =>
       return z.NEVER
     }
     const read = ownCatalog.safeParse(value)
+    if (read.success) return read.data
+    for (const issue of read.error.issues) context.addIssue({ ...issue })
+    return z.NEVER
+  })
+
+/** What is kept of how requests were routed; `false`: nothing. */
+const record = () =>
+  z.unknown().transform((value, context): false | z.output<typeof recordFields> => {
+    if (value === false) return false
+    if (!isObject(value)) {
+      context.addIssue({ code: 'custom', message: '`false`, or an object of keep, share, store', input: value })
+      return z.NEVER
+    }
+    const read = recordFields.safeParse(value)
     if (read.success) return read.data
     for (const issue of read.error.issues) context.addIssue({ ...issue })
     return z.NEVER
@@ -133,6 +154,7 @@ export const configSchema = section({
   providers: list(provider).default([]),
   models: list(model).default([]),
   strategy: oneOf(strategies).default('balanced'),
+  record: record().default({}),
   limits: section({
     inference_rpm: whole(1).default(1_000),
     tokens_per_minute: whole(1).optional(),

@@ -80,13 +80,14 @@ interface Parts extends Pick<ModelsOn, 'providers' | 'models' | 'facts'> {
   readonly sealingKey: Uint8Array
 }
 
-function gatewayOf({ operator, strategy, limits, timeouts }: Config, { storage, log, ...parts }: Parts): Gateway {
+function gatewayOf({ operator, strategy, record, limits, timeouts }: Config, { storage, log, ...parts }: Parts): Gateway {
   return createGateway({
     ...parts,
     // The books stay open until the last reply is written, so closing them is the server's business.
     storage: { ...storage, close: async () => {} },
     operator,
     strategy,
+    record,
     logger: log.logger,
     limits: {
       inferenceRpm: limits.inference_rpm,

@@ -15,7 +15,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, operator, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, limits, timeouts.',
+    '`prot` is not a known field; known fields are host, port, operator, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, limits, timeouts.',
   ],
   [
     'an unknown field of a section',
@@ -178,6 +178,9 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`models[0].offers[0].abilities[1]` is "flying"; it takes one of tools, tool_choice_required, parallel_tools, vision, json_mode, structured_output, reasoning, streaming, logprobs, web_search, computer_use, code_interpreter, prompt_caching.',
   ],
   ['a window of zero', withOffer({ context_window: 0 }), '`models[0].offers[0].context_window` is 0; it takes a whole number, 1 or more.'],
+  ['a record that is a word', { record: 'all' }, '`record` is "all"; it takes `false`, or an object of keep, share, store.'],
+  ['a share beyond all', { record: { store: 2 } }, '`record.store` is 2; it takes a number from 0 to 1.'],
+  ['an unknown field of record', { record: { stored: 1 } }, '`record.stored` is not a known field; `record` takes keep, share, store.'],
   [
     'an unknown strategy',
     { strategy: 'luck' },

@@ -209,7 +209,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       models,
       strategies: Object.keys(planning.strategies),
       hooks: options.hooks ?? {},
-      evidenceFrom: ({ id, routing, strategy }) => evidenceFrom(routing, strategy) ?? flights.of(id),
+      evidenceFrom: ({ id, routing, strategy }) => {
+        const stored = evidenceFrom(routing, strategy)
+        return stored?.detail === 'full' ? stored : (flights.of(id) ?? stored)
+      },
       byok,
       billing: options.billing,
       reloads,

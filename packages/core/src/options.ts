@@ -49,9 +49,10 @@ export interface GatewayOptions {
   readonly hedgeMaxCost?: number
   /**
    * What is kept of how requests were routed, for `gateway.flights`: `keep` decisions (default 1,000, at most 1 kB each) of a
-   * `share` of the requests (default 1, all). `store`: of those, the share that the usage rows keep too, about 1 kB each and 2 at
-   * the most, so that any process can tell at any time (default 0.1; whoever needed more than one attempt or failed is kept in
-   * any case, but for 0). `false`: nothing.
+   * `share` of the requests (default 1, all). Of each of those the usage row keeps a summary (the order, the attempts, how many were
+   * left out), so that any process can tell at any time, after a restart too. `store`: the share of which it keeps all numbers,
+   * about 1 kB each and 2 at the most (default 0.1; what needed more than one attempt or failed is kept in any case). 0: rows keep
+   * nothing. `false`: nothing is kept anywhere.
    */
   readonly record?: (RecordOptions & { readonly store?: number }) | false
   /** A whole number. Gateways with the same seed that see the same choose the same. Default: drawn from `ids`. */

@@ -1,6 +1,10 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createGateway, decodeTrace, encodeTrace, replay } from '@signalbox/core'
 import { responsesClient } from '@signalbox/core/dialects'
 import { memoryStorage } from '@signalbox/storage-memory'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { chaosProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
 
@@ -68,7 +72,7 @@ test('nothing is kept where that is switched off, and of more requests than are 
   expect(two.gateway.flights.of('0190b7a0-0000-7000-8000-000000000003')).toBeDefined()
 })
 
-test('another process tells of what went wrong or was kept by chance; the one that routed it tells of all its last requests', async () => {
+test('another process tells all of what went wrong, and of every request its order and attempts', async () => {
   const storage = memoryStorage()
   const { gateway, caller, ask } = await served({ storage, record: { store: 1e-9 } })
   await ask('troubled')
@@ -79,8 +83,55 @@ test('another process tells of what went wrong or was kept by chance; the one th
   expect(here.attempts.map(({ outcome }) => outcome)).toEqual(['error', 'ok'])
   expect(await told(elsewhere, 'troubled')).toEqual(here)
   expect((await told(gateway, 'usual')).attempts).toHaveLength(1)
-  await expect(told(elsewhere, 'usual')).rejects.toMatchObject({ code: 'resource_not_found' })
+  const full = await told(gateway, 'usual')
+  const brief = await told(elsewhere, 'usual')
+  expect([full.detail, here.detail, brief.detail]).toEqual(['full', 'full', 'summary'])
+  expect(brief).toMatchObject({
+    seed: full.seed,
+    strategy: full.strategy,
+    weighed_by: full.weighed_by,
+    order: full.order,
+    excluded_counts: {},
+  })
+  expect(brief.attempts).toMatchObject(
+    full.attempts.map(({ offer, provider, model, why, outcome }) => ({ offer, provider, model, why, outcome })),
+  )
+  expect(brief.attempts[0]?.total_ms).toBeGreaterThanOrEqual(0)
   await expect(told(gateway, 'never')).rejects.toMatchObject({ code: 'resource_not_found' })
+})
+
+test('what the gateway was told not to keep is answered as such, and not as a request that never was', async () => {
+  for (const record of [false, { store: 0, keep: 0 }, { share: 0 }] as const) {
+    const storage = memoryStorage()
+    const { gateway, caller, ask } = await served({ storage, record })
+    await ask('usual', { model: 'test-model' })
+    const { analytics } = gateway.workspaces(caller.workspaceId)
+    expect((await analytics.request('usual')).routing).toBeUndefined()
+    await expect(analytics.routing('usual')).rejects.toMatchObject({ code: 'routing_evidence_not_kept' })
+    await expect(analytics.routing('never')).rejects.toMatchObject({ code: 'resource_not_found' })
+  }
+})
+
+test('evidence of every request is there after a restart, from the file alone', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'evidence-')), 'gateway.db')
+  const storage = sqliteStorage(file)
+  const { gateway, caller, ask } = await served({ storage })
+  const ids = Array.from({ length: 20 }, (_, at) => `request-${at}`)
+  for (const id of ids) await ask(id, { model: 'test-model', gateway: { routing: { ignore: ['server-1'] } } })
+  await gateway.close()
+  const reopened = sqliteStorage(file)
+  const later = createGateway({ providers: [], models: [], storage: reopened })
+  const { analytics } = later.workspaces(caller.workspaceId)
+  for (const id of ids) {
+    const evidence = await analytics.routing(id)
+    expect(evidence).toMatchObject({
+      excluded_counts: { routing_constraint_unsatisfiable: 1 },
+      attempts: [{ provider: 'server-2', outcome: 'ok' }],
+    })
+    expect(evidence.order).toEqual([evidence.attempts[0]?.offer])
+    expect(((await analytics.request(id)).routing ?? '').length).toBeLessThan(evidence.detail === 'full' ? 2_000 : 420)
+  }
+  await later.close()
 })
 
 test('a gateway is made without chance: some runtimes have none before the first request', () => {

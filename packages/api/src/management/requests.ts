@@ -43,6 +43,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
     summary:
       'Tell why a request went where it did: who could be asked, by what numbers, who was left out, and what became of each attempt.',
     reply: 'RoutingEvidence',
+    errors: ['resource_not_found', 'routing_evidence_not_kept'],
     handler: async (call, { analytics }) => json(await analytics.routing(call.params.request_id ?? '')),
   },
   {
@@ -73,6 +74,8 @@ export const requestSchemas = () => ({
   LoggedRequest: loggedRequest(),
   RequestLog: pageSchema(loggedRequest()),
   RoutingEvidence: z.looseObject({
+    detail: z.enum(['full', 'summary']),
+    excluded_counts: z.record(z.string(), z.int()),
     seed: z.number(),
     strategy: z.unknown(),
     order: z.array(z.string()),

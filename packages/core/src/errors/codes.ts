@@ -21,6 +21,7 @@ export const codes = {
   budget_exceeded: { status: 402, type: 'billing_error' },
   operation_not_allowed: { status: 403, type: 'permission_error' },
   resource_not_found: { status: 404, type: 'not_found_error' },
+  routing_evidence_not_kept: { status: 404, type: 'not_found_error' },
   model_not_found: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   duplicate_resource: { status: 409, type: 'conflict_error' },

@@ -14,7 +14,7 @@ import type { Ticket } from './admit.ts'
 import { tellBudgets } from './alerts.ts'
 import { amountsOf, type Bill, billFor, noBill, type Owing } from './bill.ts'
 import { chargeFor, learnPace, payable } from './charge.ts'
-import { evidenceText, keepsEvidence } from './evidence.ts'
+import { evidenceText, keepsEvidence, summaryText } from './evidence.ts'
 import type { Engine } from './infer.ts'
 import type { JournalProgress } from './journal.ts'
 import { learnEnd } from './lessons.ts'
@@ -186,9 +186,12 @@ async function correctTokens({ storage, clock, logger }: Engine, tokens: Tokens 
 /** Nothing of it is worth a settlement. */
 function evidenceIn(engine: Engine, { call, ticket, tries }: Booking, result: UsageResult): Pick<UsageRow, 'routing'> {
   const { requestId } = call
-  if (!tries.flightText || !keepsEvidence({ requestId, share: engine.storedShare, attempts: tries.count, result })) return {}
+  const { flightText, flightSummary } = tries
+  const { excluded } = ticket.plan
+  if (!flightText || !flightSummary || engine.storedShare <= 0) return {}
+  const inFull = keepsEvidence({ requestId, share: engine.storedShare, attempts: tries.count, result })
   try {
-    return { routing: evidenceText(tries.flightText, ticket.plan.excluded) }
+    return { routing: inFull ? evidenceText(flightText, excluded) : summaryText(flightSummary(), excluded) }
   } catch (error) {
     engine.logger.error({ requestId, error: String(error) }, 'The evidence of a request could not be written down.')
     return {}

@@ -1,5 +1,6 @@
 import type { UsageResult } from '@signalbox/storage'
-import { type Evidence, type Exclusion, evidenceOf } from '../brain/evidence.ts'
+import { countsOf, type Evidence, type Exclusion, evidenceOf, evidenceOfSummary } from '../brain/evidence.ts'
+import type { FlightSummary } from '../brain/flight-summary.ts'
 import { decodeTrace } from '../brain/trace.ts'
 import { fnv1a } from '../runtime/fnv.ts'
 
@@ -18,7 +19,7 @@ export interface Keeping {
   readonly result: UsageResult
 }
 
-/** What went another way than most is what is asked about. Of the others those whose id says so: the same in whatever process. */
+/** Whether a row keeps all numbers: of what went another way than most, and of the others where the id says so, the same in whatever process. */
 export const keepsEvidence = ({ requestId, share, attempts, result }: Keeping): boolean =>
   share > 0 && (attempts !== 1 || (result !== 'ok' && result !== 'incomplete') || share >= 1 || fractionOf(requestId) < share)
 
@@ -34,6 +35,10 @@ export const evidenceText = (trace: (most: number) => string, excluded: readonly
     excluded: excluded.slice(0, mostExcluded).map(each => ({ ...each, reason: each.reason.slice(0, mostReason) })),
   })
 
+/** About 300 bytes: the order, the attempts and how many were left out by code, kept of every request. */
+export const summaryText = (summary: FlightSummary, excluded: readonly Exclusion[]): string =>
+  JSON.stringify({ summary, excluded: countsOf(excluded) })
+
 /**
  * What `UsageRow.routing` tells: the evidence as `gateway.flights.of` gives it. Nothing where the row keeps none, or none that can
  * be read here. `strategy`: as the row names it.
@@ -43,7 +48,8 @@ export const evidenceText = (trace: (most: number) => string, excluded: readonly
 export function evidenceFrom(text: string | undefined, strategy?: string): Evidence | undefined {
   if (text === undefined) return undefined
   try {
-    const { trace, excluded } = JSON.parse(text)
+    const { trace, summary, excluded } = JSON.parse(text)
+    if (summary) return evidenceOfSummary(summary, excluded, strategy)
     return evidenceOf(decodeTrace(trace), excluded, strategy)
   } catch {
     return undefined

@@ -1,5 +1,6 @@
 import type { Contender } from '../brain/belief.ts'
 import type { Brain } from '../brain/brain.ts'
+import type { FlightSummary } from '../brain/flight-summary.ts'
 import type { Choice, RouterOffer, RouterRequest } from '../brain/port.ts'
 import type { Trace } from '../brain/record.ts'
 import type { Turn } from '../execution/call.ts'
@@ -42,6 +43,7 @@ export interface Selection {
   /** What was decided so far, and what came of it. Absent: it is not recorded. */
   readonly flight?: () => Trace
   readonly flightText?: (most: number) => string
+  readonly flightSummary?: () => FlightSummary
 }
 
 export function select({ brain, contenders: contenderOf }: SelectPorts, selecting: Selecting): Selection {
@@ -73,6 +75,7 @@ export function select({ brain, contenders: contenderOf }: SelectPorts, selectin
     },
     ...(routed.flight && { flight: routed.flight }),
     ...(routed.flightText && { flightText: routed.flightText }),
+    ...(routed.flightSummary && { flightSummary: routed.flightSummary }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FlightSummary } from '../brain/flight-summary.ts'
 import { type Attempted, type AttemptLimits, attempt } from '../execution/attempt.ts'
 import type { Call, Won } from '../execution/call.ts'
 import { execute } from '../execution/execute.ts'
@@ -43,6 +44,7 @@ export interface Tries {
   asked?: Candidate
   /** What was decided, as text, where it is recorded. */
   flightText?: (most: number) => string
+  flightSummary?: () => FlightSummary
 }
 
 /** The plan's candidates, one after the other, with what each call teaches. */
@@ -60,6 +62,7 @@ export async function tryAll(engine: Engine, trying: Trying): Promise<Won> {
   })
   tellPlan(engine, facts, selection)
   if (selection.flightText) tries.flightText = selection.flightText
+  if (selection.flightSummary) tries.flightSummary = selection.flightSummary
   if (selection.flight) {
     engine.flights.keep(facts.requestId, { flight: selection.flight, excluded: plan.excluded, strategy: plan.strategy })
   }

@@ -1,7 +1,7 @@
 import { quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
 import type { Evidence } from '../brain/evidence.ts'
 import { requestIdOf } from '../dialects/mint.ts'
-import { orStoreDown } from '../errors/gateway-error.ts'
+import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import { absent, wrong } from './check.ts'
 import type { Desk } from './ports.ts'
 
@@ -26,7 +26,10 @@ export interface Analytics {
   requests(query?: AnalyticsQuery & { readonly after?: string; readonly limit?: number }): Promise<readonly UsageRow[]>
   /** By its own id, or by that of its answer. Throws `resource_not_found`. */
   request(id: string): Promise<UsageRow>
-  /** Why a request went where it did: by its id, or by that of its answer. Throws `resource_not_found` where that was not kept. */
+  /**
+   * Why a request went where it did: by its id, or by that of its answer.
+   * @throws `resource_not_found`: there is no such request. `routing_evidence_not_kept`: there is, and `record` kept nothing of it.
+   */
   routing(id: string): Promise<Evidence>
   /** How many requests there are, counted up to `most`. */
   count(query: AnalyticsQuery, most: number): Promise<number>
@@ -54,6 +57,11 @@ export interface Series {
   readonly group?: string
   readonly points: readonly (Omit<Summary, 'from' | 'to'> & { readonly start: number })[]
 }
+
+const notKept = (id: string): GatewayError =>
+  new GatewayError('routing_evidence_not_kept', {
+    message: `No routing evidence of the request "${id.slice(0, 100)}" is kept: it was refused before it was routed, or \`record\` of the gateway kept nothing of it. Set \`record.store\` above 0 to keep it with the request log.`,
+  })
 
 const dayMs = 86_400_000
 const usualDays = 30
@@ -87,7 +95,7 @@ export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
       orStoreDown(usage.list({ ...asked(query), limit, ...(after !== undefined && { after }) })),
     async routing(id) {
       const evidence = ports.evidenceFrom(await request(id))
-      if (!evidence) throw absent('routing evidence of the request', id)
+      if (!evidence) throw notKept(id)
       return evidence
     },
     count: (query, most) => orStoreDown(usage.count({ ...asked(query), most })),

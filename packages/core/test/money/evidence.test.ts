@@ -40,8 +40,76 @@ test('a row holds little, also of a request that was left out for many reasons a
   expect(row?.routing?.length).toBeLessThan(2_000)
 })
 
+test('a summary tells the order, the reasons and what became of each attempt, also of one that never ended', () => {
+  const text = JSON.stringify({
+    summary: {
+      version: 1,
+      seed: 3,
+      strategy: 2,
+      offers: [
+        ['a', 'p', null],
+        ['b', null, 'm'],
+      ],
+      order: [1, 0],
+      attempts: [
+        [1, 1, 3, 5, -1, 2_500],
+        [0, 2, 0, 2_505, -1, 0],
+      ],
+    },
+    excluded: { deprecated: 2 },
+  })
+  expect(evidenceFrom(text)).toEqual({
+    detail: 'summary',
+    seed: 3,
+    strategy: 'latency',
+    weighed_by: 'latency',
+    worth: null,
+    request: null,
+    order: ['b', 'a'],
+    excluded: [],
+    excluded_counts: { deprecated: 2 },
+    decisions: [],
+    attempts: [
+      {
+        offer: 'b',
+        provider: null,
+        model: 'm',
+        why: 'probe',
+        outcome: 'timeout',
+        sent_after_ms: 5,
+        first_content_ms: null,
+        total_ms: 2_500,
+        output_tokens: null,
+        cached_tokens: null,
+      },
+      {
+        offer: 'a',
+        provider: 'p',
+        model: null,
+        why: 'fallback',
+        outcome: null,
+        sent_after_ms: null,
+        first_content_ms: null,
+        total_ms: null,
+        output_tokens: null,
+        cached_tokens: null,
+      },
+    ],
+    counterfactuals: null,
+  })
+})
+
 test('what is no evidence tells nothing', () => {
-  for (const text of [undefined, '', '{', '{}', '{"trace":"x","excluded":[]}']) expect(evidenceFrom(text)).toBeUndefined()
+  for (const text of [
+    undefined,
+    '',
+    '{',
+    '{}',
+    '{"summary":{"version":2}}',
+    '{"summary":{"version":1,"order":[7],"offers":[],"attempts":[]}}',
+    '{"trace":"x","excluded":[]}',
+  ])
+    expect(evidenceFrom(text)).toBeUndefined()
 })
 
 test('of requests that went as most do a share is kept, the same in every process, and all the others', () => {
