@@ -220,6 +220,8 @@ test('evidence is plain JSON in snake case, of every world', () => {
 
 test('a request of which nothing was recorded has evidence that says so', () => {
   expect(evidenceOf({ version: 1, seed: 4, dropped: 0, decisions: [] }, excluded)).toEqual({
+    detail: 'full',
+    excluded_counts: { capability_mismatch: 1 },
     seed: 4,
     strategy: null,
     weighed_by: null,
