@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { bodyCaps, checkBody } from '@signalbox/core'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { describe, expect, test } from 'vitest'
@@ -128,4 +129,10 @@ describe('the text of a body', () => {
     }
     expect(parseBody(JSON.stringify(body))).toEqual(body)
   })
+})
+
+test('the table of the documentation says the caps', () => {
+  const page = readFileSync(new URL('../../../docs/security.md', import.meta.url), 'utf8')
+  const rows = page.matchAll(/^\| `(\w+)`.*\| ([\d,]+) \|$/gm)
+  expect(Object.fromEntries([...rows].map(([, name, cap = '']) => [name, Number(cap.replaceAll(',', ''))]))).toEqual(bodyCaps)
 })

@@ -1,0 +1,162 @@
+import { bodyCaps } from '@signalbox/core'
+
+// Bodies that are dear for their size, each within the caps: what a search begins with, and what it measures.
+
+/** A number from 0 to 1, the same for the same seed. */
+export type Dice = () => number
+
+export const diceOf = (seed: number): Dice => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+export const pick = <T>(dice: Dice, from: readonly T[]): T => from[Math.floor(dice() * from.length)] as T
+export const many = <T>(count: number, each: (at: number) => T): T[] =>
+  Array.from({ length: Math.max(0, Math.floor(count)) }, (_, at) => each(at))
+const word = (dice: Dice): string => dice().toString(36).slice(2, 9)
+
+/** The parts of a shape that a search may turn, each from 0 to 1. */
+export interface Genes {
+  readonly seed: number
+  readonly size: number
+  readonly width: number
+  readonly depth: number
+  readonly kind: number
+}
+
+/** Fields whose value is anything, in objects of so many each. */
+const objects = ({ size, width }: Genes, dice: Dice): unknown => {
+  const each = 1 + Math.floor(width * 40)
+  const count = (size * (bodyCaps.fields - 200)) / each
+  const lists = Math.ceil(count / 15_000)
+  return many(lists, () => many(count / lists, () => Object.fromEntries(many(each, () => [word(dice), 1]))))
+}
+
+const arrays = ({ size, kind }: Genes): unknown =>
+  many(5, () => many(size * 18_000, at => (kind < 0.3 ? [] : kind < 0.6 ? at : kind < 0.8 ? 'x' : null)))
+
+const nested = ({ size, depth, kind }: Genes): unknown => {
+  const levels = 1 + Math.floor(depth * 58)
+  const nest = (left: number): unknown => (left === 0 ? 1 : kind < 0.5 ? { a: nest(left - 1) } : [nest(left - 1)])
+  return many((size * 40_000) / levels, () => nest(levels))
+}
+
+const strings = ({ size, width, kind }: Genes): unknown => {
+  const unit = pick(() => kind, ['x', 'x, ', '\\', '"', '\n', '中', '😀', '\u0001', '<', '{[,'])
+  const isEscaped = ['\\', '"', '\n', '\u0001'].includes(unit)
+  return unit.repeat((size * (isEscaped ? bodyCaps.escapes * 0.9 : 3_000_000 * (0.1 + width))) / unit.length)
+}
+
+const schemaOf = ({ size, width, depth, kind }: Genes, dice: Dice, share: number): object => {
+  const count = Math.max(1, Math.floor(size * share * (kind < 0.5 ? 1_900 : 60)))
+  const links = kind < 0.25 ? 1 : Math.max(1, Math.floor(width * 12))
+  const to = (at: number): string => `#/$defs/d${kind < 0.25 ? at + 1 : Math.floor(dice() * count)}`
+  const definition = (at: number): object => ({
+    type: 'object',
+    description: 'x'.repeat(depth * 200),
+    ...(kind > 0.8 && { allOf: many(links, () => ({ $ref: to(at) })) }),
+    properties: Object.fromEntries(many(links, link => [`p${link}`, { $ref: to(at) }])),
+  })
+  return {
+    type: 'object',
+    properties: { first: { $ref: '#/$defs/d0' } },
+    $defs: Object.fromEntries(many(count, at => [`d${at}`, definition(at)])),
+  }
+}
+
+const tools = (genes: Genes, dice: Dice): readonly object[] => {
+  const count = 1 + Math.floor(genes.depth * (genes.kind < 0.7 ? 20 : 900))
+  if (genes.kind < 0.7) return many(count, at => ({ name: `t${at}`, strict: true, parameters: schemaOf(genes, dice, 1 / count) }))
+  const each = Math.floor((genes.size * 24_000) / count / 3)
+  const property = (): [string, unknown] => [word(dice), { type: 'string', minLength: 3 }]
+  return many(count, at => ({
+    name: `t${at}`,
+    strict: true,
+    parameters: { type: 'object', properties: Object.fromEntries(many(each, property)) },
+  }))
+}
+
+/** A field of a request in each language, and what stands in it. */
+type Fill = (genes: Genes, dice: Dice) => object
+
+interface Language {
+  readonly path: string
+  readonly talk: (content: unknown) => object
+  readonly part: (text: string) => object
+  readonly tool: (tool: object) => object
+  readonly format: (schema: object) => object
+}
+
+export const languages: readonly Language[] = [
+  {
+    path: '/v1/responses',
+    talk: content => ({ input: [{ role: 'user', content }] }),
+    part: text => ({ type: 'input_text', text }),
+    tool: tool => ({ type: 'function', ...tool }),
+    format: schema => ({ text: { format: { type: 'json_schema', name: 's', schema } } }),
+  },
+  {
+    path: '/v1/chat/completions',
+    talk: content => ({ messages: [{ role: 'user', content }] }),
+    part: text => ({ type: 'text', text }),
+    tool: ({ strict, ...tool }: { strict?: boolean }) => ({ type: 'function', function: { ...tool, strict } }),
+    format: schema => ({ response_format: { type: 'json_schema', json_schema: { name: 's', schema } } }),
+  },
+  ...['/v1/messages', '/v1/messages/count_tokens'].map(path => ({
+    path,
+    talk: (content: unknown) => ({ max_tokens: 10, messages: [{ role: 'user', content }] }),
+    part: (text: string) => ({ type: 'text', text }),
+    tool: ({ parameters, ...tool }: { parameters?: object }) => ({ ...tool, input_schema: parameters }),
+    format: (schema: object) => ({ output_config: { format: { type: 'json_schema', schema } } }),
+  })),
+]
+
+const fills = (language: Language): Readonly<Record<string, Fill>> => ({
+  'objects in extensions': (genes, dice) => ({ ...language.talk('hi'), extensions: { a: objects(genes, dice) } }),
+  'objects in an unknown field': (genes, dice) => ({ ...language.talk('hi'), unknown_field: objects(genes, dice) }),
+  'arrays in extensions': genes => ({ ...language.talk('hi'), extensions: { a: arrays(genes) } }),
+  'nested in extensions': genes => ({ ...language.talk('hi'), extensions: { a: nested(genes) } }),
+  'a long text': genes => language.talk(strings(genes)),
+  'unknown parts': (genes, dice) => language.talk(many(genes.size * 4_900, () => ({ type: word(dice), [word(dice)]: 1 }))),
+  parts: genes => language.talk(many(genes.size * 4_900, at => language.part(`x${at}`))),
+  messages: (genes, dice) => {
+    const [[field, [message]]] = Object.entries(language.talk('x')).filter(([, value]) => Array.isArray(value)) as unknown as [
+      [string, [object]],
+    ]
+    const odd = genes.kind < 0.5 ? (): object => ({ [word(dice)]: 1 }) : (): object => ({})
+    return { max_tokens: 10, [field]: many(genes.size * 9_900, () => ({ ...message, ...odd() })) }
+  },
+  'unknown fields': (genes, dice) => ({ ...language.talk('x'), ...Object.fromEntries(many(genes.size * 9_900, () => [word(dice), 1])) }),
+  tools: (genes, dice) => ({ ...language.talk('x'), tools: tools(genes, dice).map(language.tool) }),
+  format: (genes, dice) => ({ ...language.talk('x'), ...language.format(schemaOf(genes, dice, 1)) }),
+})
+
+export interface ShapedBody {
+  readonly path: string
+  readonly name: string
+  readonly make: (genes: Genes) => object
+}
+
+/** Every way to fill a request in every language. */
+export const shapes: readonly ShapedBody[] = languages.flatMap(language =>
+  Object.entries(fills(language)).map(([name, fill]) => ({
+    path: language.path,
+    name,
+    make: (genes: Genes) => ({ model: 'm', ...fill(genes, diceOf(genes.seed)) }),
+  })),
+)
+
+export const genesOf = (dice: Dice): Genes => ({ seed: Math.floor(dice() * 1e9), size: dice(), width: dice(), depth: dice(), kind: dice() })
+
+/** One gene drawn anew, or moved a little; size mostly upwards. */
+export function turned(genes: Genes, dice: Dice): Genes {
+  const gene = pick(dice, ['seed', 'size', 'width', 'depth', 'kind'] as const)
+  if (gene === 'seed') return { ...genes, seed: Math.floor(dice() * 1e9) }
+  const value = dice() < 0.3 ? dice() : genes[gene] + (dice() - (gene === 'size' ? 0.3 : 0.5)) * 0.4
+  return { ...genes, [gene]: Math.min(1, Math.max(0, value)) }
+}
