@@ -31,7 +31,9 @@ test.each<[string, () => Storage, number]>([
       { numRuns },
     )
     // The runs go where they are meant to.
-    expect([...seen]).toEqual(expect.arrayContaining(['ok', 'left', 'insufficient_credits', 'budget_exceeded', 'provider_error']))
+    expect([...seen]).toEqual(
+      expect.arrayContaining(['ok', 'left', 'insufficient_credits', 'budget_exceeded', 'provider_error', 'crashed']),
+    )
   },
   240_000,
 )
