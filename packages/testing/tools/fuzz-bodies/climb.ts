@@ -3,7 +3,7 @@ import { diceOf, type Genes, genesOf, pick, type ShapedBody, shapes, turned } fr
 
 // A search for the body within the caps that costs most: for each shape the genes that cost most are turned on.
 
-export interface Dearest {
+interface Dearest {
   readonly path: string
   readonly name: string
   readonly model: string

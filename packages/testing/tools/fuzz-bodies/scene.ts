@@ -15,7 +15,7 @@ export interface FuzzScene {
   renew(): Promise<void>
 }
 
-export interface Sent {
+interface Sent {
   readonly status: number
   readonly code: string
   readonly cpuMs: number

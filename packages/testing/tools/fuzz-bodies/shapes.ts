@@ -92,7 +92,7 @@ interface Language {
   readonly format: (schema: object) => object
 }
 
-export const languages: readonly Language[] = [
+const languages: readonly Language[] = [
   {
     path: '/v1/responses',
     talk: content => ({ input: [{ role: 'user', content }] }),
