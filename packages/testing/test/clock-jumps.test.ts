@@ -6,6 +6,7 @@ import { build, cost, type House, stores } from './money-scene.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
+const minute = 60_000
 
 /** The first gateway changes things, the second has to hear of it. */
 async function twoProcesses() {
@@ -73,4 +74,25 @@ describe.each([-day, -hour, -40_000, 40_000, hour, day])('where the wall clock i
     }
     expect(uses).toEqual([1, 1])
   })
+})
+
+test('a clock that goes to and fro between two days spends the budget of each day once', async () => {
+  const { house, own, there } = await twoProcesses()
+  const { secret } = await own.apiKeys.create({ name: 'k' })
+  const budget = await own.budgets.create({ name: 'b', period: 'day', limitUsd: (8 * cost) / 1_000_000 })
+  const spent: number[] = []
+  for (const jump of [0, -day, day, -day, day]) {
+    house.clock.jump(jump)
+    await house.clock.advance(minute)
+    let answered = 0
+    while ((await outcomeOf(house, there, secret)) === 'ok') answered += 1
+    spent.push(answered)
+  }
+  const [today = 0, yesterday = 0] = spent
+  expect([today > 0, today <= 8]).toEqual([true, true])
+  expect(spent).toEqual([today, yesterday, 0, 0, 0])
+  expect(yesterday).toBe(today)
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+  for (const at of [house.clock.now(), house.clock.now() - day])
+    expect((await house.storage.ledger.balance(`budget:${budget.id}:${dayOf(at)}`)).balance).toBe(-today * cost)
 })
