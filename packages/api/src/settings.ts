@@ -3,9 +3,9 @@ import type { RequestLine } from './line.ts'
 export interface ApiOptions {
   /** Largest request body in bytes. Default 33,554,432. */
   readonly bodyBytes?: number
-  /** Bytes of request bodies that one key may have under way at a time; beyond them 429. At least one body of `bodyBytes` fits. Default 134,217,728. */
+  /** Bytes of request bodies that one key may have under way at a time; beyond them 429. At least one body of `bodyBytes` fits. Default 83,886,080. */
   readonly uploadBytesPerKey?: number
-  /** Bytes of request bodies that all keys together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 268,435,456. */
+  /** Bytes of request bodies that all keys together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 167,772,160. */
   readonly uploadBytes?: number
   /** How long a stream may wait for its first content before status 200 is sent and keep-alive begins. Default 10,000. */
   readonly holdMs?: number
@@ -41,8 +41,8 @@ export interface Settings {
 /** What holds where an option is left out. */
 const defaultSettings = {
   bodyBytes: 33_554_432,
-  uploadBytesPerKey: 134_217_728,
-  uploadBytes: 268_435_456,
+  uploadBytesPerKey: 83_886_080,
+  uploadBytes: 167_772_160,
   holdMs: 10_000,
   keepAliveMs: 15_000,
   exportRows: 100_000,
