@@ -35,6 +35,23 @@ test('a verb that throws is refused alone; what it had done is undone, its group
   expect(numbers()).toEqual([1, 3])
 })
 
+test('verbs that are called in one go are never split between transactions, wherever a group is full', async () => {
+  const { connection, insert } = openTable()
+  let isSameTransaction = false
+  const before = Array.from({ length: 511 }, (_, n) => connection.write(() => insert.run(n)))
+  await Promise.resolve()
+  const first = connection.write(() => {
+    isSameTransaction = true
+    // After the transaction, and before the next one.
+    queueMicrotask(() => {
+      isSameTransaction = false
+    })
+  })
+  const second = connection.write(() => isSameTransaction)
+  await Promise.all([...before, first])
+  expect(await second).toBe(true)
+})
+
 test('a COMMIT that fails refuses its whole group and keeps nothing of it; the next group is no worse for it', async () => {
   const { db, connection, numbers } = openTable()
   db.exec('PRAGMA foreign_keys = ON; CREATE TABLE child (n INTEGER REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)')

@@ -60,3 +60,10 @@ test('totals of parts that are added up are the total of all', () => {
     }),
   )
 })
+
+test('a total that was kept before something was counted counts none of it', () => {
+  const { interrupted: _, ...older } = makeTally().kept()
+  const tally = makeTally()
+  tally.addTotal({ ...older, requests: 3 } as ReturnType<typeof tally.kept>)
+  expect(tally.total()).toMatchObject({ requests: 3, interrupted: 0 })
+})

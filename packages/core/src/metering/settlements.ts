@@ -61,7 +61,7 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
   const spool = keepSpool(storage.spool, logger)
   const queue = keepQueue()
   /** Under way for the first time. */
-  const writing = new Set<Entry>()
+  const writing = new Map<string, Entry>()
   let spooling: unknown
   let retrying: unknown
   let round: Promise<void> | undefined
@@ -84,7 +84,7 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
   const spoolOverdue = (): void => {
     spooling = undefined
     const before = clock.monotonic() - settlementLimits.spoolAfterMs
-    const overdue = [...writing].filter(entry => entry.since <= before)
+    const overdue = [...writing.values()].filter(entry => entry.since <= before)
     void spool.add(overdue)
     if (writing.size > 0) watchWriting()
   }
@@ -92,7 +92,7 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
     spooling ??= unrefTimer(clock.setTimeout(spoolOverdue, settlementLimits.spoolAfterMs))
   }
   const tidy = (): void => {
-    if (queue.size() > 0 || isOverfull || [...writing].some(({ spool }) => spool !== 'out')) return
+    if (queue.size() > 0 || isOverfull || [...writing.values()].some(({ spool }) => spool !== 'out')) return
     emptied?.resolve()
     emptied = undefined
     void spool.clear()
@@ -175,16 +175,16 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
     settle: settling =>
       new Promise(resolve => {
         const entry: Entry = { settling, since: clock.monotonic(), resolve, text: '', spool: 'out' }
-        writing.add(entry)
+        writing.set(settling.row.id, entry)
         if (spool.isThere) watchWriting()
         write(settling).then(
           () => {
-            writing.delete(entry)
+            writing.delete(settling.row.id)
             written(entry)
             if (entry.spool !== 'out') tidy()
           },
           (error: unknown) => {
-            writing.delete(entry)
+            writing.delete(settling.row.id)
             if (isWrong(error)) {
               refuse(entry, error)
               resolve()
@@ -197,7 +197,7 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
           },
         )
       }),
-    has: queue.has,
+    has: id => writing.has(id) || queue.has(id),
     isLong: queue.isLong,
     async adopt() {
       const lines = await spool.adopt()
@@ -217,7 +217,7 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
       isClosed = true
       clock.clearTimeout(retrying)
       clock.clearTimeout(spooling)
-      const left = [...queue.first(Number.POSITIVE_INFINITY), ...writing]
+      const left = [...queue.first(Number.POSITIVE_INFINITY), ...writing.values()]
       await spool.add(left)
       const lost = left.filter(entry => entry.spool !== 'in').length
       if (left.length > 0)
