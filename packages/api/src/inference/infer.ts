@@ -11,11 +11,17 @@ import { noteOutcome } from './note.ts'
 export const infer =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {
-    const { gateway, request, requestId, line, body, admission } = call
+    const { gateway, request, requestId, line, body, admission, context } = call
     const dialect = dialectNamed(name, gateway)
     const asked = dialect.decodeRequest(body, request.header)
     line.note({ model: asked.routing.models[0] })
-    const reply = gateway.infer(asked, { caller, requestId, signal: request.signal, ...(admission && { admission }) })
+    const reply = gateway.infer(asked, {
+      caller,
+      requestId,
+      signal: request.signal,
+      ...(admission && { admission }),
+      ...(context?.waitUntil && { waitUntil: context.waitUntil }),
+    })
     return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : whole(call, { dialect, asked, reply })
   }
 

@@ -20,6 +20,7 @@ import type { JournalProgress } from './journal.ts'
 import { learnEnd } from './lessons.ts'
 import type { MoneyBounds } from './money-bounds.ts'
 import type { Tokens } from './rates.ts'
+import type { CallOptions } from './reply.ts'
 import type { Allowance } from './running-cost.ts'
 import type { Known } from './stamp.ts'
 import type { Tries } from './try-all.ts'
@@ -38,6 +39,7 @@ export interface Booking {
   /** Monotonic milliseconds. */
   readonly startedAt: number
   readonly tries: Tries
+  readonly waitUntil?: CallOptions['waitUntil'] | undefined
 }
 
 /** What a usage row says of the outcome; the rest is known from the start. */
@@ -133,7 +135,7 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
 
 async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }: Entry): Promise<void> {
   const { clock, logger, hooks, pending } = engine
-  const { call, terms, request, plan, ticket, at, startedAt, tries } = booking
+  const { call, terms, request, plan, ticket, at, startedAt, tries, waitUntil } = booking
   const row: UsageRow = {
     id: call.requestId,
     workspaceId: call.workspaceId,
@@ -166,7 +168,7 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
     void told.finally(() => pending.delete(told))
   }
   await Promise.all([
-    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled }),
+    engine.settlements.settle({ row, amounts, slotKeys: ticket.places.map(({ key }) => key), onSettled, waitUntil }),
     correctTokens(engine, ticket.tokens, usage),
   ])
   engine.retention.look(terms)

@@ -109,7 +109,7 @@ export interface Live {
 /** A request's whole life, in order. Read this page first. */
 export function infer(house: Engine, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
   const { clock } = house
-  const { caller, requestId, admission } = options
+  const { caller, requestId, admission, waitUntil } = options
   const at = clock.now()
   const startedAt = clock.monotonic()
   const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
@@ -141,7 +141,7 @@ export function infer(house: Engine, asked: InferenceRequest, options: CallOptio
     if (recalling) await recalling
     const tries: Tries = { count: 0, accepted: [] }
     const allowance = allowanceOf(requestId, ticket.held, { ledger: engine.storage.ledger, logger: engine.logger })
-    const books = keepBooks(engine, { call, terms, request, plan, ticket, bounds, allowance, inputTokens, at, startedAt, tries })
+    const books = keepBooks(engine, { call, terms, request, plan, ticket, bounds, allowance, inputTokens, at, startedAt, tries, waitUntil })
     journal.progress = () => tries.asked && books.progress(tries.asked, { characters: 0 })
     let won: Won | undefined
     try {

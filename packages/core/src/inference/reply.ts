@@ -19,6 +19,11 @@ export interface CallOptions {
   readonly requestId?: string
   /** What `gateway.admit` gave for this request, under the same `requestId`: rates and slot are taken already. */
   readonly admission?: EarlyAdmission
+  /**
+   * Where a runtime may freeze after an answer: takes a promise that lasts for as long as the settlement has to wait for the
+   * store. Called only then.
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
 /**

@@ -1,0 +1,76 @@
+import { createGateway } from '@signalbox/core'
+import { chatProvider } from '@signalbox/core/dialects'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+import { acts, fakeClock, scriptedProvider } from '../src/index.ts'
+
+// A gateway whose store admits requests and then takes no settlement, as a client of it sees that.
+
+async function scene(requests: number) {
+  const kept = memoryStorage()
+  const state = { isDown: false }
+  const append: Storage['usage']['append'] = row =>
+    state.isDown ? Promise.reject(new Error('ENOSPC: no space left on device')) : kept.usage.append(row)
+  const storage: Storage = { ...kept, usage: { ...kept.usage, append } }
+  const clock = fakeClock()
+  const script = Array.from({ length: requests }, () => acts.reply())
+  const providers = [scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: script })]
+  const models = [{ id: 'model', offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }]
+  const logger = { info: () => {}, warn: () => {}, error: () => {} }
+  const limits = { inferenceRpm: 100_000 }
+  const gateway = createGateway({ providers, models, storage, clock, logger, limits })
+  await gateway.workspaces.create({ id: 'w', name: 'W', billing: 'postpaid' })
+  const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
+  const handler = createFetchHandler(gateway)
+  const ask = (...context: readonly unknown[]): Promise<Response> =>
+    handler(
+      new Request('http://x/v1/responses', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'model', input: 'Hi' }),
+      }),
+      ...context,
+    )
+  const rows = async () => (await kept.usage.list({ workspaceId: 'w', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 5_000 })).length
+  return { gateway, state, clock, ask, rows }
+}
+
+test('while a thousand settlements wait, new requests get 503 with Retry-After and the gateway is not ready; both end with the queue', async () => {
+  const { gateway, state, clock, ask, rows } = await scene(1_100)
+  state.isDown = true
+  for (let n = 0; n < 1_000; n++) expect((await ask()).status).toBe(200)
+  const refused = await ask()
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+  expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } })
+  expect((await gateway.problems()).join()).toContain('settlements wait')
+  state.isDown = false
+  for (let second = 0; second < 10; second++) await clock.advance(1_000)
+  expect(await rows()).toBe(1_000)
+  expect((await ask()).status).toBe(200)
+  expect(await gateway.problems()).toEqual([])
+})
+
+test('a runtime without a disk that freezes after its answer is asked to wait for as long as a settlement does, and never else', async () => {
+  const { state, clock, ask, rows } = await scene(2)
+  const context = {
+    work: [] as Promise<unknown>[],
+    waitUntil(work: Promise<unknown>): void {
+      this.work.push(work)
+    },
+  }
+  await ask(context)
+  expect(context.work).toEqual([])
+  state.isDown = true
+  expect((await ask(context)).status).toBe(200)
+  let isOver = false
+  void context.work[0]?.then(() => {
+    isOver = true
+  })
+  for (let second = 0; second < 5; second++) await clock.advance(1_000)
+  expect([context.work.length, isOver, await rows()]).toEqual([1, false, 1])
+  state.isDown = false
+  for (let second = 0; second < 5; second++) await clock.advance(1_000)
+  expect([isOver, await rows()]).toEqual([true, 2])
+})

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { type Books, booksOf, expectSound, type Load, lockFile, lostIn, newFile, pause, startChild, startLoad, until } from './scene.ts'
+
+// Gateways as processes of their own on one SQLite file, under load, while the store is locked, full or their process killed.
+// `pnpm test:storage-faults` runs this with the figures of the promise; the ordinary run with small ones and a faster clock.
+
+const isLong = process.env.STORAGE_FAULTS === 'long'
+const figures = isLong
+  ? { lockMs: 60_000, fullMs: 30_000, kills: 100, workers: 24, speed: 1, busyTimeoutMs: 5_000 }
+  : { lockMs: 3_000, fullMs: 5_000, kills: 4, workers: 12, speed: 10, busyTimeoutMs: 500 }
+const { lockMs, fullMs, kills, workers, speed } = figures
+/** What is left of a minute of the lease, by the clock of the children; and time for a slow machine. */
+const minuteMs = 60_000 / speed + (isLong ? 0 : 10_000)
+const testMs = isLong ? 1_800_000 : 120_000
+
+const report = (title: string, facts: object): void => {
+  if (isLong) process.stderr.write(`${title}: ${JSON.stringify(facts)}\n`)
+}
+
+describe('under load', () => {
+  test(
+    `the lock of the database taken by another process for ${lockMs / 1_000} s loses nothing that was delivered, and is made up for within 10 s`,
+    async () => {
+      const { file, secret } = await newFile()
+      const child = await startChild(file, figures)
+      const load = startLoad(() => [child.url], { secret, workers })
+      await warm(load)
+      const unlock = lockFile(file)
+      const before = booksOf(file).rows.length
+      await pause(lockMs)
+      const delivered = new Set(load.delivered)
+      expect(booksOf(file).rows.length).toBe(before)
+      expect(lostIn(booksOf(file), delivered).length).toBeGreaterThan(0)
+      unlock()
+      const recoveredMs = await until(() => lostIn(booksOf(file), delivered).length === 0, 30_000)
+      await load.stop()
+      await until(() => lostIn(booksOf(file), load.delivered).length === 0 && booksOf(file).holds === 0, 10_000)
+      const books = booksOf(file)
+      report('lock', { ...counted(books), deliveredInAll: load.delivered.size, before, recoveredMs, outcomes: [...load.outcomes] })
+      expect(recoveredMs).toBeLessThan(10_000)
+      expect(lostIn(books, load.delivered)).toEqual([])
+      expect([books.held, books.holds]).toEqual([0, 0])
+      expect(books.rows.filter(({ result }) => result !== 'ok')).toEqual([])
+      expectSound(books)
+    },
+    testMs,
+  )
+
+  test(
+    `a disk that is full for ${fullMs / 1_000} s loses nothing that was delivered, and is made up for within 10 s`,
+    async () => {
+      const { file, secret } = await newFile()
+      const child = await startChild(file, figures)
+      const load = startLoad(() => [child.url], { secret, workers })
+      await warm(load)
+      child.disk('full')
+      await pause(fullMs)
+      const delivered = new Set(load.delivered)
+      const waiting = lostIn(booksOf(file), delivered).length
+      child.disk('room')
+      const recoveredMs = await until(() => lostIn(booksOf(file), delivered).length === 0, 30_000)
+      await load.stop()
+      await until(() => lostIn(booksOf(file), load.delivered).length === 0 && booksOf(file).holds === 0, 10_000)
+      const books = booksOf(file)
+      report('full', { ...counted(books), deliveredInAll: load.delivered.size, waiting, recoveredMs, outcomes: [...load.outcomes] })
+      expect(waiting).toBeGreaterThan(0)
+      expect(recoveredMs).toBeLessThan(10_000)
+      expect(lostIn(books, load.delivered)).toEqual([])
+      expect([books.held, books.holds]).toEqual([0, 0])
+      expectSound(books)
+    },
+    testMs,
+  )
+
+  test(
+    'kill -9 while another process has the lock loses nothing that was delivered: the next process finds it in the spool',
+    async () => {
+      const { file, secret } = await newFile()
+      const child = await startChild(file, figures)
+      let urls = [child.url]
+      const load = startLoad(() => urls, { secret, workers })
+      await warm(load)
+      const unlock = lockFile(file)
+      await until(() => lostIn(booksOf(file), load.delivered).length > 2, 20_000)
+      urls = []
+      await child.kill()
+      await load.stop()
+      const waiting = lostIn(booksOf(file), load.delivered).length
+      unlock()
+      await startChild(file, figures)
+      const settledMs = await until(() => lostIn(booksOf(file), load.delivered).length === 0 && booksOf(file).holds === 0, minuteMs)
+      const books = booksOf(file)
+      report('kill in lock', { ...counted(books), delivered: load.delivered.size, waiting, settledMs })
+      expect(waiting).toBeGreaterThan(0)
+      expect(lostIn(books, load.delivered)).toEqual([])
+      expect([books.held, books.holds]).toEqual([0, 0])
+      expectSound(books)
+    },
+    testMs,
+  )
+
+  test(
+    `${kills} kills of two processes on one file lose nothing that was acknowledged, and free all credit within a minute of the last`,
+    async () => {
+      const { file, secret } = await newFile()
+      const children = await Promise.all([startChild(file, figures), startChild(file, figures)])
+      const urls = children.map(({ url }) => url as string | undefined)
+      const load = startLoad(() => urls.filter(url => url !== undefined), { secret, workers })
+      for (let n = 0; n < kills; n++) {
+        const victim = n % 2
+        await pause(300 + ((n * 377) % 900))
+        urls[victim] = undefined
+        await children[victim]?.kill()
+        const next = await startChild(file, figures)
+        children[victim] = next
+        urls[victim] = next.url
+      }
+      await load.stop()
+      const freedMs = await until(() => booksOf(file).holds === 0, minuteMs)
+      const books = booksOf(file)
+      report('kills', { ...counted(books), kills, deliveredInAll: load.delivered.size, freedMs, outcomes: [...load.outcomes] })
+      expect(load.delivered.size).toBeGreaterThan(kills)
+      expect(lostIn(books, load.delivered)).toEqual([])
+      expect(books.rows.some(({ result }) => result === 'interrupted')).toBe(true)
+      expect([books.held, books.holds]).toEqual([0, 0])
+      expectSound(books)
+    },
+    testMs,
+  )
+})
+
+/** Until all workers are busy. */
+const warm = (load: Load): Promise<number> => until(() => load.delivered.size >= 2 * workers, 30_000)
+
+function counted({ rows, held, holds }: Books): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = { held, holds }
+  for (const { result } of rows) counts[result] = (counts[result] ?? 0) + 1
+  const interrupted = rows.filter(({ result }) => result === 'interrupted')
+  return { ...counts, interruptedAndBilled: interrupted.filter(({ cost }) => cost > 0).length }
+}
