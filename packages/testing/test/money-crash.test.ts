@@ -57,7 +57,7 @@ const aLife = fc.record({
   script: fc.array(fc.constantFrom('answers', 'answers', ...Object.keys(ways)), { maxLength: 5 }),
   requests: fc.integer({ min: 1, max: 12 }),
   /** That it lives for. */
-  verbs: fc.integer({ min: 0, max: 100 }),
+  verbs: fc.integer({ min: 0, max: 160 }),
   stream: fc.boolean(),
 })
 

@@ -4,7 +4,7 @@ import { simulated } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import { serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { models, wordMs } from './setting.ts'
+import { models } from './setting.ts'
 
 /**
  * A gateway on a SQLite file, to be killed, and to have no room: `full` and `room` on standard input. Prints its address.
@@ -44,7 +44,7 @@ const clock = {
   clearTimeout: real.clearTimeout,
 }
 const gateway = createGateway({
-  providers: [simulated({ id: 'sim', firstWordMs: 5, wordMs })],
+  providers: [simulated({ id: 'sim', firstWordMs: 5, wordMs: 25 })],
   models,
   storage: sqliteStorage(file, { busyTimeoutMs: Number(busyTimeoutMs) }),
   limits: { concurrentRequests: 10_000, inferenceRpm: 1_000_000 },

@@ -9,7 +9,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished } from 'vitest'
 import { models } from './setting.ts'
 
-export const credit = 1_000_000_000_000
+const credit = 1_000_000_000_000
 
 const pause = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
