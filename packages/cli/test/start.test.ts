@@ -25,6 +25,7 @@ describe('the config', () => {
       providers: [],
       models: [],
       strategy: 'balanced',
+      record: {},
       limits: {
         inference_rpm: 1000,
         management_reads_rpm: 300,
@@ -78,6 +79,7 @@ describe('the config', () => {
         },
       ],
       strategy: 'cost',
+      record: { keep: 10, share: 0.5, store: 0 },
       limits: {
         inference_rpm: 1,
         tokens_per_minute: 6,

@@ -15,7 +15,7 @@ export interface Terms {
 }
 
 /** A provider key of a workspace that its provider does not take. */
-export interface RefusedKey {
+interface RefusedKey {
   readonly id: string
   readonly name: string
 }

@@ -5,7 +5,7 @@ import type { Note } from './recorder.ts'
 // The decisions of one request in short: small and cheap enough to be written beside every request.
 
 /** A decision as numbers: see `attempt` for their places. JSON keeps all of it. */
-export type AttemptNumbers = readonly number[]
+type AttemptNumbers = readonly number[]
 
 /** Offer, reason, outcome (codes), and milliseconds: from the first decision until sent, to first content (-1: none came), in all. */
 export const attempt = { offer: 0, why: 1, ended: 2, sentAfterMs: 3, firstContentMs: 4, totalMs: 5 } as const
