@@ -23,7 +23,7 @@ export function belowMount(path: string, params: RouteParams, ours: (path: strin
 /** A query without what the edge runtime of Next.js writes into it: the dynamic parts of the path. */
 export function ownQuery(query: string, params: RouteParams): string {
   if (query === '') return query
-  const kept = [...new URLSearchParams(query)].filter(([name, value]) => !holds(params[name], value))
+  const kept = [...new URLSearchParams(query)].filter(([name, value]) => !(Object.hasOwn(params, name) && holds(params[name], value)))
   return new URLSearchParams(kept).toString()
 }
 

@@ -93,8 +93,10 @@ export function learnPace(
  */
 export async function payable(bill: Bill, owing: Owing, allowance: Allowance): Promise<Bill> {
   const amounts = amountsOf(bill, owing)
-  const excess = (account: string): number =>
-    Math.max(0, (amounts[account] ?? 0) - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY))
+  const excess = (account: string): number => {
+    const amount = Object.hasOwn(amounts, account) ? (amounts[account] ?? 0) : 0
+    return Math.max(0, amount - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY))
+  }
   const most = Object.keys(amounts).reduce((highest, account) => Math.max(highest, excess(account)), 0)
   if (most === 0 || !(await allowance.extend(excess))) return bill
   const { cost, byokCost } = bill

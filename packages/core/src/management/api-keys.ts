@@ -134,6 +134,9 @@ export const apiKeysOf = (desk: Desk): ApiKeys => {
 async function create(desk: Desk, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
   const { ports, workspaceId, actor } = desk
   const { records, register, authenticator, clock, ids } = ports
+  // Of a variable that is not set: a key would be made at each start, with a secret that nothing shows.
+  if (Object.hasOwn(input, 'secret') && input.secret === undefined)
+    throw wrong('secret', undefined, '`ak_` and 8 to 200 visible ASCII characters, or is left out: then one is made and returned')
   const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
   check(input, secret, clock.now())
   const scopes = granted(input.scopes, actor)

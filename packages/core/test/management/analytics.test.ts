@@ -118,13 +118,14 @@ test('the log is found by model, provider, key and time, and page by page', asyn
   expect(pages).toEqual([['c', 'b']])
 })
 
-test('a request of another workspace is not there, nor is evidence that was not kept', async () => {
+test('a request of another workspace is not there, and evidence that was not kept says so', async () => {
   const { gateway, analytics } = await withRows(row('a'), row('broken', { routing: 'nonsense' }))
   expect((await analytics.request('a')).id).toBe('a')
   expect(await codeOf(gateway.workspaces('other').analytics.request('a'))).toBe('resource_not_found')
   expect(await codeOf(gateway.workspaces('other').analytics.routing('a'))).toBe('resource_not_found')
-  expect(await codeOf(analytics.routing('a'))).toBe('resource_not_found')
-  expect(await codeOf(analytics.routing('broken'))).toBe('resource_not_found')
+  expect(await codeOf(analytics.routing('nothing'))).toBe('resource_not_found')
+  expect(await codeOf(analytics.routing('a'))).toBe('routing_evidence_not_kept')
+  expect(await codeOf(analytics.routing('broken'))).toBe('routing_evidence_not_kept')
 })
 
 test.each([

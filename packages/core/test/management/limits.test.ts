@@ -41,3 +41,11 @@ test('a key takes away what bounds others, but not what bounds itself', async ()
   expect((await asMine.update(mine.id, { name: 'renamed' })).rateLimitRpm).toBe(5)
   expect((await asMine.update(other.id, { rateLimitRpm: null })).rateLimitRpm).toBeUndefined()
 })
+
+test('a secret of a variable that is not set makes no key that nobody has seen', async () => {
+  const { gateway } = await stage()
+  const { apiKeys } = gateway.workspaces('w')
+  const unset = { name: 'backend', secret: undefined } as unknown as { name: string }
+  await expect(apiKeys.create(unset)).rejects.toMatchObject({ code: 'invalid_parameter_value', facts: { param: 'secret' } })
+  expect(await apiKeys.list()).toEqual([])
+})
