@@ -119,6 +119,7 @@ export interface Played {
   readonly keyId: string
   readonly budgetId: string | undefined
   readonly topUps: number
+  readonly hasCrashed: boolean
   /** Of each request its code, or `ok`, or `left`. */
   readonly outcomes: readonly string[]
 }
@@ -163,7 +164,7 @@ export async function play(run: Run, storage: Storage): Promise<Played> {
   await process.gateway.problems()
   for (let turn = 0; turn < 20; turn++) await clock.advance(10_000)
   await inTime(clock, process.gateway.close(), 'The gateway does not close.')
-  return { clock, storage, keyId, budgetId: budget?.id, topUps, outcomes }
+  return { clock, storage, keyId, budgetId: budget?.id, topUps, hasCrashed: run.moves.some(({ move }) => move === 'crash'), outcomes }
 }
 
 const plenty = { inferenceRpm: 1e6, concurrentRequests: 1_000 }
@@ -270,7 +271,7 @@ const actOf =
 const unrecorded: ReadonlySet<string> = new Set(['insufficient_credits', 'budget_exceeded', 'crashed'])
 
 /** What is not as it must be, in words; nothing where all is well. */
-export async function faultsIn({ clock, storage, keyId, budgetId, topUps, outcomes }: Played): Promise<readonly string[]> {
+export async function faultsIn({ clock, storage, keyId, budgetId, topUps, hasCrashed, outcomes }: Played): Promise<readonly string[]> {
   const faults: string[] = []
   const must = (holds: boolean, words: string): void => void (holds || faults.push(words))
   const { ledger, usage, counters } = storage
@@ -292,8 +293,9 @@ export async function faultsIn({ clock, storage, keyId, budgetId, topUps, outcom
     must(used.held === 0, `${used.held} of the budget is still held.`)
   }
   must(new Set(rows.map(({ id }) => id)).size === rows.length, 'Two rows have one id.')
-  // A request whose process is gone may not have been admitted yet.
-  const refused = outcomes.filter(outcome => unrecorded.has(outcome)).length
+  // A request whose process is gone may not have been admitted yet; and where the store keeps no journals, what was read on is lost with it.
+  const isLost = (outcome: string): boolean => outcome === 'left' && !storage.isShared && hasCrashed
+  const refused = outcomes.filter(outcome => unrecorded.has(outcome) || isLost(outcome)).length
   must(
     rows.length <= outcomes.length && rows.length >= outcomes.length - refused,
     `${rows.length} rows for ${outcomes.length} requests, ${refused} refused.`,
