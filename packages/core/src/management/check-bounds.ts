@@ -22,6 +22,7 @@ export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<
  *
  * - What bounds the key itself or a key above it (limit, expiry, budgets), it cannot change at all.
  * - What bounds a key with scopes that it lacks, it cannot loosen.
+ * - What bounds a key that is not below it, it cannot loosen if it spends and is bounded itself.
  * - What bounds the whole workspace (its budgets, settings, limits, credit), it cannot loosen if it spends and is bounded itself.
  *
  * The operator, who acts without a key, may do everything.
@@ -111,6 +112,10 @@ async function check(
   const owner = await records.find('key', workspaceId, id)
   const lacking = owner?.body.scopes.filter(scope => !line.key.scopes.has(scope)) ?? []
   if (owner && lacking.length > 0) throw boundsStronger(owner, lacking)
+  // A key below this one stays within its bounds. Any other may do the same for this one in return.
+  const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
+  if (owner && !isBelow && (await line.isBounded()))
+    throw boundedItself(`cannot loosen what bounds a key that is not below it (${fields.join(', ')})`)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })

@@ -82,6 +82,31 @@ test('a key loosens no limit, expiry or budget of a key with scopes that it lack
   expect((await weak.w.apiKeys.revoke(strong.id)).isActive).toBe(false)
 })
 
+test('keys that spend and are bounded lift nothing for one another, nor free the keys that another has made', async () => {
+  const scene = await stage()
+  const all = scene.gateway.workspaces('w')
+  const bounds = { scopes: ['inference:invoke', 'keys:write', 'budgets:write'], rateLimitRpm: 5, budget: { limitUsd: 1 } } as const
+  const [one, two] = [await as(scene, bounds), await as(scene, bounds)]
+  const below = await as(scene, { scopes: ['inference:invoke'], rateLimitRpm: 2 }, two)
+  for (const [acting, other] of [
+    [one, two],
+    [two, one],
+    [one, below],
+  ] as const) {
+    for (const change of [{ rateLimitRpm: null }, { rateLimitRpm: 6 }, { budget: { limitUsd: 1, enforce: false } }])
+      if (!('budget' in change) || other !== below)
+        expect([change, await codeOf(acting.w.apiKeys.update(other.id, change))]).toEqual([change, refused])
+  }
+  for (const budget of await all.budgets.list()) {
+    for (const { w } of [one, two]) expect(await codeOf(w.budgets.update(budget.id, { limitUsd: 2 }))).toBe(refused)
+    for (const { w } of [one, two]) expect(await codeOf(w.budgets.delete(budget.id))).toBe(refused)
+  }
+  expect(await codeOf(one.w.apiKeys.revoke(two.id, { keepMade: true }))).toBe(refused)
+  expect(await codeOf(two.w.apiKeys.update(below.id, { rateLimitRpm: 1_000 }))).toBe(well)
+  expect(await codeOf(one.w.apiKeys.update(two.id, { rateLimitRpm: 4 }))).toBe(well)
+  expect(await codeOf(one.w.apiKeys.revoke(two.id))).toBe(well)
+})
+
 test('what keys below a key spend counts on its budget and against its limits', async () => {
   const scene = await stage()
   const parent = await as(scene, { scopes, rateLimitRpm: 7, budget: { limitUsd: 1 } })

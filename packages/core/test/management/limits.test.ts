@@ -28,18 +28,18 @@ test('a playground key works, and no list shows it; keys do not find it, the ope
   expect(await ids()).toEqual([shown.id])
 })
 
-test('a key takes away what bounds others, but not what bounds itself', async () => {
+test('a key takes away what bounds the keys below it, but not what bounds itself', async () => {
   const { gateway } = await stage()
   const { apiKeys } = gateway.workspaces('w')
   const scopes = ['keys:write', 'inference:invoke'] as const
   const ends = { expiresAt: new Date(Date.UTC(2999, 0)) }
   const mine = await apiKeys.create({ name: 'mine', scopes, rateLimitRpm: 5, budget: { limitUsd: 1 }, ...ends })
-  const other = await apiKeys.create({ name: 'other', rateLimitRpm: 5 })
   const asMine = gateway.workspaces('w', { key: { id: mine.id, name: 'mine', scopes: new Set(scopes) } }).apiKeys
+  const below = await asMine.create({ name: 'below', rateLimitRpm: 5 })
   for (const change of [{ rateLimitRpm: null }, { budget: null }, { expiresAt: null }])
     expect(await codeOf(asMine.update(mine.id, change))).toBe('operation_not_allowed')
   expect((await asMine.update(mine.id, { name: 'renamed' })).rateLimitRpm).toBe(5)
-  expect((await asMine.update(other.id, { rateLimitRpm: null })).rateLimitRpm).toBeUndefined()
+  expect((await asMine.update(below.id, { rateLimitRpm: null })).rateLimitRpm).toBeUndefined()
 })
 
 test('a secret of a variable that is not set makes no key that nobody has seen', async () => {
