@@ -43,6 +43,9 @@ const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
   ['fallbacks', new Set<Json | undefined>([undefined, null])],
 ])
 
+/** Their names. */
+export const surchargedFields: readonly string[] = [...surcharged.keys()]
+
 function withoutSurcharge({ body, warnings }: Encoded): Encoded {
   const dear = Object.keys(body).filter(field => surcharged.get(field)?.has(body[field]) === false)
   if (dear.length === 0) return { body, warnings }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chatProvider, messagesClient, responsesClient, responsesProvider } from '../../src/dialects/index.ts'
+import { chatProvider, messagesClient, messagesProvider, responsesClient, responsesProvider } from '../../src/dialects/index.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
@@ -66,6 +66,25 @@ describe('responses to responses', () => {
     expect(body).toMatchObject({ temperature: 0, seed: 7, model: 'their-model', store: false })
     expect(body).not.toHaveProperty('extensions')
     expect(warnings.map(({ param }) => param)).toEqual(['extensions.model', 'extensions.store'])
+  })
+  test('fields by which other gateways and languages are told whom to ask, and for how much, are not passed on', () => {
+    const decided = { models: ['dearer'], provider: { order: ['dearer'] }, route: 'fallback', max_completion_tokens: 100_000, best_of: 9 }
+    const asked = ask({ ...decided, max_tokens: 100_000, messages: [], future: 1 })
+    const edited = { ...asked, prompt: { ...asked.prompt, temperature: 0.5 } }
+    for (const request of [asked, edited]) {
+      const { body, warnings } = responses(request)
+      expect(Object.keys(body).filter(field => field in decided || field === 'max_tokens' || field === 'messages')).toEqual([])
+      expect(body).toMatchObject({ model: 'their-model', future: 1 })
+      expect(warnings.map(({ param }) => param).sort()).toEqual([...Object.keys(decided), 'max_tokens', 'messages'].sort())
+    }
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const sent = messagesProvider.encodeRequest(
+      messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages, ...decided, future: 1 }),
+      offer,
+      {},
+    )
+    expect(sent.body).toEqual({ model: 'their-model', max_tokens: 9, messages, future: 1, stream: false })
+    expect(sent.warnings.map(({ param }) => param).sort()).toEqual(Object.keys(decided).sort())
   })
   test('effort: off is none, and moves to what the offer knows', () => {
     expect(responses(ask({ reasoning: { effort: 'off', summary: 'auto' } })).body.reasoning).toEqual({ summary: 'auto', effort: 'none' })

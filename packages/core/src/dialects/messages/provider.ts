@@ -5,8 +5,8 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
-import { dropRefused, extend } from '../quirks.ts'
-import { heedRouting } from '../tier.ts'
+import { dropDecidedHere, dropRefused, extend } from '../quirks.ts'
+import { heedRouting, surchargedFields } from '../tier.ts'
 import { fits, fitsEffort } from './fits.ts'
 import { writeFormat } from './format.ts'
 import { writeConversation } from './items.ts'
@@ -22,15 +22,28 @@ import { startWriting } from './writing.ts'
 
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const said = originalOf(request)
-  const { body, warnings, reading } =
+  const { reading, ...worded } =
     said?.dialect === dialect && fits(said.body, offer, quirks)
       ? { body: withoutOurs(said.body), warnings: [], reading: {} }
       : compose(request, offer, quirks)
+  const { body, warnings } = dropDecidedHere(worded, ownFields)
   const addressed = { ...quirks.fixed_fields, ...body, model: offer.provider_model_id, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
   const bent = dropRefused(withTier(heeded, quirks), quirks, spelled)
   return { ...extend(bent, request.prompt.extensions), headers: headersOf(request), ...(Object.keys(reading).length > 0 && { reading }) }
 }
+
+/** Of the fields that the gateway decides, those that this language has. */
+const ownFields: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'messages',
+  'system',
+  'tools',
+  'max_tokens',
+  'service_tier',
+  ...surchargedFields,
+])
 
 /** Where a field goes by another name than the caller knows. */
 const spelled: ReadonlyMap<string, string> = new Map([

@@ -7,9 +7,9 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFailedAnswer } from '../failure.ts'
 import { cachePoints, failedTools, oneWarning, partsOf } from '../marks.ts'
 import { shortCallId, shortId } from '../mint.ts'
-import { dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { dropDecidedHere, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
 import { dropSampling } from '../sampling.ts'
-import { heedRouting } from '../tier.ts'
+import { heedRouting, surchargedFields } from '../tier.ts'
 import { type Renamed, type Renaming, withPlainNames } from '../tool-names.ts'
 import { carriesBreakpoint, originalBody, writeInput } from './items.ts'
 import { decodeResponse } from './reading.ts'
@@ -19,7 +19,8 @@ import { dialect } from './wire.ts'
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const said = originalBody(request)
   const { prompt, toolNames }: Renamed = said ? request : withPlainNames(request.prompt, naming)
-  const { body, warnings } = withEffort(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), prompt, quirks)
+  const worded = dropDecidedHere(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), ownFields)
+  const { body, warnings } = withEffort(worded, prompt, quirks)
   const input = withShortIds(quirks.sealed_reasoning ? sealedOnly(body.input) : body.input)
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
   const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
@@ -29,6 +30,12 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
 
 const named = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
 const naming: Renaming = { dialect, longest: 128, tool: named, call: named }
+
+/** Of the fields that the gateway decides, those that this language has. */
+const ownFields: ReadonlySet<string> = new Set([
+  ...['model', 'stream', 'stream_options', 'store', 'background', 'previous_response_id', 'conversation', 'prompt'],
+  ...['input', 'instructions', 'tools', 'max_output_tokens', 'service_tier', ...surchargedFields],
+])
 
 /** The caller's own body, so that nothing in it needs to be known to us. */
 const withoutOurs = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
