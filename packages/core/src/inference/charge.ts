@@ -65,11 +65,11 @@ const clampedWarning: Warning = {
   message: 'The provider claims more tokens than the request can have. What cannot be true was left out of the usage and the cost.',
 }
 
-/** Tokens of an answer whose client left before its usage came, thoughts that nobody saw included. Nothing of any other: then the text tells. */
+/** Tokens of an answer whose client left before its usage came, thoughts and pictures included. Nothing of any other: then the text tells. */
 function unseenOutput({ request, bounds, paces }: Charging, { call, candidate, events }: Won, seen: Seen): number | undefined {
-  const { leftAt, firstContentAt, characters } = seen
+  const { leftAt, firstContentAt, characters, hasNative } = seen
   if (leftAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
-  if (!mayThink(candidate.offer, request.prompt)) return undefined
+  if (!hasNative && !mayThink(candidate.offer, request.prompt)) return undefined
   // The time of an answer that is read slowly is its reader's.
   const until = 'readSlowly' in events && events.readSlowly() ? firstContentAt : leftAt
   const pace = paces.of(call.turn.contender.offer.id)

@@ -37,9 +37,9 @@ export function keepPaces(): Paces {
   }
 }
 
-/** An offer may think unless it is known that it cannot, or it was told not to. */
-export const mayThink = ({ abilities }: Pick<Offer, 'abilities'>, { reasoning }: Prompt): boolean =>
-  reasoning?.effort !== 'none' && (abilities?.includes('reasoning') ?? true)
+/** An offer may think unless it is known that it cannot, or it was told not to, and nothing else that might say otherwise. */
+export const mayThink = ({ abilities }: Pick<Offer, 'abilities'>, { reasoning, extensions, native }: Prompt): boolean =>
+  (reasoning?.effort !== 'none' || extensions !== undefined || native !== undefined) && (abilities?.includes('reasoning') ?? true)
 
 export interface UnfinishedAnswer {
   readonly characters: number

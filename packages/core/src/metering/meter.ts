@@ -1,4 +1,4 @@
-import type { InferenceEvent } from '../protocol/event.ts'
+import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { Outcome, Usage } from '../protocol/response.ts'
 import type { Clock } from '../runtime/ports.ts'
@@ -13,6 +13,8 @@ export interface Seen {
   readonly characters: number
   /** Of those, thoughts. */
   readonly thoughtCharacters: number
+  /** Something was handed on that has no characters: a picture, what a tool of the provider's found. */
+  readonly hasNative?: boolean
   /** Monotonic milliseconds. */
   readonly firstContentAt?: number
   /** When the client left, in monotonic milliseconds. What is known of the end is from reading on without it. */
@@ -64,6 +66,7 @@ export function meter(
 ): Metered {
   let characters = 0
   let thoughtCharacters = 0
+  let hasNative = false
   let firstContentAt: number | undefined
   let finished: Extract<InferenceEvent, { type: 'finished' }> | undefined
   let ended: Promise<Usage> | undefined
@@ -74,6 +77,7 @@ export function meter(
   const seen = (): Seen => ({
     characters: left?.characters ?? characters,
     thoughtCharacters,
+    ...(hasNative && { hasNative }),
     ...(firstContentAt !== undefined && { firstContentAt }),
     ...(finished && { outcome: finished.outcome }),
     ...(finished?.usage && { usage: finished.usage }),
@@ -90,6 +94,11 @@ export function meter(
       if (kind === 'reasoning') thoughtCharacters += text.length
       firstContentAt ??= clock.monotonic()
     } else if (event.type === 'finished') finished = event
+    else if (!isPreamble(event)) {
+      // Pictures and hidden thoughts are content too, though they come whole.
+      firstContentAt ??= clock.monotonic()
+      hasNative ||= event.type === 'item_finished' && event.item.type === 'native'
+    }
   }
   const pass = (step: Step): Step | Promise<Step> => {
     if (left) return gone(step)
