@@ -1,3 +1,4 @@
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { describe, expect, test } from 'vitest'
 import { type Act, acts } from '../src/index.ts'
 import { moody, offerOf, openScene, type Scene, type Staging, settled, startClock } from './choosing.ts'
@@ -9,6 +10,19 @@ const price = { input: 1_000_000, output: 2_000_000 }
 /** The prompt that `ask` sends, as it is estimated: two characters and the item around them. */
 const estimated = 9
 const answer = acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } })
+/** So many characters at once, then nothing for a long time. */
+const longThenSilence =
+  (characters: number): Act =>
+  async stage => {
+    const { opening, content } = stage.tongue.tell({ text: 'x'.repeat(characters) }, { model: 'theirs', includeUsage: true })
+    return {
+      status: 200,
+      frames: (async function* () {
+        yield [...opening, ...content]
+        await stage.wait(600_000)
+      })(),
+    }
+  }
 /** Takes the request at once, and says nothing for so long. */
 const takesAndWaits = (milliseconds: number): Act => acts.pauseAfter(0, milliseconds)
 
@@ -44,6 +58,23 @@ describe('a second call', () => {
     expect(answered.afterMs).toBeLessThan(2_500)
     expect(scene.first.calls.at(-1)).toMatchObject({ aborted: true, finished: false })
     expect(await scene.gateway.workspaces(workspaceId).billing.balance()).toMatchObject({ balance: balance - 27, held: 0 })
+  })
+
+  test('leaves a bill behind that is no higher than what is set aside, should the process end', async () => {
+    const storage = sqliteStorage(':memory:')
+    const scene = await open({ storage })
+    scene.first.mood = takesAndWaits(600_000)
+    // As long as what is set aside lets it grow.
+    scene.second.mood = longThenSilence(76)
+    const answering = scene.ask({ ...hedge, max_output_tokens: 10 })
+    for (let second = 0; second < 15; second += 1) await scene.clock.advance(1_000)
+    const [hold] = await storage.ledger.holds({ limit: 10 })
+    const { progress } = JSON.parse(hold?.journal ?? '{}')
+    expect(progress).toMatchObject({ provider: 'second' })
+    expect(progress.usage.output_tokens).toBe(19)
+    const { held } = await storage.ledger.balance(`credit:${scene.caller.workspaceId}`)
+    expect(progress.bill.cost).toBeLessThanOrEqual(held)
+    await settled([answering], scene.clock)
   })
 
   test('costs nothing more where the first had not taken the request', async () => {

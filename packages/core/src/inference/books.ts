@@ -98,6 +98,8 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
     },
     progress(candidate, { characters, firstContentAt }) {
       const { usage, cost } = billed({ characters }, priceFor(candidate, request), { input: inputTokens })
+      const others = unheard()
+      const left = Math.max(0, allowance.least() - others.cost - others.byokCost)
       return {
         model: candidate.model.id,
         provider: candidate.provider.id,
@@ -107,7 +109,7 @@ export function keepBooks(engine: Engine, booking: Booking): Books {
         ...(firstContentAt !== undefined && { firstContentMs: Math.round(firstContentAt - startedAt) }),
         usage,
         // What is left behind is settled by another process, and no dearer than what is set aside.
-        bill: billFor(unheard(), candidate, Math.min(cost, allowance.least())),
+        bill: billFor(others, candidate, Math.min(cost, left)),
       }
     },
     async release(error, left) {
