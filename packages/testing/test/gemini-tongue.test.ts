@@ -33,7 +33,10 @@ test('a scripted provider speaks it', async () => {
   const request = { prompt: { input }, routing: { models: ['test-model'], allow_fallbacks: true }, delivery: 'whole' } as const
   const { output } = await gateway.infer(request, { caller }).whole()
   expect(output).toMatchObject([{ content: [{ text: 'Hi' }] }])
-  expect(provider.calls.map(({ body }) => Object.keys(body))).toEqual([['contents'], ['contents']])
+  expect(provider.calls.map(({ body }) => Object.keys(body))).toEqual([
+    ['contents', 'generationConfig'],
+    ['contents', 'generationConfig'],
+  ])
   await close()
 })
 

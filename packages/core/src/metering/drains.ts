@@ -7,7 +7,7 @@ import type { Clock } from '../runtime/ports.ts'
 export const drainLimits = {
   milliseconds: 5_000,
   /** Of content that comes after the client has left: an answer that goes on is cut, so that leaving stops its cost. */
-  characters: 2_000,
+  characters: 200,
   atOnce: 256,
 } as const
 

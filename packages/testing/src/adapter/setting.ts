@@ -40,7 +40,8 @@ export function stage({ start, options = {}, transport }: Staging): () => Settin
     test = await testGateway({
       servers: [upstream],
       dialect: 'chat',
-      limits: { attempts: 1 },
+      // One of the answers is 24 MiB long.
+      limits: { attempts: 1, maxOutputTokens: 7_000_000 },
       ...(transport && { transport: transport() }),
     })
     started = await start(test.gateway, options)
