@@ -1,7 +1,6 @@
 import { checkBody } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
-import type { Clock } from '@signalbox/core/runtime'
 import { checkDensity } from './body-density.ts'
 import type { ApiRequest } from './exchange.ts'
 import type { Settings } from './settings.ts'
@@ -85,7 +84,4 @@ function parse(text: string): unknown {
 /** Characters of a body whose parsing is noticed by others. */
 const heavyText = 500_000
 
-/** Between parsing such a body and answering it others get their turn, so that neither step holds them up for long. */
 export const isHeavy = (text: string): boolean => text.length > heavyText
-
-export const nextTurn = (clock: Clock): Promise<void> => new Promise(resolve => void clock.setTimeout(resolve, 0))

@@ -1,7 +1,7 @@
 import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { actorOf, admit } from './admit.ts'
-import { isHeavy, nextTurn, parseBody, readBody } from './body.ts'
+import { isHeavy, parseBody, readBody } from './body.ts'
 import { kept } from './cache.ts'
 import { checkFields } from './check-fields.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -101,8 +101,10 @@ async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'bod
   const query = readQuery(row.query, visit.request.query, row.rate === 'inference')
   if (row.body === undefined) return { query, body: {}, text: '' }
   const text = await readBody(visit)
+  const heavy = isHeavy(text)
+  if (heavy) await visit.site.heavySteps()
   const body = parseBody(text)
-  if (isHeavy(text)) await nextTurn(visit.gateway.clock)
+  if (heavy) await visit.site.heavySteps()
   if (row.strict) checkFields(visit.site.schemas()[row.body], body, row.immutable)
   return { query, body, text }
 }

@@ -3,6 +3,7 @@ import { keepViews } from './catalog/views.ts'
 import type { Api } from './exchange.ts'
 import { keepOutages } from './fail.ts'
 import { createHandler } from './handle.ts'
+import { createHeavySteps } from './heavy-steps.ts'
 import { createFinder } from './match.ts'
 import { makeDocument } from './openapi.ts'
 import { routes, type Site } from './routes.ts'
@@ -41,6 +42,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
       (document ??= JSON.stringify(makeDocument(spoken, schemas(), { operator: gateway.operator, basePath: settings.basePath }))),
     views: keepViews(),
     uploads: createUploads(settings),
+    heavySteps: createHeavySteps(gateway.clock),
     outages: keepOutages(gateway.clock),
   }
   return createHandler(gateway, site)

@@ -7,6 +7,7 @@ import type { Views } from './catalog/views.ts'
 import type { ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import type { Outages } from './fail.ts'
 import { alive, ready } from './health.ts'
+import type { HeavySteps } from './heavy-steps.ts'
 import { me } from './identity.ts'
 import { countTokens } from './inference/count.ts'
 import { infer } from './inference/infer.ts'
@@ -46,6 +47,8 @@ export interface Site {
   readonly views: Views
   /** The bodies that are under way. */
   readonly uploads: Uploads
+  /** Large bodies are worked with one after the other. */
+  readonly heavySteps: HeavySteps
   /** Outages of the storage that were logged. */
   readonly outages: Outages
 }
