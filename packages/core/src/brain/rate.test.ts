@@ -85,3 +85,17 @@ test('calls that have not failed, but will, count as failures would, and teach n
   expect(rate).toEqual(kept)
   expect(expectedIf(before([...good(50), ...bad(8)]), beforeContent, { now: 1e9, given: 0 })).toBeLessThan(0.02)
 })
+
+test('after a long silence an offer is believed to be as one that was never asked', () => {
+  for (const by of [beforeContent, afterContent]) {
+    const [fresh, forgotten] = [makeRate(1e9, by), makeRate(0, by)]
+    for (const bad of [true, false, true, true]) note(forgotten, by, { bad, now: 0 })
+    const { usual } = forgotten
+    const same = { ...fresh, usual }
+    expect(expected(forgotten, by, 1e9)).toBeCloseTo(expected(same, by, 1e9), 12)
+    expect(expectedIf(forgotten, by, { now: 1e9, given: 2 })).toBeCloseTo(expectedIf(same, by, { now: 1e9, given: 2 }), 12)
+    expect(inOrderNow(forgotten, by, 1e9)).toBeCloseTo(fresh.inOrder, 12)
+    note(forgotten, by, { bad: false, now: 1e9 })
+    expect(forgotten.inOrder + forgotten.ailing + forgotten.sick + forgotten.dead).toBeCloseTo(1, 12)
+  }
+})

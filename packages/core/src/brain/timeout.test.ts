@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Belief, makeBelief } from './belief.ts'
-import { levelNow, observe } from './latency.ts'
+import { beyond, levelNow, observe } from './latency.ts'
 import { beforeContent, expected, note } from './rate.ts'
 import type { Looking } from './see.ts'
 import type { Sight } from './sight.ts'
@@ -96,6 +96,9 @@ test('a silent offer is given up once that is four times likelier than a slow an
   expect(odds).toBeGreaterThan(0.003)
   expect(timeout(rather, known(500))).toBeGreaterThan(given)
   expect(timeout(rather, known(500))).toBeLessThan(longest(rather) * 1.01)
+  const never = expected(rather.failing, beforeContent, now) - rather.failing.usual
+  const given4 = never / (1 - never) / 4
+  expect(timeout(rather, known(500))).toBeCloseTo(Math.exp(levelNow(rather.latency, now) + beyond(rather.latency, given4)), 6)
 })
 
 test('a try ends early, after a second at the least, and an unknown offer gets the time-out of strangers', () => {

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { lossBy, worthAt } from './loss.ts'
+import type { RouterOffer } from './port.ts'
+import { type Preference, preferences } from './preferences.ts'
+import type { Sight } from './sight.ts'
+
+const flawless: Sight = {
+  cost: 0,
+  firstContentMs: 0,
+  growingMs: 0,
+  failure: 0,
+  lostMs: 0,
+  breaking: 0,
+  lateness: 0,
+  heldMs: 0,
+  restingMs: 0,
+  headroom: 1,
+  warmTokens: 0,
+  unheardMs: 0,
+  scarcity: 0,
+}
+const offer: RouterOffer = { id: 'alder', price: { input: 0, output: 0 } }
+const worth = { waiting: 0.001, growing: 0.0001, failing: 0.05 }
+const loss = (seen: Partial<Sight>) => lossBy(worth)({ ...flawless, ...seen }, offer)
+
+test('an offer that costs nothing, answers at once and never fails loses nothing', () => {
+  expect(loss({})).toBe(0)
+})
+
+test.each([
+  ['the cost of the answer, as it is', { cost: 0.002 }, 0.002],
+  ['the worth of its place to others, as it is', { scarcity: 0.0007 }, 0.0007],
+  ['the wait until first content, by the second', { firstContentMs: 1_500 }, 0.0015],
+  ['the time of growing, by the second', { growingMs: 4_000 }, 0.0004],
+  ['a broken answer as a failed request', { breaking: 0.02 }, 0.001],
+  ['an answer that comes too late as a failed request', { lateness: 0.04 }, 0.002],
+  ['a failure before content by the time that it takes, and a little of a failed request', { failure: 0.5, lostMs: 2_000 }, 0.00153],
+] as const)('counts %s', (_, seen, usd) => {
+  expect(loss(seen)).toBeCloseTo(usd, 10)
+})
+
+test('what is lost adds up', () => {
+  const parts = [
+    { cost: 0.002 },
+    { scarcity: 0.001 },
+    { firstContentMs: 900 },
+    { growingMs: 3_000 },
+    { breaking: 0.01 },
+    { lateness: 0.02 },
+  ]
+  expect(loss(Object.assign({}, ...parts))).toBeCloseTo(
+    parts.reduce((sum, part) => sum + loss(part), 0),
+    10,
+  )
+})
+
+test('where nearly every call fails one more failure costs more than where few do: the next may fail too', () => {
+  const more = (failure: number) => loss({ failure: failure + 0.01 }) - loss({ failure })
+  expect(more(0.9)).toBeGreaterThan(10 * more(0))
+})
+
+test('what an offer is held, rests or was not heard of changes no loss', () => {
+  expect(loss({ heldMs: 5_000, restingMs: 9_000, unheardMs: 1e9, headroom: 0, warmTokens: 4_000 })).toBe(0)
+})
+
+/** An offer whose request of 1,000 tokens in and 300 out costs so many USD. */
+const at = (usd: number) => ({ offer: { id: 'birch', price: { input: usd * 1e9, output: 0 } } })
+const scale = (preference: Preference, ...usd: number[]) => worthAt(preference, usd.map(at)).waiting / preferences[preference].waiting
+
+test('near the typical price a preference holds as it stands', () => {
+  for (const usd of [0.00101, 0.002, 0.0039]) expect(worthAt('latency', [at(usd)])).toBe(preferences.latency)
+})
+
+test('time and failures are worth more with dear models, in steps of four, and less with cheap ones', () => {
+  expect([0.0041, 0.008, 0.0159, 0.0161].map(usd => scale('balanced', usd))).toEqual([4, 4, 4, 16])
+  expect([0.00099, 0.0005, 0.00024].map(usd => scale('balanced', usd))).toEqual([0.25, 0.25, 0.0625])
+  expect(worthAt('availability', [at(0.008)])).toEqual({ waiting: 0.002, growing: 0.0002, failing: 2 })
+})
+
+test('the mean price of all offers sets the scale, whatever their order', () => {
+  expect(scale('cost', 0.001, 0.015)).toBe(4)
+  expect(scale('cost', 0.015, 0.001)).toBe(4)
+})
+
+test('models without a price leave a preference as it stands', () => {
+  expect(worthAt('balanced', [at(0), at(0)])).toBe(preferences.balanced)
+})
+
+test('worths given in USD are never scaled', () => {
+  expect(worthAt(worth, [at(1)])).toBe(worth)
+})

@@ -1,0 +1,274 @@
+import { expect, test } from 'vitest'
+import { type Belief, type Contender, makeBelief } from './belief.ts'
+import { broke } from './breaker.ts'
+import { feesOf } from './cost.ts'
+import type { Decision } from './decide.ts'
+import { observe, settledNow } from './latency.ts'
+import { asked, earn, hopeAmong, makeBudget, probed } from './probe.ts'
+import { afterContent, beforeContent, note } from './rate.ts'
+import type { Looking } from './see.ts'
+import type { Sight, Strategy } from './sight.ts'
+
+const now = 1_000_000
+
+/** An offer that has given fifty answers around so many milliseconds, the last a second ago. */
+function known(ms: number): Contender {
+  const belief = makeBelief(0)
+  for (let at = 0; at < 50; at += 1) {
+    const moment = now - (50 - at) * 1_000
+    observe(belief.latency, ms, moment)
+    note(belief.failing, beforeContent, { bad: false, now: moment })
+    note(belief.breaking, afterContent, { bad: false, now: moment })
+  }
+  belief.heard = 50
+  belief.heardAt = now - 1_000
+  return contender(belief)
+}
+
+function contender(belief: Belief): Contender {
+  const offer = { id: 'alder', price: { input: 500_000, output: 1_600_000 } }
+  return { offer, fees: feesOf(offer), belief }
+}
+
+const stranger = () => contender(makeBelief(now))
+
+/** An offer that was fast, and whose last few calls failed. */
+function failed(calls = 3): Contender {
+  const its = known(200)
+  for (let at = 0; at < calls; at += 1) note(its.belief.failing, beforeContent, { bad: true, now })
+  return its
+}
+
+/** An offer that was as fast as any for long, and was slow when it was last heard of. */
+function slowed(): Contender {
+  const its = known(200)
+  for (let at = 0; at < 6; at += 1) observe(its.belief.latency, 2_000, now - 500)
+  return its
+}
+
+const looking = (more: Partial<Looking> = {}): Looking => ({
+  now,
+  stream: true,
+  leftMs: 20_000,
+  patienceMs: 2_000,
+  best: { level: Math.log(400), speed: Math.log(60) },
+  inputTokens: 100,
+  outputTokens: 100,
+  turns: 1,
+  growth: 0,
+  warm: 0,
+  ...more,
+})
+
+/** Waiting alone counts, a failure as three seconds of it. */
+const strategy: Strategy = ({ firstContentMs, failure }) => firstContentMs + 3_000 * failure
+
+interface Scene {
+  readonly sights?: readonly Partial<Sight>[]
+  readonly saved?: number
+  readonly brief?: boolean
+  readonly looking?: Looking
+}
+
+/** Whether another than the first is worth a try; the first is the best that is known. */
+function hope(contenders: readonly Contender[], { sights = [], saved = 2, brief = true, looking: its = looking() }: Scene = {}) {
+  const seen = contenders.map((_, at) => ({ firstContentMs: at === 0 ? 400 : 900, failure: 0.01, lostMs: 400, ...sights[at] }) as Sight)
+  const leader = (): Decision => ({ at: 0, loss: 430, probing: false })
+  return hopeAmong(contenders, its, { budget: { saved }, strategy, sights: seen, brief, leader })
+}
+
+/** Requests that pass, one every tenth of a second, until one tries the second offer. */
+function requestsUntilTry(second: Contender, scene: Omit<Scene, 'looking'> = {}, most = 5_000): number {
+  const first = known(400)
+  for (let at = 1; at <= most; at += 1) {
+    const moment = now + at * 100
+    first.belief.heardAt = moment
+    second.belief.heardAt = Math.max(second.belief.heardAt, moment - 60_000)
+    if (hope([first, second], { ...scene, looking: looking({ now: moment }) })) return at
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+test('an offer in order that loses to the best is not tried: it has shown what it is', () => {
+  expect(requestsUntilTry(known(900))).toBe(Number.POSITIVE_INFINITY)
+})
+
+test('a new offer is tried at once, in the form that it may have, and costs no budget', () => {
+  const found = hope([known(400), stranger()], { saved: 0 })
+  expect(found?.at).toBe(1)
+  expect(found?.sight.firstContentMs).toBeLessThan(400)
+})
+
+test('new offers are tried one at a time: not while the best is one itself', () => {
+  expect(hope([stranger(), stranger()])).toBeUndefined()
+})
+
+test('an offer with a call under way is not tried a second time', () => {
+  const its = stranger()
+  its.belief.running = 1
+  expect(hope([known(400), its])).toBeUndefined()
+})
+
+test('where a silent call would be waited for long nothing new is tried', () => {
+  expect(hope([known(400), stranger()], { brief: false })).toBeUndefined()
+})
+
+test('an offer that asked to be left alone is not tried', () => {
+  const its = stranger()
+  its.belief.capacity.heldUntil = now + 5_000
+  expect(hope([known(400), its])).toBeUndefined()
+})
+
+test('an offer that failed is tried once what passed it by may have cost as much as a try, sooner where a try costs less', () => {
+  const cheap = requestsUntilTry(failed(), { sights: [{}, { firstContentMs: 500, failure: 0.3 }] })
+  const dear = requestsUntilTry(failed(), { sights: [{}, { firstContentMs: 500, failure: 0.9 }] })
+  expect(cheap).toBeGreaterThan(1)
+  expect(dear).toBeGreaterThan(1.5 * cheap)
+  expect(dear).toBeLessThan(5_000)
+})
+
+test('an offer whose usual form would not win is not tried, however long it is missed', () => {
+  const its = known(600)
+  for (let at = 0; at < 3; at += 1) note(its.belief.failing, beforeContent, { bad: true, now })
+  expect(requestsUntilTry(its)).toBe(Number.POSITIVE_INFINITY)
+})
+
+test('an offer that broke streams is tried again as one that failed before content is', () => {
+  const its = known(200)
+  for (let at = 0; at < 2; at += 1) note(its.belief.breaking, afterContent, { bad: true, now })
+  const found = requestsUntilTry(its, { sights: [{}, { firstContentMs: 500, failure: 0.3 }] })
+  expect(found).toBeGreaterThan(1)
+  expect(found).toBeLessThan(5_000)
+})
+
+test('an offer that became slow is tried for its return', () => {
+  const found = requestsUntilTry(slowed(), { sights: [{}, { firstContentMs: 2_300 }] })
+  expect(found).toBeGreaterThan(1)
+  expect(found).toBeLessThan(5_000)
+})
+
+test('an open breaker alone is a reason to look again, and its pause a reason to wait', () => {
+  const its = known(200)
+  for (let at = 0; at < 4; at += 1) broke(its.belief.breaker, now, { failing: 0.2, chance: 0.5 })
+  const found = requestsUntilTry(its, { sights: [{}, { firstContentMs: 431 }] })
+  expect(found).toBeGreaterThanOrEqual(20)
+  expect(found).toBeLessThan(100)
+})
+
+test('an offer that cannot win is looked at again only two seconds later', () => {
+  const its = failed()
+  expect(hope([known(400), its])).toBeUndefined()
+  expect(its.belief.probeAt).toBe(now + 2_000)
+  expect([its.belief.passed, its.belief.missed > 0]).toEqual([0, true])
+})
+
+test('the best offer itself needs no try, whatever has failed at it', () => {
+  expect(hope([failed(), known(900)])).toBeUndefined()
+})
+
+/** What is held to be lost by one request that passes the offer by. */
+function missedBy(its: Contender, moment = now): number {
+  its.belief.heardAt = moment - 1_000
+  hope([known(400), its], { sights: [{}, { firstContentMs: 1e9 }], looking: looking({ now: moment }) })
+  return its.belief.missed
+}
+
+test('an offer is missed by as much as it is likely to be back', () => {
+  const broken = known(200)
+  for (let at = 0; at < 4; at += 1) note(broken.belief.breaking, afterContent, { bad: true, now })
+  expect(missedBy(broken)).toBeLessThan(10)
+  expect(missedBy(broken, now + 600_000)).toBeGreaterThan(100)
+  expect(missedBy(slowed())).toBeLessThan(1)
+  expect(missedBy(slowed(), now + 300_000)).toBeGreaterThan(30)
+})
+
+test('a slow offer is tried once it was missed by what a try costs where it is slow still', () => {
+  const moment = now + 300_000
+  const tried = (missed: number) => {
+    const its = slowed()
+    Object.assign(its.belief, { missed, heardAt: moment - 1_000 })
+    return hope([known(400), its], { sights: [{}, { firstContentMs: 1_400 }], looking: looking({ now: moment }) }) !== undefined
+  }
+  expect(1 - settledNow(slowed().belief.latency, moment)).toBeCloseTo(0.6, 1)
+  expect([tried(400), tried(700)]).toEqual([false, true])
+})
+
+test('requests that passed since the last look count, each for what it may have lost', () => {
+  const missed = (requests: number) => {
+    const its = failed()
+    its.belief.passed = requests - 1
+    hope([known(400), its], { sights: [{}, { firstContentMs: 1e9 }] })
+    return its.belief.missed
+  }
+  expect(missed(10)).toBeCloseTo(10 * missed(1), 6)
+})
+
+test('a stream is tried at the price of a second in silence, however long it was waited for before', () => {
+  const lost: Strategy = ({ firstContentMs, failure, lostMs }) => firstContentMs + failure * lostMs
+  const cost = (stream: boolean) => {
+    const prices: number[] = []
+    const [first, its] = [known(400), failed()]
+    const sights = [400, 900].map(firstContentMs => ({ firstContentMs, failure: 0.5, lostMs: 30_000 }) as Sight)
+    hopeAmong([first, its], looking({ stream }), {
+      budget: { saved: 2 },
+      strategy: (sight, offer) => {
+        prices.push(sight.lostMs)
+        return lost(sight, offer)
+      },
+      sights,
+      brief: true,
+      leader: () => ({ at: 0, loss: 430, probing: false }),
+    })
+    return Math.max(...prices)
+  }
+  expect(cost(true)).toBe(1_000)
+  expect(cost(false)).toBe(30_000)
+})
+
+test('an offer not heard of for minutes is tried as far as the budget goes, and then left alone for a while', () => {
+  const its = known(900)
+  its.belief.heardAt = now - 400_001
+  expect(hope([known(400), its], { saved: 1.99 })).toBeUndefined()
+  expect(hope([known(400), its], { saved: 2, brief: false })).toBeUndefined()
+  expect(hope([known(400), its], { saved: 2 })?.at).toBe(1)
+  const budget = makeBudget()
+  probed(its.belief, now, budget)
+  expect([budget.saved, its.belief.probeAt]).toEqual([0, now + 25_000])
+  its.belief.heardAt = now - 399_999
+  its.belief.probeAt = 0
+  expect(hope([known(400), its])).toBeUndefined()
+})
+
+test('of several offers that may be tried the one goes first that could be best', () => {
+  const unheard = (ms: number): Contender => {
+    const its = known(ms)
+    its.belief.heardAt = now - 500_000
+    return its
+  }
+  expect(hope([known(400), unheard(200), unheard(100)])?.at).toBe(2)
+  expect(hope([known(400), unheard(100), unheard(200)])?.at).toBe(1)
+})
+
+test('tries of new offers and of offers heard of lately cost no budget', () => {
+  for (const { belief } of [stranger(), contender(makeBelief(0)), known(400)]) {
+    const budget = makeBudget()
+    probed(belief, now, budget)
+    expect([budget.saved, belief.probeAt]).toEqual([2, 0])
+  }
+})
+
+test('the budget grows by a try in fifty requests, and never beyond one try', () => {
+  const budget = { saved: 0 }
+  for (let request = 0; request < 49; request += 1) earn(budget)
+  expect(budget.saved).toBeLessThan(2)
+  for (let request = 0; request < 100; request += 1) earn(budget)
+  expect(budget.saved).toBe(2)
+  expect(makeBudget().saved).toBe(2)
+})
+
+test('once asked, an offer begins anew: nothing was missed', () => {
+  const { belief } = failed()
+  Object.assign(belief, { missed: 3, passed: 7 })
+  asked(belief)
+  expect([belief.missed, belief.passed]).toEqual([0, 0])
+})
