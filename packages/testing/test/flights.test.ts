@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGateway, decodeTrace, encodeTrace, replay } from '@signalbox/core'
 import { responsesClient } from '@signalbox/core/dialects'
+import { serve } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
@@ -110,6 +111,37 @@ test('what the gateway was told not to keep is answered as such, and not as a re
     await expect(analytics.routing('usual')).rejects.toMatchObject({ code: 'routing_evidence_not_kept' })
     await expect(analytics.routing('never')).rejects.toMatchObject({ code: 'resource_not_found' })
   }
+})
+
+test('over HTTP a request without evidence, one with it and one that never was answer each in another way', async () => {
+  const evidenceOver = async (record: NonNullable<TestGatewayOptions['record']>) => {
+    const { gateway, caller, secret } = await served({ record })
+    const { url, close } = await serve(gateway, { port: 0 })
+    onTestFinished(() => close())
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'test-model', input: 'Hello' })
+    const answer = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body })
+    expect(answer.status).toBe(200)
+    const path = `${url}/v1/workspaces/${caller.workspaceId}/analytics/requests`
+    const logged = await fetch(`${path}/${answer.headers.get('x-request-id')}`, { headers })
+    expect(logged.status).toBe(200)
+    const told = async (id: string | null) => {
+      const reply = await fetch(`${path}/${id}/routing`, { headers })
+      return { status: reply.status, body: await reply.json() }
+    }
+    return { its: await told(answer.headers.get('x-request-id')), none: await told('never') }
+  }
+  for (const record of [false, { store: 0, keep: 0 }] as const) {
+    const { its, none } = await evidenceOver(record)
+    expect(its).toMatchObject({
+      status: 404,
+      body: { error: { code: 'routing_evidence_not_kept', message: expect.stringContaining('record.store') } },
+    })
+    expect(none).toMatchObject({ status: 404, body: { error: { code: 'resource_not_found' } } })
+  }
+  const { its, none } = await evidenceOver({ store: 1 })
+  expect(its).toMatchObject({ status: 200, body: { detail: 'full', attempts: [{ outcome: 'ok' }] } })
+  expect(none).toMatchObject({ status: 404, body: { error: { code: 'resource_not_found' } } })
 })
 
 test('evidence of every request is there after a restart, from the file alone', async () => {
