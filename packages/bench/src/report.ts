@@ -4,12 +4,12 @@ import { resolve } from 'node:path'
 
 const docs = resolve(import.meta.dirname, '../../../docs')
 
-/** A Markdown table with its columns lined up; all but the first column to the right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A Markdown table with its columns lined up: the first `left` ones to the left, the others to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], left = 1): string {
   const widths = head.map((title, at) => Math.max(3, title.length, ...rows.map(row => row[at]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, at) => (at === 0 ? (cells[at] ?? '').padEnd(width) : (cells[at] ?? '').padStart(width))).join(' | ')} |`
-  const rule = `| ${widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
+    `| ${widths.map((width, at) => (at < left ? (cells[at] ?? '').padEnd(width) : (cells[at] ?? '').padStart(width))).join(' | ')} |`
+  const rule = `| ${widths.map((width, at) => (at < left ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 

@@ -5,6 +5,7 @@ import { image } from './image.ts'
 import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
+import { constants } from './routing/constants.ts'
 import { routing } from './routing/routing.ts'
 import { soak } from './soak.ts'
 import { streams } from './streams.ts'
@@ -30,6 +31,7 @@ export const sections: Readonly<Record<string, { readonly run: Section; readonly
   halves: { run: halves, page: 'performance' },
   image: { run: image, page: 'performance' },
   routing: { run: routing, page: 'routing' },
+  constants: { run: constants, page: 'routing-constants' },
   analytics: { run: analytics, page: 'performance' },
   soak: { run: soak },
   profile: { run: profile },

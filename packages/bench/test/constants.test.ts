@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { bundleTunableRouter } from '../src/bundle.ts'
+import { scaled } from '../src/routing/constants.ts'
+import { ours } from '../src/routing/policies.ts'
+import { simulate } from '../src/routing/simulate.ts'
+import { trades } from '../src/routing/trades.ts'
+import { loadRouter } from '../src/routing/tunable-router.ts'
+import { worlds } from '../src/routing/worlds.ts'
+
+const page = resolve(import.meta.dirname, '../../../docs/routing-constants.md')
+
+let code: string
+beforeAll(async () => {
+  code = await bundleTunableRouter()
+})
+
+test('of every tuning constant, and of nothing else, it is said what it trades', () => {
+  const { constants } = loadRouter(code, {})
+  expect(Object.keys(trades).sort()).toEqual(Object.keys(constants).sort())
+})
+
+test('docs/routing-constants.md has every constant with the value that it has: run `pnpm bench constants` after a change', () => {
+  const { constants } = loadRouter(code, {})
+  const rows = [...readFileSync(page, 'utf8').matchAll(/^\| `([\w.]+)` +\| ([^ ]+) +\|/gm)].map(([, name, value]) => [name, value])
+  expect(rows).toEqual(Object.entries(constants).map(([name, value]) => [name, String(value)]))
+})
+
+test('a router loaded with another constant routes otherwise, and one loaded beside it as the shipped one', () => {
+  const [gray] = worlds.filter(({ name }) => name === 'gray failure')
+  if (!gray) throw new Error('There is no gray world.')
+  const run = { seed: 1, minutes: 8, rate: 8 }
+  const tuned = loadRouter(code, { 'breaker.failuresToOpen': 1, 'failures.beforeContent.chance': 0.1 })
+  const untouched = loadRouter(code, {})
+  expect([tuned, untouched].map(({ constants }) => constants['breaker.failuresToOpen'])).toEqual([1, 4])
+  const shipped = simulate(gray, ours, run).meanLoss
+  expect(simulate(gray, untouched.policy, run).meanLoss).toBe(shipped)
+  expect(simulate(gray, tuned.policy, run).meanLoss).not.toBe(shipped)
+})
+
+test('a constant that there is none of is an error that names it', () => {
+  expect(() => loadRouter(code, { 'breaker.patience': 1 })).toThrow('There is no tuning constant "breaker.patience".')
+  expect(() => loadRouter(code, { breaker: 1 })).toThrow('There is no tuning constant "breaker".')
+})
+
+test('what lies near one is halved and doubled in its distance from one', () => {
+  expect(scaled('breaker.firstPauseMs', 2_000, 2)).toBe(4_000)
+  expect(scaled('latency.binDecay', 0.992, 0.5)).toBeCloseTo(0.996, 12)
+  expect(scaled('capacity.capGrowthPerSecond', 1.02, 2)).toBeCloseTo(1.04, 12)
+})
