@@ -49,20 +49,21 @@ interface Report {
   readonly testResults: readonly { readonly name: string; readonly startTime: number; readonly endTime: number; readonly status: string }[]
 }
 
+interface Measuring {
+  readonly root: string
+  readonly folder: string
+  /** The file that lists them. */
+  readonly mutants: string
+  /** Parts of paths; none: all tests. */
+  readonly files: readonly string[]
+}
+
 /** Which test files run through which mutants, and how long each takes: one run of all tests with no mutant on. */
-export async function measureTests({
-  root,
-  folder,
-  mutants,
-}: {
-  root: string
-  folder: string
-  mutants: string
-}): Promise<readonly TestFile[]> {
+export async function measureTests({ root, folder, mutants, files }: Measuring): Promise<readonly TestFile[]> {
   const [hits, report] = [join(folder, 'hits.ndjson'), join(folder, 'report.json')]
   if (!existsSync(report)) {
     const env = { SIGNALBOX_MUTANTS: mutants, SIGNALBOX_MUTANT_HITS: hits }
-    await runTests({ root, env, args: ['--reporter=json', `--outputFile=${report}`, '--retry=1'], limitMs: 3_600_000 })
+    await runTests({ root, env, files, args: ['--reporter=json', `--outputFile=${report}`, '--retry=1'], limitMs: 3_600_000 })
   }
   const { testResults }: Report = JSON.parse(readFileSync(report, 'utf8'))
   const reached = new Map<string, readonly number[]>()

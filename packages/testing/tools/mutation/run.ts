@@ -9,13 +9,14 @@ import { roomsOf } from './rooms.ts'
 import { type Ended, measureTests, runTests, type TestFile } from './run-tests.ts'
 
 // Plants small faults in the sources, one at a time, and counts those that no test notices.
-// pnpm test:mutants --count 300 --seed 1 [--room router] [--workers 2] [--folder <where to keep results and go on from>]
+// pnpm test:mutants --count 300 --seed 1 [--room router] [--tests <part of a path>] [--workers 2] [--folder <where to keep results and go on from>]
 
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
     room: { type: 'string' },
+    tests: { type: 'string', multiple: true, default: [] },
     workers: { type: 'string', default: '2' },
     folder: { type: 'string' },
   },
@@ -101,7 +102,7 @@ function report(mutants: readonly Drawn[], results: ReadonlyMap<number, Result>)
 
 mkdirSync(folder, { recursive: true })
 const mutants = drawnMutants()
-const tests = await measureTests({ root, folder, mutants: join(folder, 'mutants.json') })
+const tests = await measureTests({ root, folder, mutants: join(folder, 'mutants.json'), files: values.tests })
 console.log(`${tests.length} test files measured; results in ${folder}`)
 
 const resultsPath = join(folder, 'results.ndjson')
