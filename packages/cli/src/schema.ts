@@ -106,33 +106,24 @@ const recordFields = section({
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A name, or an object whose faults are told where they are. */
-const catalog = () =>
-  z.unknown().transform((value, context): 'built-in' | 'none' | z.output<typeof ownCatalog> => {
-    if (value === 'built-in' || value === 'none') return value
+/** One of some plain values, or an object whose faults are told where they are. `words` name what it takes. */
+const oneOrObject = <const Plain, Fields extends z.ZodType>(words: string, plain: readonly Plain[], fields: Fields) =>
+  z.unknown().transform((value, context): Plain | z.output<Fields> => {
+    const known = plain.find(each => each === value)
+    if (known !== undefined) return known
     if (!isObject(value)) {
-      context.addIssue({ code: 'custom', message: '`built-in`, `none`, or an object of file, overrides', input: value })
+      context.addIssue({ code: 'custom', message: words, input: value })
       return z.NEVER
     }
-    const read = ownCatalog.safeParse(value)
+    const read = fields.safeParse(value)
     if (read.success) return read.data
     for (const issue of read.error.issues) context.addIssue({ ...issue })
     return z.NEVER
   })
 
+const catalog = () => oneOrObject('`built-in`, `none`, or an object of file, overrides', ['built-in', 'none'], ownCatalog)
 /** What is kept of how requests were routed; `false`: nothing. */
-const record = () =>
-  z.unknown().transform((value, context): false | z.output<typeof recordFields> => {
-    if (value === false) return false
-    if (!isObject(value)) {
-      context.addIssue({ code: 'custom', message: '`false`, or an object of keep, share, store', input: value })
-      return z.NEVER
-    }
-    const read = recordFields.safeParse(value)
-    if (read.success) return read.data
-    for (const issue of read.error.issues) context.addIssue({ ...issue })
-    return z.NEVER
-  })
+const record = () => oneOrObject('`false`, or an object of keep, share, store', [false], recordFields)
 
 /** The whole file. */
 export const configSchema = section({

@@ -70,7 +70,7 @@ export interface Underway extends Attempt {
 
 const { priorSpeed, priorLostMs, priorHung, priorHungMass, priorWarmth, priorWarmthMass } = tuning.averages
 
-/** ln of the prior milliseconds and tokens a second: of an offer that nobody has seen and that has no peers. */
+/** ln of the prior milliseconds and tokens a second: assumed for an offer without observations and without peers. */
 export const usualLevel = Math.log(tuning.latency.priorMs)
 /** Milliseconds that a failure takes, where none was seen. */
 export const usualLostMs = priorLostMs

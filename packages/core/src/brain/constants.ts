@@ -21,7 +21,7 @@ const failures = {
 
 /** How long until first content, see `latency.ts`. */
 const latency = {
-  /** Milliseconds of an offer that nobody has seen and that has no peers. */
+  /** Milliseconds assumed for an offer without observations and without peers. */
   priorMs: 600,
   /** Variance of single answers around the level (natural log), and mean over level, before any answer. */
   priorScatter: 0.15,

@@ -1,4 +1,5 @@
 import type { UsageRow } from '@signalbox/storage'
+import { isObject } from '../protocol/wire.ts'
 
 /** What one settlement writes. */
 export interface SettlementFacts {
@@ -24,5 +25,3 @@ export function readSettlement(line: string): SettlementFacts | undefined {
 
 const isSettlement = (found: unknown): found is SettlementFacts =>
   isObject(found) && isObject(found.row) && typeof found.row.id === 'string' && isObject(found.amounts) && Array.isArray(found.slotKeys)
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null

@@ -1,5 +1,6 @@
+import { seeded } from '../../src/cuts.ts'
 import type { FuzzScene } from './scene.ts'
-import { diceOf, type Genes, genesOf, pick, type ShapedBody, shapes, turned } from './shapes.ts'
+import { type Genes, genesOf, pick, type ShapedBody, shapes, turned } from './shapes.ts'
 
 // A search for the body within the caps that costs most: for each shape the genes that cost most are turned on.
 
@@ -31,7 +32,7 @@ export interface ClimbOptions {
 const models = ['m-responses', 'm-chat', 'm-messages', 'm-gemini', 'm-bedrock'] as const
 
 export async function climb(scene: FuzzScene, { rounds, seed, goesOn = () => true }: ClimbOptions): Promise<ClimbReport> {
-  const dice = diceOf(seed)
+  const dice = seeded(seed)
   const best = new Map<ShapedBody, Dearest>()
   const failures: string[] = []
   let sent = 0

@@ -1,8 +1,9 @@
+import { seeded } from '../../src/cuts.ts'
 import { endpoints } from '../../test/inference-endpoints.ts'
 import { bodies } from '../../test/matrix/samples.ts'
 import { mutated } from './mutate.ts'
 import { type FuzzScene, managementRows } from './scene.ts'
-import { diceOf, pick } from './shapes.ts'
+import { pick } from './shapes.ts'
 
 // Mutated bodies over every route that takes one, one after the other, so that what each costs is known.
 
@@ -54,7 +55,7 @@ const targets = (workspaceId: string): readonly Target[] => [
 ]
 
 export async function flood(scene: FuzzScene, { count, seed, goesOn = () => true, onProgress }: FloodOptions): Promise<FloodReport> {
-  const dice = diceOf(seed)
+  const dice = seeded(seed)
   const answers = new Map<string, number>()
   const samples: string[] = []
   let slowest: FloodReport['slowest'] = []

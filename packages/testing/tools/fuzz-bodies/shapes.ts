@@ -1,19 +1,10 @@
 import { bodyCaps } from '@signalbox/core'
+import { seeded } from '../../src/cuts.ts'
 
 // Bodies that are dear for their size, each within the caps: what a search begins with, and what it measures.
 
 /** A number from 0 to 1, the same for the same seed. */
 export type Dice = () => number
-
-export const diceOf = (seed: number): Dice => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 export const pick = <T>(dice: Dice, from: readonly T[]): T => from[Math.floor(dice() * from.length)] as T
 export const many = <T>(count: number, each: (at: number) => T): T[] =>
@@ -147,7 +138,7 @@ export const shapes: readonly ShapedBody[] = languages.flatMap(language =>
   Object.entries(fills(language)).map(([name, fill]) => ({
     path: language.path,
     name,
-    make: (genes: Genes) => ({ model: 'm', ...fill(genes, diceOf(genes.seed)) }),
+    make: (genes: Genes) => ({ model: 'm', ...fill(genes, seeded(genes.seed)) }),
   })),
 )
 

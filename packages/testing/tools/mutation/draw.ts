@@ -1,20 +1,10 @@
+import { seeded } from '../../src/cuts.ts'
 import type { Mutant } from './find-mutants.ts'
 import type { Numbered } from './instrument.ts'
 import type { Room } from './rooms.ts'
 
 export interface Drawn extends Numbered {
   readonly room: string
-}
-
-/** A small generator with a seed (mulberry32): the same seed draws the same mutants from the same sources. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 interface Drawing {
@@ -26,7 +16,7 @@ interface Drawing {
 
 /** At most one a line and none inside another; a file is drawn by the square root of what it holds, so that small ones are seen too. */
 export function draw({ rooms, mutants, count, seed }: Drawing): readonly Drawn[] {
-  const random = randomFrom(seed)
+  const random = seeded(seed)
   const roomOf = new Map(rooms.flatMap(({ name, files }) => files.map(file => [file, name] as const)))
   const left = new Map([...Map.groupBy(mutants, ({ file }) => file)].map(([file, found]) => [file, [...found]]))
   const drawn: Drawn[] = []
