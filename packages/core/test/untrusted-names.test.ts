@@ -13,8 +13,8 @@ const guarded = ['core', 'api', 'fetch-handler', 'node-http', 'storage', 'storag
 const justified: Readonly<Record<string, readonly string[]>> = {
   'the name is written in our code or in the catalog': [
     'core/src/brain/check-trace.ts (value as Readonly<Record<string, unknown>>)[name]',
-    'core/src/dialects/check.ts body[key]',
-    'core/src/dialects/quirks.ts body[field]',
+    'core/src/dialects/field-readers.ts body[key]',
+    'core/src/dialects/apply-quirks.ts body[field]',
     "core/src/dialects/usage.ts wire[names.total ?? 'total_tokens']",
     'core/src/dialects/usage.ts wire[name.slice(0, dot)]',
     'core/src/dialects/usage.ts holder[name.slice(dot + 1)]',
@@ -54,9 +54,9 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'storage-sql/src/spool.ts db.prepare(`PRAGMA {pragma}`).get()?.[pragma]',
   ],
   'the name is one that the object itself lists, or that a Map of ours knows': [
-    'core/src/dialects/check.ts map[key]',
-    'core/src/dialects/check.ts read[key]',
-    'core/src/dialects/tier.ts body[field]',
+    'core/src/dialects/field-readers.ts map[key]',
+    'core/src/dialects/field-readers.ts read[key]',
+    'core/src/dialects/service-tier.ts body[field]',
     'core/src/in-process/body.ts value[key]',
     'core/src/dialects/responses/request.ts body[key]',
     'core/src/dialects/responses/request.ts prompt[key]',

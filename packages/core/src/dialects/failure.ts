@@ -3,11 +3,11 @@ import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { parseBounded } from './frame.ts'
 import { objects } from './json.ts'
-import { retryAfter } from './limits.ts'
+import { retryAfter } from './parse-retry-after.ts'
 import { redact } from './redact.ts'
 
 /** What a provider said about its trouble, whatever the shape it came in. */
-export interface Complaint {
+export interface ErrorDetails {
   readonly status?: number | undefined
   readonly type?: string | undefined
   readonly code?: string | undefined
@@ -115,12 +115,12 @@ const rows: readonly Row[] = [
   { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument|validationexception)$/i },
 ]
 
-const fits = (row: Row, { status, type, code, message }: Complaint): boolean =>
+const fits = (row: Row, { status, type, code, message }: ErrorDetails): boolean =>
   (!row.status || (status === undefined ? !row.strictly : row.status.includes(status))) &&
   (!row.names || (code !== undefined && row.names.test(code)) || (type !== undefined && row.names.test(type))) &&
   (!row.says || row.says.test(message.slice(0, 2000)))
 
-function classify(complaint: Complaint): FailureKind {
+function classify(complaint: ErrorDetails): FailureKind {
   const row = rows.find(each => fits(each, complaint))
   if (row) return row.kind
   const { status } = complaint
@@ -129,7 +129,7 @@ function classify(complaint: Complaint): FailureKind {
 }
 
 /** A failure with words that may be shown. What a provider says about its credentials is never repeated: it tends to quote them. */
-export function failureOf(complaint: Complaint): Failure {
+export function failureOf(complaint: ErrorDetails): Failure {
   const kind = classify(complaint)
   const { status, code, type, param } = complaint
   const words = kind === 'bad_credential' || status === 401 || status === 403 ? '' : redact(complaint.message)
@@ -151,14 +151,14 @@ const silent = (kind: FailureKind, status: number | undefined): string => {
 export const unreadable = (message: string): Failure => ({ kind: 'unreadable', message })
 
 /** An unhappy HTTP answer of a provider that words its errors as most do. */
-export function readFailedAnswer({ status, body, header, now }: FailedAnswer): Failure {
+export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer): Failure {
   if (looksLikePage(body, header('content-type'))) {
     const kind: FailureKind = status === 429 ? 'rate_limited' : 'unreadable'
     const page: Failure = { kind, message: `The provider answered with a web page instead of an answer (status ${status}).`, status }
     return withDelay(page, retryAfter({ header, now, message: '', body: undefined, limited: kind === 'rate_limited' }))
   }
   const parsed = parseBounded(body)
-  const said = readComplaint(parsed ?? body)
+  const said = readErrorDetails(parsed ?? body)
   const complaint = { ...said, status: status >= 400 ? status : (said.status ?? status) }
   const failure = failureOf(complaint)
   const limited = failure.kind === 'rate_limited' || failure.kind === 'overloaded'
@@ -173,9 +173,9 @@ const looksLikePage = (body: string, type: string | undefined): boolean =>
   (/^text\/html/i.test(type ?? '') && !/^\s*[{[]/.test(body.slice(0, 200)))
 
 /** `{error: {…}}`, `{error: "text"}`, a flat `{message, code}`, `{detail}`, a list of any of them, or plain text. */
-export function readComplaint(wire: Json): Complaint {
+export function readErrorDetails(wire: Json): ErrorDetails {
   if (typeof wire === 'string') return { message: wire }
-  if (Array.isArray(wire)) return readComplaint((wire as readonly Json[])[0] ?? '')
+  if (Array.isArray(wire)) return readErrorDetails((wire as readonly Json[])[0] ?? '')
   if (!isObject(wire)) return { message: '' }
   const inner = wire.error ?? wire
   const error = isObject(inner) ? inner : wire

@@ -1,7 +1,7 @@
 import type { Warning } from '../protocol/response.ts'
 import type { FittedSchema, SchemaFitter, SchemaTarget } from '../protocol/schemas.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { unsupported } from './quirks.ts'
+import { unsupported } from './apply-quirks.ts'
 import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
 
 // Schemas of a request → as its providers take them, within one budget; fits are kept for later requests.

@@ -1,5 +1,5 @@
 import type { Headroom, LimitHeaders } from '../protocol/headroom.ts'
-import { readDelay } from './limits.ts'
+import { parseDelay } from './parse-retry-after.ts'
 
 // What is left of a provider's rate limits, from the headers of its answers. Which headers those are is a fact of the provider.
 
@@ -18,7 +18,7 @@ export function readHeadroom(
     const most = count(header(limit))
     if (left === undefined || !most) continue
     const share = Math.min(1, left / most)
-    if (tightest === undefined || share < tightest.share) tightest = { share, resetsInMs: readDelay(header(reset), now) ?? usualMs }
+    if (tightest === undefined || share < tightest.share) tightest = { share, resetsInMs: parseDelay(header(reset), now) ?? usualMs }
   }
   return tightest
 }

@@ -1,6 +1,6 @@
 import type { Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
-import { dropRefused, type Encoded } from './quirks.ts'
+import { dropRefused, type Encoded } from './apply-quirks.ts'
 
 // Models that think choose their words in a way of their own, and refuse to be told another.
 

@@ -2,7 +2,7 @@ import type { Quirks } from '../protocol/model.ts'
 import type { Effort } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { nearestEffort, unsupported } from './quirks.ts'
+import { nearestEffort, unsupported } from './apply-quirks.ts'
 
 export interface WrittenThinking {
   readonly fields: JsonObject

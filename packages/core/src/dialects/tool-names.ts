@@ -2,7 +2,7 @@ import type { FunctionCallItem, Item } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { FunctionTool, Prompt, Tool, ToolChoice } from '../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { mintCallId } from './mint.ts'
+import { deriveCallId } from './ids.ts'
 
 // Names of tools, where they are letters, digits, `_` and `-`, and only so many. What is written otherwise carries a hash of
 // what it was, so that two of them never become one, and the same one always becomes the same.
@@ -15,7 +15,7 @@ export const plainName = (name: string, longest: number): string =>
 
 /** What was readable is kept, up to so many characters. */
 export const hashed = (text: string, most: number): string =>
-  `${text.slice(0, most).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${mintCallId(text).slice('call_'.length)}`
+  `${text.slice(0, most).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${deriveCallId(text).slice('call_'.length)}`
 
 /** How a language writes a tool and a call, for those that came in its own words. */
 export interface Renaming {

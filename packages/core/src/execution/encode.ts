@@ -1,4 +1,4 @@
-import { unread } from '../dialects/unread.ts'
+import { unknownFieldWarnings } from '../dialects/unknown-fields.ts'
 import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -10,6 +10,6 @@ export function encode(
   { offer, quirks }: { readonly offer: Offer; readonly quirks: Quirks },
 ): EncodedRequest {
   const encoded = dialect.encodeRequest(request, offer, quirks)
-  const lost = unread(request.prompt, dialect.name)
+  const lost = unknownFieldWarnings(request.prompt, dialect.name)
   return lost.length === 0 ? encoded : { ...encoded, warnings: [...encoded.warnings, ...lost] }
 }

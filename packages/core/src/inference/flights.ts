@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Evidence, type Exclusion, evidenceOf } from '../brain/evidence.ts'
 import type { Trace } from '../brain/record.ts'
-import { requestIdOf } from '../dialects/mint.ts'
+import { requestIdOf } from '../dialects/ids.ts'
 
 /** What is kept of how requests were routed: the last ones, in memory, in at most 1 kB a decision. */
 export interface Flights {

@@ -1,6 +1,6 @@
 import { quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
 import type { Evidence } from '../brain/evidence.ts'
-import { requestIdOf } from '../dialects/mint.ts'
+import { requestIdOf } from '../dialects/ids.ts'
 import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import { absent, wrong } from './check.ts'
 import type { Desk } from './ports.ts'

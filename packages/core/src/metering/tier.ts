@@ -1,4 +1,4 @@
-import { buysDear } from '../dialects/tier.ts'
+import { buysDear } from '../dialects/service-tier.ts'
 import type { Offer, Price } from '../protocol/model.ts'
 import { type Provider, quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'

@@ -1,5 +1,5 @@
-import { refuse } from '../dialects/check.ts'
-import { checkRoutingFields } from '../dialects/routing.ts'
+import { refuse } from '../dialects/field-readers.ts'
+import { checkRoutingFields } from '../dialects/routing-options.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { nearestOf } from '../errors/nearest.ts'
 import type { Provider } from '../protocol/provider.ts'

@@ -1,4 +1,4 @@
-import { buysDear } from '../dialects/tier.ts'
+import { buysDear } from '../dialects/service-tier.ts'
 import type { Ability, Quirks, Rates } from '../protocol/model.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import { type DataPolicyDemand, dataPolicies } from '../protocol/provider-facts.ts'

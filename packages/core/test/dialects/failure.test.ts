@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chatProvider, responsesProvider } from '../../src/dialects/index.ts'
-import { readDelay, readSpokenDelay } from '../../src/dialects/limits.ts'
+import { parseDelay, parseDelayInMessage } from '../../src/dialects/parse-retry-after.ts'
 import { redact } from '../../src/dialects/redact.ts'
 import type { FailureKind } from '../../src/protocol/failure.ts'
 
@@ -199,7 +199,7 @@ describe('how long to stay away', () => {
     [String(now + 20_000), 20_000],
     ['9'.repeat(400), undefined],
   ])('%s', (value, expected) => {
-    expect(readDelay(value, now)).toBe(expected)
+    expect(parseDelay(value, now)).toBe(expected)
     expect(limited({ 'retry-after': value })).toBe(expected)
   })
 
@@ -212,7 +212,7 @@ describe('how long to stay away', () => {
     ['try again in 2 minutes', 120_000],
     ['try again later', undefined],
   ])('%s', (message, expected) => {
-    expect(readSpokenDelay(message, now)).toBe(expected)
+    expect(parseDelayInMessage(message, now)).toBe(expected)
     expect(limited({}, message)).toBe(expected)
   })
 

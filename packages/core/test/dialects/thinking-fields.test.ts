@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nearestEffort } from '../../src/dialects/quirks.ts'
+import { nearestEffort } from '../../src/dialects/apply-quirks.ts'
 import { writeThinking } from '../../src/dialects/thinking-fields.ts'
 import type { Effort } from '../../src/protocol/request.ts'
 

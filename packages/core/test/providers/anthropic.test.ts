@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readFailedAnswer } from '../../src/dialects/failure.ts'
+import { decodeFailedAnswer } from '../../src/dialects/failure.ts'
 import type { FailedAnswer } from '../../src/protocol/dialect.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import { quirksFor } from '../../src/protocol/provider.ts'
@@ -116,6 +116,6 @@ describe('errors as Anthropic words them', () => {
     [500, { type: 'api_error', message: 'Internal server error' }, 'server_error'],
     [504, { type: 'timeout_error', message: 'x' }, 'timed_out'],
   ])('%i %j is %s', (status, error, kind) => {
-    expect(readFailedAnswer(failure(status, error)).kind).toBe(kind)
+    expect(decodeFailedAnswer(failure(status, error)).kind).toBe(kind)
   })
 })

@@ -3,7 +3,7 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { cachePoints, oneWarning } from '../marks.ts'
+import { cachePoints, oneWarning } from '../lossy-marks.ts'
 
 /** Marks up to which the prompt may be cached: blocks of their own, behind the block that they mark. */
 export interface CacheMarks {

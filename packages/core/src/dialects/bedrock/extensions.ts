@@ -2,7 +2,7 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { type Encoded, extend, unsupported } from '../quirks.ts'
+import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
 
 // Parameters for this provider alone, and betas of Anthropic's.
 

@@ -3,8 +3,8 @@ import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { unsupported } from '../quirks.ts'
 import { nameOf } from './wire.ts'
 
 // The shape of the answer: a schema that the host enforces, a tool that the model must call with it, or words.

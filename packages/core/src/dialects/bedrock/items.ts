@@ -2,9 +2,9 @@ import type { CachePoint, FunctionCallItem, FunctionCallOutputItem, Item, Messag
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { answersInPlace } from '../answers.ts'
+import { unsupported } from '../apply-quirks.ts'
 import { objectIn } from '../json.ts'
-import { unsupported } from '../quirks.ts'
+import { orderToolResults } from '../tool-result-order.ts'
 import type { CacheMarks } from './cache.ts'
 import { isBlank, nameDocuments, writePart } from './parts.ts'
 import { callIdOf, nameOf, readState } from './wire.ts'
@@ -106,7 +106,7 @@ export function writeConversation(input: readonly Item[], marks: CacheMarks): Co
     else lose(`${param}.encrypted_content`)
   }
 
-  for (const { item, at } of answersInPlace(input)) {
+  for (const { item, at } of orderToolResults(input)) {
     const param = pathOf(item, `input[${at}]`)
     if (item.type === 'message') writeMessage(item, param)
     else if (item.type === 'function_call') writeCall(item, param)

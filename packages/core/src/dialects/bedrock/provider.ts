@@ -4,10 +4,10 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { readFailedAnswer } from '../failure.ts'
+import { unsupported } from '../apply-quirks.ts'
+import { decodeFailedAnswer } from '../failure.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
 import { objectIn } from '../json.ts'
-import { unsupported } from '../quirks.ts'
 import { cacheMarks } from './cache.ts'
 import { betasOf, extendBedrock } from './extensions.ts'
 import { writeFormat } from './format.ts'
@@ -117,9 +117,9 @@ function unsayable({ include = [], native }: Prompt): readonly Warning[] {
 function decodeFailure(answer: FailedAnswer): Failure {
   const name = answer.header('x-amzn-errortype') ?? ''
   const body = objectIn(answer.body)
-  if (!body && name === '') return readFailedAnswer(answer)
+  if (!body && name === '') return decodeFailedAnswer(answer)
   const { message, code, type, param } = complaintOf(name, body ?? {})
-  return readFailedAnswer({ ...answer, body: JSON.stringify({ message, code, type, param }) })
+  return decodeFailedAnswer({ ...answer, body: JSON.stringify({ message, code, type, param }) })
 }
 
 export const bedrockProvider: ProviderDialect = {

@@ -1,5 +1,5 @@
 import type { Quirks } from '../../protocol/model.ts'
-import { dropRefused, type Encoded, unsupported } from '../quirks.ts'
+import { dropRefused, type Encoded, unsupported } from '../apply-quirks.ts'
 import type { Thinking } from './thinking.ts'
 
 // `temperature`, `top_p`, `top_k`, under our names: what the language, the model and its thinking leave of them.

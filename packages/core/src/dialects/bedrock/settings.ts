@@ -2,8 +2,8 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
-import { dropRefused, unsupported } from '../quirks.ts'
-import { heedRouting } from '../tier.ts'
+import { dropRefused, unsupported } from '../apply-quirks.ts'
+import { applyServiceTier } from '../service-tier.ts'
 import { fitSampling } from './sampling.ts'
 import type { Thinking } from './thinking.ts'
 
@@ -54,7 +54,7 @@ export function writeSettings(
   if (cap !== undefined) given.max_output_tokens = cap
   if (prompt.stop?.length === 0) delete given.stop
   if (prompt.text?.verbosity !== undefined) given.verbosity = prompt.text.verbosity
-  const heeded = heedRouting({ body: given, warnings: cut }, routing, { price: offer.price, quirks })
+  const heeded = applyServiceTier({ body: given, warnings: cut }, routing, { price: offer.price, quirks })
   const refuses = [...wordless, 'verbosity', ...(quirks.refuses ?? [])]
   const { body, warnings } = fitSampling(dropRefused(heeded, { refuses }, spelled), quirks, thinking)
   return {

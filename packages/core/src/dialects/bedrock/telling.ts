@@ -3,7 +3,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, MessageItem } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import type { Json } from '../../protocol/wire.ts'
-import { mintCallId } from '../mint.ts'
+import { deriveCallId } from '../ids.ts'
 import { countUsage, nameless, writeState } from './wire.ts'
 
 // Blocks of content → facts. A whole answer is told block by block, a stream piece by piece; what becomes of them is decided
@@ -121,7 +121,7 @@ export function startTelling({ toolNames, answerTool }: Reading = {}): Telling {
 
   const startCall = (id: string, name: string): Calling => {
     settle()
-    const call_id = id !== '' && !taken.has(id) ? id : mintCallId(id, name, count)
+    const call_id = id !== '' && !taken.has(id) ? id : deriveCallId(id, name, count)
     taken.add(call_id)
     const known = { call_id, name: toolNames?.get(name) ?? name, arguments: '' }
     const index = start({ type: 'function_call', ...known, status: 'in_progress' })

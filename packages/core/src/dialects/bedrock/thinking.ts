@@ -2,7 +2,7 @@ import type { Offer, Quirks, ThinkingStyle } from '../../protocol/model.ts'
 import type { Effort, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { nearestEffort, unsupported } from '../quirks.ts'
+import { nearestEffort, unsupported } from '../apply-quirks.ts'
 import { thinkingBudget } from '../thinking-budget.ts'
 
 // How much to think. This language leaves that to the fields of each model: Anthropic's `thinking`, a level, a switch.

@@ -1,9 +1,9 @@
 import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { type Complaint, failureOf, readComplaint, unreadable } from '../failure.ts'
+import { type ErrorDetails, failureOf, readErrorDetails, unreadable } from '../failure.ts'
+import { deriveCallId } from '../ids.ts'
 import { objectIn, stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
 import { plainName } from '../tool-names.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
@@ -38,9 +38,9 @@ export function countUsage(wire: Json | undefined, answered: boolean): ReturnTyp
 const errorName = (type: string): string => (type.split(':', 1)[0] ?? '').split('#').at(-1)?.trim() ?? ''
 
 /** What went wrong under the name `type`; some services spell `Message`. */
-export function complaintOf(type: string, body: JsonObject): Complaint {
+export function complaintOf(type: string, body: JsonObject): ErrorDetails {
   const name = errorName(type || stringOf(body.__type))
-  const said = readComplaint(body)
+  const said = readErrorDetails(body)
   return { ...said, message: said.message || stringOf(body.Message), ...(name !== '' && { code: name }) }
 }
 
@@ -88,6 +88,6 @@ export function readState(state: string): JsonObject | undefined {
 const longest = 64
 const isPlain = (text: string): boolean => text.length <= longest && /^[a-zA-Z0-9_-]+$/.test(text)
 
-export const callIdOf = (id: string): string => (isPlain(id) ? id : mintCallId(id))
+export const callIdOf = (id: string): string => (isPlain(id) ? id : deriveCallId(id))
 
 export const nameOf = (name: string): string => plainName(name, longest)

@@ -5,8 +5,8 @@ import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { unreadable } from '../failure.ts'
+import { deriveCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
 import { type Call, type Calls, callItem, followCalls, isComplete, type TakenPiece } from './calls.ts'
 import { gatherState } from './state.ts'
 import {
@@ -66,7 +66,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
   /** Set by a finish reason: all that may still come is usage. */
   let ending: Outcome | undefined
   let ended = false
-  const calls: Calls = followCalls((place, name) => mintCallId(head?.id ?? '', head?.created_at ?? 0, place, name))
+  const calls: Calls = followCalls((place, name) => deriveCallId(head?.id ?? '', head?.created_at ?? 0, place, name))
   const state = gatherState()
 
   const begin = (chunk: JsonObject): void => {

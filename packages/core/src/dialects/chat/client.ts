@@ -4,11 +4,11 @@ import type { ErrorBody } from '../../protocol/error-body.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { flag, optional } from '../check.ts'
-import { readRouting } from '../routing.ts'
+import { flag, optional } from '../field-readers.ts'
+import { readRouting } from '../routing-options.ts'
 import { checkEnvelope, readPrompt } from './request.ts'
 import { encodeResponse } from './snapshot.ts'
-import { spellError } from './spelling.ts'
+import { renameError } from './spelling.ts'
 import { encodeEvents } from './stream-out.ts'
 import { dialect } from './wire.ts'
 
@@ -27,7 +27,7 @@ function decodeRequest(body: JsonObject): InferenceRequest {
 
 function encodeError(error: ErrorBody): JsonObject {
   const { type, code, suggestion, doc_url, provider, attempts } = error
-  const { message, param } = spellError(error)
+  const { message, param } = renameError(error)
   return {
     error: {
       message,

@@ -3,9 +3,9 @@ import type { Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { answersInPlace } from '../answers.ts'
-import { partsOf } from '../marks.ts'
-import { unsupported } from '../quirks.ts'
+import { unsupported } from '../apply-quirks.ts'
+import { partsOf } from '../lossy-marks.ts'
+import { orderToolResults } from '../tool-result-order.ts'
 import { type Lose, refusedHere, textsOf, writeParts } from './parts.ts'
 import { readState } from './state.ts'
 import { callId, originsOf, type Saying, startTurn, type Turn, writeTurn } from './turns.ts'
@@ -40,7 +40,7 @@ export function writeMessages(input: readonly Item[], instructions: readonly str
     return turn
   }
 
-  for (const { item, at } of answersInPlace(input, isOwn)) {
+  for (const { item, at } of orderToolResults(input, isOwn)) {
     const param = pathOf(item, `input[${at}]`)
     const parts = partsOf(item)
     const lose: Lose = (part, why) => {

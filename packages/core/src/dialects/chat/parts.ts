@@ -1,7 +1,7 @@
 import type { AudioPart, FilePart, ImagePart, Part } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { documentName } from '../documents.ts'
+import { documentName } from '../document-name.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // Parts of a message, as this language says them.

@@ -2,12 +2,12 @@ import type { EncodedRequest, ProviderDialect } from '../../protocol/dialect.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { readFailedAnswer } from '../failure.ts'
-import { shortId } from '../mint.ts'
-import { dropRefused, type Encoded, extend, isDecidedHere } from '../quirks.ts'
+import { dropRefused, type Encoded, extend, isGatewayField } from '../apply-quirks.ts'
+import { decodeFailedAnswer } from '../failure.ts'
+import { shortId } from '../ids.ts'
 import { dropSampling } from '../sampling.ts'
+import { applyServiceTier } from '../service-tier.ts'
 import { writeThinking } from '../thinking-fields.ts'
-import { heedRouting } from '../tier.ts'
 import { type Renaming, withPlainNames } from '../tool-names.ts'
 import { writeMessages } from './items.ts'
 import { decodeEvents, decodeResponse } from './stream-in.ts'
@@ -30,7 +30,7 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
     stream,
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
-  const heeded = heedRouting({ body, warnings: written.warnings }, request.routing, { price: offer.price, quirks })
+  const heeded = applyServiceTier({ body, warnings: written.warnings }, request.routing, { price: offer.price, quirks })
   const sampled = dropSampling(heeded, prompt, quirks)
   const extended = extend(dropRefused(sampled, quirks, spelled), prompt.extensions)
   return toolNames ? { ...extended, reading: { toolNames } } : extended
@@ -77,7 +77,7 @@ function compose(prompt: Prompt, quirks: Quirks): Encoded {
   const thinking = writeThinking(prompt.reasoning?.effort, quirks)
   const unread = native?.dialect === dialect ? native.body : {}
   const body: Record<string, Json | undefined> = {
-    ...Object.fromEntries(Object.entries(unread).filter(([field]) => !isDecidedHere(field))),
+    ...Object.fromEntries(Object.entries(unread).filter(([field]) => !isGatewayField(field))),
     messages,
     ...tools.fields,
     ...format.fields,
@@ -98,4 +98,10 @@ function compose(prompt: Prompt, quirks: Quirks): Encoded {
 const writeLogprobs = ({ top_logprobs = 0, include = [] }: Prompt): JsonObject =>
   top_logprobs > 0 || include.includes(wantsLogprobs) ? { logprobs: true, ...(top_logprobs > 0 && { top_logprobs }) } : {}
 
-export const chatProvider: ProviderDialect = { name: dialect, encodeRequest, decodeResponse, decodeEvents, decodeFailure: readFailedAnswer }
+export const chatProvider: ProviderDialect = {
+  name: dialect,
+  encodeRequest,
+  decodeResponse,
+  decodeEvents,
+  decodeFailure: decodeFailedAnswer,
+}

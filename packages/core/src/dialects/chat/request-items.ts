@@ -1,8 +1,8 @@
 import type { FunctionCallItem, Item, MessageItem, Native, Part, ReasoningItem, Role } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { filled, list, object, oneOf, optional, type Read, refuse, required, text, wrong } from '../check.ts'
-import { mintCallId } from '../mint.ts'
+import { filled, list, object, oneOf, optional, type Read, refuse, required, text, wrong } from '../field-readers.ts'
+import { deriveCallId } from '../ids.ts'
 import { readContent } from './request-parts.ts'
 import { dialect, saidIn, signatureIn } from './wire.ts'
 
@@ -30,7 +30,7 @@ function readMessage(place: Place, calls: OldCalls): readonly Item[] {
   if (role === 'tool') return [readResult(place, required(place, 'tool_call_id', filled))]
   if (role === 'function') {
     const name = required(place, 'name', filled)
-    return [readResult(place, calls.get(name) ?? mintCallId(place.path, name))]
+    return [readResult(place, calls.get(name) ?? deriveCallId(place.path, name))]
   }
   return [message(place, role, required(place, 'content', readContent))]
 }
@@ -124,7 +124,7 @@ function readOldCall(place: Place, calls: OldCalls): readonly Called[] {
   const body = optional(place, 'function_call', object)
   if (!body) return []
   const path = `${place.path}.function_call`
-  const call = functionCall({ body, path }, mintCallId(path, required({ body, path }, 'name', filled)))
+  const call = functionCall({ body, path }, deriveCallId(path, required({ body, path }, 'name', filled)))
   calls.set(call.name, call.call_id)
   return [{ call: noted(call, { body: place.body, path }), state: '' }]
 }

@@ -1,7 +1,7 @@
 import type { CachePoint, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { filled, list, missing, object, optional, type Read, required, text, wrong } from '../check.ts'
+import { filled, list, missing, object, optional, type Read, required, text, wrong } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
 // What a caller's message says: one text, or parts.

@@ -1,6 +1,6 @@
 import type { Prompt } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { flag, integer, list, number, object, oneOf, optional, type Read, refuse, required, stringMap, text } from '../check.ts'
+import { flag, integer, list, number, object, oneOf, optional, type Read, refuse, required, stringMap, text } from '../field-readers.ts'
 import { readMessages } from './request-items.ts'
 import { readForm, readTools, wantsWordsOnly } from './request-options.ts'
 import { dialect, wantsLogprobs } from './wire.ts'
@@ -93,7 +93,7 @@ export function wantsUsage(body: JsonObject): boolean {
   return (options && optional({ body: options, path: 'stream_options' }, 'include_usage', flag)) ?? false
 }
 
-/** Fields that are read above, in request-options.ts, in client.ts or in routing.ts. */
+/** Fields that are read above, in request-options.ts, in client.ts or in ../routing-options.ts. */
 const known: ReadonlySet<string> = new Set([
   'model',
   'gateway',

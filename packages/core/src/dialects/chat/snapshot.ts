@@ -4,8 +4,8 @@ import type { FunctionCallItem, Item } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { idUnder } from '../mint.ts'
-import { spellParam, spellWarnings } from './spelling.ts'
+import { idUnder } from '../ids.ts'
+import { renameWarnings, spellParam } from './spelling.ts'
 import { firstChoice, messageFields, originalBody, without } from './wire.ts'
 import {
   customTools,
@@ -76,7 +76,7 @@ export const unreadOf = (original: JsonObject): JsonObject =>
 /** Who answered, and what was lost on the way: on the answer, or on the last chunk of it. */
 export const stampOn = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
-  ...(warnings.length > 0 && { warnings: spellWarnings(warnings, request).map(warning => ({ ...warning })) }),
+  ...(warnings.length > 0 && { warnings: renameWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
 
 /** Code and type are given where a failure is told (execution/told.ts); the fallback is for those who use the encoder alone. */

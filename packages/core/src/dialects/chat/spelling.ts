@@ -1,12 +1,12 @@
 import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { type Spelling, spell, spellWarnings as spellAll, spellError as spellAs } from '../spelling.ts'
+import { type FieldNames, renameField, renameWarnings as spellAll, renameError as spellAs } from '../field-names.ts'
 import { originalBody } from './wire.ts'
 
 // Our names of fields → what callers of this language call them.
 
-const names: Spelling = new Map([
+const names: FieldNames = new Map([
   ['input', 'messages'],
   ['max_output_tokens', 'max_completion_tokens'],
   ['text.format', 'response_format'],
@@ -21,10 +21,10 @@ const names: Spelling = new Map([
   ['include[0]', 'logprobs'],
 ])
 
-const withOldCap: Spelling = new Map([...names, ['max_output_tokens', 'max_tokens']])
+const withOldCap: FieldNames = new Map([...names, ['max_output_tokens', 'max_tokens']])
 
 /** In the words of this caller: the cap on an answer has two names, and one of them was used. */
-function spellingOf(request: InferenceRequest): Spelling {
+function spellingOf(request: InferenceRequest): FieldNames {
   const body = originalBody(request)
   return body && isGiven(body.max_tokens) && !isGiven(body.max_completion_tokens) ? withOldCap : names
 }
@@ -35,15 +35,15 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
 const deeper = (words: string): string =>
   words.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
 
-export const spellParam = (param: string, request: InferenceRequest): string => deeper(spell(param, spellingOf(request)))
+export const spellParam = (param: string, request: InferenceRequest): string => deeper(renameField(param, spellingOf(request)))
 
-export const spellWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
+export const renameWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
   spellAll(warnings, spellingOf(request)).map(warning =>
     warning.param === undefined ? warning : { ...warning, param: deeper(warning.param), message: deeper(warning.message) },
   )
 
 /** An error by the caller's name of the field, also where its sentence names it. */
-export function spellError(error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
+export function renameError(error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
   const { message, param } = spellAs(error, names)
   return { message: deeper(message), param: param === null ? null : deeper(param) }
 }

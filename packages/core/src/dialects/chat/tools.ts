@@ -3,8 +3,8 @@ import { pathOf } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
+import { unsupported } from '../apply-quirks.ts'
 import { objects, stringOf } from '../json.ts'
-import { unsupported } from '../quirks.ts'
 import { dialect, originalBody, without } from './wire.ts'
 
 // Tools, the choice among them, and the shape of the answer.

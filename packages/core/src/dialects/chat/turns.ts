@@ -1,9 +1,9 @@
 import type { FunctionCallItem, Item, MessageItem, Native } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { isSpoken } from '../answers.ts'
+import { deriveCallId, shortCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { mintCallId, shortCallId } from '../mint.ts'
+import { isAssistantItem } from '../tool-result-order.ts'
 import { originalBody, signatureIn, thoughtFields, without } from './wire.ts'
 
 // What the assistant did in one go. Here that is one message, with us it is several items; those that came from one message
@@ -47,7 +47,7 @@ export function originsOf(input: readonly Item[]): readonly (JsonObject | undefi
   for (let at = input.length - 1; at >= 0; at--) {
     const item = input[at]
     const next = input[at + 1]
-    const follows = item?.type === 'reasoning' && next !== undefined && isSpoken(next)
+    const follows = item?.type === 'reasoning' && next !== undefined && isAssistantItem(next)
     origins[at] = (item && originalBody(item)) ?? (follows ? origins[at + 1] : undefined)
   }
   return origins
@@ -126,5 +126,5 @@ const longestCallId = 40
 export function callId(id: string, { call_id_length: length }: Quirks): string {
   if (length === undefined) return shortCallId(id, longestCallId)
   if (id.length === length && /^[a-zA-Z0-9]+$/.test(id)) return id
-  return mintCallId(id).slice('call_'.length).padEnd(length, '0').slice(0, length)
+  return deriveCallId(id).slice('call_'.length).padEnd(length, '0').slice(0, length)
 }

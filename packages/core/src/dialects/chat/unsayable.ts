@@ -1,7 +1,7 @@
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { cachePoints, failedTools, oneWarning } from '../marks.ts'
-import { isDecidedHere, unsupported } from '../quirks.ts'
+import { isGatewayField, unsupported } from '../apply-quirks.ts'
+import { cachePoints, failedTools, oneWarning } from '../lossy-marks.ts'
 import { dialect, originalBody, wantsLogprobs } from './wire.ts'
 
 /** Extra data that callers ask for on the off chance; there is none here, and nothing is lost. */
@@ -15,7 +15,7 @@ const harmless: ReadonlySet<string> = new Set([wantsLogprobs, 'reasoning.encrypt
 export function unsayable(prompt: Prompt): readonly Warning[] {
   const { truncation, include = [], native } = prompt
   const here = 'has no counterpart here and was left out.'
-  const foreign = native ? Object.keys(native.body).filter(field => native.dialect !== dialect || isDecidedHere(field)) : []
+  const foreign = native ? Object.keys(native.body).filter(field => native.dialect !== dialect || isGatewayField(field)) : []
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),

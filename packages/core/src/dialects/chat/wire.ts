@@ -2,7 +2,7 @@ import type { Failure } from '../../protocol/failure.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readComplaint } from '../failure.ts'
+import { failureOf, readErrorDetails } from '../failure.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
@@ -52,11 +52,11 @@ export const outcomeOf = (reason: string): Outcome => endings.get(reason) ?? { s
 /** An object, or a bare text beside a code; null and absent are no error. */
 export function errorOf(body: JsonObject): Failure | undefined {
   const { error } = body
-  if (isObject(error)) return failureOf(readComplaint(error))
-  if (typeof error === 'string' && error !== '') return failureOf(readComplaint(body))
-  if (body.object === 'error' || body.type === 'error') return failureOf(readComplaint(withoutMark(body)))
+  if (isObject(error)) return failureOf(readErrorDetails(error))
+  if (typeof error === 'string' && error !== '') return failureOf(readErrorDetails(body))
+  if (body.object === 'error' || body.type === 'error') return failureOf(readErrorDetails(withoutMark(body)))
   const extras = vendorCorner(body, 'error')
-  return extras === undefined ? undefined : failureOf(readComplaint(extras))
+  return extras === undefined ? undefined : failureOf(readErrorDetails(extras))
 }
 
 /** Some put things of their own, and things that belong elsewhere, under a name such as `x_vendor`. */

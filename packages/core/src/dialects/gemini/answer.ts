@@ -3,8 +3,8 @@ import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ItemStatus, MessageItem } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { deriveCallId } from '../ids.ts'
 import { stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 import { citationsOf, mergeSources, noSources } from './citations.ts'
 import { type Growing, grow, startGrowing } from './partial-args.ts'
@@ -184,7 +184,7 @@ export function followAnswer({ toolNames }: Reading = {}): Answer {
     const written = writeArguments(args)
     if (written === undefined) fault ??= broken
     const { id: answer, created_at } = head ?? noHead
-    const call_id = id !== '' && !taken.has(id) ? id : mintCallId(answer, created_at, taken.size, name, written ?? '', signature)
+    const call_id = id !== '' && !taken.has(id) ? id : deriveCallId(answer, created_at, taken.size, name, written ?? '', signature)
     taken.add(call_id)
     const call: FunctionCallItem = {
       type: 'function_call',

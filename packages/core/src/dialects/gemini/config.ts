@@ -3,8 +3,8 @@ import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { type Encoded, unsupported } from '../quirks.ts'
 
 // `generationConfig`: the settings of an answer, and its shape.
 

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { type Encoded, extend, unsupported } from '../quirks.ts'
+import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
 
 // Parameters for this provider alone. It reads each field in two spellings, so both are looked at.
 

@@ -2,9 +2,9 @@ import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part,
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { answersInPlace } from '../answers.ts'
+import { unsupported } from '../apply-quirks.ts'
 import { objectIn, objects } from '../json.ts'
-import { unsupported } from '../quirks.ts'
+import { orderToolResults } from '../tool-result-order.ts'
 import { writeMedia } from './media.ts'
 import type { Names } from './names.ts'
 import { readState, type Signed } from './state.ts'
@@ -125,7 +125,7 @@ export function writeContents(input: readonly Item[], words: readonly string[], 
     else if (signed && turns.at(-1)?.role === 'model') signEnd(into('model').parts, signed)
   }
 
-  for (const { item, at } of answersInPlace(input)) {
+  for (const { item, at } of orderToolResults(input)) {
     const param = `input[${at}]`
     const isSystem = item.type === 'message' && (item.role === 'system' || item.role === 'developer')
     leading &&= isSystem

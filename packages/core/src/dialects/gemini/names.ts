@@ -1,5 +1,5 @@
 import type { Prompt } from '../../protocol/request.ts'
-import { mintCallId } from '../mint.ts'
+import { deriveCallId } from '../ids.ts'
 
 // Names of tools: a letter or `_`, then letters, digits and `_.:-`, 64 in all.
 
@@ -34,4 +34,4 @@ export function namesIn({ tools = [], input, tool_choice }: Prompt): Names {
 }
 
 /** Told apart from others of the same beginning by a hash of the whole. */
-const withMark = (plain: string, name: string): string => `${plain.slice(0, longest - 9)}_${mintCallId(name).slice(5, 13)}`
+const withMark = (plain: string, name: string): string => `${plain.slice(0, longest - 9)}_${deriveCallId(name).slice(5, 13)}`

@@ -3,11 +3,11 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { readFailedAnswer } from '../failure.ts'
+import { dropRefused, unsupported } from '../apply-quirks.ts'
+import { decodeFailedAnswer } from '../failure.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
-import { cachePoints, oneWarning } from '../marks.ts'
-import { dropRefused, unsupported } from '../quirks.ts'
-import { heedRouting } from '../tier.ts'
+import { cachePoints, oneWarning } from '../lossy-marks.ts'
+import { applyServiceTier } from '../service-tier.ts'
 import { readSettings, refusedBy, wantsLogprobs, writeFormat, writeSettings } from './config.ts'
 import { extendGemini } from './extensions.ts'
 import { type Manner, writeContents } from './items.ts'
@@ -57,7 +57,7 @@ const unnamed: ReadonlySet<string> = new Set(['auto', 'default', 'standard_only'
 function settle({ prompt, routing }: InferenceRequest, { price }: Offer, quirks: Quirks): ReturnType<typeof readSettings> {
   const { body, warnings } = readSettings(prompt)
   const asked = { body: { ...body, ...(prompt.service_tier !== undefined && { service_tier: prompt.service_tier }) }, warnings }
-  const heeded = heedRouting(asked, routing, { price, quirks })
+  const heeded = applyServiceTier(asked, routing, { price, quirks })
   return dropRefused(heeded, { refuses: refusedBy(quirks, prompt) })
 }
 
@@ -115,6 +115,6 @@ export const geminiProvider: ProviderDialect = {
   encodeRequest,
   decodeResponse,
   decodeEvents,
-  decodeFailure: readFailedAnswer,
+  decodeFailure: decodeFailedAnswer,
   counting: { encodeRequest: encodeCounting, decode: decodeCount },
 }

@@ -2,7 +2,7 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { Effort, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { nearestEffort, unsupported } from '../quirks.ts'
+import { nearestEffort, unsupported } from '../apply-quirks.ts'
 import { thinkingShares } from '../thinking-budget.ts'
 
 // How much to think: by level on the models of today, by tokens on those before, not at all on the first ones.

@@ -3,9 +3,9 @@ import type { FunctionTool, Prompt, ToolChoice } from '../../protocol/request.ts
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
-import { unsupported } from '../quirks.ts'
 import type { Names } from './names.ts'
 import { dialect } from './wire.ts'
 

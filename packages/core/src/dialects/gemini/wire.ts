@@ -1,7 +1,7 @@
 import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readComplaint, unreadable } from '../failure.ts'
+import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
 import { objects, stringOf } from '../json.ts'
 
 export const dialect = 'gemini'
@@ -63,7 +63,7 @@ export const nameless: Outcome = { status: 'failed', error: unreadable('The prov
 
 export function errorOf(chunk: JsonObject): Failure | undefined {
   const { error } = chunk
-  return isObject(error) || (typeof error === 'string' && error !== '') ? failureOf(readComplaint(chunk)) : undefined
+  return isObject(error) || (typeof error === 'string' && error !== '') ? failureOf(readErrorDetails(chunk)) : undefined
 }
 
 /** The candidate that counts: number 0, or the one that has no number. */

@@ -2,9 +2,9 @@ import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Reaso
 import { pathOf } from '../../protocol/original.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { answersInPlace } from '../answers.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
+import { orderToolResults } from '../tool-result-order.ts'
 import { safeId } from './names.ts'
 import { writeParts } from './parts.ts'
 import { readState } from './state.ts'
@@ -30,7 +30,7 @@ export function writeConversation({ instructions, input }: Prompt, instruction: 
     ...textBlock(instruction),
   ]
   const turns: Turn[] = []
-  for (const { item, at } of answersInPlace(input.slice(front))) take(turns, writeItem(item, pathAt(item, front + at), writing))
+  for (const { item, at } of orderToolResults(input.slice(front))) take(turns, writeItem(item, pathAt(item, front + at), writing))
   const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
   // Where nobody but the system speaks, the user says it: there must be something to answer.
   if (messages.length === 0 && system.length > 0) return { messages: [{ role: 'user', content: system }] }

@@ -3,10 +3,10 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { readFailedAnswer } from '../failure.ts'
+import { dropGatewayFields, dropRefused, extend } from '../apply-quirks.ts'
+import { decodeFailedAnswer } from '../failure.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
-import { dropDecidedHere, dropRefused, extend } from '../quirks.ts'
-import { heedRouting, surchargedFields } from '../tier.ts'
+import { applyServiceTier, surchargedFields } from '../service-tier.ts'
 import { fits, fitsEffort } from './fits.ts'
 import { writeFormat } from './format.ts'
 import { writeConversation } from './items.ts'
@@ -26,9 +26,9 @@ function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks):
     said?.dialect === dialect && fits(said.body, offer, quirks)
       ? { body: withoutOurs(said.body), warnings: [], reading: {} }
       : compose(request, offer, quirks)
-  const { body, warnings } = dropDecidedHere(worded, ownFields)
+  const { body, warnings } = dropGatewayFields(worded, ownFields)
   const addressed = { ...quirks.fixed_fields, ...body, model: offer.provider_model_id, stream: request.delivery === 'stream' }
-  const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
+  const heeded = applyServiceTier({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
   const bent = dropRefused(withTier(heeded, quirks), quirks, spelled)
   return { ...extend(bent, request.prompt.extensions), headers: headersOf(request), ...(Object.keys(reading).length > 0 && { reading }) }
 }
@@ -118,7 +118,7 @@ export const messagesProvider: ProviderDialect = {
   encodeRequest,
   decodeResponse,
   decodeEvents,
-  decodeFailure: readFailedAnswer,
+  decodeFailure: decodeFailedAnswer,
   counting: {
     encodeRequest(request, offer, quirks) {
       const { body, ...encoded } = encodeRequest(request, offer, quirks)

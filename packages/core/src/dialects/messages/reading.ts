@@ -4,9 +4,9 @@ import type { FunctionCallItem, Item, ItemStatus, MessageItem, Part } from '../.
 import { remember } from '../../protocol/original.ts'
 import type { InferenceResponse, Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readComplaint, unreadable } from '../failure.ts'
+import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
+import { deriveCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 import { writeState } from './state.ts'
 import { dialect } from './wire.ts'
@@ -43,8 +43,8 @@ export const nameless = failed(unreadable('The provider sent a tool call without
 export function errorOf(body: JsonObject): Failure | undefined {
   const { type, error, ...flat } = body
   if (error !== undefined && error !== null)
-    return failureOf(readComplaint(isObject(error) || typeof error === 'string' ? { error } : flat))
-  return type === 'error' ? failureOf(readComplaint(flat)) : undefined
+    return failureOf(readErrorDetails(isObject(error) || typeof error === 'string' ? { error } : flat))
+  return type === 'error' ? failureOf(readErrorDetails(flat)) : undefined
 }
 
 export function countUsage(wire: Json | undefined, answered: boolean): Usage | undefined {
@@ -119,7 +119,7 @@ export function callIds(head: () => Head): (given: Json | undefined, name: strin
   const taken = new Set<string>()
   return (given, name) => {
     const id = stringOf(given)
-    const call_id = id !== '' && !taken.has(id) ? id : mintCallId(head().id, taken.size, name)
+    const call_id = id !== '' && !taken.has(id) ? id : deriveCallId(head().id, taken.size, name)
     taken.add(call_id)
     return call_id
   }

@@ -1,7 +1,7 @@
 import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { filled, flag, list, object, oneOf, optional, type Read, refuse, required, text, wrong } from '../check.ts'
+import { filled, flag, list, object, oneOf, optional, type Read, refuse, required, text, wrong } from '../field-readers.ts'
 import { cacheOf, isPart, readPart, withoutMadeUp } from './request-parts.ts'
 import { dialect } from './wire.ts'
 

@@ -1,7 +1,7 @@
 import { remember } from '../../protocol/original.ts'
 import type { Effort, FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { filled, flag, integer, object, oneOf, optional, type Read, required, text } from '../check.ts'
+import { filled, flag, integer, object, oneOf, optional, type Read, required, text } from '../field-readers.ts'
 import { thinkingShares } from '../thinking-budget.ts'
 import { cacheOf } from './request-parts.ts'
 import { dialect } from './wire.ts'

@@ -1,7 +1,7 @@
 import type { CachePoint, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { filled, object, oneOf, optional, type Read, required, text } from '../check.ts'
+import { filled, object, oneOf, optional, type Read, required, text } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
 // Blocks that are parts of what somebody says: text, images, documents.

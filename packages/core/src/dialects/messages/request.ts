@@ -1,6 +1,6 @@
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { filled, integer, list, number, object, optional, type Read, refuse, required, text } from '../check.ts'
+import { filled, integer, list, number, object, optional, type Read, refuse, required, text } from '../field-readers.ts'
 import { objects } from '../json.ts'
 import { readMessages, readSystem } from './request-items.ts'
 import { readSteering, readTool, readToolChoice } from './request-options.ts'
@@ -63,7 +63,7 @@ function readAccount(body: JsonObject): Pick<Prompt, 'safety_identifier' | 'serv
 
 const readUser: Read<string | undefined> = (value, path) => optional({ body: object(value, path), path }, 'user_id', text)
 
-/** Fields that are read above, in client.ts or in routing.ts. */
+/** Fields that are read above, in client.ts or in ../routing-options.ts. */
 const known: ReadonlySet<string> = new Set([
   'model',
   'gateway',

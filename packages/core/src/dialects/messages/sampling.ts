@@ -1,7 +1,7 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { dropRefused, type Encoded, unsupported } from '../quirks.ts'
+import { dropRefused, type Encoded, unsupported } from '../apply-quirks.ts'
 
 // How words are chosen. Models that think do not let callers say it, and here the scale of the temperature ends at 1.
 

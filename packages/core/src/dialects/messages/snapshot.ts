@@ -3,9 +3,9 @@ import type { FunctionCallItem, Item, Part, ReasoningItem } from '../../protocol
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { idUnder } from '../ids.ts'
 import { objectIn } from '../json.ts'
-import { idUnder } from '../mint.ts'
-import { spellWarnings } from './spelling.ts'
+import { renameWarnings } from './spelling.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // The message object and its blocks: what an answer is in this language, whole or at the ends of a stream.
@@ -84,7 +84,7 @@ export function writeUsage(usage: Usage | undefined, original: JsonObject | unde
 /** What only a gateway knows. */
 export const stampOn = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
-  ...(warnings.length > 0 && { warnings: spellWarnings(warnings, request).map(warning => ({ ...warning })) }),
+  ...(warnings.length > 0 && { warnings: renameWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
 
 /** An item of an answer as blocks; what another language alone can say is none. */

@@ -2,7 +2,7 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { type Encoded, unsupported } from '../quirks.ts'
+import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { dialect } from './wire.ts'
 import { type Writing, warn } from './writing.ts'
 

@@ -4,7 +4,7 @@ import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { unsupported } from '../quirks.ts'
+import { unsupported } from '../apply-quirks.ts'
 import { safeName } from './names.ts'
 import { dialect } from './wire.ts'
 

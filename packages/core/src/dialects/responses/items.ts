@@ -14,7 +14,7 @@ import type {
 } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { documentName } from '../documents.ts'
+import { documentName } from '../document-name.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 

@@ -4,12 +4,12 @@ import { pathOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { readFailedAnswer } from '../failure.ts'
-import { cachePoints, failedTools, oneWarning, partsOf } from '../marks.ts'
-import { shortCallId, shortId } from '../mint.ts'
-import { dropDecidedHere, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../quirks.ts'
+import { dropGatewayFields, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../apply-quirks.ts'
+import { decodeFailedAnswer } from '../failure.ts'
+import { shortCallId, shortId } from '../ids.ts'
+import { cachePoints, failedTools, oneWarning, partsOf } from '../lossy-marks.ts'
 import { dropSampling } from '../sampling.ts'
-import { heedRouting, surchargedFields } from '../tier.ts'
+import { applyServiceTier, surchargedFields } from '../service-tier.ts'
 import { type Renamed, type Renaming, withPlainNames } from '../tool-names.ts'
 import { carriesBreakpoint, originalBody, writeInput } from './items.ts'
 import { decodeResponse } from './reading.ts'
@@ -19,11 +19,11 @@ import { dialect } from './wire.ts'
 function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const said = originalBody(request)
   const { prompt, toolNames }: Renamed = said ? request : withPlainNames(request.prompt, naming)
-  const worded = dropDecidedHere(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), ownFields)
+  const worded = dropGatewayFields(said ? { body: withoutOurs(said), warnings: [] } : compose(prompt), ownFields)
   const { body, warnings } = withEffort(worded, prompt, quirks)
   const input = withShortIds(quirks.sealed_reasoning ? sealedOnly(body.input) : body.input)
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
-  const heeded = heedRouting({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
+  const heeded = applyServiceTier({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
   const extended = extend(dropRefused(dropSampling(heeded, prompt, quirks), quirks), prompt.extensions)
   return toolNames ? { ...extended, reading: { toolNames } } : extended
 }
@@ -161,5 +161,5 @@ export const responsesProvider: ProviderDialect = {
   encodeRequest,
   decodeResponse,
   decodeEvents,
-  decodeFailure: readFailedAnswer,
+  decodeFailure: decodeFailedAnswer,
 }

@@ -4,9 +4,9 @@ import type { FunctionCallItem, Item } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readComplaint, unreadable } from '../failure.ts'
+import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
+import { deriveCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { mintCallId } from '../mint.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 import { readItem } from './items.ts'
 import { dialect } from './wire.ts'
@@ -34,7 +34,7 @@ const isNameless = (item: Item): boolean => item.type === 'function_call' && ite
 export function callIds(): (call: FunctionCallItem, head: Head) => string {
   const taken = new Set<string>()
   return ({ call_id: given, name }, { id, created_at }) => {
-    const call_id = given !== '' && !taken.has(given) ? given : mintCallId(id, created_at, taken.size, name)
+    const call_id = given !== '' && !taken.has(given) ? given : deriveCallId(id, created_at, taken.size, name)
     taken.add(call_id)
     return call_id
   }
@@ -75,7 +75,7 @@ export function usageOf(body: JsonObject, answered: boolean): InferenceResponse[
 const hasError = ({ error, status }: JsonObject): boolean => (error !== undefined && error !== null) || status === 'failed'
 
 export function readOutcome(body: JsonObject): Outcome {
-  if (hasError(body)) return failed(failureOf(readComplaint(body.error ?? '')))
+  if (hasError(body)) return failed(failureOf(readErrorDetails(body.error ?? '')))
   const { status, incomplete_details: details } = body
   if (status === 'incomplete') return { status, reason: (isObject(details) && stringOf(details.reason)) || 'max_output_tokens' }
   if (status === 'completed' || status === undefined || status === null) return { status: 'completed' }
@@ -85,5 +85,5 @@ export function readOutcome(body: JsonObject): Outcome {
 /** The `error` event: nested as it is sent, flat as it is documented, or a bare text. */
 export function readErrorEvent({ error, type, ...flat }: JsonObject): Failure {
   const complaint: Json = error ?? flat
-  return failureOf(readComplaint(complaint))
+  return failureOf(readErrorDetails(complaint))
 }

@@ -28,7 +28,7 @@ import {
   stringMap,
   text,
   wrong,
-} from '../check.ts'
+} from '../field-readers.ts'
 import { objects } from '../json.ts'
 import { texts } from './items.ts'
 import { dialect } from './wire.ts'

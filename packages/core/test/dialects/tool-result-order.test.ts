@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answersInPlace } from '../../src/dialects/answers.ts'
 import { chatClient, providerDialects } from '../../src/dialects/index.ts'
+import { orderToolResults } from '../../src/dialects/tool-result-order.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
@@ -11,7 +11,7 @@ const user = (text: string): Item => ({ type: 'message', role: 'user', content: 
 const assistant = (text: string): Item => ({ type: 'message', role: 'assistant', content: [{ type: 'text', text }] })
 const call = (call_id: string): Item => ({ type: 'function_call', call_id, name: 'look', arguments: '{}' })
 const result = (call_id: string): Item => ({ type: 'function_call_output', call_id, output: `of ${call_id}` })
-const placesOf = (input: readonly Item[]): readonly number[] => answersInPlace(input).map(({ at }) => at)
+const placesOf = (input: readonly Item[]): readonly number[] => orderToolResults(input).map(({ at }) => at)
 
 test('what is in order stays in order', () => {
   const input = [user('a'), call('1'), call('2'), result('2'), result('1'), assistant('b'), call('3'), result('3'), user('c')]

@@ -4,13 +4,13 @@ import { fnv1a } from '../runtime/fnv.ts'
  * A call id for a call that came without a usable one. Made from the answer it stands in, so that decoding stays pure and
  * two answers of one conversation do not collide.
  */
-export function mintCallId(...seed: readonly (string | number)[]): string {
+export function deriveCallId(...seed: readonly (string | number)[]): string {
   const text = seed.join('\u0000')
   return `call_${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}${hash(text, 0x9e3779b9)}`
 }
 
 /** A call's id, or, where a vendor takes none so long, one that always stands for it: calls and results still find each other. */
-export const shortCallId = (id: string, longest: number): string => (id.length <= longest ? id : mintCallId(id))
+export const shortCallId = (id: string, longest: number): string => (id.length <= longest ? id : deriveCallId(id))
 
 /** Seven characters of base 36. */
 function hash(text: string, basis: number): string {
@@ -26,7 +26,7 @@ export const idUnder = (prefix: string, { id }: { readonly id: string }): string
 const longestId = 64
 
 /** An id of a caller's making, or, where it is too long, one that always stands for it. */
-export const shortId = (id: string): string => (id.length <= longestId ? id : mintCallId(id).replace('call_', 'id_'))
+export const shortId = (id: string): string => (id.length <= longestId ? id : deriveCallId(id).replace('call_', 'id_'))
 
 /** The id of the request that an answer belongs to, as headers and logs have it: ours, in any language, are that one without its dashes. */
 export const requestIdOf = (stamp: { readonly id: string }): string =>

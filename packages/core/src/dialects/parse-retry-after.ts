@@ -16,7 +16,7 @@ const units: ReadonlyMap<string, number> = new Map([
 ])
 
 /** However a provider spells "stay away until": milliseconds from `now`, from 1 second to 10 minutes; nothing where it is not a time. */
-export function readDelay(value: string | undefined, now: number): number | undefined {
+export function parseDelay(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (text === '' || text.length > 64) return undefined
   const milliseconds = /^\d+(\.\d+)?$/.test(text) ? fromNumber(Number(text), now) : (fromDuration(text) ?? fromDate(text, now))
@@ -50,14 +50,14 @@ const spoken =
   /(?:try again|retry(?:ing)?) (?:in|after):? ?((?:\d+(?:\.\d+)?(?:ms|[smhd]) ?){1,4}\b|\d+(?:\.\d+)? (?:milliseconds?|seconds?|minutes?|hours?))/i
 
 /** "Please try again in 7m12s." */
-export function readSpokenDelay(message: string, now: number): number | undefined {
+export function parseDelayInMessage(message: string, now: number): number | undefined {
   const [, found] = spoken.exec(message.slice(0, 4000)) ?? []
   if (found === undefined) return undefined
   const words = found
     .trim()
     .replace(/ millisecond.*/i, 'ms')
     .replace(/ ([smh])(?:econd|inute|our).*/i, '$1')
-  return readDelay(words, now)
+  return parseDelay(words, now)
 }
 
 /** Families of limits and the headers that tell of each: what is left, and when it fills up. */
@@ -76,7 +76,7 @@ const families: readonly (readonly [remaining: string, reset: string])[] = [
 /** The reset of the dimension that is used up; where none says so, the nearest. */
 function readReset(header: (name: string) => string | undefined, now: number): number | undefined {
   const resets = families.flatMap(([remaining, reset]) => {
-    const delay = readDelay(header(reset), now)
+    const delay = parseDelay(header(reset), now)
     return delay === undefined ? [] : [{ delay, used: Number(header(remaining) ?? 1) <= 0 }]
   })
   const used = resets.filter(reset => reset.used)
@@ -84,7 +84,7 @@ function readReset(header: (name: string) => string | undefined, now: number): n
   return resets.length > 0 ? Math.min(...resets.map(reset => reset.delay)) : undefined
 }
 
-export interface DelayFacts {
+export interface RetryAfterInput {
   readonly header: (name: string) => string | undefined
   readonly now: number
   readonly message: string
@@ -95,12 +95,12 @@ export interface DelayFacts {
 }
 
 /** Said in milliseconds > said in seconds > said in the body > read from the limits. */
-export function retryAfter({ header, now, message, body, limited }: DelayFacts): number | undefined {
+export function retryAfter({ header, now, message, body, limited }: RetryAfterInput): number | undefined {
   const inMilliseconds = header('retry-after-ms') ?? header('x-ms-retry-after-ms')
   const said =
-    (inMilliseconds === undefined ? undefined : readDelay(`${inMilliseconds.trim()}ms`, now)) ?? readDelay(header('retry-after'), now)
+    (inMilliseconds === undefined ? undefined : parseDelay(`${inMilliseconds.trim()}ms`, now)) ?? parseDelay(header('retry-after'), now)
   if (said !== undefined || !limited) return said
-  return readDelay(retryInfo(body), now) ?? readSpokenDelay(message, now) ?? readReset(header, now)
+  return parseDelay(retryInfo(body), now) ?? parseDelayInMessage(message, now) ?? readReset(header, now)
 }
 
 /** `error.details[].retryDelay`, or a `retry_after` in seconds. */

@@ -2,7 +2,7 @@ import { originalOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { type DialectName, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { oneWarning, partsOf } from './marks.ts'
+import { oneWarning, partsOf } from './lossy-marks.ts'
 
 // Fields inside messages, blocks and tools that we do not read. A provider of the caller's own language gets them with the
 // original; to every other they are lost, and a caller is told so.
@@ -56,7 +56,7 @@ const read: ReadonlyMap<string, readonly string[]> = new Map<string, readonly st
 ])
 
 /** One warning for all such fields, on the way to a provider that speaks `dialect`. */
-export function unread({ input, tools = [], reasoning, text }: Prompt, dialect: DialectName): readonly Warning[] {
+export function unknownFieldWarnings({ input, tools = [], reasoning, text }: Prompt, dialect: DialectName): readonly Warning[] {
   const lost: string[] = []
   const seen = new Set<JsonObject>()
   const search = (body: JsonObject, kind: string, path: string): void => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { chatClient, messagesClient, responsesClient } from '../../src/dialects/index.ts'
-import { unread } from '../../src/dialects/unread.ts'
+import { unknownFieldWarnings } from '../../src/dialects/unknown-fields.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
 
-const named = (prompt: Parameters<typeof unread>[0], dialect: string) => unread(prompt, dialect).map(({ param }) => param)
+const named = (prompt: Parameters<typeof unknownFieldWarnings>[0], dialect: string) =>
+  unknownFieldWarnings(prompt, dialect).map(({ param }) => param)
 const chat = (...messages: readonly JsonObject[]) => chatClient.decodeRequest({ model: 'm', messages }).prompt
 
 test('a field inside a message that no other language has is named where it stands, and only to another language', () => {
@@ -13,7 +14,7 @@ test('a field inside a message that no other language has is named where it stan
 })
 
 test('one warning tells of all of them', () => {
-  const [warning, ...more] = unread(
+  const [warning, ...more] = unknownFieldWarnings(
     chat({ role: 'user', name: 'Ada', content: 'Hi' }, { role: 'user', name: 'Bob', content: 'Ho' }),
     'gemini',
   )
@@ -24,8 +25,8 @@ test('one warning tells of all of them', () => {
 test('what the assistant said in one message is one message, however many items it became', () => {
   const calls = ['a', 'b'].map(id => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } }))
   const prompt = chat({ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Looking', audio: { id: 'x' }, tool_calls: calls })
-  expect(unread(prompt, 'messages')).toHaveLength(1)
-  expect(unread(prompt, 'messages')[0]?.message).not.toContain('more')
+  expect(unknownFieldWarnings(prompt, 'messages')).toHaveLength(1)
+  expect(unknownFieldWarnings(prompt, 'messages')[0]?.message).not.toContain('more')
 })
 
 test('what says nothing is no loss', () => {

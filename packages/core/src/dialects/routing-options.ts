@@ -1,7 +1,21 @@
 import { dataPolicyDemands } from '../protocol/provider-facts.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { exact, filled, flag, integer, list, missing, number, object, oneOf, optional, type Read, refuse, stringMap } from './check.ts'
+import {
+  exact,
+  filled,
+  flag,
+  integer,
+  list,
+  missing,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Read,
+  refuse,
+  stringMap,
+} from './field-readers.ts'
 
 // `model` and `gateway`: where an answer may come from. This part of a body is ours, so an unknown field is an error.
 

@@ -2,7 +2,7 @@ import type { Item, Part } from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
-import { unsupported } from './quirks.ts'
+import { unsupported } from './apply-quirks.ts'
 
 // Marks that callers set on pieces of a conversation. A language that has no such mark says so once, not once a piece.
 

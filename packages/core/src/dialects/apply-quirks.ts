@@ -90,13 +90,13 @@ const ours: ReadonlySet<string> = new Set([
 ])
 
 /** Whether this body field is the gateway's to set, whoever names it. */
-export const isDecidedHere = (field: string): boolean => ours.has(field)
+export const isGatewayField = (field: string): boolean => ours.has(field)
 
 /**
  * Takes out of a caller's own body what is decided here and is no field of the provider's language: a provider that is a gateway
  * itself reads it all the same. `own`: those that are, which others see to.
  */
-export function dropDecidedHere({ body, warnings }: Encoded, own: ReadonlySet<string>): Encoded {
+export function dropGatewayFields({ body, warnings }: Encoded, own: ReadonlySet<string>): Encoded {
   const gone = Object.keys(body).filter(field => ours.has(field) && !own.has(field))
   if (gone.length === 0) return { body, warnings }
   return {

@@ -1,7 +1,7 @@
 import type { Price, Quirks } from '../protocol/model.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import type { Json } from '../protocol/wire.ts'
-import { type Encoded, unsupported } from './quirks.ts'
+import { type Encoded, unsupported } from './apply-quirks.ts'
 
 // Which tier a request gets. The body that is sent and the bill that is written both ask here, so that no dear tier is
 // ever sent at the ordinary price.
@@ -56,7 +56,7 @@ function withoutSurcharge({ body, warnings }: Encoded): Encoded {
 }
 
 /** Puts the tier into a body, or takes out one that has no price here, and names what of `gateway.routing` was not done. */
-export function heedRouting(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
+export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
   const { body, warnings } = withoutSurcharge(encoded)
   const bought = tierOf(routing, tiers)
   const { service_tier, ...rest } = body
