@@ -31,3 +31,10 @@ export const shortId = (id: string): string => (id.length <= longestId ? id : de
 /** The id of the request that an answer belongs to, as headers and logs have it: ours, in any language, are that one without its dashes. */
 export const requestIdOf = (stamp: { readonly id: string }): string =>
   idUnder('', stamp).replace(/^(?:[a-z]+-)?(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')
+
+/** The id of a call in one answer: its own, unless that is blank or taken, else one derived from `seed`. `taken`: the ids given so far. */
+export function callIdFor(taken: Set<string>, given: string, seed: readonly (string | number)[]): string {
+  const id = given !== '' && !taken.has(given) ? given : deriveCallId(...seed)
+  taken.add(id)
+  return id
+}

@@ -1,0 +1,153 @@
+import type { Delta, InferenceEvent } from '../protocol/event.ts'
+import type { Item, ItemStatus, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
+import { originalOf, remember } from '../protocol/original.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { appendText, type TextBuffer, textBuffer, textOf } from './text-buffer.ts'
+
+// Assembles the items of one answer from the pieces of a stream, and emits the events that announce, extend and finish them.
+
+export interface ItemAssembler {
+  /** Events since the last drain. */
+  events: InferenceEvent[]
+  /** How many items have been announced; the index of the next. */
+  count: number
+}
+
+export type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
+export type AnnotationDelta = Extract<Delta, { readonly kind: 'annotation' }>
+export type TextKind = TextDelta['kind']
+
+/** An item that is not complete. */
+export interface PartialItem {
+  /** Its position in the output; undefined until it is announced. */
+  index: number | undefined
+  /** What is known of it beside its text. */
+  item: Item
+  /** By kind and number. The arguments of a call are its part 0. */
+  readonly parts: Map<string, PartialPart>
+  /** The part that grew last. */
+  latest: PartialPart | undefined
+  finished: boolean
+}
+
+export interface PartialPart {
+  readonly kind: TextKind
+  readonly number: number
+  readonly text: TextBuffer
+  readonly annotations: JsonObject[]
+  readonly logprobs: JsonObject[]
+}
+
+export const createItemAssembler = (): ItemAssembler => ({ events: [], count: 0 })
+
+export function drainEvents(assembler: ItemAssembler): readonly InferenceEvent[] {
+  const { events } = assembler
+  assembler.events = []
+  return events
+}
+
+/** Starts to collect an item. Nothing is emitted until it is announced. */
+export const partialItem = (item: Item): PartialItem => ({ index: undefined, item, parts: new Map(), latest: undefined, finished: false })
+
+/** Emits `item_started`, and the text that came before it. Does nothing the second time. */
+export function announceItem(assembler: ItemAssembler, partial: PartialItem): number {
+  if (partial.index !== undefined) return partial.index
+  const index = assembler.count++
+  partial.index = index
+  assembler.events.push({ type: 'item_started', index, item: shellOf(partial.item) })
+  for (const { kind, number, text } of partial.parts.values())
+    if (text.length > 0) assembler.events.push({ type: 'delta', index, delta: { kind, part: number, text: textOf(text) } })
+  return index
+}
+
+/** Collects an item and announces it at once. */
+export function startItem(assembler: ItemAssembler, item: Item): PartialItem {
+  const partial = partialItem(item)
+  announceItem(assembler, partial)
+  return partial
+}
+
+/** Adds text to a part, which is opened if it is not there yet. Returns the event, or undefined while the item is not announced. */
+export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delta: TextDelta): InferenceEvent | undefined {
+  const part = partOf(partial, delta.kind, delta.part)
+  appendText(part.text, delta.text)
+  if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
+  if (partial.index === undefined) return undefined
+  const event: InferenceEvent = { type: 'delta', index: partial.index, delta }
+  assembler.events.push(event)
+  return event
+}
+
+export function appendAnnotation(assembler: ItemAssembler, partial: PartialItem, delta: AnnotationDelta): void {
+  partOf(partial, 'text', delta.part).annotations.push(delta.annotation)
+  if (partial.index !== undefined) assembler.events.push({ type: 'delta', index: partial.index, delta })
+}
+
+/** Emits `item_finished`. An item that was never announced is dropped. */
+export function finishItem(assembler: ItemAssembler, partial: PartialItem, item: Item): void {
+  partial.finished = true
+  if (partial.index !== undefined) assembler.events.push({ type: 'item_finished', index: partial.index, item })
+}
+
+/** Emits an item that came whole. `announced`: as it is in `item_started`. */
+export function emitItem(assembler: ItemAssembler, item: Item, announced: Item = item): void {
+  const index = assembler.count++
+  assembler.events.push({ type: 'item_started', index, item: announced }, { type: 'item_finished', index, item })
+}
+
+export function partOf(partial: PartialItem, kind: TextKind, number: number): PartialPart {
+  const { latest } = partial
+  if (latest?.kind === kind && latest.number === number) return latest
+  const key = `${kind}:${number}`
+  const known = partial.parts.get(key)
+  const part = known ?? { kind, number, text: textBuffer(), annotations: [], logprobs: [] }
+  if (!known) partial.parts.set(key, part)
+  partial.latest = part
+  return part
+}
+
+export const hasPart = ({ parts }: PartialItem, kind: TextKind, number: number): boolean => parts.has(`${kind}:${number}`)
+
+/** The item with the text that has come so far. */
+export function assembledItem(partial: PartialItem, status: ItemStatus): Item {
+  const { item } = partial
+  if (item.type === 'message') return { ...item, content: contentOf(partial), status }
+  if (item.type === 'function_call') return { ...item, arguments: argumentsOf(partial), status }
+  return item.type === 'reasoning' ? { ...item, ...thoughtsOf(partial) } : item
+}
+
+export const argumentsOf = ({ parts }: PartialItem): string => {
+  const part = parts.get('arguments:0')
+  return part ? textOf(part.text) : ''
+}
+
+export const contentOf = (partial: PartialItem): readonly Part[] =>
+  partsInOrder(partial, ['text', 'refusal']).map(({ kind, text, annotations, logprobs }): Part => {
+    if (kind === 'refusal') return { type: 'refusal', refusal: textOf(text) }
+    return { type: 'text', text: textOf(text), ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
+  })
+
+export function thoughtsOf(partial: PartialItem): Pick<ReasoningItem, 'summary' | 'content'> {
+  const summary = partsInOrder(partial, ['summary']).map(({ text }) => textOf(text))
+  const content = partsInOrder(partial, ['reasoning']).map(({ text }) => textOf(text))
+  return { summary, ...(content.length > 0 && { content }) }
+}
+
+const partsInOrder = ({ parts }: PartialItem, kinds: readonly TextKind[]): readonly PartialPart[] =>
+  [...parts.values()].filter(({ kind }) => kinds.includes(kind)).sort((a, b) => a.number - b.number)
+
+/** The item as it is announced: without text and without sealed state, which come with its end. */
+export function shellOf(item: Item): Item {
+  if (item.type === 'message') return like(item, { ...item, content: [], status: 'in_progress' })
+  if (item.type === 'function_call') return like(item, { ...item, arguments: '', status: 'in_progress' })
+  if (item.type !== 'reasoning') return item
+  return like(item, { type: 'reasoning', ...(item.id !== undefined && { id: item.id }), summary: [] })
+}
+
+const like = (item: Item, shell: Item): Item => remember(shell, originalOf(item))
+
+export const messageShell: MessageItem = { type: 'message', role: 'assistant', content: [], status: 'in_progress' }
+export const reasoningShell: ReasoningItem = { type: 'reasoning', summary: [] }
+
+/** The only item of an answer without a word: an answer is never without items. */
+export const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }
