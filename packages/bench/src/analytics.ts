@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { TotalsQuery, UsageRow, UsageStore } from '@signalbox/storage'
+import type { Awaitable, TotalsQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import type { DashboardFound } from './children/dashboard.ts'
 import { medianOf } from './numbers.ts'
@@ -57,7 +57,7 @@ interface Question {
   readonly title: string
   /** Target in milliseconds. */
   readonly most: number | undefined
-  readonly ask: (usage: UsageStore) => Promise<readonly unknown[]>
+  readonly ask: (usage: UsageStore) => Awaitable<readonly unknown[]>
 }
 
 const totals = (title: string, part: Partial<TotalsQuery>): Question => ({
@@ -96,7 +96,7 @@ interface Found {
   readonly answers: number
 }
 
-async function observe(run: () => Promise<readonly unknown[]>): Promise<Found> {
+async function observe(run: () => Awaitable<readonly unknown[]>): Promise<Found> {
   const [started, before] = [performance.now(), process.cpuUsage()]
   const answers = await run()
   const { user, system } = process.cpuUsage(before)
@@ -108,7 +108,7 @@ async function fill(usage: UsageStore, rows: number): Promise<Found> {
   return observe(async () => {
     const chance = makeChance()
     for (let n = 0; n < rows; ) {
-      const group: Promise<void>[] = []
+      const group: Awaitable<void>[] = []
       for (; group.length < 512 && n < rows; n += 1)
         group.push(usage.append(makeRow(n, from + Math.floor((n * days * DAY) / rows), chance)))
       await Promise.all(group)

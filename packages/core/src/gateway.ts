@@ -223,7 +223,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async countManagement({ keyId }, kind) {
       const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
       const request = { key: `${kind}:${keyId}`, amount: 1, limit, windowMs: 60_000 }
-      const refusal = await orStoreDown(storage.counters.take([request], clock.now()))
+      const refusal = await orStoreDown(() => storage.counters.take([request], clock.now()))
       if (!refusal) return
       throw new GatewayError('requests_per_min_exceeded', {
         message: `This key may send ${limit} management ${kind} a minute, and has.`,

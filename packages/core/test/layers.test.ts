@@ -47,12 +47,14 @@ test('imports point down', () => {
 })
 
 // What a quantile is stands where the bins are filled: two places would come to differ.
-test('storage is known to core by its types, and by how its distributions are read', () => {
+// And a value that a store may give at once is gone on with in one way.
+test('storage is known to core by its types, by how its distributions are read, and by how its answers are awaited', () => {
+  const shared = ['quantileOf', 'andThen', 'recover', 'allOf', 'allSettled', 'promised', 'isPromise']
   const values = /import (?!type\b)([^']*)'@signalbox\/storage'/g
   const named = core.flatMap(({ code }) =>
     [...code.matchAll(values)].flatMap(([, names = '']) => names.match(/(?<!type )\b\w+(?=[,\s}])/g) ?? []),
   )
-  expect(named.filter(name => !['from', 'type', 'quantileOf'].includes(name) && !/^[A-Z]/.test(name))).toEqual([])
+  expect(named.filter(name => !['from', 'type', ...shared].includes(name) && !/^[A-Z]/.test(name))).toEqual([])
 })
 
 test('dialects do not know each other', () => {

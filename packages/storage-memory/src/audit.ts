@@ -7,7 +7,7 @@ export interface MemoryAudit extends AuditStore {
   append(rows: readonly AuditRow[]): void
 }
 
-/** Audit rows by workspace. `await memoryAudit(10_000).last('ws_1')` */
+/** Audit rows by workspace. `memoryAudit(10_000).last('ws_1')` */
 export function memoryAudit(maxRows: number): MemoryAudit {
   const chains = new Map<string, AuditRow[]>()
   const of = (workspaceId: string): readonly AuditRow[] => chains.get(workspaceId) ?? []
@@ -26,11 +26,11 @@ export function memoryAudit(maxRows: number): MemoryAudit {
         if (chain.length > maxRows * 1.25) chain.splice(0, chain.length - maxRows)
       }
     },
-    async last(workspaceId) {
+    last(workspaceId) {
       const last = of(workspaceId).at(-1)
       return last && { ...last }
     },
-    async list({ after, limit, ...query }) {
+    list({ after, limit, ...query }) {
       const chain = of(query.workspaceId)
       const end = after === undefined ? chain.length : chain.findIndex(({ id }) => id === after)
       const found: AuditRow[] = []
@@ -40,7 +40,7 @@ export function memoryAudit(maxRows: number): MemoryAudit {
       }
       return found
     },
-    chain: async (workspaceId, { after, limit }) =>
+    chain: (workspaceId, { after, limit }) =>
       of(workspaceId)
         .filter(({ place }) => place > after)
         .slice(0, Math.max(0, limit))

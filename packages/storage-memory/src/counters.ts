@@ -12,13 +12,7 @@ interface Room {
   latest: number
 }
 
-// One promise for every plain answer: nothing is made on the hot path that must be collected again.
-const done = Promise.resolve()
-const admitted = Promise.resolve(undefined)
-const yes = Promise.resolve(true)
-const no = Promise.resolve(false)
-
-/** Windows and slots. `await memoryCounters().take([{ key: 'rpm:key_1', amount: 1, limit: 60, windowMs: 60_000 }], at)` */
+/** Windows and slots. `memoryCounters().take([{ key: 'rpm:key_1', amount: 1, limit: 60, windowMs: 60_000 }], at)` */
 export function memoryCounters(): CounterStore {
   const counters = new Map<string, Counter>()
   const rooms = new Map<string, Room>()
@@ -27,38 +21,36 @@ export function memoryCounters(): CounterStore {
   return {
     take(requests, at) {
       const fault = faultOfTake(requests, at)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       sweepCounters(at)
       const refusal = refusalOf(counters, requests, at)
-      if (refusal) return Promise.resolve(refusal)
+      if (refusal) return refusal
       for (const request of requests) count(counters, request, at)
-      return admitted
+      return undefined
     },
     add(key, amount, at) {
       const fault = faultOfAdd(amount, at)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       const counter = counters.get(key)
       if (counter && counter.endsAt > at) counter.used = Math.max(0, counter.used + amount)
-      return done
     },
     enter(request, at) {
       const fault = faultOfSlot(request, at)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       sweepRooms(at)
       const { key, slot, limit, ttlMs } = request
       const room = rooms.get(key) ?? openRoom(rooms, key)
       const isInside = (room.endsAtBySlot.get(slot) ?? at) > at
-      if (!isInside && room.endsAtBySlot.size >= limit && clear(room, at, at + ttlMs) >= limit) return no
+      if (!isInside && room.endsAtBySlot.size >= limit && clear(room, at, at + ttlMs) >= limit) return false
       room.endsAtBySlot.set(slot, at + ttlMs)
       room.soonest = Math.min(room.soonest, at + ttlMs)
       room.latest = Math.max(room.latest, at + ttlMs)
-      return yes
+      return true
     },
     leave(key, slot) {
       const room = rooms.get(key)
       room?.endsAtBySlot.delete(slot)
       if (room?.endsAtBySlot.size === 0) rooms.delete(key)
-      return done
     },
   }
 }

@@ -40,7 +40,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
     usage: memoryUsage(maxUsageRows),
     routing: memoryRouting({ maxRows: 20_000, maxPauses: 10_000, maxConversations: 50_000 }),
     isShared: false,
-    ping: () => Promise.resolve(),
-    close: () => Promise.resolve(),
+    ping() {},
+    close() {},
   }
 }

@@ -46,10 +46,7 @@ export interface MemoryLedger extends LedgerStore {
   creditNow(entry: CreditEntry): void
 }
 
-const done = Promise.resolve()
-const admitted = Promise.resolve(undefined)
-
-/** Balances, holds and entries. `await memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me')` */
+/** Balances, holds and entries. `memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me')` */
 export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): MemoryLedger {
   const books = new Map<string, Account>()
   const holds = new Map<string, Hold>()
@@ -101,31 +98,30 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
   return {
     reserve(hold) {
       const fault = faultOfHold(hold)
-      if (fault) return Promise.reject(fault)
-      if (holds.has(hold.id) || settled.has(hold.id)) return admitted
+      if (fault) throw fault
+      if (holds.has(hold.id) || settled.has(hold.id)) return undefined
       const refusal = refusalOf(hold.accounts, hold.amount)
-      if (refusal) return Promise.resolve(refusal)
+      if (refusal) return refusal
       const held = hold.accounts.map(({ account, amount = hold.amount }) => ({ account, amount }))
       for (const { account, amount } of held) open(account).held += amount
       holds.set(hold.id, { version: 1, accounts: held })
-      return admitted
+      return undefined
     },
     renew(renewals) {
       for (const { id } of renewals) {
         const hold = holds.get(id)
         if (hold) hold.version++
       }
-      return done
     },
     extend(extension) {
       const fault = faultOfExtension(extension)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       const { id, accounts } = extension
       const hold = holds.get(id)
       const [first] = accounts
-      if (!hold) return Promise.resolve(first && { account: first.account, available: 0 })
+      if (!hold) return first && { account: first.account, available: 0 }
       const refusal = refusalOf(accounts, 0)
-      if (refusal) return Promise.resolve(refusal)
+      if (refusal) return refusal
       for (const { account, amount } of accounts) {
         open(account).held += amount
         const held = hold.accounts.find(each => each.account === account)
@@ -133,19 +129,19 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
         else hold.accounts.push({ account, amount })
       }
       hold.version++
-      return admitted
+      return undefined
     },
-    async holds({ after, limit }) {
+    holds({ after, limit }) {
       const ids = [...holds.keys()].filter(id => after === undefined || id > after).sort()
       return ids.slice(0, Math.max(0, limit)).map(id => ({ id, version: holds.get(id)?.version ?? 0 }))
     },
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       const { id, amounts, at } = settlement
       const hold = holds.get(id)
       // What is held cannot have been settled, and the many settled ids are slow to ask.
-      if (!hold && settled.has(id)) return done
+      if (!hold && settled.has(id)) return
       settled.add(id)
       if (hold) end(id, hold)
       for (const name of Object.keys(amounts)) {
@@ -154,25 +150,23 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
         account.spent = Math.min(maxSum, account.spent + amount)
         write(name, account, { id, kind: 'usage', amount: 0 - amount, at })
       }
-      return done
     },
     credit(entry) {
       const fault = faultOfCredit(entry)
-      if (fault) return Promise.reject(fault)
-      if (hasCredit(entry.account, entry.id)) return done
+      if (fault) throw fault
+      if (hasCredit(entry.account, entry.id)) return
       const passing = faultOfSums(sumsOf(entry.account), entry)
-      if (passing) return Promise.reject(passing)
+      if (passing) throw passing
       creditNow(entry)
-      return done
     },
     hasCredit,
     sumsOf,
     creditNow,
-    async balance(name) {
+    balance(name) {
       const { balance, held, credited, spent } = books.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
       return { balance, held, credited, spent }
     },
-    async entries(name, { limit, before, from, to, id }) {
+    entries(name, { limit, before, from, to, id }) {
       const kept = books.get(name)?.entries.slice(-maxEntries) ?? []
       const end = before === undefined ? kept.length : kept.findIndex(entry => entry.id === before)
       // A cursor that is unknown has nothing before it.

@@ -20,7 +20,7 @@ export interface RecordPorts {
   readonly ledger: MemoryLedger
 }
 
-/** Records by kind. `await memoryRecords({ audit, ledger }).find('key', 'ws_1', 'key_1')` */
+/** Records by kind. `memoryRecords({ audit, ledger }).find('key', 'ws_1', 'key_1')` */
 export function memoryRecords({ audit, ledger }: RecordPorts): RecordStore {
   const kinds = new Map<string, Shelf>()
   const shelfOf = (kind: string): Shelf => {
@@ -31,7 +31,7 @@ export function memoryRecords({ audit, ledger }: RecordPorts): RecordStore {
     return shelf
   }
   return {
-    async commit(change) {
+    commit(change) {
       const fault = faultOfChange(change)
       if (fault) throw fault
       const { puts = [], removals = [], credits = [], audit: rows = [] } = change
@@ -43,18 +43,18 @@ export function memoryRecords({ audit, ledger }: RecordPorts): RecordStore {
       audit.append(rows)
       return undefined
     },
-    async find(kind, workspaceId, id) {
+    find(kind, workspaceId, id) {
       const found = shelfOf(kind).byId.get(id)
       return found?.workspaceId === workspaceId ? { ...found } : undefined
     },
-    async findByName(kind, name) {
+    findByName(kind, name) {
       const { byId, idByName } = shelfOf(kind)
       const id = idByName.get(name)
       const found = id === undefined ? undefined : byId.get(id)
       return found && { ...found }
     },
-    list: async query => listed(shelfOf(query.kind).byId, query),
-    async touch(kind, uses) {
+    list: query => listed(shelfOf(query.kind).byId, query),
+    touch(kind, uses) {
       for (const use of uses) {
         const fault = faultOfUse(use)
         if (fault) throw fault
@@ -65,7 +65,7 @@ export function memoryRecords({ audit, ledger }: RecordPorts): RecordStore {
         if (found && at > (found.usedAt ?? Number.NEGATIVE_INFINITY)) byId.set(id, { ...found, usedAt: at })
       }
     },
-    async expire(at, most) {
+    expire(at, most) {
       const fault = faultOfExpiry(at)
       if (fault) throw fault
       let gone = 0

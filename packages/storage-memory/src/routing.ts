@@ -27,10 +27,7 @@ interface Said<Word> {
   readonly place: number
 }
 
-const done = Promise.resolve()
-const nobody: Promise<readonly Reader[]> = Promise.resolve([])
-
-/** What gateways of one process tell each other of routing. `await memoryRouting({ … }).news({ writer: 'me' }, at)` */
+/** What gateways of one process tell each other of routing. `memoryRouting({ … }).news({ writer: 'me' }, at)` */
 export function memoryRouting({ maxRows, maxPauses, maxConversations }: MemoryRoutingOptions): RoutingStore {
   const statistics = new Map<string, Said<OfferStatistics>>()
   const pauses = new Map<string, Said<OfferPause>>()
@@ -43,7 +40,7 @@ export function memoryRouting({ maxRows, maxPauses, maxConversations }: MemoryRo
   return {
     publish(rows, at) {
       const fault = firstFault(rows, faultOfStatistics)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       for (const row of rows) {
         sweepStatistics(at)
         const key = statisticsKey(row)
@@ -51,20 +48,18 @@ export function memoryRouting({ maxRows, maxPauses, maxConversations }: MemoryRo
         if (before && newerStatistics(before.word, row) === before.word) continue
         setYoungest(statistics, { key, row: { word: { ...row }, place: ++places }, most: maxRows })
       }
-      return done
     },
     pause(asked, at) {
       const fault = firstFault(asked, faultOfPause)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       for (const pause of asked) {
         sweepPauses(at)
         const before = pauses.get(pause.offer)
         if (before && before.word.until >= pause.until) continue
         setYoungest(pauses, { key: pause.offer, row: { word: { ...pause }, place: ++places }, most: maxPauses })
       }
-      return done
     },
-    async news({ writer, after }, at) {
+    news({ writer, after }, at) {
       const known = placeOf(after, places)
       const since = <Word>(all: Map<string, Said<Word>>, counts: (word: Word) => boolean): readonly Word[] =>
         [...all.values()].flatMap(({ word, place }) => (place > known && counts(word) ? [{ ...word }] : []))
@@ -76,17 +71,16 @@ export function memoryRouting({ maxRows, maxPauses, maxConversations }: MemoryRo
     },
     remember(notes, at) {
       const fault = firstFault(notes, faultOfReader)
-      if (fault) return Promise.reject(fault)
+      if (fault) throw fault
       for (const { key, ...reader } of notes) {
         sweepConversations(at)
         const row = mergeReaders(conversations.get(key) ?? [], [reader])
         setYoungest(conversations, { key, row, most: maxConversations })
       }
-      return done
     },
     readers(key, at) {
-      const readers = conversations.get(key)
-      return readers ? Promise.resolve(readers.filter(reader => !isCold(reader, at)).map(reader => ({ ...reader }))) : nobody
+      const readers = conversations.get(key) ?? []
+      return readers.filter(reader => !isCold(reader, at)).map(reader => ({ ...reader }))
     },
   }
 }

@@ -1,8 +1,6 @@
 import { faultOfUsage, makeTallies, type UsageQuery, type UsageRow, type UsageStore } from '@signalbox/storage'
 
-const done = Promise.resolve()
-
-/** The newest `maxRows` usage rows; totals are of these. `await memoryUsage(1_000).totals({ workspaceId: 'ws_1', from: 0, to: at })` */
+/** The newest `maxRows` usage rows; totals are of these. `memoryUsage(1_000).totals({ workspaceId: 'ws_1', from: 0, to: at })` */
 export function memoryUsage(maxRows: number): UsageStore {
   const byId = new Map<string, UsageRow>()
   let rows: UsageRow[] = []
@@ -18,8 +16,8 @@ export function memoryUsage(maxRows: number): UsageStore {
   return {
     append(row) {
       const fault = faultOfUsage(row)
-      if (fault) return Promise.reject(fault)
-      if (byId.has(row.id)) return done
+      if (fault) throw fault
+      if (byId.has(row.id)) return
       const kept = copy(row)
       byId.set(row.id, kept)
       rows.push(kept)
@@ -27,26 +25,25 @@ export function memoryUsage(maxRows: number): UsageStore {
         for (const old of rows.slice(0, -maxRows)) byId.delete(old.id)
         rows = rows.slice(-maxRows)
       }
-      return done
     },
-    async find(workspaceId, id) {
+    find(workspaceId, id) {
       const row = byId.get(id)
       return row?.workspaceId === workspaceId ? copy(row) : undefined
     },
-    async totals(query) {
+    totals(query) {
       const tallies = makeTallies(query)
       for (const row of rows.slice(-maxRows)) if (isIn(row, query)) tallies.addRow(row)
       return tallies.totals()
     },
-    async list({ limit, after, ...query }) {
+    list({ limit, after, ...query }) {
       const isAfter = (row: UsageRow): boolean => row.id === after && row.workspaceId === query.workspaceId
       const found = ordered(row => isIn(row, query) || isAfter(row)).toReversed()
       const begin = after === undefined ? 0 : found.findIndex(isAfter) + 1 || found.length
       const isListed = (row: UsageRow): boolean => isIn(row, query)
       return found.slice(begin).filter(isListed).slice(0, Math.max(0, limit)).map(copy)
     },
-    count: async ({ most, ...query }) => Math.min(Math.max(0, most), rows.slice(-maxRows).filter(row => isIn(row, query)).length),
-    async forget({ workspaceId, before, most }) {
+    count: ({ most, ...query }) => Math.min(Math.max(0, most), rows.slice(-maxRows).filter(row => isIn(row, query)).length),
+    forget({ workspaceId, before, most }) {
       const gone = new Set(ordered(row => row.workspaceId === workspaceId && row.at < before).slice(0, Math.max(0, most)))
       rows = rows.filter(row => !gone.has(row))
       for (const { id } of gone) byId.delete(id)

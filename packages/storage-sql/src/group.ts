@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Awaitable } from '@signalbox/storage'
 
 // SQLite's price is the commit, not the statement. So verbs called in one turn of the event loop share a transaction, and
 // each is answered only after COMMIT. The lock is taken at BEGIN: what a verb reads, no other process changes under it.
@@ -7,8 +8,8 @@ export interface Connection {
   readonly db: DatabaseSync
   /** Runs with the others of this turn, in one transaction; resolves once it is committed. Must be safe to run again. */
   write<T>(run: () => T): Promise<T>
-  /** Sees what has been committed. */
-  read<T>(run: () => T): Promise<T>
+  /** Sees what has been committed. Answers at once, or by promise where it waits for a lock. */
+  read<T>(run: () => T): Awaitable<T>
   /** Why writes do not succeed at present: the lock has been taken for long, or the last one failed a moment ago. */
   trouble(): Error | undefined
   close(): Promise<void>
@@ -132,25 +133,34 @@ export function openConnection(db: DatabaseSync, { path, busyTimeoutMs }: Connec
       waiting.push({ burst, run, resolve, reject, value: undefined, error: undefined })
     })
 
-  const closed = (): Promise<never> =>
-    Promise.reject(new Error(`sqliteStorage: \`${path}\` is closed. Open it again, or close it after the last request.`))
+  const closedError = (): Error => new Error(`sqliteStorage: \`${path}\` is closed. Open it again, or close it after the last request.`)
 
-  const read = async <T>(run: () => T): Promise<T> => {
-    if (closing) return closed()
+  const read = <T>(run: () => T): Awaitable<T> => {
+    if (closing) throw closedError()
+    try {
+      return run()
+    } catch (error) {
+      if (!isBusy(error)) throw explained(error, path)
+      return readOnceFree(run)
+    }
+  }
+
+  /** Tries again until no other connection holds the lock, or it has waited for too long. */
+  const readOnceFree = async <T>(run: () => T): Promise<T> => {
     const started = performance.now()
     for (;;) {
+      await new Promise(resolve => setTimeout(resolve, 1))
       try {
         return run()
       } catch (error) {
         if (!isBusy(error) || performance.now() - started > busyTimeoutMs) throw explained(error, path)
-        await new Promise(resolve => setTimeout(resolve, 1))
       }
     }
   }
 
   return {
     db,
-    write: run => (closing ? closed() : enqueue(run)),
+    write: run => (closing ? Promise.reject(closedError()) : enqueue(run)),
     read,
     trouble() {
       const now = performance.now()

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { intervalMs, startOf, type UsageQuery } from '@signalbox/storage'
+import { type Awaitable, intervalMs, startOf, type UsageQuery } from '@signalbox/storage'
 import type { Connection } from './group.ts'
 import { dimensions } from './usage-rollup.ts'
 import { type PlacedRow, TALLIED, toPlaced } from './usage-rows.ts'
@@ -36,7 +36,7 @@ const PAGE = 2_048
 
 export interface UsageReading {
   /** The begins of the hours in which rows that match may be, oldest first. */
-  hoursOf(query: UsageQuery): Promise<readonly number[]>
+  hoursOf(query: UsageQuery): Awaitable<readonly number[]>
   /** Hands on every row that matches, oldest first. */
   each(query: UsageQuery, handOn: (row: PlacedRow) => void): Promise<void>
 }

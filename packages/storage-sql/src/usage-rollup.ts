@@ -1,4 +1,4 @@
-import { intervalMs, type KeptTotal, makeTally, readingOf, startOf, type Tally, type UsageQuery } from '@signalbox/storage'
+import { type Awaitable, intervalMs, type KeptTotal, makeTally, readingOf, startOf, type Tally, type UsageQuery } from '@signalbox/storage'
 import type { Connection } from './group.ts'
 import { type PlacedRow, TALLIED, toPlaced } from './usage-rows.ts'
 
@@ -66,7 +66,7 @@ export function sqliteRollup({ db, read, write }: Connection): Rollup {
     return rows.length
   }
 
-  const isBehind = (target: number): Promise<boolean> => read(() => Number(places.get()?.rolled) < target)
+  const isBehind = (target: number): Awaitable<boolean> => read(() => Number(places.get()?.rolled) < target)
 
   return {
     note() {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { faultOfUsage, intervalMs, type UsageQuery, type UsageRow, type UsageStore } from '@signalbox/storage'
+import { type Awaitable, faultOfUsage, intervalMs, type UsageQuery, type UsageRow, type UsageStore } from '@signalbox/storage'
 import type { Connection } from './group.ts'
 import { MATCHING, meetOf, sqliteReading, type UsageReading, valuesOf } from './usage-reading.ts'
 import { type Rollup, sqliteRollup } from './usage-rollup.ts'
@@ -55,7 +55,7 @@ function sqliteList({ db, read }: Connection, { rollup, reading }: { readonly ro
   const page = db.prepare(
     `SELECT ${COLUMNS} FROM usage WHERE ${MATCHING} AND (at < :last OR seq < :seq) ORDER BY at DESC, seq DESC LIMIT :limit`,
   )
-  const pageOf = (query: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Promise<readonly UsageRow[]> =>
+  const pageOf = (query: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Awaitable<readonly UsageRow[]> =>
     read(() => page.all({ ...valuesOf(query), last, seq, limit }).map(toUsageRow))
 
   return async ({ limit, after, ...query }) => {

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { UsageRow } from '@signalbox/storage'
+import { andThen, type UsageRow } from '@signalbox/storage'
 import { sqliteStorage } from '../src/sqlite.ts'
 
 // Run as a process of its own by processes.test.ts: `node child.ts <task> <path> <name>`. Prints what was acknowledged, at
@@ -54,8 +54,8 @@ async function work(): Promise<void> {
     })
     say(`reserve ${id}`)
     await Promise.all([
-      ledger.settle({ id, amounts: { a: 7, b: 7 }, at: AT }).then(() => say(`settle ${id}`)),
-      usage.append(usageRow(id)).then(() => say(`usage ${id}`)),
+      andThen(ledger.settle({ id, amounts: { a: 7, b: 7 }, at: AT }), () => say(`settle ${id}`)),
+      andThen(usage.append(usageRow(id)), () => say(`usage ${id}`)),
       counters.leave('slots', id),
     ])
   }

@@ -1,5 +1,6 @@
 import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { allSettled, promised } from '@signalbox/storage'
 import { expect, onTestFinished, test } from 'vitest'
 import { openConnection } from '../src/group.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
@@ -23,7 +24,7 @@ test('asking SQLite whether it can be used writes nothing and waits for nobody',
 test('SQLite cannot be used where its file is gone or replaced, and can be again when that has passed', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
-  onTestFinished(() => storage.close().catch(() => {}))
+  onTestFinished(() => promised(storage.close).catch(() => {}))
   await storage.ping()
   renameSync(path, `${path}.away`)
   await expect(storage.ping()).rejects.toThrow()
@@ -65,6 +66,6 @@ test('a verb that is refused for itself is no trouble of the file', async () => 
   const storage = sqliteStorage(':memory:')
   onTestFinished(() => storage.close())
   const twice = { id: 'c', account: 'a', amount: 5, at: 1 }
-  await Promise.allSettled([storage.ledger.credit(twice), storage.ledger.credit({ ...twice, amount: Number.NaN })])
+  await allSettled([() => storage.ledger.credit(twice), () => storage.ledger.credit({ ...twice, amount: Number.NaN })])
   await storage.ping()
 })

@@ -1,3 +1,5 @@
+import type { Awaitable } from './awaitable.ts'
+
 /**
  * Who changed what, in one chain for each workspace. Rows come in with the change that they tell of (`records.commit`), and
  * there is no verb that changes or removes one.
@@ -6,11 +8,11 @@ export interface AuditStore {
   /** Only the newest rows are kept, so a chain may begin in the middle. Default: false. */
   readonly forgets?: boolean
   /** The newest row. */
-  last(workspaceId: string): Promise<AuditRow | undefined>
+  last(workspaceId: string): Awaitable<AuditRow | undefined>
   /** Newest first. */
-  list(query: AuditQuery): Promise<readonly AuditRow[]>
+  list(query: AuditQuery): Awaitable<readonly AuditRow[]>
   /** Oldest first, after the row of that place: the whole chain, a stretch at a time. */
-  chain(workspaceId: string, options: { readonly after: number; readonly limit: number }): Promise<readonly AuditRow[]>
+  chain(workspaceId: string, options: { readonly after: number; readonly limit: number }): Awaitable<readonly AuditRow[]>
 }
 
 export interface AuditQuery {

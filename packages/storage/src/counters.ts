@@ -1,3 +1,5 @@
+import type { Awaitable } from './awaitable.ts'
+
 export interface CounterStore {
   /**
    * Adds to all counters, or to none if any would pass its limit. A window begins at a counter's first take and holds
@@ -7,15 +9,15 @@ export interface CounterStore {
    * Clocks may be set, and calls may come out of order. A window that ends later than `windowMs` from now ends `windowMs` from now
    * instead; where that is more than `windowMs` later still, the clock went back and the window is void: the counter begins anew.
    */
-  take(requests: readonly CounterRequest[], at: number): Promise<CounterRefusal | undefined>
+  take(requests: readonly CounterRequest[], at: number): Awaitable<CounterRefusal | undefined>
   /** Corrects a counter once the true amount is known. Never refuses; never starts a window. */
-  add(key: string, amount: number, at: number): Promise<void>
+  add(key: string, amount: number, at: number): Awaitable<void>
   /**
    * A slot that frees itself after `ttlMs`, so that a crash cannot hold it. False: all are taken. The same slot twice is one slot.
    * Where all are taken, a slot that ends later than `ttlMs` from now, since the clock went back, ends `ttlMs` from now instead.
    */
-  enter(slot: SlotRequest, at: number): Promise<boolean>
-  leave(key: string, slot: string): Promise<void>
+  enter(slot: SlotRequest, at: number): Awaitable<boolean>
+  leave(key: string, slot: string): Awaitable<void>
 }
 
 export interface CounterRequest {

@@ -1,4 +1,5 @@
 export type * from './audit.ts'
+export * from './awaitable.ts'
 export * from './bins.ts'
 export type * from './counters.ts'
 export * from './faults.ts'

@@ -1,33 +1,35 @@
+import type { Awaitable } from './awaitable.ts'
+
 export interface LedgerStore {
   /**
    * Holds on every account, or on none. The same `id` twice is one hold, and answers as the first did. A hold ends by `settle`
    * alone: no clock frees it. One without accounts sets nothing aside and only carries its journal.
    */
-  reserve(hold: HoldRequest): Promise<HoldRefusal | undefined>
+  reserve(hold: HoldRequest): Awaitable<HoldRefusal | undefined>
   /** Raises the version of each hold, and replaces its journal where one is given. Unknown ids are ignored. */
-  renew(holds: readonly HoldRenewal[]): Promise<void>
+  renew(holds: readonly HoldRenewal[]): Awaitable<void>
   /**
    * Adds to a hold, on every account named or on none; also raises its version. An account that the hold did not name joins it.
    * A hold that is not live cannot grow: refused with nothing available on its first account.
    */
-  extend(extension: HoldExtension): Promise<HoldRefusal | undefined>
+  extend(extension: HoldExtension): Awaitable<HoldRefusal | undefined>
   /** Live holds in the order of their ids, after one of them or from the beginning. */
-  holds(query: HoldQuery): Promise<readonly LiveHold[]>
+  holds(query: HoldQuery): Awaitable<readonly LiveHold[]>
   /**
    * Ends a hold and writes an entry of the true amount for each account named (an account not named pays nothing; none
    * named: a release). The true amount may pass the hold: what was used is owed. The same `id` twice does nothing the
    * second time; an `id` that was never held is charged all the same, once. It is never refused: a balance and a sum of what was
    * spent that would pass `maxSum` stay there, while the entry says the true amount.
    */
-  settle(settlement: Settlement): Promise<void>
+  settle(settlement: Settlement): Awaitable<void>
   /**
    * Money in, or a correction. The same `id` twice for one account is one entry. Refused with a RangeError where the balance, or
    * all that was ever credited, would pass `maxSum`; a correction back towards 0 never is.
    */
-  credit(entry: CreditEntry): Promise<void>
-  balance(account: string): Promise<Balance>
+  credit(entry: CreditEntry): Awaitable<void>
+  balance(account: string): Awaitable<Balance>
   /** Newest first. */
-  entries(account: string, query: EntryQuery): Promise<readonly LedgerEntry[]>
+  entries(account: string, query: EntryQuery): Awaitable<readonly LedgerEntry[]>
 }
 
 export interface HoldRequest {

@@ -1,4 +1,5 @@
 import type { AuditRow } from './audit.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { CreditEntry } from './ledger.ts'
 
 /**
@@ -10,16 +11,16 @@ export interface RecordStore {
    * All of a change, or nothing of it: records, the money that comes in with them, and the audit rows that tell of it. Resolves
    * to the first thing that was not as expected, and nothing has changed then: the caller reads anew and decides again.
    */
-  commit(change: Change): Promise<Conflict | undefined>
-  find(kind: string, workspaceId: string, id: string): Promise<StoredRecord | undefined>
+  commit(change: Change): Awaitable<Conflict | undefined>
+  find(kind: string, workspaceId: string, id: string): Awaitable<StoredRecord | undefined>
   /** By its name, in whatever workspace it is. */
-  findByName(kind: string, name: string): Promise<StoredRecord | undefined>
+  findByName(kind: string, name: string): Awaitable<StoredRecord | undefined>
   /** In the order of their making. */
-  list(query: RecordQuery): Promise<readonly StoredRecord[]>
+  list(query: RecordQuery): Awaitable<readonly StoredRecord[]>
   /** Notes the last use; never moves it back. It is no change: the version stays. What is gone is no trouble. */
-  touch(kind: string, uses: readonly RecordUse[]): Promise<void>
+  touch(kind: string, uses: readonly RecordUse[]): Awaitable<void>
   /** Removes records whose `expiresAt` is at or before `at`, at most so many; says how many it were. */
-  expire(at: number, most: number): Promise<number>
+  expire(at: number, most: number): Awaitable<number>
 }
 
 export interface StoredRecord {

@@ -1,21 +1,23 @@
+import type { Awaitable } from './awaitable.ts'
+
 // What processes that serve the same callers tell each other of routing, and how two tellings become one. Everything here
 // merges: whatever comes twice, late or in another order, the outcome is the same. So a store may be as loose as it likes.
 
 /** Optional: without it every process routes by what it has seen itself. Every verb is one atomic step and takes the time. */
 export interface RoutingStore {
   /** Of each writer's offer the newest row is kept, for ten minutes; an older one changes nothing. */
-  publish(rows: readonly OfferStatistics[], at: number): Promise<void>
+  publish(rows: readonly OfferStatistics[], at: number): Awaitable<void>
   /** Leave these offers alone until then. The latest time wins. */
-  pause(pauses: readonly OfferPause[], at: number): Promise<void>
+  pause(pauses: readonly OfferPause[], at: number): Awaitable<void>
   /**
    * What was published and paused since the cursor `after`, the asking writer's own rows left out. Without a cursor, or with one
    * that the store does not know: all that is kept. A row may come again, but none that changed is left out for good.
    */
-  news(query: { readonly writer: string; readonly after?: string }, at: number): Promise<RoutingNews>
+  news(query: { readonly writer: string; readonly after?: string }, at: number): Awaitable<RoutingNews>
   /** Notes who has read the beginnings of conversations. Of an offer the newest note is kept, of a conversation the last few offers. */
-  remember(notes: readonly ReaderNote[], at: number): Promise<void>
+  remember(notes: readonly ReaderNote[], at: number): Awaitable<void>
   /** Who read it within the last hour, the last first. */
-  readers(key: string, at: number): Promise<readonly Reader[]>
+  readers(key: string, at: number): Awaitable<readonly Reader[]>
 }
 
 /**

@@ -1,21 +1,22 @@
+import type { Awaitable } from './awaitable.ts'
 import type { Bins } from './bins.ts'
 
 export interface UsageStore {
   /** The same `id` twice does nothing. */
-  append(row: UsageRow): Promise<void>
-  find(workspaceId: string, id: string): Promise<UsageRow | undefined>
+  append(row: UsageRow): Awaitable<void>
+  find(workspaceId: string, id: string): Awaitable<UsageRow | undefined>
   /**
    * One total for each interval and group that has a row, in the order of the intervals, then of the groups' names. Neither
    * asked for: one, or none. Rows that were forgotten may still count, in whole hours of UTC and where no more than one of
    * key, model and provider is named by filter and group: a store may keep the totals of those, and answers them fastest.
    */
-  totals(query: TotalsQuery): Promise<readonly UsageTotal[]>
+  totals(query: TotalsQuery): Awaitable<readonly UsageTotal[]>
   /** Newest first; of two at the same time, the one appended later. `after` goes on after the row of this id; one that is not there has nothing after it. */
-  list(query: UsageQuery & { readonly limit: number; readonly after?: string }): Promise<readonly UsageRow[]>
+  list(query: UsageQuery & { readonly limit: number; readonly after?: string }): Awaitable<readonly UsageRow[]>
   /** How many rows there are, counted up to `most`. */
-  count(query: UsageQuery & { readonly most: number }): Promise<number>
+  count(query: UsageQuery & { readonly most: number }): Awaitable<number>
   /** Forgets rows from before a time, oldest first, at most so many; says how many it were. Totals may still count them, and the id is free again. */
-  forget(input: { readonly workspaceId: string; readonly before: number; readonly most: number }): Promise<number>
+  forget(input: { readonly workspaceId: string; readonly before: number; readonly most: number }): Awaitable<number>
 }
 
 export interface UsageQuery {

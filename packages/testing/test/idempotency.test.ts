@@ -135,7 +135,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     const storage = await open()
     const { clock, w } = await house(storage)
     for (let at = 0; at < 5; at++) await w.post({ headers: { 'idempotency-key': `key-${at}` } })
-    const kept = (): Promise<number> => storage.records.list({ kind: 'reply', limit: 100 }).then(({ length }) => length)
+    const kept = async (): Promise<number> => (await storage.records.list({ kind: 'reply', limit: 100 })).length
     expect(await kept()).toBe(5)
     await clock.advance(25 * 3_600_000)
     await w.post({ headers: { 'idempotency-key': 'later' } })

@@ -66,7 +66,7 @@ async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { 
   }
   return {
     ...{ storage, clock, pass, start, ask, keyId },
-    rows: (): Promise<readonly UsageRow[]> => storage.usage.list({ workspaceId: 'w', ...all }),
+    rows: async (): Promise<readonly UsageRow[]> => storage.usage.list({ workspaceId: 'w', ...all }),
     credit: () => storage.ledger.balance('credit:w'),
     slotFree: async () => {
       const slot = { key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }

@@ -21,9 +21,9 @@ export interface Records {
  * const key = await recordsOf(storage.records).find('key', workspaceId, id)
  */
 export const recordsOf = (store: RecordStore): Records => ({
-  find: async (kind, workspaceId, id) => keptAs(kind, await orStoreDown(store.find(kind, workspaceId, id))),
-  named: async (kind, name) => keptAs(kind, await orStoreDown(store.findByName(kind, name))),
-  list: async (kind, query) => (await orStoreDown(store.list({ ...query, kind }))).flatMap(row => keptAs(kind, row) ?? []),
+  find: async (kind, workspaceId, id) => keptAs(kind, await orStoreDown(() => store.find(kind, workspaceId, id))),
+  named: async (kind, name) => keptAs(kind, await orStoreDown(() => store.findByName(kind, name))),
+  list: async (kind, query) => (await orStoreDown(() => store.list({ ...query, kind }))).flatMap(row => keptAs(kind, row) ?? []),
 })
 
 const keptAs = <K extends Kind>(kind: K, row: StoredRecord | undefined): Kept<K> | undefined =>

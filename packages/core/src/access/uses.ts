@@ -1,4 +1,4 @@
-import type { RecordStore } from '@signalbox/storage'
+import { type RecordStore, recover } from '@signalbox/storage'
 import type { Clock, Logger } from '../runtime/ports.ts'
 
 /** Last uses of keys, written down many in one go. */
@@ -25,7 +25,10 @@ export function noteUses({ store, clock, logger }: UsesPorts): Uses {
     const uses = Array.from(waiting, ([id, at]) => ({ id, at }))
     waiting.clear()
     if (uses.length === 0) return
-    await store.touch('key', uses).catch(error => logger.warn({ error: String(error) }, 'The last use of keys could not be noted.'))
+    await recover(
+      () => store.touch('key', uses),
+      error => logger.warn({ error: String(error) }, 'The last use of keys could not be noted.'),
+    )
   }
   return {
     note(keyId, at) {

@@ -1,3 +1,4 @@
+import { type Awaitable, recover } from '@signalbox/storage'
 import type { ErrorBody, FailedAttempt } from '../protocol/error-body.ts'
 import { codes, type ErrorCode } from './codes.ts'
 
@@ -66,10 +67,16 @@ export const errorBody = (error: GatewayError): ErrorBody => ({
   ...(error.facts.attempts && { attempts: error.facts.attempts }),
 })
 
-/** What a store answers; where it cannot, the request ends with 503, or with 500 where the fault is ours. `await orStoreDown(storage.counters.take(rates, at))` */
-export const orStoreDown = <T>(asked: Promise<T>): Promise<T> =>
-  asked.catch((reason: unknown) => {
-    throw storeDown(reason)
+/**
+ * What a store answers, at once where the store does. Where it cannot, the request ends with 503, or with 500 where the fault is ours,
+ * whether the store threw or its promise rejected.
+ *
+ * @example
+ * const refusal = await orStoreDown(() => storage.counters.take(rates, at))
+ */
+export const orStoreDown = <T>(ask: () => Awaitable<T>): Awaitable<T> =>
+  recover<T, never>(ask, error => {
+    throw storeDown(error)
   })
 
 /** Fail closed, and say that it may pass: without the store nobody can be told apart, nor anything paid for. */

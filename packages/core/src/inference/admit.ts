@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import { allSettled, type Storage } from '@signalbox/storage'
 import { reloads } from '../access/terms.ts'
 import { isGatewayError, storeDown } from '../errors/gateway-error.ts'
 import type { Limits } from '../execution/limits.ts'
@@ -45,8 +45,12 @@ export async function admit(
   if (!admission) rates.unshift(...ratesOfCaller(rated, limits))
   const rooms = admission ? [] : roomsOf(caller, terms, limits)
   const counting = take(rates, counters, at)
-  const entering = rooms.map(({ key, limit }) => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
-  const [[counted], entered] = await Promise.all([Promise.allSettled([counting]), Promise.allSettled(entering)])
+  const entering = rooms.map(
+    ({ key, limit }) =>
+      () =>
+        counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at),
+  )
+  const [[counted], entered] = await Promise.all([Promise.allSettled([counting]), allSettled(entering)])
   const tokens = counted?.status === 'fulfilled' ? tokensIn(rates) : undefined
   try {
     entered.forEach((room, place) => {
@@ -60,9 +64,16 @@ export async function admit(
     return { places, tokens, plan: payable, held: accounts }
   } catch (error) {
     const { keys, amount } = tokens ?? { keys: [], amount: 0 }
-    const back = [...rooms.map(({ key }) => counters.leave(key, requestId)), ...keys.map(key => counters.add(key, -amount, at))]
+    const back = [
+      ...rooms.map(
+        ({ key }) =>
+          () =>
+            counters.leave(key, requestId),
+      ),
+      ...keys.map(key => () => counters.add(key, -amount, at)),
+    ]
     // Should this fail too, the slot frees itself in time, and the first trouble is the one to tell.
-    await Promise.allSettled(back)
+    await allSettled(back)
     if (isGatewayError(error) && error.code === 'insufficient_credits' && reloads(terms)) onSpent?.(caller.workspaceId)
     throw error
   }

@@ -1,4 +1,4 @@
-import type { UsageResult, UsageRow } from '@signalbox/storage'
+import { allOf, recover, type UsageResult, type UsageRow } from '@signalbox/storage'
 import { reloads, type Terms } from '../access/terms.ts'
 import { isGatewayError } from '../errors/gateway-error.ts'
 import type { Won } from '../execution/call.ts'
@@ -181,9 +181,10 @@ async function write(engine: Engine, booking: Booking, { usage, bill, ...entry }
 async function correctTokens({ storage, clock, logger }: Engine, tokens: Tokens | undefined, usage: Usage): Promise<void> {
   if (!tokens) return
   const difference = usage.input_tokens + usage.output_tokens - tokens.amount
-  const corrected = tokens.keys.map(key => storage.counters.add(key, difference, clock.now()))
-  await Promise.all(corrected).catch((error: unknown) =>
-    logger.warn({ error: String(error) }, 'The tokens of a minute could not be corrected.'),
+  const corrections = tokens.keys.map(key => () => storage.counters.add(key, difference, clock.now()))
+  await recover(
+    () => allOf(corrections),
+    error => logger.warn({ error: String(error) }, 'The tokens of a minute could not be corrected.'),
   )
 }
 

@@ -1,3 +1,4 @@
+import { allSettled } from '@signalbox/storage'
 import type { Caller } from '../access/caller.ts'
 import type { Terms } from '../access/terms.ts'
 import { storeDown } from '../errors/gateway-error.ts'
@@ -27,10 +28,21 @@ export async function admitEarly(
 ): Promise<EarlyAdmission> {
   const at = clock.now()
   const rooms = roomsOf(caller, terms, limits)
-  const vacate = async (): Promise<void> => void (await Promise.allSettled(rooms.map(({ key }) => counters.leave(key, requestId))))
+  const vacate = async (): Promise<void> =>
+    void (await allSettled(
+      rooms.map(
+        ({ key }) =>
+          () =>
+            counters.leave(key, requestId),
+      ),
+    ))
   const counting = take(ratesOfCaller({ caller, terms }, limits), counters, at)
-  const entering = rooms.map(({ key, limit }) => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
-  const [[counted], entered] = await Promise.all([Promise.allSettled([counting]), Promise.allSettled(entering)])
+  const entering = rooms.map(
+    ({ key, limit }) =>
+      () =>
+        counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at),
+  )
+  const [[counted], entered] = await Promise.all([Promise.allSettled([counting]), allSettled(entering)])
   const full = entered.findIndex(room => room.status === 'rejected' || !room.value)
   if (full >= 0 || counted?.status === 'rejected') {
     await vacate()

@@ -63,7 +63,7 @@ export async function hold(holding: Holding, ledger: LedgerStore): Promise<Held>
   for (;;) {
     const accounts = accountsOf(holding, plan)
     const held = accounts.map(({ account, floor, amount }) => ({ account, floor, amount }))
-    const refusal = await orStoreDown(
+    const refusal = await orStoreDown(() =>
       ledger.reserve({
         id: requestId,
         amount: 0,

@@ -1,4 +1,4 @@
-import type { LiveHold, Storage } from '@signalbox/storage'
+import { allOf, type LiveHold, type Storage } from '@signalbox/storage'
 import { creditAccount } from '../access/accounts.ts'
 import type { TermsBook } from '../access/terms.ts'
 import type { Settlements } from '../metering/settlements.ts'
@@ -136,10 +136,10 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
   }
   const { row, bill } = interruptedRow(id, journal)
   const amounts = await amountsIn(journal, bill, ports)
-  await Promise.all([
-    storage.ledger.settle({ id, amounts, at: clock.now() }),
-    storage.usage.append(row),
-    ...journal.slotKeys.map(key => storage.counters.leave(key, id)),
+  await allOf([
+    () => storage.ledger.settle({ id, amounts, at: clock.now() }),
+    () => storage.usage.append(row),
+    ...journal.slotKeys.map(key => () => storage.counters.leave(key, id)),
   ])
   return bill.cost
 }

@@ -1,4 +1,4 @@
-import type { CounterStore, LedgerStore } from '@signalbox/storage'
+import { type CounterStore, type LedgerStore, recover } from '@signalbox/storage'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import type { Live } from './infer.ts'
 import { type Place, slotMs } from './slots.ts'
@@ -37,9 +37,10 @@ export function keepLeases({ live, counters, ledger, clock, logger }: Leasing): 
 
   // Whatever the limit: a request that runs keeps its slot, also where a clock that was set forward had freed it for another one.
   const enterAgain = (slot: Place & { readonly slot: string }, at: number): void =>
-    void counters
-      .enter({ ...slot, limit: Number.MAX_SAFE_INTEGER, ttlMs: slotMs }, at)
-      .catch((error: unknown) => logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'))
+    void recover(
+      () => counters.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER, ttlMs: slotMs }, at),
+      error => logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'),
+    )
   const renewSlots = (): void => {
     const at = clock.now()
     for (const { requestId, places } of live) for (const place of places) enterAgain({ ...place, slot: requestId }, at)

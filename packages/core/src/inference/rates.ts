@@ -78,7 +78,7 @@ export async function take(rates: readonly Rate[], counters: CounterStore, at: n
   // What exceeds a whole minute's limit never finds room, whatever is left of it.
   const vain = rates.find(({ amount, limit }) => amount > limit)
   if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
-  const refusal = await orStoreDown(counters.take(rates, at))
+  const refusal = await orStoreDown(() => counters.take(rates, at))
   if (refusal) throw (rates.find(({ key }) => key === refusal.key) ?? rates[0])?.refused(refusal)
 }
 

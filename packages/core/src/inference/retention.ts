@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import { type Awaitable, promised, type Storage } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
 import type { Kept, Records } from '../access/records.ts'
 import type { Terms } from '../access/terms.ts'
@@ -35,8 +35,8 @@ export function keepRetention({ storage, records, clock, logger }: RetentionPort
   const running = new Set<Promise<void>>()
   let recordsDue = Number.NEGATIVE_INFINITY
 
-  const inBackground = (forgetting: Promise<number>, ended: (gone: number) => void): void => {
-    const over = forgetting
+  const inBackground = (forget: () => Awaitable<number>, ended: (gone: number) => void): void => {
+    const over = promised(forget)
       .then(ended)
       .catch((error: unknown) =>
         logger.warn({ error: String(error) }, 'What is too old could not be forgotten; it is tried again in an hour.'),
@@ -49,10 +49,13 @@ export function keepRetention({ storage, records, clock, logger }: RetentionPort
     due.set(id, now + hourMs)
     // How old a row is goes by its date, and so by the wall clock.
     const before = clock.now() - (body.settings?.logRetentionDays ?? usualDays) * dayMs
-    inBackground(storage.usage.forget({ workspaceId: id, before, most: mostRows }), gone => {
-      // As many as may go at once: there may be more.
-      if (gone >= mostRows) due.set(id, now)
-    })
+    inBackground(
+      () => storage.usage.forget({ workspaceId: id, before, most: mostRows }),
+      gone => {
+        // As many as may go at once: there may be more.
+        if (gone >= mostRows) due.set(id, now)
+      },
+    )
   }
   let place: string | undefined
   const tidyIdle = async (now: number): Promise<number> => {
@@ -67,10 +70,16 @@ export function keepRetention({ storage, records, clock, logger }: RetentionPort
       tidy(workspace, now)
       if (recordsDue > now) return
       recordsDue = now + hourMs
-      inBackground(storage.records.expire(clock.now(), mostRecords), gone => {
-        if (gone >= mostRecords) recordsDue = now
-      })
-      inBackground(tidyIdle(now), () => {})
+      inBackground(
+        () => storage.records.expire(clock.now(), mostRecords),
+        gone => {
+          if (gone >= mostRecords) recordsDue = now
+        },
+      )
+      inBackground(
+        () => tidyIdle(now),
+        () => {},
+      )
     },
     async flush() {
       while (running.size > 0) await Promise.all(running)

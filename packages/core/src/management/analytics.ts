@@ -1,4 +1,4 @@
-import { quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
+import { type Awaitable, quantileOf, type TotalsQuery, type UsageQuery, type UsageRow, type UsageTotal } from '@signalbox/storage'
 import type { Evidence } from '../brain/evidence.ts'
 import { requestIdOf } from '../dialects/ids.ts'
 import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
@@ -74,7 +74,8 @@ export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
   const { usage } = ports.storage
   const asked = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
   const request = async (id: string): Promise<UsageRow> => {
-    const row = (await orStoreDown(usage.find(workspaceId, id))) ?? (await orStoreDown(usage.find(workspaceId, requestIdOf({ id }))))
+    const find = (key: string): Awaitable<UsageRow | undefined> => orStoreDown(() => usage.find(workspaceId, key))
+    const row = (await find(id)) ?? (await find(requestIdOf({ id })))
     if (!row) throw absent('request', id)
     return row
   }
@@ -82,29 +83,34 @@ export function analyticsOf({ ports, workspaceId }: Desk): Analytics {
     request,
     async summary(query = {}) {
       const range = asked(query)
-      const [total] = await orStoreDown(usage.totals(range))
+      const [total] = await orStoreDown(() => usage.totals(range))
       return { from: range.from, to: range.to, ...summaryOf(total) }
     },
     async trends({ interval = 'day', groupBy, ...query } = {}) {
       const range = asked(query)
       if (interval === 'hour' && range.to - range.from > (mostPoints * dayMs) / 24)
         throw wrong('interval', interval, `\`day\` for more than ${Math.floor(mostPoints / 24)} days`)
-      return seriesOf(await orStoreDown(usage.totals({ ...range, interval, ...(groupBy && { groupBy }) })))
+      return seriesOf(await orStoreDown(() => usage.totals({ ...range, interval, ...(groupBy && { groupBy }) })))
     },
-    requests: ({ after, limit = 100, ...query } = {}) =>
-      orStoreDown(usage.list({ ...asked(query), limit, ...(after !== undefined && { after }) })),
+    async requests({ after, limit = 100, ...query } = {}) {
+      const range = asked(query)
+      return orStoreDown(() => usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
+    },
     async routing(id) {
       const evidence = ports.evidenceFrom(await request(id))
       if (!evidence) throw notKept(id)
       return evidence
     },
-    count: (query, most) => orStoreDown(usage.count({ ...asked(query), most })),
+    async count(query, most) {
+      const range = asked(query)
+      return orStoreDown(() => usage.count({ ...range, most }))
+    },
     async *pages(query, most) {
       const range = asked(query)
       let after: string | undefined
       for (let left = most; left > 0; ) {
         const limit = Math.min(left, rowsAtOnce)
-        const rows = await orStoreDown(usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
+        const rows = await orStoreDown(() => usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
         if (rows.length > 0) yield rows
         if (rows.length < limit) return
         after = rows.at(-1)?.id

@@ -38,7 +38,7 @@ const rowsAtOnce = 500
 export const auditEventsOf = (desk: Desk): AuditEvents => {
   const { ports, workspaceId } = desk
   return {
-    list: ({ limit = 100, ...query } = {}) => orStoreDown(ports.storage.audit.list({ ...query, workspaceId, limit })),
+    list: async ({ limit = 100, ...query } = {}) => orStoreDown(() => ports.storage.audit.list({ ...query, workspaceId, limit })),
     verify: () => verify(desk),
   }
 }
@@ -77,7 +77,7 @@ function walker(audit: Desk['ports']['storage']['audit'], workspaceId: string): 
   let checked = 0
   return async () => {
     for (;;) {
-      const rows = await orStoreDown(audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }))
+      const rows = await orStoreDown(() => audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }))
       for (const row of rows) {
         checked += 1
         if (!(await follows(row, last, audit.forgets === true))) return { last, checked, broken: row }

@@ -31,7 +31,7 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
     const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at))
     return budgetFacts(budget.body, { used: spent - credited, at })
   })
-  const known = await orStoreDown(Promise.all(facts))
+  const known = await orStoreDown(() => Promise.all(facts))
   const budget = tightestOf(known)
   return {
     caller,

@@ -22,7 +22,7 @@ export type UsagePeriod = 'day' | 'week' | 'month'
 export async function keyUsage({ ports, workspaceId }: Desk, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
   const now = ports.clock.now()
   const { start = now, end = now } = periodOf(period, now)
-  const [total] = await orStoreDown(ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }))
+  const [total] = await orStoreDown(() => ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }))
   const { requests = 0, errors = 0, rateLimited = 0, inputTokens = 0, outputTokens = 0, cost = 0 } = total ?? {}
   return { keyId, workspaceId, period, start, end, requests, errors, rateLimited, inputTokens, outputTokens, cost }
 }

@@ -1,4 +1,13 @@
-import type { AuditRow, Change, Conflict, CreditEntry, RecordPut, RecordRemoval, Storage } from '@signalbox/storage'
+import {
+  type AuditRow,
+  allOf,
+  type Change,
+  type Conflict,
+  type CreditEntry,
+  type RecordPut,
+  type RecordRemoval,
+  type Storage,
+} from '@signalbox/storage'
 import { type Kept, made, type Records } from '../access/records.ts'
 import type { TermsBook } from '../access/terms.ts'
 import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
@@ -106,14 +115,14 @@ export function makeRegistrar({ storage, records, anchors, terms, checkBounds, c
     inTurn(workspaceId, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
         // Before anything is read: whatever somebody else changes from here on, though this draft puts none of it, is in its way.
-        const [last, anchor] = await Promise.all([
-          orStoreDown(storage.audit.last(workspaceId)),
-          records.find('audit_anchor', workspaceId, workspaceId),
+        const [last, anchor] = await allOf([
+          () => orStoreDown(() => storage.audit.last(workspaceId)),
+          () => records.find('audit_anchor', workspaceId, workspaceId),
         ])
         const draft = await decide()
         if (draft.events.length === 0) return draft.result
         await checkBounds(workspaceId, actor, draft)
-        const conflict = await orStoreDown(attempt(workspaceId, actor, { ...draft, last, anchor }))
+        const conflict = await orStoreDown(() => attempt(workspaceId, actor, { ...draft, last, anchor }))
         if (!conflict) {
           terms.forget(workspaceId)
           return draft.result

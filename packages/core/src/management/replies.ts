@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import { recover, type Storage } from '@signalbox/storage'
 import type { ReplyBody } from '../access/kinds.ts'
 import { changed, type Kept, type Records, removed } from '../access/records.ts'
 import { orStoreDown } from '../errors/gateway-error.ts'
@@ -44,15 +44,16 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
     const now = clock.monotonic()
     if (now < sweptAt + sweepEveryMs) return
     sweptAt = now
-    storage.records
-      .expire(clock.now(), mostSwept)
-      .catch((error: unknown) => logger.warn({ error: String(error) }, 'Records that have run out could not be removed.'))
+    void recover(
+      () => storage.records.expire(clock.now(), mostSwept),
+      error => logger.warn({ error: String(error) }, 'Records that have run out could not be removed.'),
+    )
   }
   /** One that has run out is still there until it is removed, and holds the name. */
   const living = async (name: string): Promise<Kept<'reply'> | undefined> => {
     const reply = await records.named('reply', name)
     if (!reply || (reply.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now()) return reply
-    const conflict = await orStoreDown(storage.records.commit({ removals: [removed(reply)] }))
+    const conflict = await orStoreDown(() => storage.records.commit({ removals: [removed(reply)] }))
     return conflict && records.named('reply', name)
   }
   return {

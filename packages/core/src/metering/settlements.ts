@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import { type Awaitable, allSettled, type Storage } from '@signalbox/storage'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sleep, unrefTimer } from '../runtime/timers.ts'
 import { readSettlement, type SettlementFacts, writeSettlement } from './settlement-text.ts'
@@ -73,10 +73,10 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
 
   const write = async ({ row, amounts, slotKeys }: SettlementFacts): Promise<void> => {
     // Each does nothing the second time, so what did succeed is not done twice.
-    const done = await Promise.allSettled([
-      storage.ledger.settle({ id: row.id, amounts, at: row.at + Math.round(row.durationMs) }),
-      storage.usage.append(row),
-      ...slotKeys.map(key => storage.counters.leave(key, row.id)),
+    const done = await allSettled([
+      () => storage.ledger.settle({ id: row.id, amounts, at: row.at + Math.round(row.durationMs) }),
+      () => storage.usage.append(row),
+      ...slotKeys.map(key => () => storage.counters.leave(key, row.id)),
     ])
     const failed = done.find(result => result.status === 'rejected')
     if (failed) throw failed.reason
@@ -269,7 +269,7 @@ function textOf(entry: Entry): string {
 function keepSpool(spool: Storage['spool'], logger: Logger) {
   let turn: Promise<void> = Promise.resolve()
   let isFailing = false
-  const inTurn = (run: () => Promise<void>, failed: (error: unknown) => void): Promise<void> => {
+  const inTurn = (run: () => Awaitable<void>, failed: (error: unknown) => void): Promise<void> => {
     turn = turn.then(run).catch(failed)
     return turn
   }

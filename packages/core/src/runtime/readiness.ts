@@ -1,3 +1,4 @@
+import { type Awaitable, promised } from '@signalbox/storage'
 import pTimeout from 'p-timeout'
 import type { Clock, Logger } from './ports.ts'
 import { timersOf } from './timers.ts'
@@ -7,8 +8,8 @@ const sharedMs = 1_000
 const patienceMs = 2_000
 
 export interface ReadinessPorts {
-  /** Rejects where the storage cannot be used. */
-  readonly ping: () => Promise<void>
+  /** Fails where the storage cannot be used. */
+  readonly ping: () => Awaitable<void>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -20,7 +21,7 @@ export interface ReadinessPorts {
 export function keepReadiness({ ping, clock, logger }: ReadinessPorts): () => Promise<readonly string[]> {
   let last: { readonly result: Promise<readonly string[]>; readonly at: number } | undefined
   const ask = (): Promise<readonly string[]> =>
-    pTimeout(ping(), { milliseconds: patienceMs, customTimers: timersOf(clock) }).then(
+    pTimeout(promised(ping), { milliseconds: patienceMs, customTimers: timersOf(clock) }).then(
       () => [],
       (error: unknown) => {
         logger.warn({ error: String(error) }, 'The storage cannot be used.')

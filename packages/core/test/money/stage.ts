@@ -113,7 +113,7 @@ export function stage({ workspace, budgets = [], own = {}, engine: parts, caller
     },
     balance: async account => (await storage.ledger.balance(account)).balance,
     held: async account => (await storage.ledger.balance(account)).held,
-    credit: (amount, more) =>
+    credit: async (amount, more) =>
       storage.ledger.credit({ id: 'credit', account: creditAccount('workspace'), amount, at: clock.now(), ...more }),
   }
 }

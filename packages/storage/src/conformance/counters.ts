@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import type { CounterRequest, CounterStore } from '../counters.ts'
 import { DAY, HOUR, type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
 
@@ -170,9 +171,9 @@ export function describeCounters(open: MakeStorage): void {
     test('fractions and NaN are refused and change nothing', async () => {
       const { counters } = (await open()).storage
       for (const amount of [0.5, -1, Number.NaN, Number.POSITIVE_INFINITY])
-        await expect(counters.take([one, { ...one, amount }], T0)).rejects.toThrow('amount')
-      await expect(counters.add(one.key, Number.NaN, T0)).rejects.toThrow('amount')
-      await expect(counters.take([{ ...one, windowMs: 0 }], T0)).rejects.toThrow('windowMs')
+        await expect(promised(() => counters.take([one, { ...one, amount }], T0))).rejects.toThrow('amount')
+      await expect(promised(() => counters.add(one.key, Number.NaN, T0))).rejects.toThrow('amount')
+      await expect(promised(() => counters.take([{ ...one, windowMs: 0 }], T0))).rejects.toThrow('windowMs')
       expect(await usedOf(counters, one.key, T0)).toBe(0)
     })
   })

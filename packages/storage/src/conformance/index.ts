@@ -18,6 +18,7 @@ import { describeUsage } from './usage.ts'
 import { describeUsageModel } from './usage-model.ts'
 import { describeTotals } from './usage-totals.ts'
 
+export { answerByPromise } from './by-promise.ts'
 export type { MakeStorage, Subject } from './subject.ts'
 
 /**

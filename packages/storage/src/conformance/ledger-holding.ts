@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, spoil, T0 } from './subject.ts'
@@ -77,7 +78,7 @@ export function describeHolding(open: MakeStorage): void {
     test('with a bad amount is refused and changes nothing', async () => {
       const ledger = await openLedger()
       for (const amount of [-1, 0.5, Number.NaN, 2 ** 53])
-        await expect(ledger.reserve(hold('h', 1, { account: 'b', floor: -9, amount }))).rejects.toThrow('amount')
+        await expect(promised(() => ledger.reserve(hold('h', 1, { account: 'b', floor: -9, amount })))).rejects.toThrow('amount')
       expect(await heldOn(ledger)).toEqual([0, 0, 0])
     })
   })
@@ -123,8 +124,8 @@ export function describeHolding(open: MakeStorage): void {
     test('of nothing, or of no whole amount, are refused; and a credit below 0 is none', async () => {
       const ledger = await openLedger()
       for (const amount of [0, 0.5, Number.NaN, Number.NEGATIVE_INFINITY])
-        await expect(adjust(ledger, 'x', amount)).rejects.toThrow('amount')
-      await expect(ledger.credit({ id: 'x', account: 'a', amount: -1, at: T0, kind: 'credit' })).rejects.toThrow('amount')
+        await expect(promised(() => adjust(ledger, 'x', amount))).rejects.toThrow('amount')
+      await expect(promised(() => ledger.credit({ id: 'x', account: 'a', amount: -1, at: T0, kind: 'credit' }))).rejects.toThrow('amount')
       expect(await ledger.entries('a', { limit: 9 })).toEqual([])
     })
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import type { LedgerStore, LiveHold } from '../ledger.ts'
 import { credit, hold } from './ledger-samples.ts'
 import { DAY, type MakeStorage, ODD_STRINGS, T0 } from './subject.ts'
@@ -106,9 +107,11 @@ export function describeLiving(open: MakeStorage): void {
       const ledger = await openLedger()
       await ledger.reserve(hold('h', 1, { account: 'b', floor: -100 }))
       for (const amount of [-1, 0.5, Number.NaN])
-        await expect(ledger.extend({ id: 'h', accounts: [{ account: 'b', floor: -100, amount }] })).rejects.toThrow('amount')
-      await expect(ledger.extend({ id: 'h', accounts: [...both(1), ...both(1)] })).rejects.toThrow('twice')
-      await expect(ledger.extend({ id: 'h', accounts: [{ account: 'b', floor: 0.5, amount: 1 }] })).rejects.toThrow('floor')
+        await expect(promised(() => ledger.extend({ id: 'h', accounts: [{ account: 'b', floor: -100, amount }] }))).rejects.toThrow(
+          'amount',
+        )
+      await expect(promised(() => ledger.extend({ id: 'h', accounts: [...both(1), ...both(1)] }))).rejects.toThrow('twice')
+      await expect(promised(() => ledger.extend({ id: 'h', accounts: [{ account: 'b', floor: 0.5, amount: 1 }] }))).rejects.toThrow('floor')
       expect(await heldOn(ledger)).toEqual([0, 1])
     })
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, T0 } from './subject.ts'
@@ -90,13 +91,16 @@ export function describeReserving(open: MakeStorage): void {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
-        await expect(ledger.reserve(hold('h', amount))).rejects.toThrow('amount')
+        await expect(promised(() => ledger.reserve(hold('h', amount)))).rejects.toThrow('amount')
       for (const floor of [0.5, Number.NaN, Number.POSITIVE_INFINITY])
-        await expect(ledger.reserve(hold('h', 1, { account: 'a', floor }))).rejects.toThrow('floor')
-      await expect(ledger.reserve(hold('h', 1, { account: 'a', floor: 0 }, { account: 'a', floor: 0 }))).rejects.toThrow('twice')
+        await expect(promised(() => ledger.reserve(hold('h', 1, { account: 'a', floor })))).rejects.toThrow('floor')
+      await expect(promised(() => ledger.reserve(hold('h', 1, { account: 'a', floor: 0 }, { account: 'a', floor: 0 })))).rejects.toThrow(
+        'twice',
+      )
       for (const amount of [-1, 0.5, Number.NaN])
-        await expect(ledger.settle({ id: 's', amounts: { b: 1, a: amount }, at: T0 })).rejects.toThrow('amount')
-      for (const amount of [-1, 0, 0.5, Number.NaN]) await expect(creditAs(ledger, 'other', ['a', amount])).rejects.toThrow('amount')
+        await expect(promised(() => ledger.settle({ id: 's', amounts: { b: 1, a: amount }, at: T0 }))).rejects.toThrow('amount')
+      for (const amount of [-1, 0, 0.5, Number.NaN])
+        await expect(promised(() => creditAs(ledger, 'other', ['a', amount]))).rejects.toThrow('amount')
       expect(await ledger.balance('a')).toEqual({ balance: 100, held: 0, credited: 100, spent: 0 })
       expect(await ledger.balance('b')).toEqual({ balance: 0, held: 0, credited: 0, spent: 0 })
     })

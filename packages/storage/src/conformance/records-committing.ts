@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { allSettled } from '../awaitable.ts'
 import { maxSum } from '../faults.ts'
 import type { Change, Conflict } from '../records.ts'
 import type { Storage } from '../storage.ts'
@@ -135,7 +136,7 @@ export function describeCommitting(open: MakeStorage): void {
       const { storage } = await open()
       await prepare(storage)
       const before = await everything(storage)
-      const outcome = await Promise.allSettled([storage.records.commit({ ...fine, ...change }), storage.ping()])
+      const outcome = await allSettled<unknown>([() => storage.records.commit({ ...fine, ...change }), () => storage.ping()])
       expect(outcome.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
       expect(await everything(storage)).toEqual(before)
     })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import type { RecordQuery, RecordStore } from '../records.ts'
 import { keep, put, stored } from './records-samples.ts'
 import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
@@ -186,12 +187,14 @@ export function describeRecords(open: MakeStorage): void {
       await keep(records, put('t', { expiresAt: T0 }))
       for (const at of [Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {
         await expect(
-          records.touch('thing', [
-            { id: 't', at: T0 },
-            { id: 't', at },
-          ]),
+          promised(() =>
+            records.touch('thing', [
+              { id: 't', at: T0 },
+              { id: 't', at },
+            ]),
+          ),
         ).rejects.toThrow('touch')
-        await expect(records.expire(at, 9)).rejects.toThrow('expire')
+        await expect(promised(() => records.expire(at, 9))).rejects.toThrow('expire')
       }
       expect(await records.find('thing', 'ws_1', 't')).toStrictEqual(stored(put('t', { expiresAt: T0 })))
     })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, type TestContext, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import {
   mergeReaders,
   mergeStatistics,
@@ -10,6 +11,7 @@ import {
   type RoutingStore,
   routingKeptMs,
 } from '../routing.ts'
+
 import { type MakeStorage, MINUTE, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
 /** A row whose counts follow from its version, so that the same version always says the same. `statisticsRow({ version: 2 })` */
@@ -146,7 +148,9 @@ function describeStatistics(given: Given): void {
   test('fractions, NaN and numbers below 0 are refused, and with them the whole telling', async context => {
     const routing = await given(context)
     for (const fields of [{ answered: 0.5 }, { lnWaits: Number.NaN }, { lnSpeeds: -1 }, { broken: -1 }, { at: Number.POSITIVE_INFINITY }])
-      await expect(routing.publish([statisticsRow(), statisticsRow({ offer: 'bad', ...fields })], T0)).rejects.toThrow('routing.publish')
+      await expect(promised(() => routing.publish([statisticsRow(), statisticsRow({ offer: 'bad', ...fields })], T0))).rejects.toThrow(
+        'routing.publish',
+      )
     expect((await routing.news(me, T0)).statistics).toEqual([])
   })
 
@@ -189,7 +193,7 @@ function describePauses(given: Given): void {
   test('a pause without an end is refused', async context => {
     const routing = await given(context)
     for (const until of [Number.POSITIVE_INFINITY, Number.NaN, 0.5])
-      await expect(routing.pause([{ offer: 'a', until }], T0)).rejects.toThrow('routing.pause')
+      await expect(promised(() => routing.pause([{ offer: 'a', until }], T0))).rejects.toThrow('routing.pause')
     expect((await routing.news(me, T0)).pauses).toEqual([])
   })
 }
@@ -242,7 +246,9 @@ function describeReaders(given: Given): void {
     )
     for (const odd of ODD_STRINGS) expect(await routing.readers(odd, T0)).toEqual([{ offer: odd, tokens: 1_000, at: T0 }])
     for (const fields of [{ tokens: -1 }, { tokens: 0.5 }, { at: Number.NaN }])
-      await expect(routing.remember([note('good', T0), { ...note('bad', T0), ...fields }], T0)).rejects.toThrow('routing.remember')
+      await expect(promised(() => routing.remember([note('good', T0), { ...note('bad', T0), ...fields }], T0))).rejects.toThrow(
+        'routing.remember',
+      )
     expect(await routing.readers('hash-1', T0)).toEqual([])
   })
 

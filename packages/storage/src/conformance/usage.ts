@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { promised } from '../awaitable.ts'
 import type { UsageRow, UsageStore } from '../usage.ts'
 import { DAY, type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
@@ -154,7 +155,7 @@ export function describeUsage(open: MakeStorage): void {
         { firstContentMs: 1.5 },
         { at: 0.5 },
       ])
-        await expect(usage.append(usageRow('req_1', fields))).rejects.toThrow('usage.append')
+        await expect(promised(() => usage.append(usageRow('req_1', fields)))).rejects.toThrow('usage.append')
       expect(await usage.find('ws_1', 'req_1')).toBeUndefined()
     })
 

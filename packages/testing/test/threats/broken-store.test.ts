@@ -9,20 +9,24 @@ import { callOf, rows, type Stage, stage } from '../matrix/stage.ts'
 /** As drivers say it: where it is, as whom, and what was asked of it. */
 const words = 'SQLITE_IOERR: disk I/O error in /var/lib/canary.db (postgres://canary:canary@10.0.0.7) at SELECT canary FROM records'
 
+/** Errors of a store that answers at once are thrown, those of one across a network are rejections. */
+const manners = { 'at once': false, 'by promise': true }
+
 /** The same store, in which one verb fails: the one of that number from when it was set. */
-function fragile(storage: Storage): { readonly storage: Storage; readonly failing: { at: number; hit: boolean } } {
+function fragile(storage: Storage, byPromise: boolean): { readonly storage: Storage; readonly failing: { at: number; hit: boolean } } {
   const failing = { at: 0, hit: false }
   const watch = <Store extends object>(store: Store): Store =>
     new Proxy(store, {
       get(target, name) {
         const verb: unknown = Reflect.get(target, name)
         if (typeof verb !== 'function') return verb
-        return async (...given: readonly unknown[]) => {
+        const ask = (...given: readonly unknown[]): unknown => {
           failing.at -= 1
           if (failing.at !== 0) return verb.apply(target, given)
           failing.hit = true
           throw Object.assign(new Error(words), { code: 'ERR_CANARY' })
         }
+        return byPromise ? async (...given: readonly unknown[]) => ask(...given) : ask
       },
     })
   const { records, audit, counters, ledger, usage } = storage
@@ -39,29 +43,32 @@ beforeAll(async () => {
 })
 
 describe.each(rows)('%s', (_, row) => {
-  test('with a store that fails at any one step says 503 and when to come back, or does without; and never how it is built', async () => {
-    const isError = ajv.getSchema('document#/components/schemas/Error')
-    for (let at = 1; at < 40; at++) {
-      const { storage, failing } = fragile(memoryStorage())
-      const here: Stage = await stage(storage)
-      const call = await callOf(row, here.mine)
-      Object.assign(failing, { at, hit: false })
-      const answer = await ask(here.mine, call, { body: bodyFor(row), headers: { 'idempotency-key': 'one' } }).catch(() => undefined)
-      failing.at = 0
-      if (answer === undefined) {
-        // A table that has begun breaks off: nobody takes it for all of it.
-        expect(row.media).toBe('text/csv')
-        continue
+  test.each(Object.entries(manners))(
+    'with a store that answers %s and fails at any one step says 503 and when to come back, or does without; and never how it is built',
+    async (_, byPromise) => {
+      const isError = ajv.getSchema('document#/components/schemas/Error')
+      for (let at = 1; at < 40; at++) {
+        const { storage, failing } = fragile(memoryStorage(), byPromise)
+        const here: Stage = await stage(storage)
+        const call = await callOf(row, here.mine)
+        Object.assign(failing, { at, hit: false })
+        const answer = await ask(here.mine, call, { body: bodyFor(row), headers: { 'idempotency-key': 'one' } }).catch(() => undefined)
+        failing.at = 0
+        if (answer === undefined) {
+          // A table that has begun breaks off: nobody takes it for all of it.
+          expect(row.media).toBe('text/csv')
+          continue
+        }
+        const { status, headers, json, text } = answer
+        expect(text).not.toMatch(/canary|SQLITE|SELECT|10\.0\.0\.7|\.ts:/i)
+        if (status < 400) {
+          // Not reached: all of its steps have been tried.
+          if (!failing.hit) return
+          continue
+        }
+        expect([at, status, headers['retry-after'], json.error?.code]).toEqual([at, 503, '1', 'service_unavailable'])
+        expect(isError?.(json)).toBe(true)
       }
-      const { status, headers, json, text } = answer
-      expect(text).not.toMatch(/canary|SQLITE|SELECT|10\.0\.0\.7|\.ts:/i)
-      if (status < 400) {
-        // Not reached: all of its steps have been tried.
-        if (!failing.hit) return
-        continue
-      }
-      expect([at, status, headers['retry-after'], json.error?.code]).toEqual([at, 503, '1', 'service_unavailable'])
-      expect(isError?.(json)).toBe(true)
-    }
-  })
+    },
+  )
 })

@@ -108,7 +108,7 @@ async function attackOnce(
   }
 }
 
-const rowsOf = ({ storage, caller: { workspaceId } }: TestGateway): Promise<readonly UsageRow[]> =>
+const rowsOf = async ({ storage, caller: { workspaceId } }: TestGateway): Promise<readonly UsageRow[]> =>
   storage.usage.list({ workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100_000 })
 
 /** Every request has one row, every row was paid for once, and nothing is held any more. */

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '@signalbox/storage'
+import { allOf, type LedgerEntry } from '@signalbox/storage'
 import { byokAccount, creditAccount } from '../../access/accounts.ts'
 import type { Kept } from '../../access/records.ts'
 import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
@@ -78,7 +78,10 @@ export const billingOf = (desk: Desk): Billing => {
   const { storage } = ports
   const account = creditAccount(workspaceId)
   const balance = async (): Promise<CreditBalance> => {
-    const [workspace, credit] = await Promise.all([ownWorkspace(ports.records, workspaceId), orStoreDown(storage.ledger.balance(account))])
+    const [workspace, credit] = await allOf([
+      () => ownWorkspace(ports.records, workspaceId),
+      () => orStoreDown(() => storage.ledger.balance(account)),
+    ])
     const [hasPaymentMethod, byok] = await Promise.all([isPayable(desk), byokLeft(desk, workspace)])
     return { ...credit, autoReload: workspace.body.autoReload ?? { enabled: false }, hasPaymentMethod, ...byok }
   }
@@ -99,7 +102,7 @@ export const billingOf = (desk: Desk): Billing => {
       if (span.from !== undefined && span.to !== undefined && span.from >= span.to)
         throw wrong('from', new Date(span.from).toISOString(), 'a time before `to`')
       const before = after === undefined ? {} : { before: after.slice(after.indexOf(':') + 1) }
-      const entries = await orStoreDown(storage.ledger.entries(account, { ...span, ...before, limit }))
+      const entries = await orStoreDown(() => storage.ledger.entries(account, { ...span, ...before, limit }))
       return entries.map(moveOf)
     },
     autoReload: autoReloadOf(desk, balance),
@@ -115,7 +118,7 @@ async function enter({ ports, workspaceId, actor }: Desk, kind: 'credit' | 'adju
   if (note !== undefined) checkText('note', note, { min: 0, max: 1_000 })
   await register(workspaceId, actor, async () => {
     await ownWorkspace(records, workspaceId)
-    const [before] = await orStoreDown(storage.ledger.entries(account, { id: reference, limit: 1 }))
+    const [before] = await orStoreDown(() => storage.ledger.entries(account, { id: reference, limit: 1 }))
     if (before?.kind === kind && before.amount === amount) return { events: [], result: undefined }
     if (before) throw otherMove(reference)
     return {
@@ -155,7 +158,7 @@ async function byokLeft(
   const cap = body.subscription?.byokMonthlyRequestCap
   if (cap === undefined) return {}
   const at = clock.now()
-  const { balance } = await orStoreDown(storage.ledger.balance(byokAccount(id, at)))
+  const { balance } = await orStoreDown(() => storage.ledger.balance(byokAccount(id, at)))
   return { byokMonthlyRequestCap: cap, byokRequestsRemaining: Math.max(0, cap + balance) }
 }
 

@@ -48,7 +48,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: Desk): Budgets => {
   }
   const told = async (budget: Kept<'budget'>): Promise<Budget> => {
     const at = clock.now()
-    const balance = await orStoreDown(storage.ledger.balance(budgetAccountAt(budget, at)))
+    const balance = await orStoreDown(() => storage.ledger.balance(budgetAccountAt(budget, at)))
     const { limit, used, remaining, resetsAt } = budgetFacts(budget.body, { used: balance.spent - balance.credited, at })
     const { limit: _, ...body } = budget.body
     const { id, createdAt } = budget

@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import { allOf, type Storage } from '@signalbox/storage'
 import { creditAccount } from '../../access/accounts.ts'
 import type { ReloadBody } from '../../access/kinds.ts'
 import { changed, made, type Records } from '../../access/records.ts'
@@ -114,10 +114,10 @@ const nothing = { events: [], result: undefined }
 
 async function decide({ storage, records, clock }: ReloadPorts, workspaceId: string): Promise<Draft<Reload | undefined>> {
   const at = clock.now()
-  const [workspace, last, { balance }] = await Promise.all([
-    records.find('workspace', workspaceId, workspaceId),
-    records.find('reload', workspaceId, workspaceId),
-    storage.ledger.balance(creditAccount(workspaceId)),
+  const [workspace, last, { balance }] = await allOf([
+    () => records.find('workspace', workspaceId, workspaceId),
+    () => records.find('reload', workspaceId, workspaceId),
+    () => storage.ledger.balance(creditAccount(workspaceId)),
   ])
   const { autoReload } = workspace?.body ?? {}
   if (!autoReload?.enabled || balance >= autoReload.threshold) return nothing
