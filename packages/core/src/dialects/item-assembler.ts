@@ -25,7 +25,7 @@ export interface PartialItem {
   item: Item
   /** By kind and number. The arguments of a call are its part 0. */
   readonly parts: Map<string, PartialPart>
-  /** The part that grew last. */
+  /** The part that its last text was added to. */
   latest: PartialPart | undefined
   finished: boolean
 }
@@ -70,6 +70,7 @@ export function startItem(assembler: ItemAssembler, item: Item): PartialItem {
 /** Adds text to a part, which is opened if it is not there yet. Returns the event, or undefined while the item is not announced. */
 export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delta: TextDelta): InferenceEvent | undefined {
   const part = partOf(partial, delta.kind, delta.part)
+  partial.latest = part
   appendText(part.text, delta.text)
   if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
   if (partial.index === undefined) return undefined
@@ -102,7 +103,6 @@ export function partOf(partial: PartialItem, kind: TextKind, number: number): Pa
   const known = partial.parts.get(key)
   const part = known ?? { kind, number, text: textBuffer(), annotations: [], logprobs: [] }
   if (!known) partial.parts.set(key, part)
-  partial.latest = part
   return part
 }
 

@@ -1,8 +1,7 @@
-import type { Failure } from '../../protocol/failure.ts'
+import type { FailureKind } from '../../protocol/failure.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readErrorDetails } from '../failure.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
@@ -34,7 +33,7 @@ export const messageFields: ReadonlySet<string> = new Set([
   'function_call',
 ])
 
-const failed = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
+const failed = (kind: FailureKind, message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 
 /** Why an answer ended; what is not listed means that it simply did. */
 const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
@@ -49,37 +48,24 @@ const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
 
 export const outcomeOf = (reason: string): Outcome => endings.get(reason) ?? { status: 'completed' }
 
-/** An object, or a bare text beside a code; null and absent are no error. */
-export function errorOf(body: JsonObject): Failure | undefined {
-  const { error } = body
-  if (isObject(error)) return failureOf(readErrorDetails(error))
-  if (typeof error === 'string' && error !== '') return failureOf(readErrorDetails(body))
-  if (body.object === 'error' || body.type === 'error') return failureOf(readErrorDetails(withoutMark(body)))
-  const extras = vendorCorner(body, 'error')
-  return extras === undefined ? undefined : failureOf(readErrorDetails(extras))
-}
-
-/** Some put things of their own, and things that belong elsewhere, under a name such as `x_vendor`. */
-function vendorCorner(body: JsonObject, field: string): Json | undefined {
-  for (const key in body) {
-    const corner = key.startsWith('x_') ? body[key] : undefined
-    if (isObject(corner) && corner[field] !== undefined && corner[field] !== null) return corner[field]
-  }
-  return undefined
-}
-
-/** In a flat error `type: "error"` is a mark, not a name. */
-const withoutMark = ({ type, ...body }: JsonObject): JsonObject => (type === 'error' ? body : { ...body, type })
-
 /** The choice that counts: number 0, or the only one that has no number. */
 export const firstChoice = (body: JsonObject): JsonObject | undefined => objects(body.choices).find(isFirst)
 
 const isFirst = ({ index }: JsonObject): boolean => index === undefined || index === null || index === 0
 
-/** Usage stands at the top, in a vendor's own corner, or inside the choice. */
+/** Some put fields of their own, and fields that belong elsewhere, into an object with a name such as `x_vendor`. */
+export function vendorField(body: JsonObject, field: string): Json | undefined {
+  for (const key in body) {
+    const extras = key.startsWith('x_') ? body[key] : undefined
+    if (isObject(extras) && extras[field] !== undefined && extras[field] !== null) return extras[field]
+  }
+  return undefined
+}
+
+/** Usage stands at the top, in a vendor's own object, or inside the choice. */
 export function usageIn(body: JsonObject, choice: JsonObject | undefined): Json | undefined {
   if (isObject(body.usage)) return body.usage
-  const elsewhere = vendorCorner(body, 'usage') ?? choice?.usage
+  const elsewhere = vendorField(body, 'usage') ?? choice?.usage
   return isObject(elsewhere) ? elsewhere : undefined
 }
 
@@ -97,98 +83,3 @@ export const headOf = ({
   model: stringOf(model),
   created_at: typeof created === 'number' && created >= 0 && created < 1e11 ? Math.floor(created) : 0,
 })
-
-/** What a message or a delta says, in the order in which it is meant to be read. */
-export interface Said {
-  readonly kind: 'reasoning' | 'text' | 'refusal'
-  readonly text: string
-}
-
-/**
- * Thoughts stand in one of several fields (some providers fill two with the same words: the first wins), or are parts of
- * the content.
- */
-export function saidIn(holder: JsonObject): readonly Said[] {
-  const said: Said[] = []
-  const thought = thoughtIn(holder)
-  if (thought !== '') said.push({ kind: 'reasoning', text: thought })
-  const content = holder.content ?? holder.text
-  if (typeof content === 'string') {
-    if (content !== '') said.push({ kind: 'text', text: content })
-  } else for (const part of objects(content)) for (const piece of partSaid(part)) said.push(piece)
-  if (typeof holder.refusal === 'string' && holder.refusal !== '') said.push({ kind: 'refusal', text: holder.refusal })
-  return said
-}
-
-/** The text, where that is all that is said: as in nearly every piece, and there are thousands. */
-export const plainText = (holder: JsonObject): string | undefined =>
-  typeof holder.content === 'string' && holder.content !== '' && !holder.refusal && thoughtIn(holder) === '' ? holder.content : undefined
-
-const thoughtIn = ({ reasoning_content, reasoning, reasoning_details }: JsonObject): string =>
-  stringOf(reasoning_content) || stringOf(reasoning) || detailsText(reasoning_details)
-const detailsText = (details: Json | undefined): string => (details ? objects(details).map(detailText).join('') : '')
-const detailText = ({ text, summary }: JsonObject): string => stringOf(text) || stringOf(summary)
-
-function partSaid(part: JsonObject): readonly Said[] {
-  if (part.type === 'thinking' || part.type === 'reasoning') {
-    const inner = part.thinking ?? part.text
-    const text =
-      typeof inner === 'string'
-        ? inner
-        : objects(inner)
-            .map(piece => stringOf(piece.text))
-            .join('')
-    return text === '' ? [] : [{ kind: 'reasoning', text }]
-  }
-  if (part.type === 'refusal') return part.refusal === '' ? [] : [{ kind: 'refusal', text: stringOf(part.refusal) }]
-  const text = stringOf(part.text)
-  return text === '' ? [] : [{ kind: 'text', text }]
-}
-
-/** `choice.logprobs.content`, each entry with its list of alternatives. */
-export function logprobsOf(choice: JsonObject): readonly JsonObject[] {
-  const entries = isObject(choice.logprobs) ? objects(choice.logprobs.content) : []
-  return entries.map(entry => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] }))
-}
-
-/** Citations are nested here and flat in our items. */
-export function annotationsOf({ annotations }: JsonObject): readonly JsonObject[] {
-  const nested = objects(annotations)
-  return nested.length === 0 ? nested : nested.flatMap(flat)
-}
-
-const flat = ({ type, url_citation }: JsonObject): readonly JsonObject[] =>
-  type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : []
-
-/** One entry of `tool_calls`, or the old single `function_call`. */
-export interface CallPiece {
-  readonly place: number | undefined
-  readonly id: string
-  readonly name: string
-  readonly arguments: string
-  /** What the provider wants back with the call; blank where it wants nothing. */
-  readonly signature: string
-}
-
-export function callsIn(holder: JsonObject): readonly CallPiece[] {
-  const entries = objects(holder.tool_calls)
-  if (entries.length > 0) return entries.map(readPiece)
-  return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : noPieces
-}
-
-const noPieces: readonly CallPiece[] = []
-
-function readPiece({ index, id, function: called, custom, extra_content }: JsonObject): CallPiece {
-  const body = isObject(called) ? called : isObject(custom) ? custom : {}
-  const given = body.arguments ?? body.input
-  return {
-    place: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
-    id: stringOf(id),
-    name: stringOf(body.name),
-    arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
-    signature: signatureIn(extra_content),
-  }
-}
-
-export const signatureIn = (extra: Json | undefined): string =>
-  isObject(extra) && isObject(extra.google) ? stringOf(extra.google.thought_signature) : ''

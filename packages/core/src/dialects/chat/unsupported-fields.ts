@@ -4,15 +4,15 @@ import { isGatewayField, unsupported } from '../apply-quirks.ts'
 import { cachePoints, failedTools, oneWarning } from '../lossy-marks.ts'
 import { dialect, originalBody, wantsLogprobs } from './wire.ts'
 
-/** Extra data that callers ask for on the off chance; there is none here, and nothing is lost. */
+/** Extra data that clients ask for by default; without it nothing is lost. */
 const harmless: ReadonlySet<string> = new Set([wantsLogprobs, 'reasoning.encrypted_content'])
 
 /**
- * What this language has no words for. Silent are only `metadata`, which is echoed by us and no provider's business,
+ * Warnings for what this language has no field for. No warning is given for `metadata`, which the gateway echoes,
  * `max_tool_calls`, which caps hosted tools alone, `reasoning.budget_tokens`, which the effort stands for, and the default
  * truncation.
  */
-export function unsayable(prompt: Prompt): readonly Warning[] {
+export function unsupportedFields(prompt: Prompt): readonly Warning[] {
   const { truncation, include = [], native } = prompt
   const here = 'has no counterpart here and was left out.'
   const foreign = native ? Object.keys(native.body).filter(field => native.dialect !== dialect || isGatewayField(field)) : []
@@ -21,9 +21,9 @@ export function unsayable(prompt: Prompt): readonly Warning[] {
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
     ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
-    ...oneWarning(cachePoints(prompt, goesAlong), 'marks what may be cached; this provider takes no such marks, and it was left out.'),
+    ...oneWarning(cachePoints(prompt, isSentAsIs), 'marks what may be cached; this provider takes no such marks, and it was left out.'),
   ]
 }
 
-/** Marks in this language's own words go along as they are. */
-const goesAlong = (reading: object): boolean => originalBody(reading) !== undefined
+/** Cache points of a caller of this language are sent as they came. */
+const isSentAsIs = (reading: object): boolean => originalBody(reading) !== undefined

@@ -4,39 +4,39 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { filled, list, missing, object, optional, type Read, required, text, wrong } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
-// What a caller's message says: one text, or parts.
+// The content of a caller's message: one text, or parts.
 
-export const readContent: Read<readonly Part[]> = (value, path) => {
+export const decodeContent: Read<readonly Part[]> = (value, path) => {
   if (typeof value === 'string') return [{ type: 'text', text: value }]
-  return Array.isArray(value) ? list(readPart)(value, path) : wrong(path, 'a string or an array of content parts', value)
+  return Array.isArray(value) ? list(decodePart)(value, path) : wrong(path, 'a string or an array of content parts', value)
 }
 
-const readPart: Read<Part> = (value, path) => {
+const decodePart: Read<Part> = (value, path) => {
   const body = object(value, path)
-  const reader = readers.get(required({ body, path }, 'type', text))
-  const part: Part = reader?.(body, path) ?? { type: 'native', dialect, body }
+  const decode = decoders.get(required({ body, path }, 'type', text))
+  const part: Part = decode?.(body, path) ?? { type: 'native', dialect, body }
   return remember(part, { dialect, body, path })
 }
 
-type ReadPart = (body: JsonObject, path: string) => Part | undefined
+type DecodePart = (body: JsonObject, path: string) => Part | undefined
 
-const readText: ReadPart = (body, path) => ({ type: 'text', text: required({ body, path }, 'text', text), ...cacheOf(body) })
+const decodeText: DecodePart = (body, path) => ({ type: 'text', text: required({ body, path }, 'text', text), ...cacheOf(body) })
 
-const readRefusal: ReadPart = (body, path) => ({ type: 'refusal', refusal: required({ body, path }, 'refusal', text) })
+const decodeRefusal: DecodePart = (body, path) => ({ type: 'refusal', refusal: required({ body, path }, 'refusal', text) })
 
-const readImage: ReadPart = (body, path) => {
+const decodeImage: DecodePart = (body, path) => {
   const image = inside(body, path, 'image_url')
   const detail = optional(image, 'detail', text)
   return { type: 'image', url: required(image, 'url', filled), ...(detail !== undefined && { detail }), ...cacheOf(body) }
 }
 
-const readAudio: ReadPart = (body, path) => {
+const decodeAudio: DecodePart = (body, path) => {
   const audio = inside(body, path, 'input_audio')
   return { type: 'audio', data: required(audio, 'data', filled), format: required(audio, 'format', filled), ...cacheOf(body) }
 }
 
 /** A file by its bytes; one that the provider keeps under an id is known to no other. */
-const readFile: ReadPart = (body, path) => {
+const decodeFile: DecodePart = (body, path) => {
   const file = inside(body, path, 'file')
   const data = optional(file, 'file_data', filled)
   const filename = optional(file, 'filename', text)
@@ -56,15 +56,15 @@ const inside = (body: JsonObject, path: string, field: string): { readonly body:
 const asDataUrl = (data: string, filename = ''): string =>
   data.startsWith('data:') ? data : `data:${/\.(txt|md)$/i.test(filename) ? 'text/plain' : 'application/pdf'};base64,${data}`
 
-const readers: ReadonlyMap<string, ReadPart> = new Map([
-  ['text', readText],
-  ['refusal', readRefusal],
-  ['image_url', readImage],
-  ['input_audio', readAudio],
-  ['file', readFile],
+const decoders: ReadonlyMap<string, DecodePart> = new Map([
+  ['text', decodeText],
+  ['refusal', decodeRefusal],
+  ['image_url', decodeImage],
+  ['input_audio', decodeAudio],
+  ['file', decodeFile],
 ])
 
-/** A mark of the prompt cache stands on what it ends with. It has two spellings among hosts of this language. */
+/** A cache breakpoint stands on the last thing that is cached. Hosts of this language have two names for it. */
 export function cacheOf({ prompt_cache_breakpoint: mark, cache_control: control }: JsonObject): { readonly cache?: CachePoint } {
   if (isObject(control) && control.type === 'ephemeral') return { cache: isTtl(control.ttl) ? { ttl: control.ttl } : {} }
   return isObject(mark) || mark === true ? { cache: {} } : {}

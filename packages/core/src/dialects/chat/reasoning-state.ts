@@ -7,30 +7,30 @@ import { addFields, type GatheredFields, gatherFields, objectIn, objects, string
 export interface State {
   /** As they were sent. */
   readonly details: readonly JsonObject[]
-  /** Call id → signature. A list, since ids are an outsider's words. */
+  /** Call id → signature. A list, since a call id may be any text. */
   readonly signatures: readonly (readonly [call_id: string, signature: string])[]
 }
 
-export interface Gathering {
-  hear(details: readonly JsonObject[]): void
-  sign(call_id: string, signature: string): void
-  /** All that was gathered since the last time; nothing where no provider would miss it. */
+export interface StateCollector {
+  addDetails(details: readonly JsonObject[]): void
+  addSignature(call_id: string, signature: string): void
+  /** The state collected since the last time; undefined if the provider needs none of it back. */
   take(): string | undefined
 }
 
-export function gatherState(): Gathering {
+export function collectState(): StateCollector {
   let details: GatheredFields[] = []
   let signatures: [string, string][] = []
   return {
-    hear(more) {
-      for (const detail of more) add(details, detail)
+    addDetails(more) {
+      for (const detail of more) addDetail(details, detail)
     },
-    sign(call_id, signature) {
+    addSignature(call_id, signature) {
       signatures.push([call_id, signature])
     },
     take() {
-      const told = details.map(({ fields }) => fields)
-      const state: State = { details: told.some(isSealed) ? told : [], signatures }
+      const collected = details.map(({ fields }) => fields)
+      const state: State = { details: collected.some(isSealed) ? collected : [], signatures }
       details = []
       signatures = []
       return writeState(state)
@@ -38,18 +38,18 @@ export function gatherState(): Gathering {
   }
 }
 
-/** Thoughts in plain words are told as such; only what is opaque makes a detail worth keeping, and then all around it. */
+/** Plain thoughts are sent as text. An opaque detail has to be kept, and then all the others with it. */
 const isSealed = ({ data, signature }: JsonObject): boolean => stringOf(data) !== '' || stringOf(signature) !== ''
 
 /** Pieces of one detail come one after the other, under its index. */
-function add(details: GatheredFields[], detail: JsonObject): void {
+function addDetail(details: GatheredFields[], detail: JsonObject): void {
   const last = details.at(-1)
-  const field = growing.get(stringOf(detail.type))
+  const field = textFields.get(stringOf(detail.type))
   if (last === undefined || field === undefined || !isPieceOf(detail, last.fields)) details.push(gatherFields(detail))
   else addFields(last, { ...present(detail), [field]: stringOf(last.fields[field]) + stringOf(detail[field]) })
 }
 
-const growing: ReadonlyMap<string, string> = new Map([
+const textFields: ReadonlyMap<string, string> = new Map([
   ['reasoning.text', 'text'],
   ['reasoning.summary', 'summary'],
 ])
@@ -68,12 +68,12 @@ const writeState = ({ details, signatures }: State): string | undefined =>
         ...(signatures.length > 0 && { thought_signatures: signatures }),
       })
 
-const nothing: State = { details: [], signatures: [] }
+const noState: State = { details: [], signatures: [] }
 
-/** Nothing where the text is not one of ours. */
+/** Empty if the text is not state of this dialect. */
 export function readState(text: string | undefined): State {
   const body = text === undefined ? undefined : objectIn(text)
-  if (!body) return nothing
+  if (!body) return noState
   const pairs: readonly Json[] = Array.isArray(body.thought_signatures) ? body.thought_signatures : []
   return {
     details: objects(body.reasoning_details),

@@ -1,33 +1,49 @@
-import type { Prompt } from '../../protocol/request.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { remember } from '../../protocol/original.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { flag, integer, list, number, object, oneOf, optional, type Read, refuse, required, stringMap, text } from '../field-readers.ts'
-import { readMessages } from './request-items.ts'
-import { readForm, readTools, wantsWordsOnly } from './request-options.ts'
+import { readRouting } from '../routing-options.ts'
+import { decodeMessages } from './decode-messages.ts'
+import { decodeFormat, decodeTools, isTextOnly } from './decode-options.ts'
 import { dialect, wantsLogprobs } from './wire.ts'
 
-// What a caller may send, field by field. Readings remember the wire objects that they came from, so nothing unknown is lost
-// on the way to a provider that speaks the same language.
+// What a caller may send, field by field. Decoded values remember the wire objects that they came from, so nothing unknown is
+// lost on the way to a provider of the same language.
+
+export function decodeRequest(body: JsonObject): InferenceRequest {
+  if (!isObject(body)) throw new GatewayError('invalid_request', { message: 'The body must be a JSON object.', param: 'body' })
+  checkEnvelope(body)
+  const { routing, metadata } = readRouting(body)
+  const request: InferenceRequest = {
+    prompt: decodePrompt(body),
+    routing,
+    delivery: optional(top(body), 'stream', flag) ? 'stream' : 'whole',
+    ...(metadata && { metadata }),
+  }
+  return remember(request, { dialect, body })
+}
 
 const top = (body: JsonObject): { readonly body: JsonObject; readonly path: string } => ({ body, path: '' })
 
-export function readPrompt(body: JsonObject): Prompt {
+function decodePrompt(body: JsonObject): Prompt {
   const place = top(body)
   const parallel_tool_calls = optional(place, 'parallel_tool_calls', flag)
   const old = optional(place, 'max_tokens', integer(1))
   const max_output_tokens = optional(place, 'max_completion_tokens', integer(1)) ?? old
   const effort = optional(place, 'reasoning_effort', efforts)
-  const unread = unreadOf(body)
+  const unknown = unknownFieldsOf(body)
   return {
-    input: required(place, 'messages', readMessages),
-    ...readTools(body),
+    input: required(place, 'messages', decodeMessages),
+    ...decodeTools(body),
     ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
-    ...readSampling(body),
-    ...readLogprobs(body),
-    ...readForm(body),
+    ...decodeSampling(body),
+    ...decodeLogprobs(body),
+    ...decodeFormat(body),
     ...(effort && { reasoning: { effort: effort === 'off' ? 'none' : effort } }),
-    ...readAccount(body),
-    ...(unread && { native: { type: 'native', dialect, body: unread } }),
+    ...decodeAccount(body),
+    ...(unknown && { native: { type: 'native', dialect, body: unknown } }),
   }
 }
 
@@ -35,14 +51,14 @@ const efforts = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'
 
 type Sampling = Pick<Prompt, 'temperature' | 'top_p' | 'top_k' | 'frequency_penalty' | 'presence_penalty' | 'stop' | 'seed'>
 
-function readSampling(body: JsonObject): Sampling {
+function decodeSampling(body: JsonObject): Sampling {
   const place = top(body)
   const temperature = optional(place, 'temperature', number(0, 2))
   const top_p = optional(place, 'top_p', number(0, 1))
   const top_k = optional(place, 'top_k', integer())
   const frequency_penalty = optional(place, 'frequency_penalty', number())
   const presence_penalty = optional(place, 'presence_penalty', number())
-  const stop = optional(place, 'stop', readStop)
+  const stop = optional(place, 'stop', decodeStop)
   const seed = optional(place, 'seed', integer())
   return {
     ...(temperature !== undefined && { temperature }),
@@ -55,9 +71,9 @@ function readSampling(body: JsonObject): Sampling {
   }
 }
 
-const readStop: Read<readonly string[]> = (value, path) => (typeof value === 'string' ? [value] : list(text)(value, path))
+const decodeStop: Read<readonly string[]> = (value, path) => (typeof value === 'string' ? [value] : list(text)(value, path))
 
-function readLogprobs(body: JsonObject): Pick<Prompt, 'include' | 'top_logprobs'> {
+function decodeLogprobs(body: JsonObject): Pick<Prompt, 'include' | 'top_logprobs'> {
   const wanted = optional(top(body), 'logprobs', flag)
   const top_logprobs = optional(top(body), 'top_logprobs', integer(0, 20))
   return { ...(wanted && { include: [wantsLogprobs] }), ...(top_logprobs !== undefined && { top_logprobs }) }
@@ -65,8 +81,8 @@ function readLogprobs(body: JsonObject): Pick<Prompt, 'include' | 'top_logprobs'
 
 const accountFields = ['user', 'safety_identifier', 'prompt_cache_key', 'service_tier'] as const satisfies readonly (keyof Prompt)[]
 
-/** On whose behalf it is asked, at which tier, and what is for one provider alone. */
-function readAccount(body: JsonObject): Pick<Prompt, (typeof accountFields)[number] | 'metadata' | 'extensions'> {
+/** The user, the tier, and fields for one provider alone. */
+function decodeAccount(body: JsonObject): Pick<Prompt, (typeof accountFields)[number] | 'metadata' | 'extensions'> {
   const place = top(body)
   const metadata = optional(place, 'metadata', stringMap())
   const extensions = optional(place, 'extensions', object)
@@ -77,8 +93,8 @@ function readAccount(body: JsonObject): Pick<Prompt, (typeof accountFields)[numb
   return { ...Object.fromEntries(named), ...(metadata && { metadata }), ...(extensions && { extensions }) }
 }
 
-/** What changes how an answer is kept or sent, and not what it says. */
-export function checkEnvelope(body: JsonObject): void {
+/** Checks fields about how an answer is stored or sent, which change nothing in it. */
+function checkEnvelope(body: JsonObject): void {
   const n = optional(top(body), 'n', integer(1))
   if (n !== undefined && n > 1) refuse('invalid_parameter_value', '`n` must be 1 or left out: a request gets one answer here.', 'n')
   if (optional(top(body), 'store', flag) === true) {
@@ -93,7 +109,7 @@ export function wantsUsage(body: JsonObject): boolean {
   return (options && optional({ body: options, path: 'stream_options' }, 'include_usage', flag)) ?? false
 }
 
-/** Fields that are read above, in request-options.ts, in client.ts or in ../routing-options.ts. */
+/** Fields that are read in this file, in decode-options.ts or in ../routing-options.ts. */
 const known: ReadonlySet<string> = new Set([
   'model',
   'gateway',
@@ -126,9 +142,9 @@ const known: ReadonlySet<string> = new Set([
   'extensions',
 ])
 
-function unreadOf(body: JsonObject): JsonObject | undefined {
-  const unread = Object.entries(body).filter(
-    ([field, value]) => !known.has(field) && value !== undefined && value !== null && !(field === 'modalities' && wantsWordsOnly(value)),
+function unknownFieldsOf(body: JsonObject): JsonObject | undefined {
+  const unknown = Object.entries(body).filter(
+    ([field, value]) => !known.has(field) && value !== undefined && value !== null && !(field === 'modalities' && isTextOnly(value)),
   )
-  return unread.length > 0 ? Object.fromEntries(unread) : undefined
+  return unknown.length > 0 ? Object.fromEntries(unknown) : undefined
 }

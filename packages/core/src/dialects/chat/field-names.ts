@@ -1,10 +1,10 @@
 import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import { type FieldNames, renameField, renameWarnings as spellAll, renameError as spellAs } from '../field-names.ts'
+import { type FieldNames, renameError, renameField, renameWarnings } from '../field-names.ts'
 import { originalBody } from './wire.ts'
 
-// Our names of fields → what callers of this language call them.
+// Our names of fields → the names that callers of this language know.
 
 const names: FieldNames = new Map([
   ['input', 'messages'],
@@ -23,8 +23,8 @@ const names: FieldNames = new Map([
 
 const withOldCap: FieldNames = new Map([...names, ['max_output_tokens', 'max_tokens']])
 
-/** In the words of this caller: the cap on an answer has two names, and one of them was used. */
-function spellingOf(request: InferenceRequest): FieldNames {
+/** The cap on an answer has two names; a caller gets back the one that it used. */
+function namesFor(request: InferenceRequest): FieldNames {
   const body = originalBody(request)
   return body && isGiven(body.max_tokens) && !isGiven(body.max_completion_tokens) ? withOldCap : names
 }
@@ -32,18 +32,16 @@ function spellingOf(request: InferenceRequest): FieldNames {
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 /** The fields of a function stand one level deeper here. */
-const deeper = (words: string): string =>
-  words.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
+const deeper = (text: string): string => text.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
 
-export const spellParam = (param: string, request: InferenceRequest): string => deeper(renameField(param, spellingOf(request)))
+export const renameParam = (param: string, request: InferenceRequest): string => deeper(renameField(param, namesFor(request)))
 
-export const renameWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
-  spellAll(warnings, spellingOf(request)).map(warning =>
+export const renameFieldsInWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
+  renameWarnings(warnings, namesFor(request)).map(warning =>
     warning.param === undefined ? warning : { ...warning, param: deeper(warning.param), message: deeper(warning.message) },
   )
 
-/** An error by the caller's name of the field, also where its sentence names it. */
-export function renameError(error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
-  const { message, param } = spellAs(error, names)
+export function renameFieldsInError(error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
+  const { message, param } = renameError(error, names)
   return { message: deeper(message), param: param === null ? null : deeper(param) }
 }

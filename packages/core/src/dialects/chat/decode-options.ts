@@ -4,27 +4,27 @@ import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../p
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
 import { filled, flag, list, object, oneOf, optional, type Read, required, text, wrong } from '../field-readers.ts'
 import { stringOf } from '../json.ts'
-import { cacheOf } from './request-parts.ts'
+import { cacheOf } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
-// Tools, the choice among them, and the shape of the answer. Here their fields stand one level deeper than with us.
+// Tools, the choice among them, and the format of the answer. Their fields stand one level deeper here than in a prompt.
 
-const readTool: Read<Tool> = (value, path) => {
+const decodeTool: Read<Tool> = (value, path) => {
   const body = object(value, path)
   if (required({ body, path }, 'type', filled) !== 'function') {
     return remember<Native>({ type: 'native', dialect, body }, { dialect, body, path })
   }
-  const tool = readFunction(required({ body, path }, 'function', object), `${path}.function`)
+  const tool = decodeFunction(required({ body, path }, 'function', object), `${path}.function`)
   return remember<FunctionTool>({ ...tool, ...cacheOf(body) }, { dialect, body, path })
 }
 
 /** The old way to offer a function. It is sent in the new one, which every host knows. */
-const readOldFunction: Read<Tool> = (value, path) => {
+const decodeOldFunction: Read<Tool> = (value, path) => {
   const body = object(value, path)
-  return remember<FunctionTool>(readFunction(body, path), { dialect, body: { type: 'function', function: body }, path })
+  return remember<FunctionTool>(decodeFunction(body, path), { dialect, body: { type: 'function', function: body }, path })
 }
 
-function readFunction(body: JsonObject, path: string): FunctionTool {
+function decodeFunction(body: JsonObject, path: string): FunctionTool {
   const description = optional({ body, path }, 'description', text)
   const parameters = optional({ body, path }, 'parameters', object)
   const strict = optional({ body, path }, 'strict', flag)
@@ -37,7 +37,7 @@ function readFunction(body: JsonObject, path: string): FunctionTool {
   }
 }
 
-const readToolChoice: Read<ToolChoice> = (value, path) => {
+const decodeToolChoice: Read<ToolChoice> = (value, path) => {
   if (typeof value === 'string') return oneOf('auto', 'none', 'required')(value, path)
   if (!isObject(value)) return wrong(path, 'a string or an object', value)
   const type = required({ body: value, path }, 'type', filled)
@@ -59,37 +59,37 @@ const inside = (body: JsonObject, path: string, field: string): Place => ({
 
 const namedFunction = (place: Place): ToolChoice & object => ({ type: 'function', name: required(place, 'name', filled) })
 
-/** In the words of the Responses language, which every provider half reads. */
+/** As in the Responses language, which every provider half reads. */
 function allowedTools(place: Place): Native {
   const mode = required(place, 'mode', oneOf('auto', 'required'))
-  const tools = required(place, 'tools', list(readAllowed))
+  const tools = required(place, 'tools', list(decodeAllowed))
   return { type: 'native', dialect: 'responses', body: { type: 'allowed_tools', mode, tools } }
 }
 
-const readAllowed: Read<JsonObject> = (value, path) => {
+const decodeAllowed: Read<JsonObject> = (value, path) => {
   const body = object(value, path)
   const type = required({ body, path }, 'type', filled)
   const inner = own(body, type)
   return isObject(inner) ? { type, name: stringOf(inner.name) } : body
 }
 
-const readOldChoice: Read<ToolChoice> = (value, path) => {
+const decodeOldChoice: Read<ToolChoice> = (value, path) => {
   if (typeof value === 'string') return oneOf('auto', 'none')(value, path)
   return isObject(value) ? namedFunction({ body: value, path }) : wrong(path, 'a string or an object', value)
 }
 
 /** New names win over old ones. */
-export function readTools(body: JsonObject): Pick<Prompt, 'tools' | 'tool_choice'> {
+export function decodeTools(body: JsonObject): Pick<Prompt, 'tools' | 'tool_choice'> {
   const place = { body, path: '' }
-  const offered = optional(place, 'tools', list(readTool))
-  const old = optional(place, 'functions', list(readOldFunction))
+  const offered = optional(place, 'tools', list(decodeTool))
+  const old = optional(place, 'functions', list(decodeOldFunction))
   const tools = offered || old ? [...(offered ?? []), ...(old ?? [])] : undefined
-  const oldChoice = optional(place, 'function_call', readOldChoice)
-  const tool_choice = optional(place, 'tool_choice', readToolChoice) ?? oldChoice
+  const oldChoice = optional(place, 'function_call', decodeOldChoice)
+  const tool_choice = optional(place, 'tool_choice', decodeToolChoice) ?? oldChoice
   return { ...(tools && { tools }), ...(tool_choice !== undefined && { tool_choice }) }
 }
 
-const readFormat: Read<TextFormat> = (value, path) => {
+const decodeResponseFormat: Read<TextFormat> = (value, path) => {
   const body = object(value, path)
   const type = required({ body, path }, 'type', oneOf('text', 'json_object', 'json_schema'))
   if (type !== 'json_schema') return { type }
@@ -106,13 +106,13 @@ const readFormat: Read<TextFormat> = (value, path) => {
   return remember(format, { dialect, body, path })
 }
 
-export function readForm(body: JsonObject): Pick<Prompt, 'text'> {
-  const format = optional({ body, path: '' }, 'response_format', readFormat)
+export function decodeFormat(body: JsonObject): Pick<Prompt, 'text'> {
+  const format = optional({ body, path: '' }, 'response_format', decodeResponseFormat)
   const verbosity = optional({ body, path: '' }, 'verbosity', text)
   if (!format && verbosity === undefined) return {}
   return { text: { ...(format && { format }), ...(verbosity !== undefined && { verbosity }) } }
 }
 
-/** What comes beside words. Words alone are what everyone answers with. */
-export const wantsWordsOnly = (modalities: Json | undefined): boolean =>
+/** Whether `modalities` asks for text alone, which is the default. */
+export const isTextOnly = (modalities: Json | undefined): boolean =>
   Array.isArray(modalities) && modalities.length === 1 && modalities[0] === 'text'

@@ -7,18 +7,18 @@ import { unsupported } from '../apply-quirks.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect, originalBody, without } from './wire.ts'
 
-// Tools, the choice among them, and the shape of the answer.
+// Tools, the choice among them, and the format of the answer.
 
-export interface WrittenTools {
+export interface EncodedTools {
   readonly fields: JsonObject
   readonly warnings: readonly Warning[]
 }
 
 /** `tool_choice` and `parallel_tool_calls` are refused by hosts where no tool stands beside them. */
-export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks): WrittenTools {
+export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks): EncodedTools {
   const warnings: Warning[] = []
   const allowed = allowedNames(tool_choice)
-  const written = tools.flatMap((tool, at): readonly JsonObject[] => {
+  const encoded = tools.flatMap((tool, at): readonly JsonObject[] => {
     const param = pathOf(tool, `tools[${at}]`)
     if (tool.type === 'native' && tool.dialect !== dialect) {
       warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
@@ -26,16 +26,16 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
     }
     if (allowed && !allowed.has(nameOf(tool))) return []
     if (tool.type === 'native') return [tool.body]
-    const written = originalBody(tool) ?? writeTool(tool)
-    if (!tool.strict || !quirks.refuses?.includes('strict')) return [written]
+    const body = originalBody(tool) ?? encodeTool(tool)
+    if (!tool.strict || !quirks.refuses?.includes('strict')) return [body]
     warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
-    return [withoutStrict(written)]
+    return [withoutStrict(body)]
   })
-  if (written.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
-  const choice = tool_choice === undefined ? undefined : writeChoice(tool_choice, quirks, warnings)
+  if (encoded.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
+  const choice = tool_choice === undefined ? undefined : encodeChoice(tool_choice, quirks, warnings)
   return {
     fields: {
-      tools: written,
+      tools: encoded,
       ...(choice !== undefined && { tool_choice: choice }),
       ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
     },
@@ -43,14 +43,14 @@ export function writeTools({ tools = [], tool_choice, parallel_tool_calls }: Pro
   }
 }
 
-/** Tools that we do not model have their name one level down. */
+/** Unknown tools have their name one level down. */
 function nameOf(tool: Tool): string {
   if (tool.type === 'function') return tool.name
   const inner = own(tool.body, stringOf(tool.body.type))
   return isObject(inner) ? stringOf(inner.name) : ''
 }
 
-const writeTool = ({ name, description, parameters, strict }: FunctionTool): JsonObject => ({
+const encodeTool = ({ name, description, parameters, strict }: FunctionTool): JsonObject => ({
   type: 'function',
   function: {
     name,
@@ -61,18 +61,18 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): Jso
 })
 
 const strict: ReadonlySet<string> = new Set(['strict'])
-const withoutStrict = (written: JsonObject): JsonObject => ({
-  ...written,
-  ...(isObject(written.function) && { function: without(written.function, strict) }),
+const withoutStrict = (tool: JsonObject): JsonObject => ({
+  ...tool,
+  ...(isObject(tool.function) && { function: without(tool.function, strict) }),
 })
 
-/** Without tools there is nothing to choose, which matters only to who demanded a call. */
+/** Without tools there is nothing to choose, which is a loss only if a call was demanded. */
 const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
   choice === undefined || choice === 'auto' || choice === 'none'
     ? []
     : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
 
-/** `allowed_tools` is a list of this request's tools; elsewhere the same is said by not offering the others. */
+/** `allowed_tools` of another language is sent as a list of tools without the others. */
 function allowedNames(choice: ToolChoice | undefined): ReadonlySet<string> | undefined {
   const allowed = allowedTools(choice)
   return allowed && new Set(objects(allowed.tools).map(tool => stringOf(tool.name)))
@@ -83,14 +83,14 @@ const allowedTools = (choice: ToolChoice | undefined): JsonObject | undefined =>
     ? choice.body
     : undefined
 
-function writeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
-  const said = spellChoice(choice, quirks, warnings)
-  if (!quirks.no_forced_tools || said === undefined || said === 'auto' || said === 'none') return said
+function encodeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
+  const field = choiceField(choice, quirks, warnings)
+  if (!quirks.no_forced_tools || field === undefined || field === 'auto' || field === 'none') return field
   warnings.push(unsupported('tool_choice', 'A tool call cannot be demanded here; `tool_choice` was sent as `auto`.'))
   return 'auto'
 }
 
-function spellChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
+function choiceField(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const required = quirks.required_tool_choice ?? 'required'
   if (typeof choice === 'string') return choice === 'required' ? required : choice
   if (choice.type === 'function') return { type: 'function', function: { name: choice.name } }
@@ -103,18 +103,18 @@ function spellChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): J
   return undefined
 }
 
-export interface WrittenFormat {
+export interface EncodedFormat {
   readonly fields: JsonObject
-  /** What the model must be told in words, where the host cannot hold it to a schema. */
+  /** For the model, if the host cannot enforce a schema. */
   readonly instruction?: string
   readonly warnings: readonly Warning[]
 }
 
-export function writeFormat(format: TextFormat | undefined, quirks: Quirks): WrittenFormat {
+export function encodeFormat(format: TextFormat | undefined, quirks: Quirks): EncodedFormat {
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   if (format.type === 'json_object') return { fields: { response_format: { type: 'json_object' } }, warnings: [] }
   const { name, schema, strict, description } = format
-  if (wordsOnly(quirks)) {
+  if (needsInstruction(quirks)) {
     return {
       fields: { response_format: { type: 'json_object' } },
       instruction: `Answer with one JSON object that fits this JSON schema (${name}), and with nothing else:\n${JSON.stringify(schema)}`,
@@ -127,6 +127,6 @@ export function writeFormat(format: TextFormat | undefined, quirks: Quirks): Wri
   return { fields: { response_format: { type: 'json_schema', json_schema } }, warnings: [] }
 }
 
-/** Said twice, since `json_schema` came later. A forced tool is no way here: hosts without schemas are the ones that force none. */
-const wordsOnly = ({ json_schema, no_json_schema = false }: Quirks): boolean =>
+/** There are two quirks, since `json_schema` came later. Hosts without schemas cannot force a tool either. */
+const needsInstruction = ({ json_schema, no_json_schema = false }: Quirks): boolean =>
   json_schema === undefined ? no_json_schema : json_schema !== 'native'

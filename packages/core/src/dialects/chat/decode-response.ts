@@ -1,0 +1,19 @@
+import type { Reading } from '../../protocol/dialect.ts'
+import { fold } from '../../protocol/fold.ts'
+import { remember } from '../../protocol/original.ts'
+import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { unreadable } from '../failure.ts'
+import { drainEvents } from '../item-assembler.ts'
+import { createAnswerDecoder, decodeChunk, finishAnswer } from './decode-chunk.ts'
+import { dialect, firstChoice } from './wire.ts'
+
+/** Reads a whole answer as the one chunk that it is. It is over whether or not it has a finish reason. */
+export function decodeResponse(body: JsonObject, reading?: Reading): InferenceResponse {
+  const decoder = createAnswerDecoder(reading)
+  decodeChunk(decoder, body)
+  if (!decoder.ended) finishAnswer(decoder, firstChoice(body) ? { status: 'completed' } : withoutChoices)
+  return remember(fold(drainEvents(decoder.assembler)), { dialect, body })
+}
+
+const withoutChoices: Outcome = { status: 'failed', error: unreadable('The provider’s answer has no choices.') }

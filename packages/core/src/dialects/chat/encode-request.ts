@@ -1,0 +1,97 @@
+import type { EncodedRequest } from '../../protocol/dialect.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { dropRefused, type Encoded, extend, isGatewayField } from '../apply-quirks.ts'
+import { shortId } from '../ids.ts'
+import { dropSampling } from '../sampling.ts'
+import { applyServiceTier } from '../service-tier.ts'
+import { writeThinking } from '../thinking-fields.ts'
+import { type Renaming, withPlainNames } from '../tool-names.ts'
+import { encodeFormat, encodeTools } from './encode-tools.ts'
+import { encodeMessages } from './items.ts'
+import { unsupportedFields } from './unsupported-fields.ts'
+import { dialect, wantsLogprobs } from './wire.ts'
+
+/**
+ * Always written from the prompt, since hosts of this language differ in more than unknown fields. What the caller sent in the
+ * same language goes as it was, piece by piece: messages, parts, calls, tools, and unknown fields.
+ */
+export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const { prompt, toolNames } = withPlainNames(request.prompt, naming)
+  const encoded = encodePrompt(prompt, quirks)
+  const stream = request.delivery === 'stream'
+  const body = {
+    ...quirks.fixed_fields,
+    ...encoded.body,
+    model: offer.provider_model_id,
+    stream,
+    ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
+  }
+  const tiered = applyServiceTier({ body, warnings: encoded.warnings }, request.routing, { price: offer.price, quirks })
+  const sampled = dropSampling(tiered, prompt, quirks)
+  const extended = extend(dropRefused(sampled, quirks, warningNames), prompt.extensions)
+  return toolNames ? { ...extended, reading: { toolNames } } : extended
+}
+
+/** A call came as a part of a whole message, and is written anew within it. */
+const naming: Renaming = {
+  dialect,
+  longest: 64,
+  tool: (body, name) => ({ ...body, ...(isObject(body.function) && { function: { ...body.function, name } }) }),
+  call: body => body,
+}
+
+/** Fields of this language → the names by which warnings know them. */
+const warningNames: ReadonlyMap<string, string> = new Map([
+  ['max_completion_tokens', 'max_output_tokens'],
+  ['max_tokens', 'max_output_tokens'],
+  ['reasoning_effort', 'reasoning.effort'],
+  ['response_format', 'text.format'],
+  ['verbosity', 'text.verbosity'],
+  ['logprobs', 'top_logprobs'],
+])
+
+/** Fields with the same name and meaning on both sides. */
+const sameFields = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'stop',
+] as const satisfies readonly (keyof Prompt)[]
+
+function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
+  const { input, instructions, text, max_output_tokens, native } = prompt
+  const format = encodeFormat(text?.format, quirks)
+  const leading = [instructions, format.instruction].filter(text => text !== undefined)
+  const { messages, warnings } = encodeMessages(input, leading, quirks)
+  const tools = encodeTools(prompt, quirks)
+  const thinking = writeThinking(prompt.reasoning?.effort, quirks)
+  const unknown = native?.dialect === dialect ? native.body : {}
+  const body: Record<string, Json | undefined> = {
+    ...Object.fromEntries(Object.entries(unknown).filter(([field]) => !isGatewayField(field))),
+    messages,
+    ...tools.fields,
+    ...format.fields,
+    ...thinking.fields,
+  }
+  for (const field of sameFields) if (prompt[field] !== undefined) body[field] = prompt[field]
+  if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
+  if (prompt.seed !== undefined) body[quirks.seed_field ?? 'seed'] = prompt.seed
+  if (max_output_tokens !== undefined) body[quirks.max_tokens_field ?? 'max_completion_tokens'] = max_output_tokens
+  if (text?.verbosity !== undefined) body.verbosity = text.verbosity
+  Object.assign(body, encodeLogprobs(prompt))
+  return {
+    body,
+    warnings: [...warnings, ...tools.warnings, ...format.warnings, ...thinking.warnings, ...unsupportedFields(prompt)],
+  }
+}
+
+const encodeLogprobs = ({ top_logprobs = 0, include = [] }: Prompt): JsonObject =>
+  top_logprobs > 0 || include.includes(wantsLogprobs) ? { logprobs: true, ...(top_logprobs > 0 && { top_logprobs }) } : {}

@@ -1,0 +1,106 @@
+import type { Stamp } from '../../protocol/dialect.ts'
+import type { FunctionCallItem, Item } from '../../protocol/item.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { InferenceResponse } from '../../protocol/response.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { idUnder } from '../ids.ts'
+import { encodeFailure } from './errors.ts'
+import {
+  customToolNames,
+  encodeAnnotations,
+  encodeLogprobs,
+  encodeSealedState,
+  encodeSignature,
+  encodeUsage,
+  finishReasonOf,
+  gatewayFields,
+  paragraphBreak,
+  thoughtsOf,
+  unknownFieldsOf,
+} from './response-fields.ts'
+import { firstChoice, messageFields, originalBody, without } from './wire.ts'
+
+/** Encodes a whole answer: all items in one message. */
+export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
+  const { output, outcome, usage } = response
+  if (outcome.status === 'failed') return encodeFailure(outcome.error, request)
+  const original = originalBody(response)
+  const choice = original && firstChoice(original)
+  const message = choice && isObject(choice.message) ? without(choice.message, messageFields) : {}
+  const { message: encoded, logprobs } = encodeMessage(output, customToolNames(request))
+  return {
+    ...(original && unknownFieldsOf(original)),
+    id: idUnder('chatcmpl-', stamp),
+    object: 'chat.completion',
+    created: stamp.created_at,
+    model: stamp.model,
+    choices: [
+      {
+        ...(choice && without(choice, choiceFields)),
+        index: 0,
+        message: { ...message, ...encoded },
+        logprobs: logprobs.length > 0 ? encodeLogprobs(logprobs) : null,
+        finish_reason: finishReasonOf(outcome, output.some(isCall)),
+      },
+    ],
+    ...(usage && { usage: encodeUsage(usage) }),
+    ...gatewayFields(stamp, request),
+  }
+}
+
+const isCall = (item: Item): boolean => item.type === 'function_call'
+
+const choiceFields: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'text', 'logprobs', 'finish_reason', 'usage', 'error'])
+
+interface EncodedMessage {
+  readonly message: JsonObject
+  readonly logprobs: readonly JsonObject[]
+}
+
+function encodeMessage(output: readonly Item[], customTools: ReadonlySet<string>): EncodedMessage {
+  const texts: string[] = []
+  const refusals: string[] = []
+  const annotations: JsonObject[] = []
+  const logprobs: JsonObject[] = []
+  const thoughts: string[] = []
+  const sealed: JsonObject[] = []
+  const calls: JsonObject[] = []
+  let length = 0
+  let state: string | undefined
+  for (const item of output) {
+    if (item.type === 'reasoning') {
+      for (const thought of thoughtsOf(item)) thoughts.push(thought)
+      if (item.encrypted_content === undefined) continue
+      sealed.push(encodeSealedState(item.encrypted_content, sealed.length))
+      state = item.encrypted_content
+    } else if (item.type === 'function_call') {
+      calls.push({ ...encodeCall(item, customTools), ...encodeSignature(state) })
+      state = undefined
+    } else if (item.type === 'message') {
+      for (const part of item.content) {
+        if (part.type === 'refusal') refusals.push(part.refusal)
+        if (part.type !== 'text') continue
+        for (const annotation of encodeAnnotations(part, length)) annotations.push(annotation)
+        for (const entry of part.logprobs ?? []) logprobs.push(entry)
+        texts.push(part.text)
+        length += part.text.length
+      }
+    }
+  }
+  const content = texts.join('')
+  const message = {
+    role: 'assistant',
+    content: texts.length === 0 || (content === '' && calls.length > 0) ? null : content,
+    refusal: refusals.length > 0 ? refusals.join('') : null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(annotations.length > 0 && { annotations }),
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join(paragraphBreak) }),
+    ...(sealed.length > 0 && { reasoning_details: sealed }),
+  }
+  return { message, logprobs }
+}
+
+function encodeCall({ call_id: id, name, arguments: written, status }: FunctionCallItem, customTools: ReadonlySet<string>): JsonObject {
+  if (customTools.has(name)) return { id, type: 'custom', custom: { name, input: written } }
+  return { id, type: 'function', function: { name, arguments: written === '' && status !== 'incomplete' ? '{}' : written } }
+}

@@ -1,0 +1,285 @@
+import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../../protocol/item.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { idUnder } from '../ids.ts'
+import { type EncoderState, type EventHandlers, type EventOf, isFailure, streamEncoder } from '../stream-encoder.ts'
+import { wantsUsage } from './decode-request.ts'
+import { encodeFailure } from './errors.ts'
+import {
+  customToolNames,
+  encodeAnnotations,
+  encodeLogprobs,
+  encodeSealedState,
+  encodeSignature,
+  encodeUsage,
+  finishReasonOf,
+  gatewayFields,
+  paragraphBreak,
+  unknownFieldsOf,
+} from './response-fields.ts'
+import { dialect, messageFields, originalBody, without } from './wire.ts'
+
+// Events → chunks. Chunks are put together from texts that are the same for all chunks of an answer.
+
+type TextField = 'content' | 'reasoning_content' | 'refusal'
+
+/** The texts that chunks begin with. */
+interface ChunkHeads extends Readonly<Record<TextField, string>> {
+  /** Up to `choices`. */
+  readonly base: string
+  /** Up to the delta. */
+  readonly delta: string
+}
+
+/** An item that is not finished, as far as it was sent. */
+interface SentItem {
+  /** Characters of each part; of a call, of part 0. */
+  readonly sent: Map<number, number>
+  /** Where in the content each text begins. */
+  readonly starts: Map<number, number>
+  /** A chunk with arguments up to the arguments. */
+  readonly argumentsHead: string
+  readonly isCustom: boolean
+  /** A thought has a summary or raw text; the kind that comes first is sent. */
+  thoughtKind: 'summary' | 'reasoning' | undefined
+  finished: boolean
+}
+
+interface Piece {
+  readonly part: number
+  readonly text: string
+  readonly logprobs?: readonly JsonObject[]
+}
+
+interface ChunkEncoder extends EncoderState {
+  readonly request: InferenceRequest
+  readonly stamp: () => Stamp
+  readonly customTools: ReadonlySet<string>
+  readonly items: Map<number, SentItem>
+  heads: ChunkHeads
+  /** The end of a chunk: after probabilities, after a delta, after a text in a delta, after arguments. */
+  readonly tails: { readonly logprobs: string; readonly delta: string; readonly text: string; readonly arguments: string }
+  readonly usageField: string
+  /** Fields that the provider has on each of its chunks, as on the first. */
+  repeated: JsonObject
+  /** Characters sent so far. */
+  contentLength: number
+  thoughtLength: number
+  calls: number
+  sealedStates: number
+  /** State that goes with the next call. */
+  callState: string | undefined
+}
+
+export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
+  const body = originalBody(request)
+  const usageField = body !== undefined && wantsUsage(body) ? ',"usage":null' : ''
+  const rest = `,"finish_reason":null}]${usageField}}`
+  const tail = `,"logprobs":null${rest}`
+  const encoder: ChunkEncoder = {
+    frames: [],
+    phase: 'new',
+    request,
+    stamp,
+    customTools: customToolNames(request),
+    items: new Map(),
+    heads: { base: '', delta: '', content: '', reasoning_content: '', refusal: '' },
+    tails: { logprobs: rest, delta: tail, text: `}${tail}`, arguments: `}}]}${tail}` },
+    usageField,
+    repeated: {},
+    contentLength: 0,
+    thoughtLength: 0,
+    calls: 0,
+    sealedStates: 0,
+    callState: undefined,
+  }
+  return streamEncoder(encoder, handlers)
+}
+
+const handlers: EventHandlers<ChunkEncoder> = {
+  begin,
+  item_started: (encoder, { index, item }) => {
+    startItem(encoder, index, item)
+  },
+  delta: encodeDelta,
+  item_finished: finishItem,
+  native(encoder, { dialect: language, body }) {
+    if (language === dialect) pushDelta(encoder, without(body, messageFields))
+  },
+  finished: finish,
+}
+
+function begin(encoder: ChunkEncoder, first: InferenceEvent): void {
+  if (isFailure(first)) return
+  encoder.phase = 'started'
+  const original = (first.type === 'started' && originalBody(first)) || {}
+  const { model, created_at: created, id } = encoder.stamp()
+  encoder.repeated = Object.fromEntries(Object.entries(original).filter(([field, value]) => repeatedFields.has(field) && value !== null))
+  const facts = { id: idUnder('chatcmpl-', { id }), object: 'chat.completion.chunk', created, model, ...encoder.repeated }
+  const base = JSON.stringify(facts).slice(0, -1)
+  const delta = `${base},"choices":[{"index":0,"delta":`
+  encoder.heads = {
+    base,
+    delta,
+    content: `${delta}{"content":`,
+    reasoning_content: `${delta}{"reasoning_content":`,
+    refusal: `${delta}{"refusal":`,
+  }
+  const announced = `${delta}{"role":"assistant","content":""}${encoder.tails.delta}`
+  encoder.frames.push({ data: `${announced.slice(0, -1)}${fieldsText(unknownFieldsOf(original), encoder.repeated)}}` })
+}
+
+function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
+  const known = encoder.items.get(index)
+  if (known) return known
+  const isCustom = item.type === 'function_call' && encoder.customTools.has(item.name)
+  const call = isCustom ? '"custom":{"input":' : '"function":{"arguments":'
+  const started: SentItem = {
+    sent: new Map(),
+    starts: new Map(),
+    argumentsHead: item.type === 'function_call' ? `${encoder.heads.delta}{"tool_calls":[{"index":${encoder.calls},${call}` : '',
+    isCustom,
+    thoughtKind: undefined,
+    finished: false,
+  }
+  encoder.items.set(index, started)
+  if (item.type === 'function_call') announceCall(encoder, item, isCustom)
+  return started
+}
+
+function announceCall(encoder: ChunkEncoder, { call_id: id, name }: FunctionCallItem, isCustom: boolean): void {
+  const call = isCustom ? { type: 'custom', custom: { name, input: '' } } : { type: 'function', function: { name, arguments: '' } }
+  pushDelta(encoder, { tool_calls: [{ index: encoder.calls++, id, ...call, ...encodeSignature(encoder.callState) }] })
+  encoder.callState = undefined
+}
+
+function encodeDelta(encoder: ChunkEncoder, { index, delta }: EventOf<'delta'>): void {
+  const item = encoder.items.get(index)
+  // Citations are sent with the end of their message: clients keep only the last list of them.
+  if (!item || item.finished || delta.kind === 'annotation') return
+  if (delta.text === '' && delta.logprobs === undefined) return
+  if (delta.kind === 'text') sendText(encoder, item, delta)
+  else if (delta.kind === 'arguments') sendArguments(encoder, item, delta)
+  else if (delta.kind === 'refusal') sendRefusal(encoder, item, delta)
+  else {
+    item.thoughtKind ??= delta.kind
+    if (item.thoughtKind === delta.kind) sendThought(encoder, item, delta)
+  }
+}
+
+function sendText(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
+  const { part, text, logprobs } = piece
+  if (countSent(item, piece) === 0) item.starts.set(part, encoder.contentLength)
+  encoder.contentLength += text.length
+  if (!logprobs) pushText(encoder, 'content', text)
+  else {
+    const { heads, tails, frames } = encoder
+    frames.push({
+      data: `${heads.content}${JSON.stringify(text)}},"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}${tails.logprobs}`,
+    })
+  }
+}
+
+function sendThought(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
+  const isNewParagraph = countSent(item, piece) === 0 && encoder.thoughtLength > 0
+  encoder.thoughtLength += piece.text.length
+  pushText(encoder, 'reasoning_content', isNewParagraph ? paragraphBreak + piece.text : piece.text)
+}
+
+function sendRefusal(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
+  countSent(item, piece)
+  pushText(encoder, 'refusal', piece.text)
+}
+
+function sendArguments({ frames, tails }: ChunkEncoder, item: SentItem, piece: Piece): void {
+  countSent(item, piece)
+  frames.push({ data: `${item.argumentsHead}${JSON.stringify(piece.text)}${tails.arguments}` })
+}
+
+/** Counts the characters of a piece. Returns how many of its part were sent before. */
+function countSent({ sent }: SentItem, { part, text }: Piece): number {
+  const before = sent.get(part) ?? 0
+  sent.set(part, before + text.length)
+  return before
+}
+
+/** What was not sent of a text. */
+const unsent = ({ sent }: SentItem, part: number, text: string): Piece => ({ part, text: text.slice(sent.get(part) ?? 0) })
+
+function finishItem(encoder: ChunkEncoder, { index, item }: EventOf<'item_finished'>): void {
+  const started = startItem(encoder, index, item)
+  if (started.finished) return
+  started.finished = true
+  if (item.type === 'message') finishMessage(encoder, started, item)
+  else if (item.type === 'reasoning') finishThought(encoder, started, item)
+  else if (item.type === 'function_call') finishCall(encoder, started, item)
+}
+
+function finishMessage(encoder: ChunkEncoder, item: SentItem, { content }: MessageItem): void {
+  const annotations: JsonObject[] = []
+  for (const [number, part] of content.entries()) {
+    if (part.type === 'refusal') {
+      const rest = unsent(item, number, part.refusal)
+      if (rest.text !== '') sendRefusal(encoder, item, rest)
+    } else if (part.type === 'text') {
+      const rest = unsent(item, number, part.text)
+      if (rest.text !== '') sendText(encoder, item, rest)
+      const start = item.starts.get(number) ?? encoder.contentLength
+      for (const annotation of encodeAnnotations(part, start)) annotations.push(annotation)
+    }
+  }
+  if (annotations.length > 0) pushDelta(encoder, { annotations })
+}
+
+function finishThought(encoder: ChunkEncoder, item: SentItem, { summary, content = [], encrypted_content }: ReasoningItem): void {
+  const kind = item.thoughtKind ?? (summary.length > 0 ? 'summary' : 'reasoning')
+  for (const [number, text] of (kind === 'summary' ? summary : content).entries()) {
+    const rest = unsent(item, number, text)
+    if (rest.text !== '') sendThought(encoder, item, rest)
+  }
+  if (encrypted_content === undefined) return
+  pushDelta(encoder, { reasoning_details: [encodeSealedState(encrypted_content, encoder.sealedStates++)] })
+  encoder.callState = encrypted_content
+}
+
+function finishCall(encoder: ChunkEncoder, item: SentItem, { arguments: written, status }: FunctionCallItem): void {
+  const rest = unsent(item, 0, written === '' && status !== 'incomplete' && !item.isCustom ? '{}' : written)
+  if (rest.text !== '') sendArguments(encoder, item, rest)
+}
+
+function finish(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
+  const { outcome, usage } = event
+  const { frames, request, heads, usageField, repeated } = encoder
+  if (outcome.status === 'failed') {
+    frames.push({ data: JSON.stringify(encodeFailure(outcome.error, request)) })
+    return
+  }
+  const original = originalBody(event)
+  const last = fieldsText({ ...(original && unknownFieldsOf(original)), ...gatewayFields(encoder.stamp(), request) }, repeated)
+  const reason = JSON.stringify(finishReasonOf(outcome, encoder.calls > 0))
+  const finished = `${heads.delta}{},"logprobs":null,"finish_reason":${reason}}]${usageField}`
+  if (usageField !== '' && usage) {
+    frames.push({ data: `${finished}}` })
+    frames.push({ data: `${heads.base},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${last}}` })
+  } else frames.push({ data: `${finished}${last}}` })
+  frames.push({ data: '[DONE]' })
+}
+
+function pushText({ frames, heads, tails }: ChunkEncoder, field: TextField, text: string): void {
+  frames.push({ data: `${heads[field]}${JSON.stringify(text)}${tails.text}` })
+}
+
+function pushDelta({ frames, heads, tails }: ChunkEncoder, delta: JsonObject): void {
+  frames.push({ data: `${heads.delta}${JSON.stringify(delta)}${tails.delta}` })
+}
+
+/** Fields that stand on every chunk, if a provider of the same language has them on its own. */
+const repeatedFields: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint'])
+
+/** The fields as text to append to others, without those that stand there already. */
+function fieldsText(fields: JsonObject, already: JsonObject): string {
+  const text = JSON.stringify(without(fields, new Set(Object.keys(already))))
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
+}

@@ -1,0 +1,99 @@
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { objects, stringOf } from '../json.ts'
+
+// What a message, or a delta of one, holds.
+
+/** A text of a message or a delta. */
+export interface MessageText {
+  readonly kind: 'reasoning' | 'text' | 'refusal'
+  readonly text: string
+}
+
+/**
+ * The texts of a message, in the order in which they are read. Thoughts stand in one of several fields (if two hold the same
+ * words, the first wins), or are parts of the content.
+ */
+export function textsOf(holder: JsonObject): readonly MessageText[] {
+  const texts: MessageText[] = []
+  const thought = thoughtIn(holder)
+  if (thought !== '') texts.push({ kind: 'reasoning', text: thought })
+  const content = holder.content ?? holder.text
+  if (typeof content === 'string') {
+    if (content !== '') texts.push({ kind: 'text', text: content })
+  } else for (const part of objects(content)) for (const text of textsOfPart(part)) texts.push(text)
+  if (typeof holder.refusal === 'string' && holder.refusal !== '') texts.push({ kind: 'refusal', text: holder.refusal })
+  return texts
+}
+
+/** The content, if it is the only text: true of nearly every delta, so it is asked first. */
+export const plainTextOf = (holder: JsonObject): string | undefined =>
+  typeof holder.content === 'string' && holder.content !== '' && !holder.refusal && thoughtIn(holder) === '' ? holder.content : undefined
+
+const thoughtIn = ({ reasoning_content, reasoning, reasoning_details }: JsonObject): string =>
+  stringOf(reasoning_content) || stringOf(reasoning) || detailsText(reasoning_details)
+const detailsText = (details: Json | undefined): string => (details ? objects(details).map(detailText).join('') : '')
+const detailText = ({ text, summary }: JsonObject): string => stringOf(text) || stringOf(summary)
+
+function textsOfPart(part: JsonObject): readonly MessageText[] {
+  if (part.type === 'thinking' || part.type === 'reasoning') {
+    const inner = part.thinking ?? part.text
+    const text =
+      typeof inner === 'string'
+        ? inner
+        : objects(inner)
+            .map(piece => stringOf(piece.text))
+            .join('')
+    return text === '' ? [] : [{ kind: 'reasoning', text }]
+  }
+  if (part.type === 'refusal') return part.refusal === '' ? [] : [{ kind: 'refusal', text: stringOf(part.refusal) }]
+  const text = stringOf(part.text)
+  return text === '' ? [] : [{ kind: 'text', text }]
+}
+
+/** `choice.logprobs.content`, each entry with its list of alternatives. */
+export function logprobsOf(choice: JsonObject): readonly JsonObject[] {
+  const entries = isObject(choice.logprobs) ? objects(choice.logprobs.content) : []
+  return entries.map(entry => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] }))
+}
+
+/** Citations are nested here and flat in our items. */
+export function annotationsOf({ annotations }: JsonObject): readonly JsonObject[] {
+  const nested = objects(annotations)
+  return nested.length === 0 ? nested : nested.flatMap(flat)
+}
+
+const flat = ({ type, url_citation }: JsonObject): readonly JsonObject[] =>
+  type === 'url_citation' && isObject(url_citation) ? [{ type, ...url_citation }] : []
+
+/** One entry of `tool_calls`, or the old single `function_call`. */
+export interface CallPiece {
+  readonly position: number | undefined
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+  /** What the provider wants back with the call; blank if it wants nothing. */
+  readonly signature: string
+}
+
+export function callPiecesOf(holder: JsonObject): readonly CallPiece[] {
+  const entries = objects(holder.tool_calls)
+  if (entries.length > 0) return entries.map(readPiece)
+  return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : noPieces
+}
+
+const noPieces: readonly CallPiece[] = []
+
+function readPiece({ index, id, function: called, custom, extra_content }: JsonObject): CallPiece {
+  const body = isObject(called) ? called : isObject(custom) ? custom : {}
+  const given = body.arguments ?? body.input
+  return {
+    position: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
+    id: stringOf(id),
+    name: stringOf(body.name),
+    arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
+    signature: signatureIn(extra_content),
+  }
+}
+
+export const signatureIn = (extra: Json | undefined): string =>
+  isObject(extra) && isObject(extra.google) ? stringOf(extra.google.thought_signature) : ''

@@ -1,0 +1,100 @@
+import type { Stamp } from '../../protocol/dialect.ts'
+import type { Item, TextPart } from '../../protocol/item.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Outcome, Usage } from '../../protocol/response.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { renameFieldsInWarnings } from './field-names.ts'
+import { dialect } from './wire.ts'
+
+// Fields that a whole answer and its chunks have in common.
+
+export const finishReasonOf = (outcome: Outcome, hasCalls: boolean): string => {
+  if (outcome.status === 'completed') return hasCalls ? 'tool_calls' : 'stop'
+  return outcome.status === 'incomplete' && outcome.reason === 'content_filter' ? 'content_filter' : 'length'
+}
+
+export const encodeUsage = (usage: Usage): JsonObject => ({
+  prompt_tokens: usage.input_tokens,
+  completion_tokens: usage.output_tokens,
+  total_tokens: usage.input_tokens + usage.output_tokens,
+  prompt_tokens_details: { cached_tokens: usage.cached_tokens, cache_write_tokens: usage.cache_write_tokens },
+  completion_tokens_details: { reasoning_tokens: usage.reasoning_tokens },
+})
+
+/** The citations of a text that begins at character `offset` of the content. Only web pages can be cited here. */
+export const encodeAnnotations = ({ annotations = [] }: TextPart, offset: number): readonly JsonObject[] =>
+  annotations.flatMap(({ type, ...citation }) => {
+    if (type !== 'url_citation') return []
+    const moved: Record<string, JsonObject[string]> = { ...citation }
+    for (const end of ['start_index', 'end_index']) {
+      const index = citation[end]
+      if (typeof index === 'number') moved[end] = index + offset
+    }
+    return [{ type, url_citation: moved }]
+  })
+
+/** Every field that clients check for is there. */
+export const encodeLogprobs = (entries: readonly JsonObject[]): JsonObject => ({
+  content: entries.map(({ top_logprobs, ...entry }) => ({
+    ...withBytes(entry),
+    top_logprobs: Array.isArray(top_logprobs) ? top_logprobs.filter(isObject).map(withBytes) : [],
+  })),
+  refusal: null,
+})
+
+const withBytes = (entry: JsonObject): JsonObject => ({ ...entry, bytes: entry.bytes ?? null })
+
+/** Sealed state in the shape in which clients of this language keep it. */
+export const encodeSealedState = (data: string, index: number): JsonObject => ({
+  type: 'reasoning.encrypted',
+  data,
+  index,
+  format: 'signalbox',
+})
+
+/** The same state on a call, where other clients keep it. */
+export const encodeSignature = (state: string | undefined): JsonObject =>
+  state === undefined ? {} : { extra_content: { google: { thought_signature: state } } }
+
+/** The names of tools that take free text instead of JSON. */
+export const customToolNames = ({ prompt: { tools = [] } }: InferenceRequest): ReadonlySet<string> =>
+  new Set(
+    tools.flatMap(tool => {
+      const custom = tool.type === 'native' && tool.dialect === dialect && tool.body.type === 'custom' ? tool.body.custom : undefined
+      return isObject(custom) && typeof custom.name === 'string' ? [custom.name] : []
+    }),
+  )
+
+/** The texts of a thought. Of a summary and raw text, one is sent: they mean the same. */
+export const thoughtsOf = (item: Extract<Item, { type: 'reasoning' }>): readonly string[] =>
+  (item.summary.length > 0 ? item.summary : (item.content ?? [])).filter(text => text !== '')
+
+/** Between thoughts. Texts of an answer have nothing between them, since they may be cut anywhere. */
+export const paragraphBreak = '\n\n'
+
+/** Fields that are encoded elsewhere, or that hold the provider's view of its caller, which is the gateway. */
+const answerFields: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'error',
+  'metadata',
+  'user',
+  'obfuscation',
+  'routing_metadata',
+  'warnings',
+])
+/** Unknown fields of a provider of the same language. Objects such as `x_vendor` hold its own account of the call, and are left out. */
+export const unknownFieldsOf = (original: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(original).filter(([field, value]) => value !== null && !answerFields.has(field) && !field.startsWith('x_')),
+  )
+
+/** Fields of the gateway, on the answer or on its last chunk: who answered, and what was lost on the way. */
+export const gatewayFields = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
+  ...(routing && { routing_metadata: { ...routing } }),
+  ...(warnings.length > 0 && { warnings: renameFieldsInWarnings(warnings, request).map(warning => ({ ...warning })) }),
+})
