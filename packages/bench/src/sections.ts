@@ -1,5 +1,6 @@
 import { allocations, held, promoted } from './allocations.ts'
 import { analytics } from './analytics.ts'
+import { counts } from './counts.ts'
 import { halves } from './halves.ts'
 import { image } from './image.ts'
 import type { Kind } from './lab.ts'
@@ -25,6 +26,7 @@ export type Section = (options: Options) => Promise<string>
 
 /** Every section by name, and the page of docs/ that shows it. `pnpm bench` runs those that have one. */
 export const sections: Readonly<Record<string, { readonly run: Section; readonly page?: string }>> = {
+  counts: { run: counts, page: 'performance' },
   relay: { run: relay, page: 'performance' },
   streams: { run: streams, page: 'performance' },
   translate: { run: translate, page: 'performance' },

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serve } from '../ipc.ts'
 import { medianOf, percentile } from '../numbers.ts'
+import { postBytes } from '../raw-http.ts'
 
 /** The load generator: bare sockets with a keep-alive each, one request at a time on each, a fixed number in all. */
 export interface Job {
@@ -99,14 +100,6 @@ const chunksOf = ({ bytes }: Reply): number =>
     .toString('latin1')
     .split(/\r\n[0-9a-f]+\r\n/).length - 2
 
-function requestOf({ path, authorization, body }: Job): Buffer {
-  const proof = authorization === '' ? '' : `authorization: ${authorization}\r\n`
-  const length = Buffer.byteLength(body)
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${proof}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`,
-  )
-}
-
 function examine({ status, bytes }: Reply, check: Job['check']): void {
   if (status === '200' && check === undefined) return
   const text = Buffer.concat(bytes).toString()
@@ -122,7 +115,7 @@ const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6
 
 serve({
   async run(job) {
-    const request = requestOf(job)
+    const request = postBytes(job)
     const lines = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
     const took: number[] = []
     const chunks: number[] = []
@@ -147,7 +140,7 @@ serve({
     return { seconds, p50: medianOf(took), p99: percentile(took, 0.99), chunks: medianOf(chunks) }
   },
   async streams(job) {
-    const request = requestOf(job)
+    const request = postBytes(job)
     const delays: number[] = []
     const look = (bytes: Buffer): void => {
       const now = monotonic()

@@ -1,6 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { serve } from '../ipc.ts'
 import type { Language } from '../languages.ts'
+import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
+import { type Head, readHead } from '../raw-http.ts'
 import { askedIn } from '../requests.ts'
 import { deltas, type Speech, speeches } from '../speech.ts'
 
@@ -18,8 +20,6 @@ const slowDeltas = 250
 const slowMs = 20
 const pacedMs = 2
 
-const chunk = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
-
 interface Canned {
   readonly whole: Buffer
   /** Head, deltas, tail. */
@@ -27,16 +27,9 @@ interface Canned {
   readonly speech: Speech
 }
 
-const headOf = ({ type }: Speech): Buffer => Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`)
-const streamEnd = Buffer.from('0\r\n\r\n')
-
-const firstWrite = (speech: Speech): Buffer => Buffer.concat([headOf(speech), chunk(speech.head)])
-const lastWrite = (speech: Speech): Buffer => Buffer.concat([chunk(speech.tail), streamEnd])
-
 function can(speech: Speech): Canned {
   const words = Array.from({ length: deltas }, (_, at) => chunk(speech.delta(` word${at}`)))
-  const whole = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(speech.whole)}\r\n\r\n${speech.whole}`
-  return { whole: Buffer.from(whole), writes: [firstWrite(speech), ...words, lastWrite(speech)], speech }
+  return { whole: wholeWrite(speech), writes: [firstWrite(speech), ...words, lastWrite(speech)], speech }
 }
 
 const canned: Readonly<Record<Language, Canned>> = {
@@ -45,24 +38,6 @@ const canned: Readonly<Record<Language, Canned>> = {
   messages: can(speeches.messages),
   gemini: can(speeches.gemini),
   bedrock: can(speeches.bedrock),
-}
-
-interface Head {
-  readonly path: string
-  /** Bytes of the request, head included. */
-  readonly size: number
-  readonly bodyAt: number
-}
-
-const headEnd = Buffer.from('\r\n\r\n')
-
-function readHead(bytes: Buffer): Head | undefined {
-  const end = bytes.indexOf(headEnd)
-  if (end === -1) return undefined
-  const text = bytes.toString('latin1', 0, end + 2)
-  const bodyAt = end + headEnd.length
-  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
-  return { path: text.slice(text.indexOf(' ') + 1, text.indexOf(' HTTP/')), bodyAt, size: bodyAt + length }
 }
 
 /** A body may be tens of megabytes: it is joined once, when all of it is here. */

@@ -1,0 +1,40 @@
+import { createGateway, type Gateway } from '@signalbox/core'
+import type { Model } from '@signalbox/core/protocol'
+import { compatible } from '@signalbox/core/providers'
+import type { Transport } from '@signalbox/core/runtime'
+import type { Storage } from '@signalbox/storage'
+import { type Language, languages } from './languages.ts'
+
+export interface BenchGatewayOptions {
+  /** The provider's address. */
+  readonly upstream: string
+  readonly storage: Storage
+  readonly transport: Transport
+}
+
+export interface BenchGateway {
+  readonly gateway: Gateway
+  /** The header of a key of a workspace with credit. */
+  readonly authorization: string
+}
+
+const price = { input: 250_000, output: 2_000_000 }
+const model = (dialect: Language, provider_model_id: string): Model => ({
+  id: `${dialect}/${provider_model_id}`,
+  offers: [{ provider: 'bench', provider_model_id, dialect, price }],
+})
+
+/** The gateway that is measured: every step of a request is on, and no limit is reached. */
+export async function openBenchGateway({ upstream, storage, transport }: BenchGatewayOptions): Promise<BenchGateway> {
+  const gateway = createGateway({
+    providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: languages })],
+    models: languages.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
+    storage,
+    transport,
+    limits: { inferenceRpm: 1_000_000_000, concurrentRequests: 100_000 },
+  })
+  const workspace = await gateway.workspaces.create({ name: 'Bench' })
+  await gateway.workspaces(workspace.id).billing.credit({ reference: 'bench', amount: 1_000_000_000_000 })
+  const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'bench' })
+  return { gateway, authorization: `Bearer ${secret}` }
+}

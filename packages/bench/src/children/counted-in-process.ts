@@ -1,0 +1,96 @@
+import { type ApiRequest, createApi } from '@signalbox/api'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { openBenchGateway } from '../bench-gateway.ts'
+import { allocatedBy, type Counts, leastOf, makeInstruments, settled } from '../counts/instruments.ts'
+import { pieceTransport } from '../counts/piece-transport.ts'
+import { serve } from '../ipc.ts'
+import type { Language } from '../languages.ts'
+import { bodyOf, pathOf } from '../requests.ts'
+
+/** The gateway as a function, with a provider that needs no socket: what is counted is the gateway's own work. */
+export interface CountedRequest {
+  readonly client: Language
+  readonly provider: Language
+  /** Of a streamed answer; 0 asks for a whole one. */
+  readonly deltas: number
+}
+
+export interface CountedWork extends Counts {
+  /** Bytes of V8's heap, without those of the client and the provider. */
+  readonly bytes: number
+}
+
+export type InProcessVerbs = { count: (request: CountedRequest) => Promise<CountedWork> }
+
+const { transport, setDeltas, upstream } = pieceTransport()
+const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport })
+const api = createApi(gateway)
+const instruments = makeInstruments()
+
+/** What answers a request: the gateway, or the provider directly. */
+type Answer = (request: ApiRequest) => Promise<{ readonly status: number; readonly body: string | AsyncIterator<unknown, undefined> }>
+
+serve({
+  async count({ client, provider, deltas }) {
+    setDeltas(deltas)
+    const stream = deltas > 0
+    const request = requestOf({ language: client, model: `${provider}/bench`, stream })
+    const direct = requestOf({ language: provider, model: 'bench', stream })
+    const through = await bytesOf(() => run(api, request()), stream)
+    const bytes = through - (await bytesOf(() => run(withoutGateway, direct()), stream))
+    const counts: Counts[] = []
+    for (let round = 0; round < 3; round += 1) {
+      instruments.start()
+      await run(api, request())
+      await settled()
+      counts.push(instruments.stop())
+    }
+    return { ...leastOf(counts), bytes }
+  },
+} satisfies InProcessVerbs)
+
+/** Bytes that one run allocates: the least of three groups without a collection, once the code has been compiled. */
+async function bytesOf(once: () => Promise<void>, stream: boolean): Promise<number> {
+  const repeat = async (times: number): Promise<void> => {
+    for (let at = 0; at < times; at += 1) await once()
+    await settled()
+  }
+  await repeat(stream ? 40 : 400)
+  const times = stream ? 15 : 100
+  const groups: number[] = []
+  for (let tries = 0; groups.length < 3 && tries < 10; tries += 1) {
+    const bytes = await allocatedBy(() => repeat(times))
+    if (bytes !== undefined) groups.push(bytes / times)
+  }
+  return Math.min(...groups)
+}
+
+/** Makes the same request again and again. */
+function requestOf(asked: Parameters<typeof pathOf>[0]): () => ApiRequest {
+  const [path = '', query = ''] = pathOf(asked).split('?')
+  const body = bodyOf(asked)
+  const headers: Readonly<Record<string, string>> = { authorization, 'content-type': 'application/json' }
+  const { signal } = new AbortController()
+  return () => ({
+    method: 'POST',
+    path,
+    query,
+    header: name => headers[name],
+    arrived: () => true,
+    text: () => Promise.resolve({ ok: true, text: body }),
+    signal,
+  })
+}
+
+const withoutGateway: Answer = async ({ path, query, text, signal }) => {
+  const read = await text(Number.POSITIVE_INFINITY)
+  const url = `${upstream}${path}${query === '' ? '' : `?${query}`}`
+  return transport({ url, method: 'POST', headers: {}, signal, ...(read.ok && { body: read.text }) })
+}
+
+async function run(answer: Answer, request: ApiRequest): Promise<void> {
+  const { status, body } = await answer(request)
+  if (status !== 200) throw new Error(`Expected 200, got ${status}: ${String(body)}`)
+  if (typeof body === 'string') return
+  for (let step = await body.next(); !step.done; step = await body.next());
+}

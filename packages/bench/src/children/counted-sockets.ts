@@ -1,0 +1,37 @@
+import { nodeTransport, serve as serveGateway } from '@signalbox/node-http'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { openBenchGateway } from '../bench-gateway.ts'
+import { type Counts, makeInstruments, settled } from '../counts/instruments.ts'
+import { serve } from '../ipc.ts'
+
+/** A gateway behind sockets, as a user runs it on Node, that counts what it does. */
+export type SocketVerbs = {
+  listen: (input: { readonly upstream: string }) => Promise<{ readonly port: number; readonly authorization: string }>
+  startCounts: (input: Record<string, never>) => void
+  stopCounts: (input: Record<string, never>) => Promise<Counts>
+  /** Bytes of V8's heap and what hangs on it, after a collection. */
+  heap: (input: Record<string, never>) => Promise<number>
+}
+
+const instruments = makeInstruments()
+
+serve({
+  async listen({ upstream }) {
+    const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport: nodeTransport() })
+    const { port } = await serveGateway(gateway, { port: 0 })
+    return { port, authorization }
+  },
+  startCounts: () => instruments.start(),
+  async stopCounts() {
+    await settled()
+    return instruments.stop()
+  },
+  async heap() {
+    for (let round = 0; round < 3; round += 1) {
+      await settled()
+      globalThis.gc?.()
+    }
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  },
+} satisfies SocketVerbs)

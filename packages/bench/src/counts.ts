@@ -1,0 +1,27 @@
+import { ceilings } from './counts/ceilings.ts'
+import type { ByOrigin } from './counts/instruments.ts'
+import { measureCounts } from './counts/measure.ts'
+import { table } from './report.ts'
+import type { Section } from './sections.ts'
+
+/** What a request makes and calls, in numbers that no other work on the machine can change. */
+export const counts: Section = async () => {
+  const { figures, origins } = await measureCounts()
+  const rows = Object.entries(figures).map(([name, figure]) => {
+    const { ceiling, goal = ceiling } = ceilings[name] ?? {}
+    return [name, String(figure), String(ceiling ?? ''), `${goal ?? ''} ${figure <= (goal ?? 0) ? '✓' : '✗'}`]
+  })
+  return [
+    'Of one request. In process: the API as a function, and a provider that answers without a socket; promises, timers and bytes of the client and the provider are left out. Bytes are those of the heap. A delta is a hundredth of what 150 deltas cost more than 50.',
+    table(['figure', 'now', 'ceiling', 'goal'], rows),
+    'The promises of a whole answer, and of a delta, by the file that makes them:',
+    table(['file', 'whole', 'delta'], byFile(origins)),
+  ].join('\n\n')
+}
+
+const byFile = ({ whole, deltas }: { readonly whole: ByOrigin; readonly deltas: ByOrigin }): readonly (readonly string[])[] =>
+  [...new Set([...Object.keys(whole), ...Object.keys(deltas)])].map(file => [
+    file,
+    String(whole[file] ?? 0),
+    String((deltas[file] ?? 0) / 100),
+  ])

@@ -1,0 +1,68 @@
+/** What a figure may be at most. */
+export interface Ceiling {
+  /** What it is now; a figure far below it fails as well, so that no improvement is lost again. */
+  readonly ceiling: number
+  /** What it should become. Absent: the ceiling is the goal. */
+  readonly goal?: number
+}
+
+/** The ceilings of what requests cost, by the names of the figures. Bytes are of the heap. */
+export const ceilings: Readonly<Record<string, Ceiling>> = {
+  'whole: promises': { ceiling: 103, goal: 25 },
+  'whole: timers': { ceiling: 3, goal: 2 },
+  'whole: JSON.parse': { ceiling: 2 },
+  'whole: JSON.stringify': { ceiling: 3, goal: 2 },
+  'whole: clock reads': { ceiling: 32, goal: 20 },
+  'whole: bytes': { ceiling: 120_000, goal: 60_000 },
+  'whole from chat: promises': { ceiling: 103, goal: 25 },
+  'whole from chat: timers': { ceiling: 3, goal: 2 },
+  'whole from chat: JSON.parse': { ceiling: 2 },
+  'whole from chat: JSON.stringify': { ceiling: 3, goal: 2 },
+  'whole from chat: clock reads': { ceiling: 32, goal: 20 },
+  'whole from chat: bytes': { ceiling: 128_000, goal: 60_000 },
+  'stream of 50: promises': { ceiling: 518, goal: 25 },
+  'stream of 50: timers': { ceiling: 7, goal: 2 },
+  'stream of 50: JSON.parse': { ceiling: 59 },
+  'stream of 50: JSON.stringify': { ceiling: 61 },
+  'stream of 50: clock reads': { ceiling: 196, goal: 75 },
+  'stream of 50: bytes': { ceiling: 402_000, goal: 120_000 },
+  'delta: promises': { ceiling: 8, goal: 0 },
+  'delta: timers': { ceiling: 0 },
+  'delta: JSON.parse': { ceiling: 1 },
+  'delta: JSON.stringify': { ceiling: 1 },
+  'delta: clock reads': { ceiling: 3, goal: 1 },
+  'delta: bytes': { ceiling: 4_250, goal: 1_000 },
+  'delta from chat: promises': { ceiling: 8, goal: 0 },
+  'delta from chat: timers': { ceiling: 0 },
+  'delta from chat: JSON.parse': { ceiling: 1 },
+  'delta from chat: JSON.stringify': { ceiling: 1 },
+  'delta from chat: clock reads': { ceiling: 3, goal: 1 },
+  'delta from chat: bytes': { ceiling: 4_700, goal: 1_000 },
+  'whole over sockets: promises': { ceiling: 112, goal: 25 },
+  'whole over sockets: timers': { ceiling: 4, goal: 2 },
+  'whole over sockets: JSON.parse': { ceiling: 2 },
+  'whole over sockets: JSON.stringify': { ceiling: 3, goal: 2 },
+  'whole over sockets: clock reads': { ceiling: 32, goal: 20 },
+  'delta over sockets: promises': { ceiling: 12, goal: 0 },
+  'delta over sockets: timers': { ceiling: 0 },
+  'open stream: heap at 100 deltas': { ceiling: 71_000, goal: 40_000 },
+  'open stream: heap that 3,900 more deltas add': { ceiling: 490_000, goal: 1_000 },
+}
+
+/** The share of a ceiling below which a figure is an improvement that the table must show. */
+const slack = 0.85
+
+/** `figure: what is wrong`, for every figure above its ceiling, far below it, or without one. */
+export function offences(figures: Readonly<Record<string, number>>, table = ceilings): readonly string[] {
+  const names = new Set([...Object.keys(figures), ...Object.keys(table)])
+  return [...names].flatMap(name => {
+    const [figure, row] = [figures[name], table[name]]
+    if (figure === undefined) return [`${name}: is no longer measured`]
+    if (row === undefined) return [`${name}: ${figure} has no ceiling`]
+    if (figure > row.ceiling) return [`${name}: ${figure} is above ${row.ceiling}`]
+    const needed = Math.max(row.ceiling * slack, row.goal ?? row.ceiling)
+    return row.goal !== undefined && row.ceiling > row.goal && figure < needed
+      ? [`${name}: ${figure}, so lower the ceiling of ${row.ceiling}`]
+      : []
+  })
+}

@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import type { CountedRequest, CountedWork, InProcessVerbs } from '../children/counted-in-process.ts'
+import type { SocketVerbs } from '../children/counted-sockets.ts'
+import { type Child, start } from '../ipc.ts'
+import { type ByOrigin, type Counts, leastOf, totalOf } from './instruments.ts'
+import { openLockStep } from './lock-step.ts'
+import { type OpenStream, type Traffic, trafficOf } from './traffic.ts'
+
+/** Numbers by name, as in `whole: promises`. */
+export type Figures = Readonly<Record<string, number>>
+
+export interface Measured {
+  readonly figures: Figures
+  /** The files that make the promises of a whole answer, and those of 100 deltas. */
+  readonly origins: { readonly whole: ByOrigin; readonly deltas: ByOrigin }
+}
+
+const script = (name: string): string => join(import.meta.dirname, '../children', `${name}.ts`)
+
+/** Counts what requests cost, in process and over sockets, without a look at any clock. */
+export async function measureCounts(): Promise<Measured> {
+  const own = await inProcess()
+  return { ...own, figures: { ...own.figures, ...(await overSockets()) } }
+}
+
+async function inProcess(): Promise<Measured> {
+  // One thread, so that code is compiled at the same call each time; a young generation that holds what a count allocates.
+  const execArgv = ['--expose-gc', '--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64']
+  const child = start<InProcessVerbs>({ script: script('counted-in-process'), execArgv })
+  const count = (request: Partial<CountedRequest>): Promise<CountedWork> =>
+    child.ask('count', { client: 'responses', provider: 'responses', deltas: 0, ...request })
+  try {
+    const whole = await count({})
+    const short = await count({ deltas: 50 })
+    const long = await count({ deltas: 150 })
+    const translated = await count({ provider: 'chat' })
+    const translatedShort = await count({ provider: 'chat', deltas: 50 })
+    const translatedLong = await count({ provider: 'chat', deltas: 150 })
+    return {
+      figures: {
+        ...workOf('whole', whole),
+        ...workOf('whole from chat', translated),
+        ...workOf('stream of 50', short),
+        ...deltaOf('delta', short, long),
+        ...deltaOf('delta from chat', translatedShort, translatedLong),
+      },
+      origins: { whole: whole.promises, deltas: difference(short.promises, long.promises) },
+    }
+  } finally {
+    await child.stop()
+  }
+}
+
+/** Node's own timers, of connections that are kept, are not set by request. */
+const ownTimers = ({ timers }: Counts): number => totalOf({ ...timers, node: 0 })
+
+const countsOf = (name: string, counts: Counts): Figures => ({
+  [`${name}: promises`]: totalOf(counts.promises),
+  [`${name}: timers`]: ownTimers(counts),
+  [`${name}: JSON.parse`]: counts.parses,
+  [`${name}: JSON.stringify`]: counts.stringifies,
+  [`${name}: clock reads`]: counts.clockReads,
+})
+
+const workOf = (name: string, work: CountedWork): Figures => ({
+  ...countsOf(name, work),
+  [`${name}: bytes`]: Math.round(work.bytes),
+})
+
+/** One of the hundred deltas that the longer of two streams has more. */
+function deltaOf(name: string, short: CountedWork, long: CountedWork): Figures {
+  const [less, more] = [workOf(name, short), workOf(name, long)]
+  return Object.fromEntries(Object.entries(more).map(([key, value]) => [key, (value - (less[key] ?? 0)) / 100]))
+}
+
+const difference = (less: ByOrigin, more: ByOrigin): ByOrigin =>
+  Object.fromEntries(Object.entries(more).map(([origin, count]) => [origin, count - (less[origin] ?? 0)]))
+
+async function overSockets(): Promise<Figures> {
+  const child = start<SocketVerbs>({ script: script('counted-sockets'), execArgv: ['--expose-gc'] })
+  const lockStep = await openLockStep()
+  try {
+    const traffic = trafficOf({ lockStep, language: 'responses', ...(await child.ask('listen', { upstream: lockStep.upstream })) })
+    for (let at = 0; at < 100; at += 1) await traffic.whole()
+    for (let at = 0; at < 20; at += 1) await traffic.stream(20)
+    const whole = await counted(child, () => traffic.whole())
+    const short = await counted(child, () => traffic.stream(20))
+    const long = await counted(child, () => traffic.stream(120))
+    return {
+      ...countsOf('whole over sockets', whole),
+      'delta over sockets: promises': (totalOf(long.promises) - totalOf(short.promises)) / 100,
+      'delta over sockets: timers': (ownTimers(long) - ownTimers(short)) / 100,
+      ...(await heapOfStreams(child, traffic)),
+    }
+  } finally {
+    lockStep.close()
+    await child.stop()
+  }
+}
+
+async function counted(child: Child<SocketVerbs>, run: () => Promise<void>): Promise<Counts> {
+  const counts: Counts[] = []
+  for (let round = 0; round < 3; round += 1) {
+    await child.ask('startCounts', {})
+    await run()
+    counts.push(await child.ask('stopCounts', {}))
+  }
+  return leastOf(counts)
+}
+
+/** How many streams are open while their heap is measured. */
+const openStreams = 32
+/** How many deltas the provider writes at once. */
+const batch = 50
+
+async function heapOfStreams(child: Child<SocketVerbs>, traffic: Traffic): Promise<Figures> {
+  const before = await child.ask('heap', {})
+  const streams: OpenStream[] = []
+  for (let at = 0; at < openStreams; at += 1) streams.push(await traffic.open())
+  const heapAfter = async (deltas: number): Promise<number> => {
+    for (let said = 0; said < deltas; said += batch) for (const stream of streams) await stream.deltas(batch)
+    return ((await child.ask('heap', {})) - before) / openStreams
+  }
+  const early = await heapAfter(100)
+  const late = await heapAfter(3_900)
+  for (const stream of streams) await stream.end()
+  return {
+    'open stream: heap at 100 deltas': Math.round(early),
+    'open stream: heap that 3,900 more deltas add': Math.round(late - early),
+  }
+}

@@ -1,0 +1,68 @@
+import type { Transport } from '@signalbox/core/runtime'
+import { askedIn } from '../requests.ts'
+import { type Speech, speeches } from '../speech.ts'
+
+/** A provider without sockets. */
+export interface PieceTransport {
+  readonly transport: Transport
+  /** How many deltas the streams that are opened from now on have. */
+  setDeltas(deltas: number): void
+}
+
+const upstream = 'http://provider.test'
+const streamHeaders = (type: string): Readonly<Record<string, string>> => ({ 'content-type': type })
+
+/** Answers with what the fake provider of the benchmark says; each piece of a stream comes in a turn of the event loop of its own. */
+export function pieceTransport(): PieceTransport & { readonly upstream: string } {
+  const wholes = new Map<Speech, Uint8Array>()
+  const streams = new Map<Speech, readonly Uint8Array[]>()
+  let deltas = 100
+
+  const piecesOf = (speech: Speech, stream: boolean): readonly Uint8Array[] => {
+    if (stream) return kept(streams, speech, () => streamOf(speech, deltas))
+    return [kept(wholes, speech, () => Buffer.from(speech.whole))]
+  }
+  const transport: Transport = async ({ url, body = '' }) => {
+    const asked = askedIn(url.slice(upstream.length), body)
+    if (asked === undefined) throw new Error(`Nothing answers at ${url}.`)
+    const speech = speeches[asked.language]
+    const pieces = piecesOf(speech, asked.stream)
+    const headers = streamHeaders(asked.stream ? speech.type : 'application/json')
+    let at = 0
+    return {
+      status: 200,
+      header: name => headers[name],
+      body: {
+        next: () =>
+          new Promise(resolve => {
+            setImmediate(() => {
+              const value = pieces[at]
+              at += 1
+              resolve(value === undefined ? { done: true, value: undefined } : { done: false, value })
+            })
+          }),
+        return: () => Promise.resolve({ done: true, value: undefined }),
+      },
+    }
+  }
+  return {
+    upstream,
+    transport,
+    setDeltas(count) {
+      deltas = count
+      streams.clear()
+    },
+  }
+}
+
+const streamOf = ({ head, delta, tail }: Speech, deltas: number): readonly Uint8Array[] => [
+  head,
+  ...Array.from({ length: deltas }, (_, at) => delta(` word${at}`)),
+  tail,
+]
+
+function kept<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = map.get(key) ?? make()
+  map.set(key, found)
+  return found
+}

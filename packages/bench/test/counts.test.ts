@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { offences } from '../src/counts/ceilings.ts'
+import { measureCounts } from '../src/counts/measure.ts'
+
+test('requests make no more promises, garbage, timers and calls than the table of ceilings allows', async () => {
+  const { figures } = await measureCounts()
+  expect(offences(figures)).toEqual([])
+}, 60_000)
+
+test('a figure above its ceiling, one far below it, and one without a ceiling are offences', () => {
+  const table = { promises: { ceiling: 100, goal: 25 }, timers: { ceiling: 2 }, bytes: { ceiling: 60, goal: 60 } }
+  const found = (figures: Readonly<Record<string, number>>) => offences({ promises: 100, timers: 2, bytes: 50, ...figures }, table)
+  expect(found({})).toEqual([])
+  expect(found({ promises: 101 })).toEqual(['promises: 101 is above 100'])
+  expect(found({ promises: 80 })).toEqual(['promises: 80, so lower the ceiling of 100'])
+  expect(found({ timers: 1, promises: 90 })).toEqual([])
+  expect(found({ parses: 1 })).toEqual(['parses: 1 has no ceiling'])
+  expect(offences({}, { timers: { ceiling: 2 } })).toEqual(['timers: is no longer measured'])
+})
