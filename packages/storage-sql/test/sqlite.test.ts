@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { isPromise } from '@signalbox/storage'
 import { expect, onTestFinished, test } from 'vitest'
 import { openConnection } from '../src/group.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
@@ -92,6 +93,28 @@ test('while another process writes, a verb waits without holding up the event lo
   expect((await storage.ledger.balance('a')).balance).toBe(5)
   blocker.close()
   await storage.close()
+})
+
+test('reads answer at once, writes once they are committed, and a read that meets a lock when it has passed', async () => {
+  const path = temporaryFile()
+  const storage = sqliteStorage(path)
+  const write = storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
+  expect(isPromise(write)).toBe(true)
+  expect(storage.ledger.balance('a')).toMatchObject({ balance: 0 })
+  await write
+  expect(storage.ledger.balance('a')).toMatchObject({ balance: 5 })
+  await storage.close()
+
+  const { db, connection } = openTable()
+  const file = String(db.location())
+  db.exec('PRAGMA busy_timeout = 0')
+  const blocker = new DatabaseSync(file)
+  blocker.exec('BEGIN EXCLUSIVE')
+  const read = connection.read(() => db.prepare('SELECT count(*) AS n FROM t').get())
+  expect(isPromise(read)).toBe(true)
+  blocker.exec('COMMIT')
+  expect(await read).toEqual({ n: 0 })
+  blocker.close()
 })
 
 test('a closed storage says so', async () => {

@@ -9,12 +9,18 @@ import { callOf, rows, type Stage, stage } from '../matrix/stage.ts'
 /** As drivers say it: where it is, as whom, and what was asked of it. */
 const words = 'SQLITE_IOERR: disk I/O error in /var/lib/canary.db (postgres://canary:canary@10.0.0.7) at SELECT canary FROM records'
 
-/** Errors of a store that answers at once are thrown, those of one across a network are rejections. */
-const manners = { 'at once': false, 'by promise': true }
+/** A store on this machine throws, and its disk stays broken; one across a network rejects, and may have lost a single packet. */
+const manners = [
+  ['any one step fails, by a promise that rejects', { byPromise: true, lasts: false }],
+  ['any one step fails and all after it, by throwing', { byPromise: false, lasts: true }],
+] as const
 
-/** The same store, in which one verb fails: the one of that number from when it was set. */
-function fragile(storage: Storage, byPromise: boolean): { readonly storage: Storage; readonly failing: { at: number; hit: boolean } } {
-  const failing = { at: 0, hit: false }
+/** The same store, in which a verb fails: the one of that number from when it was set, and those after it where that lasts. */
+function fragile(
+  storage: Storage,
+  { byPromise, lasts }: (typeof manners)[number][1],
+): { readonly storage: Storage; readonly failing: { at: number; hit: boolean } } {
+  const failing = { at: Number.POSITIVE_INFINITY, hit: false }
   const watch = <Store extends object>(store: Store): Store =>
     new Proxy(store, {
       get(target, name) {
@@ -22,7 +28,7 @@ function fragile(storage: Storage, byPromise: boolean): { readonly storage: Stor
         if (typeof verb !== 'function') return verb
         const ask = (...given: readonly unknown[]): unknown => {
           failing.at -= 1
-          if (failing.at !== 0) return verb.apply(target, given)
+          if (failing.at > 0 || (failing.at < 0 && !lasts)) return verb.apply(target, given)
           failing.hit = true
           throw Object.assign(new Error(words), { code: 'ERR_CANARY' })
         }
@@ -43,17 +49,17 @@ beforeAll(async () => {
 })
 
 describe.each(rows)('%s', (_, row) => {
-  test.each(Object.entries(manners))(
-    'with a store that answers %s and fails at any one step says 503 and when to come back, or does without; and never how it is built',
-    async (_, byPromise) => {
+  test.each(manners)(
+    'with a store where %s says 503 and when to come back, or does without; and never how it is built',
+    async (_, manner) => {
       const isError = ajv.getSchema('document#/components/schemas/Error')
       for (let at = 1; at < 40; at++) {
-        const { storage, failing } = fragile(memoryStorage(), byPromise)
+        const { storage, failing } = fragile(memoryStorage(), manner)
         const here: Stage = await stage(storage)
         const call = await callOf(row, here.mine)
         Object.assign(failing, { at, hit: false })
         const answer = await ask(here.mine, call, { body: bodyFor(row), headers: { 'idempotency-key': 'one' } }).catch(() => undefined)
-        failing.at = 0
+        failing.at = Number.POSITIVE_INFINITY
         if (answer === undefined) {
           // A table that has begun breaks off: nobody takes it for all of it.
           expect(row.media).toBe('text/csv')
