@@ -5,7 +5,7 @@ import type { Counting } from './children/measured.ts'
 import { openLab } from './lab.ts'
 import { originsOf, roomOf } from './origins.ts'
 import { table } from './report.ts'
-import type { Options, Section } from './sections.ts'
+import type { Options, Section } from './section.ts'
 import { slowJob } from './streams.ts'
 
 /** Who makes the garbage: bytes allocated by request, collected or not. */

@@ -8,7 +8,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import type { DashboardFound } from './children/dashboard.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 const DAY = 86_400_000
 /** A midnight of UTC, thirty days before the last row. */

@@ -2,7 +2,7 @@ import { ceilings } from './counts/ceilings.ts'
 import type { ByOrigin } from './counts/instruments.ts'
 import { measureCounts } from './counts/measure.ts'
 import { table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 /** What a request makes and calls, in numbers that no other work on the machine can change. */
 export const counts: Section = async () => {

@@ -4,7 +4,7 @@ import type { Halves, HalvesVerbs } from './children/halves.ts'
 import { type Child, start } from './ipc.ts'
 import { languages } from './languages.ts'
 import { table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 const clients = ['responses', 'chat', 'messages'] as const
 

@@ -4,7 +4,7 @@ import type { Language } from './languages.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import { type Asked, bodyOf, pathOf } from './requests.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 const megabytes = 30
 /** Bytes of memory for each byte of the body. */

@@ -5,7 +5,7 @@ import type { HotSpots } from './hot-spots.ts'
 import { openLab, type Server } from './lab.ts'
 import { originsOf, roomOf } from './origins.ts'
 import { table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 const folder = resolve(import.meta.dirname, '../dist/profiles')
 

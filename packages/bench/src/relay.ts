@@ -2,7 +2,7 @@ import { type Case, checked, chosen, jobFor, relayed, requestsOf, titleOf } from
 import { type Kind, kinds, type Lab, openLab, type Server } from './lab.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 interface Measured {
   /** Microseconds of CPU for each request. */

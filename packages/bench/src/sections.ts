@@ -3,26 +3,14 @@ import { analytics } from './analytics.ts'
 import { counts } from './counts.ts'
 import { halves } from './halves.ts'
 import { image } from './image.ts'
-import type { Kind } from './lab.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { constants } from './routing/constants.ts'
 import { routing } from './routing/routing.ts'
+import type { Section } from './section.ts'
 import { soak } from './soak.ts'
 import { streams } from './streams.ts'
 import { translate } from './translate.ts'
-
-export interface Options {
-  /** Fewer requests and rounds; the figures are for a glance and are not written to the page. */
-  readonly quick: boolean
-  /** Only cases whose title holds every one of these words. */
-  readonly only: readonly string[]
-  /** The one that `profile`, `allocations` and `held` look into. */
-  readonly server: Kind
-}
-
-/** Measures, and returns what it found as Markdown. */
-export type Section = (options: Options) => Promise<string>
 
 /** Every section by name, and the page of docs/ that shows it. `pnpm bench` runs those that have one. */
 export const sections: Readonly<Record<string, { readonly run: Section; readonly page?: string }>> = {

@@ -8,7 +8,7 @@ import type { Left, SoakVerbs } from './children/soak-gateway.ts'
 import { type Child, start } from './ipc.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 const perSecond = 40
 /** Shares of the requests. */

@@ -4,7 +4,7 @@ import { type Kind, type Lab, openLab, type Server } from './lab.ts'
 import type { Language } from './languages.ts'
 import { against, table } from './report.ts'
 import { bodyOf, pathOf } from './requests.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 interface Found extends Delays {
   readonly who: string

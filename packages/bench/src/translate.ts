@@ -2,7 +2,7 @@ import { type Case, caseOf, checked, chosen, deliveries, jobFor, pairs, pairTitl
 import { type Lab, openLab, type Server } from './lab.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 
 /** Times the floor. A stream of another language may cost more than one that stays in its own. */
 const targets: Readonly<Record<Case['delivery'], number>> = { whole: 2, streamed: 1.5, burst: 1.5 }
