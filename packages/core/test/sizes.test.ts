@@ -1,0 +1,145 @@
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { packageNames, sourcesOf } from './sources.ts'
+
+// A function of the product has at most 60 lines and a file at most 300. Lines of tables do not count: they are read by looking up.
+
+const maxFunctionLines = 60
+const maxFileLines = 300
+
+/** Functions that are still longer, and how long they may be: the list may only become shorter, and its numbers smaller. */
+const longFunctions: Readonly<Record<string, number>> = {
+  'api/stream.ts eventText': 129,
+  'core/access/authenticate.ts makeAuthenticator': 67,
+  'core/brain/brain.ts createBrain': 101,
+  'core/brain/hearing.ts makeHearing': 69,
+  'core/dialects/bedrock/items.ts writeConversation': 74,
+  'core/dialects/bedrock/stream-in.ts decodeEvents': 63,
+  'core/dialects/bedrock/telling.ts startTelling': 135,
+  'core/dialects/gemini/answer.ts followAnswer': 193,
+  'core/dialects/gemini/items.ts writeContents': 105,
+  'core/dialects/messages/stream-in.ts decodeEvents': 227,
+  'core/dialects/messages/stream-out.ts encodeEvents': 101,
+  'core/dialects/responses/stream-in.ts decodeEvents': 231,
+  'core/dialects/responses/stream-out.ts encodeEvents': 195,
+  'core/gateway.ts createGateway': 134,
+  'core/inference/infer.ts infer': 71,
+  'core/inference/interrupted.ts keepCollector': 76,
+  'core/inference/reply.ts replyOf': 61,
+  'core/inference/sharing.ts keepSharing': 66,
+  'core/management/byok/validation.ts keepValidations': 77,
+  'core/management/register.ts makeRegistrar': 61,
+  'core/metering/meter.ts meter': 110,
+  'core/metering/settlements.ts keepSettlements': 170,
+  'core/runtime/seal.ts makeKeyRing': 61,
+  'node-http/transport/body.ts openBody': 63,
+  'node-http/transport/exchange.ts send': 78,
+  'node-http/transport/pool.ts createPools': 69,
+  'storage-memory/ledger.ts memoryLedger': 134,
+  'storage-sql/group.ts openConnection': 133,
+  'storage-sql/spool.ts sqliteSpool': 78,
+}
+
+/** Files that are still longer. */
+const longFiles: Readonly<Record<string, number>> = {
+  'core/brain/layout.ts': 308,
+  'core/dialects/messages/stream-in.ts': 301,
+  'core/dialects/responses/request.ts': 308,
+  'core/gateway.ts': 309,
+  'core/metering/settlements.ts': 309,
+}
+
+const tools = ['testing', 'bench']
+const product = packageNames
+  .filter(name => !tools.includes(name))
+  .flatMap(name => sourcesOf(name).map(({ path, text }) => ({ name: `${name}/${path}`, text })))
+  // The suites of the stores are tests, and the data of the catalog is one table.
+  .filter(({ name }) => !/^(storage\/conformance|catalog\/data)\//.test(name))
+
+test('no function of the product is longer than 60 lines, but those listed', () => {
+  const found = product.flatMap(({ name, text }) => functionsIn(text).map(one => ({ ...one, name: `${name} ${one.name}` })))
+  expect(found.length).toBeGreaterThan(3_000)
+  expect(changes(found, maxFunctionLines, longFunctions)).toEqual([])
+})
+
+test('no file of the product is longer than 300 lines, but those listed', () => {
+  const found = product.map(({ name, text }) => ({ name, lines: text.split('\n').length - 1 }))
+  expect(changes(found, maxFileLines, longFiles)).toEqual([])
+})
+
+test('a function is as long as its lines without those of tables, and with those of the functions in it', () => {
+  const table = `[\n${'  1,\n'.repeat(70)}]`
+  const steps = '  step()\n'.repeat(70)
+  expect(functionsIn(`function f() {\n  return ${table}\n}`)).toEqual([{ name: 'f', lines: 4 }])
+  expect(functionsIn(`const g = () => {\n${steps}}`)).toEqual([{ name: 'g', lines: 72 }])
+  expect(functionsIn(`function f() {\n  return {\n    g() {\n${steps}    },\n  }\n}`)).toEqual([
+    { name: 'f', lines: 76 },
+    { name: 'g', lines: 72 },
+  ])
+})
+
+test('what grows, what is new, and what is listed without need are all told', () => {
+  const found = [
+    { name: 'short', lines: 60 },
+    { name: 'listed', lines: 70 },
+    { name: 'new', lines: 61 },
+  ]
+  expect(changes(found, 60, { listed: 70 })).toEqual(['new: 61 lines, at most 60'])
+  expect(changes(found, 60, { listed: 69, new: 61, short: 80 })).toEqual([
+    'listed: 70 lines, at most 69',
+    'short: no longer needs its entry',
+  ])
+})
+
+interface Sized {
+  readonly name: string
+  readonly lines: number
+}
+
+function changes(found: readonly Sized[], limit: number, listed: Readonly<Record<string, number>>): readonly string[] {
+  const long = found.filter(({ lines }) => lines > limit)
+  const grown = long.flatMap(({ name, lines }) => {
+    const most = listed[name] ?? limit
+    return lines > most ? [`${name}: ${lines} lines, at most ${most}`] : []
+  })
+  const needed = new Set(long.map(({ name }) => name))
+  return [...grown, ...Object.keys(listed).flatMap(name => (needed.has(name) ? [] : [`${name}: no longer needs its entry`]))]
+}
+
+function functionsIn(text: string): readonly Sized[] {
+  const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true)
+  const lineOf = (position: number): number => file.getLineAndCharacterOfPosition(position).line
+  const found: Sized[] = []
+
+  /** Lines between the brackets of the tables in it. */
+  const tableLines = (node: ts.Node): number => {
+    if (isTable(node)) return Math.max(0, lineOf(node.end) - lineOf(node.getStart()) - 1)
+    let lines = 0
+    ts.forEachChild(node, child => {
+      lines += tableLines(child)
+    })
+    return lines
+  }
+  const visit = (node: ts.Node): void => {
+    if (isFunction(node)) found.push({ name: nameOf(node), lines: lineOf(node.end) - lineOf(node.getStart()) + 1 - tableLines(node.body) })
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
+}
+
+const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration & { readonly body: ts.Node } =>
+  ts.isFunctionLike(node) && 'body' in node && node.body !== undefined
+
+/** A literal of an object or an array in which no function has statements. */
+const isTable = (node: ts.Node): boolean =>
+  (ts.isObjectLiteralExpression(node) || ts.isArrayLiteralExpression(node)) && !hasStatements(node)
+
+const hasStatements = (node: ts.Node): boolean =>
+  (isFunction(node) && ts.isBlock(node.body)) || ts.forEachChild(node, child => hasStatements(child) || undefined) === true
+
+/** Its own name, or that of the variable or property that holds it. */
+function nameOf({ name, parent }: ts.FunctionLikeDeclaration): string {
+  if (name !== undefined) return name.getText()
+  return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) ? parent.name.getText() : '(anonymous)'
+}
