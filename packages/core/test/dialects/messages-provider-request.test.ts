@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { messagesClient, messagesProvider } from '../../src/dialects/index.ts'
-import { writeState } from '../../src/dialects/messages/state.ts'
+import { writeState } from '../../src/dialects/messages/reasoning-state.ts'
 import type { Item, Part } from '../../src/protocol/item.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
 import { offer } from './laws.ts'

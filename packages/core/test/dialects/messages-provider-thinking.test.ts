@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { messagesProvider } from '../../src/dialects/index.ts'
-import { writeState } from '../../src/dialects/messages/state.ts'
+import { writeState } from '../../src/dialects/messages/reasoning-state.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import type { Prompt } from '../../src/protocol/request.ts'

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { objectIn } from '../json.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import type { CacheMarks } from './cache.ts'
+import type { CacheMarks } from './cache-points.ts'
 import { isBlank, nameDocuments, writePart } from './parts.ts'
 import { callIdOf, nameOf, readState } from './wire.ts'
 

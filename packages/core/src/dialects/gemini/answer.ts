@@ -8,7 +8,7 @@ import { stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 import { citationsOf, mergeSources, noSources } from './citations.ts'
 import { type Growing, grow, startGrowing } from './partial-args.ts'
-import { type Signed, writeState } from './state.ts'
+import { type Signed, writeState } from './reasoning-state.ts'
 import {
   blocked,
   broken,

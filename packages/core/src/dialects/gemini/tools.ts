@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
-import type { Names } from './names.ts'
+import type { Names } from './tool-names.ts'
 import { dialect } from './wire.ts'
 
 // Tools, and the choice among them.

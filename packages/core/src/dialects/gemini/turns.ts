@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { type Signed, standIn } from './state.ts'
+import { type Signed, standIn } from './reasoning-state.ts'
 
 // `contents`: turns of user and model, one after the other. What tools returned is a turn of the user.
 

@@ -8,9 +8,9 @@ import { flag, optional } from '../field-readers.ts'
 import { requestIdOf } from '../ids.ts'
 import { readRouting } from '../routing-options.ts'
 import { encodeError, writeFailure } from './errors.ts'
-import { checkVersion, readHeaders, readPrompt } from './request.ts'
-import { blocksOf, headOf, isRefusal, stampOn, stopOf, writeUsage } from './snapshot.ts'
-import { encodeEvents } from './stream-out.ts'
+import { checkVersion, readHeaders, readPrompt } from './decode-request.ts'
+import { blocksOf, headOf, isRefusal, stampOn, stopOf, writeUsage } from './encode-response.ts'
+import { encodeEvents } from './encode-stream.ts'
 import { dialect, originalBody } from './wire.ts'
 
 type Header = (name: string) => string | undefined

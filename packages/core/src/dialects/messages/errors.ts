@@ -3,7 +3,7 @@ import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { Failure, FailureKind } from '../../protocol/failure.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { renameError, spellParam } from './spelling.ts'
+import { renameError, spellParam } from './field-names.ts'
 
 // Errors by the names that clients of this language act upon, and with our own code beside.
 

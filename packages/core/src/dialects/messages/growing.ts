@@ -2,7 +2,7 @@ import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { isObject, type JsonObject, own } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
-import { type BlockKind, callOf, inputText, isSpeech, messageOf, nativeOf, readText, readThought } from './reading.ts'
+import { type BlockKind, callOf, inputText, isSpeech, messageOf, nativeOf, readText, readThought } from './decode-response.ts'
 
 // Blocks while they are being told, and the items that they make.
 

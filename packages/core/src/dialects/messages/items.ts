@@ -5,11 +5,11 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import { safeId } from './names.ts'
+import { safeId } from './tool-names.ts'
 import { writeParts } from './parts.ts'
-import { readState } from './state.ts'
+import { readState } from './reasoning-state.ts'
 import { dialect, originalBody } from './wire.ts'
-import { lose, mark, marked, nameOf, type Writing, warn } from './writing.ts'
+import { lose, mark, marked, nameOf, type Writing, warn } from './encode-context.ts'
 
 // Items → messages. There two roles take turns, and one message holds all that its role does in a row. What the caller wrote
 // in this very language is written as it was.

@@ -2,7 +2,7 @@ import type { FilePart, ImagePart, Part } from '../../protocol/item.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { dialect, originalBody } from './wire.ts'
-import { lose, mark, marked, type Writing } from './writing.ts'
+import { lose, mark, marked, type Writing } from './encode-context.ts'
 
 // Parts → blocks.
 

@@ -4,7 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../apply-quirks.ts'
 import { thinkingBudget } from '../thinking-budget.ts'
-import { fitsThinking } from './fits.ts'
+import { fitsThinking } from './compatibility.ts'
 import { isUnthoughtLoop } from './items.ts'
 import { originalBody } from './wire.ts'
 

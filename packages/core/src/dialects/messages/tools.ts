@@ -3,9 +3,9 @@ import type { FunctionTool, Prompt, Tool, ToolChoice } from '../../protocol/requ
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
-import type { WrittenFormat } from './format.ts'
+import type { WrittenFormat } from './response-format.ts'
 import { dialect, originalBody } from './wire.ts'
-import { lose, mark, marked, nameOf, type Writing, warn } from './writing.ts'
+import { lose, mark, marked, nameOf, type Writing, warn } from './encode-context.ts'
 
 // Tools, and the choice among them.
 

@@ -37,7 +37,7 @@ import {
   kindOf,
   nameless,
   outcomeOf,
-} from './reading.ts'
+} from './decode-response.ts'
 import { dialect } from './wire.ts'
 
 // Frames → facts. Neighbouring texts are one message of ours, so an item ends when another begins, or the answer does: only

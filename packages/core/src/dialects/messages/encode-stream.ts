@@ -5,9 +5,9 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import { type Frame, isObject } from '../../protocol/wire.ts'
 import { requestIdOf } from '../ids.ts'
 import { writeFailure } from './errors.ts'
-import { headOf, isRefusal, stampOn, stopOf, unreadOf, writeUsage } from './snapshot.ts'
-import { blockWriter } from './stream-out-blocks.ts'
-import { isSpoken, type Telling, tellingOf } from './stream-out-items.ts'
+import { headOf, isRefusal, stampOn, stopOf, unreadOf, writeUsage } from './encode-response.ts'
+import { blockWriter } from './block-writer.ts'
+import { isSpoken, type Telling, tellingOf } from './item-writers.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // Facts → frames. Blocks follow one another here while our items may overlap: the first that is open speaks, and what the

@@ -1,8 +1,8 @@
 import type { Delta } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { betweenThoughts, callBlock, citationOf, redactedBlock, thoughtOf } from './snapshot.ts'
-import { type BlockWriter, growths } from './stream-out-blocks.ts'
+import { betweenThoughts, callBlock, citationOf, redactedBlock, thoughtOf } from './encode-response.ts'
+import { type BlockWriter, growths } from './block-writer.ts'
 import { dialect } from './wire.ts'
 
 // How an item is told, block by block, once it is its turn.

@@ -4,7 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { dialect } from './wire.ts'
-import { type Writing, warn } from './writing.ts'
+import { type Writing, warn } from './encode-context.ts'
 
 /** Extra data that callers ask for on the off chance; there is none here, and nothing is lost. */
 const harmless: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])

@@ -5,7 +5,7 @@ import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../ids.ts'
 import { objectIn } from '../json.ts'
-import { renameWarnings } from './spelling.ts'
+import { renameWarnings } from './field-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // The message object and its blocks: what an answer is in this language, whole or at the ends of a stream.

@@ -5,7 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
-import { safeName } from './names.ts'
+import { safeName } from './tool-names.ts'
 import { dialect } from './wire.ts'
 
 // What is kept in mind while one request is written.

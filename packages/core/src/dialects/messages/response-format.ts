@@ -1,9 +1,9 @@
 import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { safeName } from './names.ts'
+import { safeName } from './tool-names.ts'
 import { originalBody } from './wire.ts'
-import { type Writing, warn } from './writing.ts'
+import { type Writing, warn } from './encode-context.ts'
 
 // The form of the answer: held to a schema by the provider, by a tool that the model must call, or by words.
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects } from '../json.ts'
-import { safeId } from './names.ts'
+import { safeId } from './tool-names.ts'
 import { withoutMadeUp } from './request-parts.ts'
 
 // A body in the caller's own words, as it goes on to a provider of the same language: all but what only we understand.

@@ -8,7 +8,7 @@ import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
 import { deriveCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
-import { writeState } from './state.ts'
+import { writeState } from './reasoning-state.ts'
 import { dialect } from './wire.ts'
 
 // A message of a provider and its blocks → ours. Whole answers and the finished blocks of a stream are read alike.
