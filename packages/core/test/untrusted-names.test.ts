@@ -34,7 +34,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'core/src/dialects/chat/wire.ts extras[field]',
     'core/src/dialects/chat/response-fields.ts citation[end]',
     'core/src/dialects/chat/response-fields.ts moved[end]',
-    'core/src/dialects/messages/decode-request.ts body[field]',
+    'core/src/dialects/messages/headers.ts body[field]',
     'core/src/dialects/messages/decode-stream.ts delta[field]',
     'core/src/dialects/messages/passthrough.ts block[field]',
     'core/src/dialects/responses/snapshot.ts original[field]',

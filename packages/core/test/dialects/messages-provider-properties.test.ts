@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { messagesProvider } from '../../src/dialects/index.ts'
+import { decodeReasoningState, encodeReasoningState } from '../../src/dialects/messages/reasoning-state.ts'
 import { safeId, safeName } from '../../src/dialects/messages/tool-names.ts'
-import { readState, writeState } from '../../src/dialects/messages/reasoning-state.ts'
 import { fold } from '../../src/protocol/fold.ts'
 import type { Item, Part } from '../../src/protocol/item.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
@@ -135,7 +135,7 @@ test('a state is the block again, whatever it holds', () => {
         { type: 'thinking', thinking, signature },
         { type: 'redacted_thinking', data },
       ])
-        expect(JSON.stringify(readState(writeState(block)))).toBe(JSON.stringify(block))
+        expect(JSON.stringify(decodeReasoningState(encodeReasoningState(block)))).toBe(JSON.stringify(block))
     }),
   )
 })

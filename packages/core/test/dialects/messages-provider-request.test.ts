@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { messagesClient, messagesProvider } from '../../src/dialects/index.ts'
-import { writeState } from '../../src/dialects/messages/reasoning-state.ts'
+import { encodeReasoningState } from '../../src/dialects/messages/reasoning-state.ts'
 import type { Item, Part } from '../../src/protocol/item.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
 import { offer } from './laws.ts'
@@ -213,7 +213,7 @@ describe('thoughts of before', () => {
     { type: 'thinking', thinking: '', signature: 'sig' },
     { type: 'redacted_thinking', data: 'blob' },
   ])('come back to the byte, where they stood: %j', block => {
-    const { messages, warned } = send({ input: [hello, thought(writeState(block)), assistant('So'), call('a'), result('a')] })
+    const { messages, warned } = send({ input: [hello, thought(encodeReasoningState(block)), assistant('So'), call('a'), result('a')] })
     expect(JSON.stringify((messages[1]?.content ?? [])[0])).toBe(JSON.stringify(block))
     expect(warned).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { messagesProvider } from '../../src/dialects/index.ts'
-import { writeState } from '../../src/dialects/messages/reasoning-state.ts'
+import { encodeReasoningState } from '../../src/dialects/messages/reasoning-state.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import type { Prompt } from '../../src/protocol/request.ts'
@@ -156,7 +156,11 @@ describe('thinking', () => {
       warned: ['reasoning.effort'],
     })
     expect(think({ effort: 'high' }, budget, { input: [...loop, hello] })).toMatchObject({ thinking: { type: 'disabled' } })
-    const own: Item = { type: 'reasoning', summary: [], encrypted_content: writeState({ type: 'thinking', thinking: 't', signature: 's' }) }
+    const own: Item = {
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: encodeReasoningState({ type: 'thinking', thinking: 't', signature: 's' }),
+    }
     expect(think({ effort: 'high' }, budget, { input: [hello, own, call('a'), result('a')] })).toMatchObject({
       thinking: { type: 'enabled' },
     })

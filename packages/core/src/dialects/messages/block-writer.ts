@@ -1,69 +1,79 @@
-import type { JsonObject } from '../../protocol/wire.ts'
+import type { Frame, JsonObject } from '../../protocol/wire.ts'
 
-// The brackets and numbers of blocks, which follow one another and never overlap.
+// Start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
 
-/** How a block grows: the type of its deltas, and their field. */
-interface Growth {
-  readonly delta: string
+/** The type of the deltas that extend a block, and the field that holds their text. */
+interface BlockDelta {
+  readonly type: string
   readonly field: string
 }
 
-export const growths = {
-  text: { delta: 'text_delta', field: 'text' },
-  thinking: { delta: 'thinking_delta', field: 'thinking' },
-  input: { delta: 'input_json_delta', field: 'partial_json' },
-} as const satisfies Record<string, Growth>
+export const blockDeltas = {
+  text: { type: 'text_delta', field: 'text' },
+  thinking: { type: 'thinking_delta', field: 'thinking' },
+  input: { type: 'input_json_delta', field: 'partial_json' },
+} as const satisfies Record<string, BlockDelta>
 
-export interface BlockWriter {
-  /** Closes what is open. */
-  open(block: JsonObject, growth: Growth): void
-  grow(text: string): void
-  /** A delta of another kind than the one by which the block grows. */
-  add(delta: JsonObject): void
-  close(): void
-  /** A block that is told at once. */
-  whole(block: JsonObject): void
+/** Frames that were encoded and not yet handed on. */
+export interface FrameBuffer {
+  frames: Frame[]
 }
 
-export function blockWriter(emit: (event: string, data: string) => void): BlockWriter {
+export const writeFrame = ({ frames }: FrameBuffer, event: string, data: string): void => {
+  frames.push({ event, data })
+}
+
+export interface BlockWriter {
+  /** Starts a block, after closing the open one. */
+  open(block: JsonObject, delta: BlockDelta): void
+  /** Appends text to the open block. */
+  append(text: string): void
+  /** Writes a delta of another type than the one that extends the block. */
+  add(delta: JsonObject): void
+  close(): void
+  /** Writes a complete block. */
+  writeBlock(block: JsonObject): void
+}
+
+export function createBlockWriter(output: FrameBuffer): BlockWriter {
   let index = 0
   let isOpen = false
-  /** Everything of a delta before its text: the same for each of them, and there are thousands. */
-  let head = ''
+  /** Everything that precedes the text of a delta: the same for every delta of a block. */
+  let deltaPrefix = ''
 
   const start = (content_block: JsonObject): void => {
     close()
     isOpen = true
-    emit('content_block_start', JSON.stringify({ type: 'content_block_start', index, content_block }))
+    writeFrame(output, 'content_block_start', JSON.stringify({ type: 'content_block_start', index, content_block }))
   }
   const add = (delta: JsonObject): void => {
-    emit('content_block_delta', JSON.stringify({ type: 'content_block_delta', index, delta }))
+    writeFrame(output, 'content_block_delta', JSON.stringify({ type: 'content_block_delta', index, delta }))
   }
   const close = (): void => {
     if (!isOpen) return
     isOpen = false
-    emit('content_block_stop', `{"type":"content_block_stop","index":${index++}}`)
+    writeFrame(output, 'content_block_stop', `{"type":"content_block_stop","index":${index++}}`)
   }
 
   return {
-    open(block, { delta, field }) {
+    open(block, { type, field }) {
       start(block)
-      head = `{"type":"content_block_delta","index":${index},"delta":{"type":"${delta}","${field}":`
+      deltaPrefix = `{"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":`
     },
-    grow(text) {
-      emit('content_block_delta', `${head}${JSON.stringify(text)}}}`)
+    append(text) {
+      writeFrame(output, 'content_block_delta', `${deltaPrefix}${JSON.stringify(text)}}}`)
     },
     add,
     close,
-    whole(block) {
+    writeBlock(block) {
       const { input } = block
-      // The input of a tool is told after its block, wherever the tool runs; clients gather it there.
-      const isTold = streamed.has(`${block.type}`) && typeof input === 'object'
-      start(isTold ? { ...block, input: {} } : block)
-      if (isTold) add({ type: growths.input.delta, [growths.input.field]: JSON.stringify(input) })
+      // Clients assemble the input of a server-side tool from deltas, as they do for their own tools.
+      const isInputStreamed = serverTools.has(`${block.type}`) && typeof input === 'object'
+      start(isInputStreamed ? { ...block, input: {} } : block)
+      if (isInputStreamed) add({ type: blockDeltas.input.type, [blockDeltas.input.field]: JSON.stringify(input) })
       close()
     },
   }
 }
 
-const streamed: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use'])
+const serverTools: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use'])

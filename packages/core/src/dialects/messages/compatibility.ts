@@ -1,14 +1,14 @@
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 
-// A caller of this language may be answered by another model than the one it wrote for: in a pool, or after a fallback. Its
-// words go on as they are where this model takes them, and are written anew where it does not.
+// A request in this dialect may be served by another model than it was written for: from a pool, or after a fallback. It is
+// passed on unchanged where the model accepts it, and encoded anew where it does not.
 
-/** Whether the model takes the body as it stands. Of what nobody knows of a model, the caller knows best. */
-export const fits = (body: JsonObject, { max_output_tokens }: Offer, quirks: Quirks): boolean =>
-  fitsThinking(body, quirks) &&
-  fitsSampling(body, quirks) &&
-  !(quirks.no_forced_tools && isForced(body.tool_choice)) &&
+/** Whether the model accepts the body unchanged. Facts that are not known of a model count as accepted. */
+export const isCompatible = (body: JsonObject, { max_output_tokens }: Offer, quirks: Quirks): boolean =>
+  isThinkingCompatible(body, quirks) &&
+  isSamplingCompatible(body, quirks) &&
+  !(quirks.no_forced_tools && isForcedChoice(body.tool_choice)) &&
   !(typeof body.max_tokens === 'number' && max_output_tokens !== undefined && body.max_tokens > max_output_tokens) &&
   !(
     quirks.json_schema !== undefined &&
@@ -17,13 +17,13 @@ export const fits = (body: JsonObject, { max_output_tokens }: Offer, quirks: Qui
     isObject(body.output_config.format)
   )
 
-const isForced = (choice: Json | undefined): boolean => isObject(choice) && (choice.type === 'any' || choice.type === 'tool')
+const isForcedChoice = (choice: Json | undefined): boolean => isObject(choice) && (choice.type === 'any' || choice.type === 'tool')
 
-/** `thinking` and the effort that goes with it. */
-export const fitsThinking = (body: JsonObject, quirks: Quirks): boolean =>
-  fitsKind(body.thinking, quirks) && fitsEffort(body.output_config, quirks)
+/** Whether the model accepts `thinking` and the effort. */
+export const isThinkingCompatible = (body: JsonObject, quirks: Quirks): boolean =>
+  isThinkingTypeCompatible(body.thinking, quirks) && isEffortCompatible(body.output_config, quirks)
 
-function fitsKind(thinking: Json | undefined, { thinking: styles, thinking_off: off }: Quirks): boolean {
+function isThinkingTypeCompatible(thinking: Json | undefined, { thinking: styles, thinking_off: off }: Quirks): boolean {
   if (!isObject(thinking)) return true
   if (thinking.type === 'disabled') return off !== 'never'
   if (styles === undefined) return true
@@ -31,13 +31,13 @@ function fitsKind(thinking: Json | undefined, { thinking: styles, thinking_off: 
   return thinking.type !== 'enabled' || styles.includes('budget') || styles.includes('toggle')
 }
 
-export function fitsEffort(config: Json | undefined, { efforts, thinking: styles }: Quirks): boolean {
+export function isEffortCompatible(config: Json | undefined, { efforts, thinking: styles }: Quirks): boolean {
   const effort = isObject(config) ? config.effort : undefined
   if (typeof effort !== 'string') return true
   return efforts?.includes(effort) ?? (styles === undefined || styles.includes('adaptive'))
 }
 
-function fitsSampling({ temperature, top_p, top_k, thinking }: JsonObject, { sampling = 'any' }: Quirks): boolean {
+function isSamplingCompatible({ temperature, top_p, top_k, thinking }: JsonObject, { sampling = 'any' }: Quirks): boolean {
   const isSet = [temperature, top_p, top_k].some(value => value !== undefined && value !== null)
   if (!isSet || sampling === 'any') return true
   if (sampling === 'one') return typeof temperature !== 'number' || typeof top_p !== 'number'

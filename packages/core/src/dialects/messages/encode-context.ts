@@ -8,59 +8,59 @@ import { unsupported } from '../apply-quirks.ts'
 import { safeName } from './tool-names.ts'
 import { dialect } from './wire.ts'
 
-// What is kept in mind while one request is written.
-
-export interface Writing {
+/** What the parts of one request share while it is encoded. */
+export interface EncodeContext {
   readonly quirks: Quirks
   readonly schemas: SchemaFitter
   readonly warnings: Warning[]
-  /** Tool names as sent → as the caller knows them, for those that differ. */
+  /** Tool names as sent → as the client knows them, for those that differ. */
   readonly toolNames: Map<string, string>
   /** Cache points that may still be set. */
-  points: number
+  cachePointsLeft: number
 }
 
-const mostPoints = 4
+const maxCachePoints = 4
 
-/** A mark on the body itself is one of the few, too. */
-export const startWriting = ({ native }: Prompt, quirks: Quirks, schemas: SchemaFitter): Writing => ({
+/** A cache point on the body itself counts, too. */
+export const createEncodeContext = ({ native }: Prompt, quirks: Quirks, schemas: SchemaFitter): EncodeContext => ({
   quirks,
   schemas,
   warnings: [],
   toolNames: new Map(),
-  points: native?.dialect === dialect && native.body.cache_control ? mostPoints - 1 : mostPoints,
+  cachePointsLeft: native?.dialect === dialect && native.body.cache_control ? maxCachePoints - 1 : maxCachePoints,
 })
 
-export const warn = ({ warnings }: Writing, param: string, message: string): void => {
+export const warn = ({ warnings }: EncodeContext, param: string, message: string): void => {
   warnings.push(unsupported(param, message))
 }
 
-export const lose = (writing: Writing, param: string): void =>
-  warn(writing, param, `\`${param}\` can only be read by a provider of another kind and was left out.`)
+export const warnOmitted = (context: EncodeContext, param: string): void =>
+  warn(context, param, `\`${param}\` can only be read by a provider of another kind and was left out.`)
 
-/** The field that marks a block as the end of what is cached. */
-export function mark(cache: CachePoint | undefined, param: string, writing: Writing): JsonObject {
-  if (!cache || !takePoint(param, writing)) return {}
+/** The `cache_control` field of a block, if it has a cache point and one is left. */
+export function cacheControl(cache: CachePoint | undefined, param: string, context: EncodeContext): JsonObject {
+  if (!cache || !takeCachePoint(param, context)) return {}
   return { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } }
 }
 
-/** A block of the caller's own, with its mark if there is one left. */
-export function marked(block: JsonObject, param: string, writing: Writing): JsonObject {
+/** A block in the client's own words: its `cache_control` is dropped if no cache point is left. */
+export function limitCacheControl(block: JsonObject, param: string, context: EncodeContext): JsonObject {
   const { cache_control, ...rest } = block
-  if (cache_control === undefined || cache_control === null || takePoint(param, writing)) return block
+  if (cache_control === undefined || cache_control === null || takeCachePoint(param, context)) return block
   return rest
 }
 
-function takePoint(param: string, writing: Writing): boolean {
-  if (writing.points > 0) {
-    writing.points -= 1
+function takeCachePoint(param: string, context: EncodeContext): boolean {
+  if (context.cachePointsLeft > 0) {
+    context.cachePointsLeft -= 1
     return true
   }
-  warn(writing, param, `The cache point at \`${param}\` was left out: ${mostPoints} are taken here, and they were used up before it.`)
+  warn(context, param, `The cache point at \`${param}\` was left out: ${maxCachePoints} are taken here, and they were used up before it.`)
   return false
 }
 
-export function nameOf(name: string, { toolNames }: Writing): string {
+/** The name as the provider accepts it. The context remembers names that changed. */
+export function encodeToolName(name: string, { toolNames }: EncodeContext): string {
   const sent = safeName(name)
   if (sent !== name) toolNames.set(sent, name)
   return sent

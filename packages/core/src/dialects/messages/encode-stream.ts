@@ -1,170 +1,147 @@
 import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
-import type { Item } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import { type Frame, isObject } from '../../protocol/wire.ts'
+import { isObject } from '../../protocol/wire.ts'
 import { requestIdOf } from '../ids.ts'
-import { writeFailure } from './errors.ts'
-import { headOf, isRefusal, stampOn, stopOf, unreadOf, writeUsage } from './encode-response.ts'
-import { blockWriter } from './block-writer.ts'
-import { isSpoken, type Telling, tellingOf } from './item-writers.ts'
+import { type BlockWriter, createBlockWriter, type FrameBuffer, writeFrame } from './block-writer.ts'
+import { encodeFailure } from './encode-error.ts'
+import { encodeUsage, gatewayFields, isRefusal, messageHead, passthroughFields, stopFields } from './encode-response.ts'
+import { createItemQueue, type ItemEvent, type ItemQueue, type QueuedItem } from './item-queue.ts'
+import { createItemWriter, isEncodable } from './item-writers.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// Facts → frames. Blocks follow one another here while our items may overlap: the first that is open speaks, and what the
-// others say waits until it is their turn.
-
-interface Speaker {
-  readonly index: number
-  readonly item: Item
-  /** Once it is its turn. */
-  telling: Telling | undefined
-  readonly waiting: ItemEvent[]
+interface EncoderState {
+  readonly request: InferenceRequest
+  readonly stamp: () => Stamp
+  readonly output: FrameBuffer
+  readonly blocks: BlockWriter
+  readonly queue: ItemQueue
+  phase: 'new' | 'started' | 'ended'
+  hasRefusal: boolean
+  hasCall: boolean
 }
 
-/** First come, first told. To find or to take away one of them takes the same time, however many wait. */
-interface SpeakerLine {
-  join(speaker: Speaker): void
-  first(): Speaker | undefined
-  next(): void
-  find(index: number | undefined): Speaker | undefined
-}
-
-function speakerLine(): SpeakerLine {
-  let speakers: Speaker[] = []
-  let at = 0
-  const waiting = new Map<number | undefined, Speaker>()
-  return {
-    join(speaker) {
-      speakers.push(speaker)
-      if (!waiting.has(speaker.index)) waiting.set(speaker.index, speaker)
-    },
-    first: () => speakers[at],
-    next() {
-      const told = speakers[at]
-      at += 1
-      if (told && waiting.get(told.index) === told) waiting.delete(told.index)
-      if (at === speakers.length) {
-        speakers = []
-        at = 0
-      }
-    },
-    find: index => waiting.get(index),
-  }
-}
-
-type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' | 'native' }>
-type Finished = Extract<InferenceEvent, { type: 'finished' }>
+type EventOf<T extends InferenceEvent['type']> = Extract<InferenceEvent, { type: T }>
 
 export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
-  let frames: Frame[] = []
-  let state: 'fresh' | 'begun' | 'ended' = 'fresh'
-  let refused = false
-  let called = false
-  const line = speakerLine()
-  const emit = (event: string, data: string): void => {
-    frames.push({ event, data })
+  const output: FrameBuffer = { frames: [] }
+  const state: EncoderState = {
+    request,
+    stamp,
+    output,
+    blocks: createBlockWriter(output),
+    queue: createItemQueue(),
+    phase: 'new',
+    hasRefusal: false,
+    hasCall: false,
   }
-  const blocks = blockWriter(emit)
-
-  const begin = (event: InferenceEvent): void => {
-    state = 'begun'
-    const original = event.type === 'started' ? originalBody(event) : undefined
-    const message = {
-      ...headOf(stamp(), original),
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: writeUsage(undefined, original),
-    }
-    emit('message_start', JSON.stringify({ type: 'message_start', message }))
-  }
-
-  const join = (index: number, item: Item): void => {
-    if (!isSpoken(item)) return
-    line.join({ index, item, telling: undefined, waiting: [] })
-    turn()
-  }
-
-  /** Lets the first in line speak, and the next if that one has nothing more to say. */
-  const turn = (): void => {
-    for (let first = line.first(); first && !first.telling; first = line.first()) {
-      first.telling = tellingOf(first.item, blocks)
-      for (const event of first.waiting) tell(first, event)
-    }
-  }
-
-  const tell = ({ telling }: Speaker, event: ItemEvent): void => {
-    if (event.type === 'delta') {
-      telling?.grow(event.delta)
-      return
-    }
-    if (event.type === 'native') {
-      if (event.dialect === dialect && isObject(event.body.delta)) telling?.add?.(event.body.delta)
-      return
-    }
-    telling?.finish(event.item)
-    called ||= event.item.type === 'function_call'
-    refused ||= isRefusal(event.item)
-    line.next()
-  }
-
-  const hear = (event: ItemEvent): void => {
-    const first = line.first()
-    if (!first || first.index !== event.index) {
-      line.find(event.index)?.waiting.push(event)
-      return
-    }
-    tell(first, event)
-    if (event.type === 'item_finished') turn()
-  }
-
-  /** What nobody finished has been told as far as it came. */
-  const breakOff = (): void => {
-    for (let first = line.first(); first; first = line.first()) {
-      first.telling?.finish()
-      line.next()
-      turn()
-    }
-  }
-
-  const end = (event: Finished): void => {
-    const { outcome, usage } = event
-    const ours = stamp()
-    if (outcome.status === 'failed') {
-      emit('error', JSON.stringify(writeFailure(outcome.error, request, requestIdOf(ours))))
-    } else {
-      breakOff()
-      const original = originalBody(event)
-      const message = {
-        ...(original && unreadOf(original)),
-        type: 'message_delta',
-        delta: stopOf(outcome, { refused, called }, original),
-        usage: writeUsage(usage, original),
-        ...stampOn(ours, request),
-      }
-      emit('message_delta', JSON.stringify(message))
-      emit('message_stop', '{"type":"message_stop"}')
-    }
-    state = 'ended'
-  }
-
-  const take = (event: InferenceEvent): void => {
-    if (state === 'ended') return
-    // A failure may be the first thing that is said.
-    if (state === 'fresh' && !isFailure(event)) begin(event)
-    if (event.type === 'item_started') join(event.index, event.item)
-    else if (event.type === 'finished') end(event)
-    else if (event.type !== 'started') hear(event)
-  }
-
   return {
     write(events) {
-      for (const event of events) take(event)
-      const written = frames
-      frames = []
-      return written
+      for (const event of events) encodeEvent(state, event)
+      const { frames } = output
+      output.frames = []
+      return frames
     },
   }
+}
+
+function encodeEvent(state: EncoderState, event: InferenceEvent): void {
+  if (state.phase === 'ended') return
+  // A failure may be the first event: then no message starts.
+  if (state.phase === 'new' && !isFailure(event)) startMessage(state, event)
+  handlers[event.type](state, event as never)
 }
 
 const isFailure = (event: InferenceEvent): boolean => event.type === 'finished' && event.outcome.status === 'failed'
+
+const handlers: { readonly [T in InferenceEvent['type']]: (state: EncoderState, event: EventOf<T>) => void } = {
+  started() {},
+  item_started: startItem,
+  delta: handleItemEvent,
+  native: handleItemEvent,
+  item_finished: handleItemEvent,
+  finished: finishMessage,
+}
+
+function startMessage(state: EncoderState, event: InferenceEvent): void {
+  state.phase = 'started'
+  const original = event.type === 'started' ? originalBody(event) : undefined
+  const message = {
+    ...messageHead(state.stamp(), original),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: encodeUsage(undefined, original),
+  }
+  writeFrame(state.output, 'message_start', JSON.stringify({ type: 'message_start', message }))
+}
+
+function startItem(state: EncoderState, { index, item }: EventOf<'item_started'>): void {
+  if (!isEncodable(item)) return
+  state.queue.add({ index, item, writer: undefined, waiting: [] })
+  writeNextItems(state)
+}
+
+/** Writes the first item in the queue as far as it is known, then the next if that one is finished. */
+function writeNextItems(state: EncoderState): void {
+  for (let first = state.queue.first(); first && !first.writer; first = state.queue.first()) {
+    first.writer = createItemWriter(first.item, state.blocks)
+    for (const event of first.waiting) writeItemEvent(state, first, event)
+  }
+}
+
+function handleItemEvent(state: EncoderState, event: ItemEvent): void {
+  const first = state.queue.first()
+  if (!first || first.index !== event.index) {
+    state.queue.find(event.index)?.waiting.push(event)
+    return
+  }
+  writeItemEvent(state, first, event)
+  if (event.type === 'item_finished') writeNextItems(state)
+}
+
+function writeItemEvent(state: EncoderState, { writer }: QueuedItem, event: ItemEvent): void {
+  if (event.type === 'delta') {
+    writer?.append(event.delta)
+    return
+  }
+  if (event.type === 'native') {
+    if (event.dialect === dialect && isObject(event.body.delta)) writer?.addNative?.(event.body.delta)
+    return
+  }
+  writer?.finish(event.item)
+  state.hasCall ||= event.item.type === 'function_call'
+  state.hasRefusal ||= isRefusal(event.item)
+  state.queue.removeFirst()
+}
+
+function finishMessage(state: EncoderState, event: EventOf<'finished'>): void {
+  state.phase = 'ended'
+  const { outcome, usage } = event
+  const { output, request } = state
+  const stamp = state.stamp()
+  if (outcome.status === 'failed') {
+    writeFrame(output, 'error', JSON.stringify(encodeFailure(outcome.error, request, requestIdOf(stamp))))
+    return
+  }
+  finishOpenItems(state)
+  const original = originalBody(event)
+  const message = {
+    ...(original && passthroughFields(original)),
+    type: 'message_delta',
+    delta: stopFields(outcome, state, original),
+    usage: encodeUsage(usage, original),
+    ...gatewayFields(stamp, request),
+  }
+  writeFrame(output, 'message_delta', JSON.stringify(message))
+  writeFrame(output, 'message_stop', '{"type":"message_stop"}')
+}
+
+/** Closes the items that the stream left open, as far as they were written. */
+function finishOpenItems(state: EncoderState): void {
+  for (let first = state.queue.first(); first; first = state.queue.first()) {
+    first.writer?.finish()
+    state.queue.removeFirst()
+    writeNextItems(state)
+  }
+}

@@ -1,91 +1,25 @@
-import { codes } from '../../errors/codes.ts'
-import type { ErrorBody } from '../../protocol/error-body.ts'
-import type { Failure, FailureKind } from '../../protocol/failure.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
-import { renameError, spellParam } from './field-names.ts'
+import type { Failure } from '../../protocol/failure.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
 
-// Errors by the names that clients of this language act upon, and with our own code beside.
+// Errors of a provider: as an HTTP status, in a body, in a stream, or found while decoding.
 
-const byStatus: ReadonlyMap<number, string> = new Map([
-  [401, 'authentication_error'],
-  [402, 'billing_error'],
-  [403, 'permission_error'],
-  [404, 'not_found_error'],
-  [409, 'conflict_error'],
-  [413, 'request_too_large'],
-  [429, 'rate_limit_error'],
-  [503, 'overloaded_error'],
-  [504, 'timeout_error'],
-  [529, 'overloaded_error'],
-])
+export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
 
-const typeOf = (status: number): string => byStatus.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
-
-export const encodeError = ({
-  status,
-  message,
-  code,
-  param,
-  suggestion,
-  doc_url,
-  provider,
-  attempts,
-  request_id,
-}: ErrorBody): JsonObject => ({
-  type: 'error',
-  error: {
-    type: typeOf(status),
-    code,
-    ...renameError({ message, param }),
-    ...(suggestion !== undefined && { suggestion }),
-    ...(doc_url !== undefined && { doc_url }),
-    ...(provider !== undefined && { provider }),
-    ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
-  },
-  ...(request_id !== undefined && { request_id }),
-})
-
-/** The status that a failure would have had, where its code is none of ours. */
-const statusOf: Readonly<Record<FailureKind, number>> = {
-  client_left: 499,
-  shut_down: 503,
-  out_of_credit: 402,
-  out_of_budget: 402,
-  stale_state: 400,
-  rejected: 400,
-  policy: 400,
-  too_long: 400,
-  unsupported: 400,
-  rate_limited: 429,
-  out_of_quota: 502,
-  timed_out: 504,
-  deadline: 504,
-  overloaded: 503,
-  server_error: 502,
-  unreadable: 502,
-  unreachable: 502,
-  bad_credential: 502,
-  unknown_model: 502,
+/** The error of a body: in `error`, or flat beside `type: "error"`. */
+export function errorIn(body: JsonObject): Failure | undefined {
+  const { type, error, ...flat } = body
+  if (error !== undefined && error !== null)
+    return failureOf(readErrorDetails(isObject(error) || typeof error === 'string' ? { error } : flat))
+  return type === 'error' ? failureOf(readErrorDetails(flat)) : undefined
 }
 
-const ours: Readonly<Record<string, { readonly status: number } | undefined>> = codes
+export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
 
-/**
- * A failure inside a stream. The provider's own status counts for nothing here: a credential of ours that it refuses is no
- * fault of the caller.
- */
-export function writeFailure({ kind, message, code, param, provider }: Failure, request: InferenceRequest, request_id: string): JsonObject {
-  const status = code !== undefined && Object.hasOwn(ours, code) ? ours[code]?.status : undefined
-  return {
-    type: 'error',
-    error: {
-      type: typeOf(status ?? statusOf[kind]),
-      message,
-      code: code ?? 'provider_error',
-      ...(param !== undefined && { param: spellParam(param, request) }),
-      ...(provider !== undefined && { provider }),
-    },
-    request_id,
-  }
-}
+export const invalidJson = failed(unreadable('The provider sent an event that is not valid JSON.'))
+export const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
+export const secondMessage = failed(unreadable('The provider began a second answer within the first.'))
+export const namelessCall = failed(unreadable('The provider sent a tool call without a name.'))
+export const noContent = failed(unreadable('The provider’s answer has no content.'))
+export const nestedTooDeep = failed(unreadable('The provider’s answer is nested too deep.'))

@@ -2,12 +2,12 @@ import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject } from '../../protocol/wire.ts'
-import { type FieldNames, renameField, renameWarnings as spellAll, renameError as spellAs } from '../field-names.ts'
+import { type FieldNames, renameError as renameErrorWith, renameField, renameWarnings as renameWarningsWith } from '../field-names.ts'
 import { originalBody } from './wire.ts'
 
-// Our names of fields → what callers of this language call them.
+// Our field names → the names that clients of this dialect use.
 
-const names: ReadonlyMap<string, string> = new Map([
+const fieldNames: FieldNames = new Map([
   ['input', 'messages'],
   ['instructions', 'system'],
   ['max_output_tokens', 'max_tokens'],
@@ -19,19 +19,20 @@ const names: ReadonlyMap<string, string> = new Map([
   ['reasoning.budget_tokens', 'thinking.budget_tokens'],
   ['safety_identifier', 'metadata.user_id'],
 ])
-const byEffort: FieldNames = new Map([...names, ['reasoning.effort', 'output_config.effort']])
-const byThinking: FieldNames = new Map([...names, ['reasoning.effort', 'thinking']])
+const withEffort: FieldNames = new Map([...fieldNames, ['reasoning.effort', 'output_config.effort']])
+const withThinking: FieldNames = new Map([...fieldNames, ['reasoning.effort', 'thinking']])
 
-/** Effort is said in two places; named is the one that was used. */
-function spellingOf({ prompt }: InferenceRequest): FieldNames {
+/** Two fields can set the effort: the one that the request used is named. */
+function namesFor({ prompt }: InferenceRequest): FieldNames {
   const { output_config: config } = (prompt.reasoning && originalBody(prompt.reasoning)) ?? {}
-  return isObject(config) && typeof config.effort === 'string' ? byEffort : byThinking
+  return isObject(config) && typeof config.effort === 'string' ? withEffort : withThinking
 }
 
-export const spellParam = (param: string, request: InferenceRequest): string => renameField(param, spellingOf(request))
+export const renameParam = (param: string, request: InferenceRequest): string => renameField(param, namesFor(request))
 
 export const renameWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
-  spellAll(warnings, spellingOf(request))
+  renameWarningsWith(warnings, namesFor(request))
 
-/** Of a request that may not have been read at all. */
-export const renameError = (error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> => spellAs(error, byEffort)
+/** For an error without a decoded request. */
+export const renameError = (error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> =>
+  renameErrorWith(error, withEffort)

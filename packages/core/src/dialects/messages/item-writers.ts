@@ -1,87 +1,87 @@
 import type { Delta } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { betweenThoughts, callBlock, citationOf, redactedBlock, thoughtOf } from './encode-response.ts'
-import { type BlockWriter, growths } from './block-writer.ts'
+import { type BlockWriter, blockDeltas } from './block-writer.ts'
+import { encodeCitation, redactedBlock, thinkingText, thoughtSeparator, toolUseBlock } from './encode-response.ts'
 import { dialect } from './wire.ts'
 
-// How an item is told, block by block, once it is its turn.
+// Writes one item of a stream as content blocks.
 
-export interface Telling {
-  grow(delta: Delta): void
-  /** What only this language says of an item that grows. */
-  add?(delta: JsonObject): void
-  /** Tells what no delta has told yet. Without an item, what was told is all there is. */
+export interface ItemWriter {
+  append(delta: Delta): void
+  /** Passes on a delta that only this dialect has. */
+  addNative?(delta: JsonObject): void
+  /** Writes what no delta contained. Without an item, the stream ended before the item did. */
   finish(item?: Item): void
 }
 
-/** This language has words for it. */
-export const isSpoken = (item: Item): boolean =>
+/** Whether this dialect can express the item. */
+export const isEncodable = (item: Item): boolean =>
   item.type !== 'function_call_output' && (item.type !== 'native' || item.dialect === dialect)
 
-export function tellingOf(item: Item, blocks: BlockWriter): Telling {
-  if (item.type === 'message') return tellMessage(blocks)
-  if (item.type === 'reasoning') return tellThoughts(blocks)
-  return item.type === 'function_call' ? tellCall(item, blocks) : tellWhole(blocks)
+export function createItemWriter(item: Item, blocks: BlockWriter): ItemWriter {
+  if (item.type === 'message') return messageWriter(blocks)
+  if (item.type === 'reasoning') return reasoningWriter(blocks)
+  return item.type === 'function_call' ? callWriter(item, blocks) : nativeWriter(blocks)
 }
 
-/** What is left to tell of a text. If its last wording is another one, what was told has to stand. */
-const restOf = (text: string, told: string): string => (text.startsWith(told) ? text.slice(told.length) : '')
+/** What follows the text that was written. Empty if the final text differs: frames cannot be taken back. */
+const unwritten = (text: string, written: string): string => (text.startsWith(written) ? text.slice(written.length) : '')
 
-interface ToldPart {
+interface WrittenPart {
   text: string
   annotations: number
 }
 
-function tellMessage(blocks: BlockWriter): Telling {
-  const parts = new Map<number, ToldPart>()
+function messageWriter(blocks: BlockWriter): ItemWriter {
+  const parts = new Map<number, WrittenPart>()
   let current = -1
 
-  const toldOf = (number: number): ToldPart => {
+  const partAt = (number: number): WrittenPart => {
     const known = parts.get(number)
     if (known) return known
     const part = { text: '', annotations: 0 }
     parts.set(number, part)
     return part
   }
-  const enter = (number: number): void => {
+  const openPart = (number: number): void => {
     if (current === number) return
     current = number
-    blocks.open({ type: 'text', text: '' }, growths.text)
+    blocks.open({ type: 'text', text: '' }, blockDeltas.text)
   }
-  const say = (number: number, text: string): void => {
+  const appendText = (number: number, text: string): void => {
     if (text === '') return
-    enter(number)
-    toldOf(number).text += text
-    blocks.grow(text)
+    openPart(number)
+    partAt(number).text += text
+    blocks.append(text)
   }
-  const cite = (number: number, annotation: JsonObject): void => {
-    const told = toldOf(number)
-    told.annotations += 1
-    const citation = citationOf(annotation)
-    const isPast = current !== number && told.text !== ''
-    if (!citation || isPast) return
-    enter(number)
+  const addAnnotation = (number: number, annotation: JsonObject): void => {
+    const written = partAt(number)
+    written.annotations += 1
+    const citation = encodeCitation(annotation)
+    const isClosed = current !== number && written.text !== ''
+    if (!citation || isClosed) return
+    openPart(number)
     blocks.add({ type: 'citations_delta', citation })
   }
 
   return {
-    grow(delta) {
-      if (delta.kind === 'text' || delta.kind === 'refusal') say(delta.part, delta.text)
-      else if (delta.kind === 'annotation') cite(delta.part, delta.annotation)
+    append(delta) {
+      if (delta.kind === 'text' || delta.kind === 'refusal') appendText(delta.part, delta.text)
+      else if (delta.kind === 'annotation') addAnnotation(delta.part, delta.annotation)
     },
-    add(delta) {
+    addNative(delta) {
       if (delta.type === 'citations_delta' && current !== -1) blocks.add(delta)
     },
     finish(item) {
       for (const [number, part] of item?.type === 'message' ? item.content.entries() : []) {
-        const told = toldOf(number)
-        if (part.type === 'refusal') say(number, restOf(part.refusal, told.text))
+        const written = partAt(number)
+        if (part.type === 'refusal') appendText(number, unwritten(part.refusal, written.text))
         else if (part.type === 'text') {
-          say(number, restOf(part.text, told.text))
-          for (const annotation of part.annotations?.slice(told.annotations) ?? []) cite(number, annotation)
+          appendText(number, unwritten(part.text, written.text))
+          for (const annotation of part.annotations?.slice(written.annotations) ?? []) addAnnotation(number, annotation)
         } else if (part.type === 'native' && part.dialect === dialect) {
-          blocks.whole(part.body)
+          blocks.writeBlock(part.body)
           current = -1
         }
       }
@@ -90,8 +90,8 @@ function tellMessage(blocks: BlockWriter): Telling {
   }
 }
 
-function tellThoughts(blocks: BlockWriter): Telling {
-  let told = ''
+function reasoningWriter(blocks: BlockWriter): ItemWriter {
+  let written = ''
   let isOpen = false
   let kind: Delta['kind'] | undefined
   let part = -1
@@ -99,19 +99,19 @@ function tellThoughts(blocks: BlockWriter): Telling {
   const open = (): void => {
     if (isOpen) return
     isOpen = true
-    blocks.open({ type: 'thinking', thinking: '', signature: '' }, growths.thinking)
+    blocks.open({ type: 'thinking', thinking: '', signature: '' }, blockDeltas.thinking)
   }
-  const think = (text: string): void => {
+  const appendText = (text: string): void => {
     if (text === '') return
     open()
-    told += text
-    blocks.grow(text)
+    written += text
+    blocks.append(text)
   }
-  const end = (item: ReasoningItem): void => {
+  const finish = (item: ReasoningItem): void => {
     const { encrypted_content: state, redacted } = item
-    if (!redacted) think(restOf(thoughtOf(item), told))
+    if (!redacted) appendText(unwritten(thinkingText(item), written))
     if (state === undefined || state === '') return
-    if (redacted) blocks.whole(redactedBlock(state))
+    if (redacted) blocks.writeBlock(redactedBlock(state))
     else {
       open()
       blocks.add({ type: 'signature_delta', signature: state })
@@ -119,55 +119,55 @@ function tellThoughts(blocks: BlockWriter): Telling {
   }
 
   return {
-    grow(delta) {
+    append(delta) {
       if ((delta.kind !== 'summary' && delta.kind !== 'reasoning') || delta.text === '') return
-      const isNew = delta.part !== part || delta.kind !== kind
+      const isNewPart = delta.part !== part || delta.kind !== kind
       kind = delta.kind
       part = delta.part
-      think(isNew && told !== '' ? betweenThoughts + delta.text : delta.text)
+      appendText(isNewPart && written !== '' ? thoughtSeparator + delta.text : delta.text)
     },
     finish(item) {
-      if (item?.type === 'reasoning') end(item)
+      if (item?.type === 'reasoning') finish(item)
       blocks.close()
     },
   }
 }
 
-function tellCall(announced: FunctionCallItem, blocks: BlockWriter): Telling {
-  let told = ''
+function callWriter(started: FunctionCallItem, blocks: BlockWriter): ItemWriter {
+  let written = ''
   let isOpen = false
 
   const open = (call: FunctionCallItem): void => {
     if (isOpen) return
     isOpen = true
-    blocks.open(callBlock(call), growths.input)
+    blocks.open(toolUseBlock(call), blockDeltas.input)
   }
-  const write = (text: string): void => {
+  const appendInput = (text: string): void => {
     if (text === '' || !isOpen) return
-    told += text
-    blocks.grow(text)
+    written += text
+    blocks.append(text)
   }
 
-  // A call without its name or id cannot be announced; its end says them.
-  if (announced.name !== '' && announced.call_id !== '') open(announced)
+  // A block cannot start without the name and id of its call: then it is written when the item is finished.
+  if (started.name !== '' && started.call_id !== '') open(started)
   return {
-    grow(delta) {
-      if (delta.kind === 'arguments') write(delta.text)
+    append(delta) {
+      if (delta.kind === 'arguments') appendInput(delta.text)
     },
     finish(item) {
       if (item?.type === 'function_call') {
         open(item)
-        write(restOf(item.arguments, told))
+        appendInput(unwritten(item.arguments, written))
       }
       blocks.close()
     },
   }
 }
 
-/** Whole at its end, since only then it is known whole. */
-const tellWhole = (blocks: BlockWriter): Telling => ({
-  grow() {},
+/** Written when it is finished: only then is the block complete. */
+const nativeWriter = (blocks: BlockWriter): ItemWriter => ({
+  append() {},
   finish(item) {
-    if (item?.type === 'native') blocks.whole(item.body)
+    if (item?.type === 'native') blocks.writeBlock(item.body)
   },
 })

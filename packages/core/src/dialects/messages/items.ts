@@ -5,147 +5,148 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
 import { orderToolResults } from '../tool-result-order.ts'
+import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, warn, warnOmitted } from './encode-context.ts'
+import { encodeParts } from './encode-parts.ts'
+import { decodeReasoningState } from './reasoning-state.ts'
 import { safeId } from './tool-names.ts'
-import { writeParts } from './parts.ts'
-import { readState } from './reasoning-state.ts'
 import { dialect, originalBody } from './wire.ts'
-import { lose, mark, marked, nameOf, type Writing, warn } from './encode-context.ts'
 
-// Items → messages. There two roles take turns, and one message holds all that its role does in a row. What the caller wrote
-// in this very language is written as it was.
+// Items → messages. Two roles alternate, and one message holds all neighbouring items of its role. What the client sent in
+// this dialect is passed on unchanged.
 
 export interface Conversation {
-  /** Absent where nothing is to be said to the model beforehand. */
+  /** Absent if there is no system prompt. */
   readonly system?: Json
   readonly messages: readonly JsonObject[]
 }
 
-/** `instruction`: what else the model must be told in words. */
-export function writeConversation({ instructions, input }: Prompt, instruction: string | undefined, writing: Writing): Conversation {
-  const start = input.findIndex(item => !isSystem(item))
-  const front = start === -1 ? input.length : start
+/** `instruction`: an addition of the gateway to the system prompt. */
+export function encodeConversation({ instructions, input }: Prompt, instruction: string | undefined, context: EncodeContext): Conversation {
+  const firstTurn = input.findIndex(item => !isSystemItem(item))
+  const systemEnd = firstTurn === -1 ? input.length : firstTurn
   const system = [
     ...textBlock(instructions),
-    ...input.slice(0, front).flatMap((item, at) => (isSystem(item) ? writeSpeech(item, pathAt(item, at), writing) : [])),
+    ...input.slice(0, systemEnd).flatMap((item, at) => (isSystemItem(item) ? messageBlocks(item, itemPath(item, at), context) : [])),
     ...textBlock(instruction),
   ]
   const turns: Turn[] = []
-  for (const { item, at } of orderToolResults(input.slice(front))) take(turns, writeItem(item, pathAt(item, front + at), writing))
+  for (const { item, at } of orderToolResults(input.slice(systemEnd)))
+    addToTurns(turns, encodeItem(item, itemPath(item, systemEnd + at), context))
   const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
-  // Where nobody but the system speaks, the user says it: there must be something to answer.
+  // Without any message, the user says the system prompt: a request needs something to answer.
   if (messages.length === 0 && system.length > 0) return { messages: [{ role: 'user', content: system }] }
-  return { ...(system.length > 0 && { system: shortest(system) }), messages: withoutTrail(messages) }
+  return { ...(system.length > 0 && { system: shortestSystem(system) }), messages: trimPrefill(messages) }
 }
 
-const pathAt = (item: Item, at: number): string => pathOf(item, `input[${at}]`)
+const itemPath = (item: Item, at: number): string => pathOf(item, `input[${at}]`)
 
-const isSystem = (item: Item): item is MessageItem => item.type === 'message' && isInstruction(item)
+const isSystemItem = (item: Item): item is MessageItem => item.type === 'message' && isInstruction(item)
 const isInstruction = ({ role }: MessageItem): boolean => role === 'system' || role === 'developer'
 
 const textBlock = (text: string | undefined): readonly JsonObject[] =>
   text === undefined || text.trim() === '' ? [] : [{ type: 'text', text }]
 
-/** A single text is a string, which every server of this language takes. */
-function shortest(blocks: readonly JsonObject[]): Json {
+/** A single text becomes a string, which every server of this dialect accepts. */
+function shortestSystem(blocks: readonly JsonObject[]): Json {
   const [first] = blocks
-  const isBare = blocks.length === 1 && first && Object.keys(first).every(field => field === 'type' || field === 'text')
-  return isBare ? stringOf(first.text) : blocks
+  const isPlain = blocks.length === 1 && first && Object.keys(first).every(field => field === 'type' || field === 'text')
+  return isPlain ? stringOf(first.text) : blocks
 }
 
-/** What one item adds to the conversation. */
-interface Said {
+/** The blocks that one item adds to the conversation. */
+interface EncodedItem {
   readonly role: 'user' | 'assistant' | 'system'
   readonly blocks: readonly JsonObject[]
   readonly isResult?: boolean
 }
 
 interface Turn {
-  readonly role: Said['role']
-  /** They come first: nothing may stand between a call and its result. */
+  readonly role: EncodedItem['role']
+  /** First in the message: nothing may separate a call from its result. */
   readonly results: JsonObject[]
   readonly blocks: JsonObject[]
 }
 
-function take(turns: Turn[], { role, blocks, isResult }: Said): void {
+function addToTurns(turns: Turn[], { role, blocks, isResult }: EncodedItem): void {
   if (blocks.length === 0) return
   const last = turns.at(-1)
   const turn = last?.role === role && role !== 'system' ? last : { role, results: [], blocks: [] }
   if (turn !== last) turns.push(turn)
-  const list = isResult ? turn.results : turn.blocks
-  for (const block of blocks) list.push(block)
+  const target = isResult ? turn.results : turn.blocks
+  for (const block of blocks) target.push(block)
 }
 
-function writeItem(item: Item, path: string, writing: Writing): Said {
-  if (item.type === 'message') return writeMessage(item, path, writing)
-  if (item.type === 'function_call') return { role: 'assistant', blocks: [writeCall(item, path, writing)] }
-  if (item.type === 'function_call_output') return { role: 'user', blocks: [writeResult(item, path, writing)], isResult: true }
-  if (item.type === 'reasoning') return { role: 'assistant', blocks: writeThought(item) }
-  if (item.dialect === dialect) return { role: 'assistant', blocks: [marked(item.body, path, writing)] }
-  lose(writing, path)
+function encodeItem(item: Item, path: string, context: EncodeContext): EncodedItem {
+  if (item.type === 'message') return encodeMessage(item, path, context)
+  if (item.type === 'function_call') return { role: 'assistant', blocks: [encodeCall(item, path, context)] }
+  if (item.type === 'function_call_output') return { role: 'user', blocks: [encodeResult(item, path, context)], isResult: true }
+  if (item.type === 'reasoning') return { role: 'assistant', blocks: thinkingBlocks(item) }
+  if (item.dialect === dialect) return { role: 'assistant', blocks: [limitCacheControl(item.body, path, context)] }
+  warnOmitted(context, path)
   return { role: 'assistant', blocks: [] }
 }
 
-/** A caller of this language may interpose a system message; anyone else's is marked text of the user, and stays in its place. */
-function writeMessage(item: MessageItem, path: string, writing: Writing): Said {
-  const blocks = writeSpeech(item, path, writing)
+/** A later system message keeps its position: as it is if the client sent it in this dialect, else as tagged text of the user. */
+function encodeMessage(item: MessageItem, path: string, context: EncodeContext): EncodedItem {
+  const blocks = messageBlocks(item, path, context)
   if (!isInstruction(item)) return { role: item.role === 'assistant' ? 'assistant' : 'user', blocks }
-  return originalBody(item) ? { role: 'system', blocks } : { role: 'user', blocks: blocks.map(tagged) }
+  return originalBody(item) ? { role: 'system', blocks } : { role: 'user', blocks: blocks.map(tagSystemText) }
 }
 
-const tagged = (block: JsonObject): JsonObject => ({ ...block, text: `<system>${stringOf(block.text)}</system>` })
+const tagSystemText = (block: JsonObject): JsonObject => ({ ...block, text: `<system>${stringOf(block.text)}</system>` })
 
-function writeSpeech(item: MessageItem, path: string, writing: Writing): readonly JsonObject[] {
-  const known = originalBody(item)
-  if (!known) return writeParts({ parts: item.content, path: `${path}.content`, media: item.role === 'user' }, writing)
-  if (typeof known.content === 'string') return textBlock(known.content)
-  return objects(known.content).map((block, at) => marked(block, pathOf(item.content[at] ?? item, path), writing))
+function messageBlocks(item: MessageItem, path: string, context: EncodeContext): readonly JsonObject[] {
+  const original = originalBody(item)
+  if (!original) return encodeParts({ parts: item.content, path: `${path}.content`, allowsMedia: item.role === 'user' }, context)
+  if (typeof original.content === 'string') return textBlock(original.content)
+  return objects(original.content).map((block, at) => limitCacheControl(block, pathOf(item.content[at] ?? item, path), context))
 }
 
-function writeCall(item: FunctionCallItem, path: string, writing: Writing): JsonObject {
+function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext): JsonObject {
   const id = safeId(item.call_id)
-  const known = originalBody(item)
-  if (known) return { ...marked(known, path, writing), id }
-  const input = inputOf(item.arguments)
-  if (!input) warn(writing, `${path}.arguments`, `\`${path}.arguments\` is not a JSON object; it was sent as the text \`_raw\` of one.`)
+  const original = originalBody(item)
+  if (original) return { ...limitCacheControl(original, path, context), id }
+  const input = parseInput(item.arguments)
+  if (!input) warn(context, `${path}.arguments`, `\`${path}.arguments\` is not a JSON object; it was sent as the text \`_raw\` of one.`)
   return {
     type: 'tool_use',
     id,
-    name: nameOf(item.name, writing),
+    name: encodeToolName(item.name, context),
     input: input ?? { _raw: item.arguments },
-    ...mark(item.cache, path, writing),
+    ...cacheControl(item.cache, path, context),
   }
 }
 
-function inputOf(written: string): JsonObject | undefined {
+function parseInput(written: string): JsonObject | undefined {
   if (written.trim() === '') return {}
   const input = readFrame({ data: written })
   return isObject(input) ? input : undefined
 }
 
-function writeResult(item: FunctionCallOutputItem, path: string, writing: Writing): JsonObject {
+function encodeResult(item: FunctionCallOutputItem, path: string, context: EncodeContext): JsonObject {
   const tool_use_id = safeId(item.call_id)
-  const known = originalBody(item)
-  if (known) return { ...marked(known, path, writing), tool_use_id }
+  const original = originalBody(item)
+  if (original) return { ...limitCacheControl(original, path, context), tool_use_id }
   const { output, is_error, cache } = item
-  const content = typeof output === 'string' ? output : writeParts({ parts: output, path: `${path}.output`, media: true }, writing)
+  const content = typeof output === 'string' ? output : encodeParts({ parts: output, path: `${path}.output`, allowsMedia: true }, context)
   return {
     type: 'tool_result',
     tool_use_id,
     content,
     ...(is_error && { is_error }),
-    ...mark(cache, path, writing),
+    ...cacheControl(cache, path, context),
   }
 }
 
-/** A thought without its signature is another model's text, and refused. */
-function writeThought(item: ReasoningItem): readonly JsonObject[] {
+/** None without a signature: the text of another model's thought is refused. */
+function thinkingBlocks(item: ReasoningItem): readonly JsonObject[] {
   if (!item.encrypted_content) return []
-  const block = originalBody(item) ?? readState(item.encrypted_content)
+  const block = originalBody(item) ?? decodeReasoningState(item.encrypted_content)
   return block ? [block] : []
 }
 
-/** What stands last is gone on with where the assistant said it, and may not end in white space. */
-function withoutTrail(messages: readonly JsonObject[]): readonly JsonObject[] {
+/** The model continues a last message of the assistant, which must not end in white space. */
+function trimPrefill(messages: readonly JsonObject[]): readonly JsonObject[] {
   const last = messages.at(-1)
   const block = objects(last?.content).at(-1)
   const text = stringOf(block?.text)
@@ -154,12 +155,12 @@ function withoutTrail(messages: readonly JsonObject[]): readonly JsonObject[] {
   return [...messages.slice(0, -1), { ...last, content: [...content, { ...block, text: text.trimEnd() }] }]
 }
 
-/** A tool has answered the assistant's last turn, and no thought that could be restored stands first in it. */
-export function isUnthoughtLoop(input: readonly Item[]): boolean {
-  const end = input.findLastIndex(item => !isTurnOver(item))
+/** Whether the conversation ends with tool results, and the turn that made the calls begins without a thought that can be restored. */
+export function lacksThinkingBeforeCalls(input: readonly Item[]): boolean {
+  const end = input.findLastIndex(item => !endsTurn(item))
   if (!input.slice(end + 1).some(({ type }) => type === 'function_call_output')) return false
-  const first = input[input.slice(0, end).findLastIndex(isTurnOver) + 1]
-  return first?.type !== 'reasoning' || writeThought(first).length === 0
+  const first = input[input.slice(0, end).findLastIndex(endsTurn) + 1]
+  return first?.type !== 'reasoning' || thinkingBlocks(first).length === 0
 }
 
-const isTurnOver = (item: Item): boolean => item.type === 'function_call_output' || (item.type === 'message' && item.role !== 'assistant')
+const endsTurn = (item: Item): boolean => item.type === 'function_call_output' || (item.type === 'message' && item.role !== 'assistant')

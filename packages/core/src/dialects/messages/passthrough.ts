@@ -1,23 +1,22 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects } from '../json.ts'
+import { withoutInventedCitations } from './decode-parts.ts'
 import { safeId } from './tool-names.ts'
-import { withoutMadeUp } from './request-parts.ts'
 
-// A body in the caller's own words, as it goes on to a provider of the same language: all but what only we understand.
-
-export const withoutOurs = ({ gateway, extensions, messages, ...body }: JsonObject): JsonObject => ({
+/** The client's body as a provider of this dialect accepts it: without gateway fields, and with clean messages. */
+export const passThroughBody = ({ gateway, extensions, messages, ...body }: JsonObject): JsonObject => ({
   ...body,
-  ...(messages !== undefined && { messages: Array.isArray(messages) ? (messages as readonly Json[]).flatMap(cleaned) : messages }),
+  ...(messages !== undefined && { messages: Array.isArray(messages) ? (messages as readonly Json[]).flatMap(cleanMessage) : messages }),
 })
 
-/** Without what answers of other providers brought in: citations that lack a proof, thoughts that nobody signed, call ids of their shape. */
-function cleaned(message: Json): readonly Json[] {
+/** Removes what answers of other providers left behind: citations without a proof, unsigned thoughts, call ids of other shapes. */
+function cleanMessage(message: Json): readonly Json[] {
   if (!isObject(message) || !Array.isArray(message.content)) return [message]
   const blocks = objects(message.content)
-  const ours = message.role === 'assistant' ? blocks.filter(isSigned).map(withoutMadeUp) : blocks
-  const kept = ours.map(withSafeId)
-  if (kept.length === blocks.length && kept.every((block, at) => block === blocks[at])) return [message]
-  return kept.length === 0 ? [] : [{ ...message, content: kept }]
+  const genuine = message.role === 'assistant' ? blocks.filter(isSigned).map(withoutInventedCitations) : blocks
+  const clean = genuine.map(withSafeId)
+  if (clean.length === blocks.length && clean.every((block, at) => block === blocks[at])) return [message]
+  return clean.length === 0 ? [] : [{ ...message, content: clean }]
 }
 
 const isSigned = ({ type, signature }: JsonObject): boolean => type !== 'thinking' || Boolean(signature)

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
 
-// Thoughts are taken back only as they were given, to the byte. So the state of a reasoning item is the block itself, its
-// text included: what a caller does to the visible text cannot spoil it.
+// Providers accept thinking only exactly as they sent it. So the state of a reasoning item is the whole block, text included:
+// changes that a client makes to the visible text do no harm.
 
-/** As signed by its maker, who alone can read the signature, or all of it. */
-export const writeState = ({ type, ...block }: JsonObject): string => JSON.stringify(block)
+/** The state that restores a `thinking` or `redacted_thinking` block. */
+export const encodeReasoningState = ({ type, ...block }: JsonObject): string => JSON.stringify(block)
 
-/** The block again; nothing where the text is no state of ours. */
-export function readState(state: string): JsonObject | undefined {
+/** The block, or undefined if the text is no state of this dialect. */
+export function decodeReasoningState(state: string): JsonObject | undefined {
   const block = readFrame({ data: state })
   if (!isObject(block)) return undefined
   if (typeof block.data === 'string') return { type: 'redacted_thinking', ...block }

@@ -1,9 +1,9 @@
 import { hashed, plainName } from '../tool-names.ts'
 
-const plain = /^[a-zA-Z0-9_-]+$/
-const longestName = 128
+const safeCharacters = /^[a-zA-Z0-9_-]+$/
+const maxNameLength = 128
 
-/** An id may be of any length there. */
-export const safeId = (id: string): string => (plain.test(id) ? id : hashed(id, id.length))
+/** A call id as the provider accepts it. Ids may have any length. */
+export const safeId = (id: string): string => (safeCharacters.test(id) ? id : hashed(id, id.length))
 
-export const safeName = (name: string): string => plainName(name, longestName)
+export const safeName = (name: string): string => plainName(name, maxNameLength)

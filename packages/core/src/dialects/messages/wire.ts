@@ -1,19 +1,54 @@
 import { originalOf } from '../../protocol/original.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
+import type { Outcome, Usage } from '../../protocol/response.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { stringOf } from '../json.ts'
+import { isCounted, readUsage, usageNames } from '../usage.ts'
 
 export const dialect = 'messages'
 
-// What readings remember in this language, so that both halves mean the same by an original:
+// The original that each decoded value remembers:
 // - a request: the whole body. Its `prompt.reasoning`: `{ thinking, output_config }`; its `prompt.text`: `output_config`.
-// - a message item: `{ role, content }` with just the blocks of this item, since one message may hold several items.
-//   The `system` blocks at the front are such an item too, of the role `system`.
+// - a message item: `{ role, content }` with the blocks of this item, since one message may become several items. The
+//   `system` blocks of a request are such an item, with the role `system`.
 // - any other item, and a part: its block. A tool: its entry of `tools`.
-// - a native item of a conversation is a block of the assistant; a user's block that we do not read is a native part.
-// - `started`: the message of `message_start`. A whole answer, and `finished`: the message as it is in the end.
-// - an annotation: its citation. Citations of documents are no links, which is all that other languages know: in a stream each
-//   is a native event `content_block_delta` about its item, with the wire event as its body.
+// - a native item of a request is a block of the assistant; an unknown block of the user is a native part.
+// - `started`: the message of `message_start`. A response, and `finished`: the final message.
+// - an annotation: its citation. Citations of documents have no URL, which every other dialect needs: in a stream each is a
+//   native event `content_block_delta` of its item, with the wire event as its body.
 
-export const originalBody = (reading: object): JsonObject | undefined => {
-  const original = originalOf(reading)
+export const originalBody = (decoded: object): JsonObject | undefined => {
+  const original = originalOf(decoded)
   return original?.dialect === dialect ? original.body : undefined
+}
+
+export interface MessageHead {
+  readonly id: string
+  readonly model: string
+  readonly created_at: number
+}
+
+/** This dialect has no time of creation. */
+export const readHead = ({ id, model }: JsonObject): MessageHead => ({ id: stringOf(id), model: stringOf(model), created_at: 0 })
+
+const lengthLimit: Outcome = { status: 'incomplete', reason: 'max_output_tokens' }
+const refusal: Outcome = { status: 'incomplete', reason: 'content_filter' }
+const completed: Outcome = { status: 'completed' }
+
+/** Every other stop reason means that the answer is complete. After `pause_turn`, the client continues. */
+const outcomes: ReadonlyMap<string, Outcome> = new Map([
+  ['max_tokens', lengthLimit],
+  ['model_context_window_exceeded', lengthLimit],
+  ['refusal', refusal],
+])
+
+export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? completed
+
+/** The provider's explanation of a refusal, if there is one. */
+export const refusalText = (outcome: Outcome, { stop_details: details }: JsonObject): string =>
+  outcome === refusal && isObject(details) ? stringOf(details.explanation) : ''
+
+/** Undefined if the counts are unusable. `hasOutput`: the answer holds at least one item. */
+export function decodeUsage(wire: Json | undefined, hasOutput: boolean): Usage | undefined {
+  const usage = readUsage(wire, usageNames.messages)
+  return isCounted(usage, hasOutput) ? usage : undefined
 }

@@ -3,10 +3,10 @@ import type { Effort, FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from 
 import type { JsonObject } from '../../protocol/wire.ts'
 import { filled, flag, integer, object, oneOf, optional, type Read, required, text } from '../field-readers.ts'
 import { thinkingShares } from '../thinking-budget.ts'
-import { cacheOf } from './request-parts.ts'
+import { readCachePoint } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
-// Tools, thinking and the form of the answer.
+// Tools, thinking and the response format.
 
 export const readTool: Read<Tool> = (value, path) => {
   const body = object(value, path)
@@ -21,7 +21,7 @@ export const readTool: Read<Tool> = (value, path) => {
     ...(description !== undefined && { description }),
     parameters: required(place, 'input_schema', object),
     ...(strict !== undefined && { strict }),
-    ...cacheOf(body, path),
+    ...readCachePoint(body, path),
   }
   return remember(tool, { dialect, body, path })
 }
@@ -35,43 +35,43 @@ const choices: ReadonlyMap<string, ToolChoice> = new Map<string, ToolChoice>([
 export const readToolChoice: Read<Pick<Prompt, 'tool_choice' | 'parallel_tool_calls'>> = (value, path) => {
   const body = object(value, path)
   const type = required({ body, path }, 'type', filled)
-  const alone = optional({ body, path }, 'disable_parallel_tool_use', flag)
-  return { tool_choice: choices.get(type) ?? readOther(type, body, path), ...(alone && { parallel_tool_calls: false }) }
+  const isSequential = optional({ body, path }, 'disable_parallel_tool_use', flag)
+  return { tool_choice: choices.get(type) ?? readNamedChoice(type, body, path), ...(isSequential && { parallel_tool_calls: false }) }
 }
 
-const readOther = (type: string, body: JsonObject, path: string): ToolChoice =>
+const readNamedChoice = (type: string, body: JsonObject, path: string): ToolChoice =>
   remember<ToolChoice & object>(
     type === 'tool' ? { type: 'function', name: required({ body, path }, 'name', filled) } : { type: 'native', dialect, body },
     { dialect, body, path },
   )
 
-/** What of `output_config` and `thinking` we read; the rest of them is unread and goes on as it is. */
-export interface Steering {
+interface OutputOptions {
   readonly text?: Prompt['text']
   readonly reasoning?: Prompt['reasoning']
-  readonly unread: JsonObject
+  /** `output_config` and `thinking`, if they hold nothing that is modeled. */
+  readonly passthrough: JsonObject
 }
 
-/** `room`: how long the answer may become, its thoughts included. */
-export function readSteering(body: JsonObject, room: number | undefined): Steering {
+/** Reads `output_config` and `thinking`. `maxTokens`: the limit of the answer, thoughts included. */
+export function readOutputOptions(body: JsonObject, maxTokens: number | undefined): OutputOptions {
   const config = optional({ body, path: '' }, 'output_config', object)
   const place = { body: config ?? {}, path: 'output_config' }
   const format = optional(place, 'format', readFormat)
-  const effort = optional(place, 'effort', efforts)
+  const effort = optional(place, 'effort', readEffort)
   const thinking = optional({ body, path: '' }, 'thinking', object)
-  const read = thinking && readThinking(thinking, room)
-  const reasoning = read || effort ? { ...(effort && { effort }), ...read } : undefined
+  const known = thinking && readThinking(thinking, maxTokens)
+  const reasoning = known || effort ? { ...(effort && { effort }), ...known } : undefined
   return {
     ...(config && format && { text: remember({ format }, { dialect, body: config, path: 'output_config' }) }),
     ...(reasoning && { reasoning: remember(reasoning, { dialect, body: { thinking, output_config: config }, path: 'thinking' }) }),
-    unread: {
+    passthrough: {
       ...(config && !format && !effort && Object.keys(config).length > 0 && { output_config: config }),
-      ...(thinking && !read && { thinking }),
+      ...(thinking && !known && { thinking }),
     },
   }
 }
 
-const efforts = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
+const readEffort = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
 
 const readFormat: Read<TextFormat> = (value, path) => {
   const body = object(value, path)
@@ -81,34 +81,34 @@ const readFormat: Read<TextFormat> = (value, path) => {
 
 type Reasoning = NonNullable<Prompt['reasoning']>
 
-/** Nothing for a kind of thinking that we do not know. */
-function readThinking(body: JsonObject, room: number | undefined): Reasoning | undefined {
+/** Undefined for an unknown type of thinking. */
+function readThinking(body: JsonObject, maxTokens: number | undefined): Reasoning | undefined {
   const place = { body, path: 'thinking' }
   const type = required(place, 'type', filled)
   const display = optional(place, 'display', text)
-  const summary = display === undefined ? undefined : displays.get(display)
-  const wish = summary === undefined ? {} : { summary }
+  const summary = display === undefined ? undefined : summaryByDisplay.get(display)
+  const shown = summary === undefined ? {} : { summary }
   if (type === 'disabled') return { effort: 'none' }
-  // How much it thinks is the model's own affair, unless `output_config.effort` says.
-  if (type === 'adaptive') return wish
+  // The model decides how much it thinks, unless `output_config.effort` is set.
+  if (type === 'adaptive') return shown
   if (type !== 'enabled') return undefined
   const budget_tokens = required(place, 'budget_tokens', integer(1))
-  return { effort: effortFor(budget_tokens, room ?? assumedRoom), summary: 'auto', ...wish, budget_tokens }
+  return { effort: effortFor(budget_tokens, maxTokens ?? defaultMaxTokens), summary: 'auto', ...shown, budget_tokens }
 }
 
-const displays: ReadonlyMap<string, string> = new Map([
+const summaryByDisplay: ReadonlyMap<string, string> = new Map([
   ['summarized', 'auto'],
   ['omitted', 'none'],
 ])
 
-/** Where nobody said how long the answer may become: only its tokens are being counted. */
-const assumedRoom = 32_000
+/** For requests that only count tokens and name no limit. */
+const defaultMaxTokens = 32_000
 
-/** Budgets are made by the same table, the other way round. Nobody names a budget to think nothing. */
-const levels = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
+/** `none` is not among them: a budget always means thinking. */
+const budgetEfforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
-/** The effort whose share is nearest to that of the budget; of two equally near, the lower. */
-function effortFor(budget: number, room: number): Effort {
-  const distance = (level: Effort): number => Math.abs(budget / room - thinkingShares[level])
-  return levels.reduce<Effort>((best, next) => (distance(next) < distance(best) ? next : best), 'minimal')
+/** The effort whose share of `maxTokens` is nearest to the budget; of two equally near, the lower. */
+function effortFor(budget: number, maxTokens: number): Effort {
+  const distance = (effort: Effort): number => Math.abs(budget / maxTokens - thinkingShares[effort])
+  return budgetEfforts.reduce<Effort>((best, next) => (distance(next) < distance(best) ? next : best), 'minimal')
 }

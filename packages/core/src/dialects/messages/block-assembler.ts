@@ -1,0 +1,145 @@
+import type { Reading } from '../../protocol/dialect.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import type { ItemStatus, Part } from '../../protocol/item.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { callIdFor } from '../ids.ts'
+import { announceItem, appendAnnotation, appendDelta, createItemAssembler, finishItem, type ItemAssembler } from '../item-assembler.ts'
+import { stringOf } from '../json.ts'
+import { appendText } from '../text-buffer.ts'
+import { type BlockKind, blockKind, isLink, isMessagePart } from './decode-blocks.ts'
+import { namelessCall } from './errors.ts'
+import {
+  announcedItem,
+  type BlockItem,
+  completeBlock,
+  createBlock,
+  createItem,
+  finalText,
+  finishedItem,
+  initialText,
+  type PartialBlock,
+  partOfBlock,
+  textDeltas,
+} from './partial-blocks.ts'
+import { dialect, refusalText } from './wire.ts'
+
+/**
+ * Turns blocks into items: neighbouring message parts are one message, any other block is an item. An item is finished when
+ * the next one starts or the answer ends: only then is it known whether it was cut.
+ */
+export interface BlockAssembler extends ItemAssembler {
+  readonly reading: Reading
+  readonly callIds: Set<string>
+  /** Ids of calls that came without one are derived from it. */
+  answerId: string
+  /** Complete blocks, as a response would hold them. */
+  content: JsonObject[]
+  /** Unfinished items in order. */
+  items: Set<BlockItem>
+  lastItem: BlockItem | undefined
+  /** Makes the answer fail, however it ends. */
+  fault: Outcome | undefined
+}
+
+export const createBlockAssembler = (reading: Reading): BlockAssembler => ({
+  ...createItemAssembler(),
+  reading,
+  callIds: new Set(),
+  answerId: '',
+  content: [],
+  items: new Set(),
+  lastItem: undefined,
+  fault: undefined,
+})
+
+/** Undefined for a call without a name, which makes the answer fail. */
+export function startBlock(assembler: BlockAssembler, wire: JsonObject): PartialBlock | undefined {
+  const kind = blockKind(wire, assembler.reading)
+  const sentName = stringOf(wire.name)
+  const name = assembler.reading.toolNames?.get(sentName) ?? sentName
+  if (kind === 'call' && name === '') {
+    assembler.fault ??= namelessCall
+    return undefined
+  }
+  const block = createBlock(itemFor(assembler, kind, { name, id: stringOf(wire.id) }), kind, wire)
+  appendToBlock(assembler, block, initialText(block))
+  return block
+}
+
+function itemFor(assembler: BlockAssembler, kind: BlockKind, { name, id }: { readonly name: string; readonly id: string }): BlockItem {
+  const { lastItem, callIds, answerId } = assembler
+  if (lastItem && isMessagePart(lastItem.kind) && isMessagePart(kind)) return lastItem
+  if (kind !== 'call') return addItem(assembler, createItem(kind))
+  return addItem(assembler, createItem(kind, { call_id: callIdFor(callIds, id, [answerId, callIds.size, name]), name }))
+}
+
+function addItem(assembler: BlockAssembler, item: BlockItem): BlockItem {
+  if (assembler.lastItem?.openBlocks === 0) finishBlockItem(assembler, assembler.lastItem, 'completed')
+  assembler.items.add(item)
+  assembler.lastItem = item
+  return item
+}
+
+export function appendToBlock(assembler: BlockAssembler, block: PartialBlock, text: string): void {
+  if (text === '') return
+  const { emits } = textDeltas[block.kind]
+  if (emits === undefined) {
+    appendText(block.text, text)
+    return
+  }
+  announce(assembler, block.item)
+  appendDelta(assembler, block.item.partial, { kind: emits, part: block.part, text })
+}
+
+function announce(assembler: BlockAssembler, item: BlockItem): number {
+  if (item.partial.index !== undefined) return item.partial.index
+  item.partial.item = announcedItem(item)
+  return announceItem(assembler, item.partial)
+}
+
+/** Completes a block, and emits what no delta contained. */
+export function finishBlock(assembler: BlockAssembler, block: PartialBlock, isCut = false): void {
+  if (block.complete) return
+  if (!isCut) appendToBlock(assembler, block, finalText(block))
+  assembler.content.push(completeBlock(block, isCut))
+  const index = announce(assembler, block.item)
+  const part = isMessagePart(block.kind) ? partOfBlock(block) : undefined
+  for (const annotation of part?.type === 'text' ? (part.annotations ?? []) : [])
+    appendAnnotation(assembler, block.item.partial, { kind: 'annotation', part: block.part, annotation })
+  for (const citation of block.citations) if (!isLink(citation)) assembler.events.push(citationEvent(citation, index))
+}
+
+/** A citation of a document of the client: only this dialect can express it. */
+function citationEvent(citation: JsonObject, index: number): InferenceEvent {
+  const type = 'content_block_delta'
+  return { type: 'native', dialect, name: type, index, body: { type, delta: { type: 'citations_delta', citation } }, preamble: false }
+}
+
+export function finishBlockItem(assembler: BlockAssembler, item: BlockItem, status: ItemStatus): void {
+  finishWithRefusal(assembler, item, { status, refusal: '' })
+}
+
+interface ItemEnd {
+  readonly status: ItemStatus
+  /** The explanation of a refusal: the last part of its message. */
+  readonly refusal: string
+}
+
+function finishWithRefusal(assembler: BlockAssembler, item: BlockItem, { status, refusal }: ItemEnd): void {
+  assembler.items.delete(item)
+  if (assembler.lastItem === item) assembler.lastItem = undefined
+  for (const block of item.blocks) finishBlock(assembler, block, status !== 'completed')
+  announce(assembler, item)
+  const refusalPart: readonly Part[] = refusal === '' ? [] : [{ type: 'refusal', refusal }]
+  if (refusal !== '') appendDelta(assembler, item.partial, { kind: 'refusal', part: item.blocks.length, text: refusal })
+  finishItem(assembler, item.partial, finishedItem(item, status, refusalPart))
+}
+
+/** Finishes the items that are open when the answer ends. `message`: its fields, which may explain a refusal. */
+export function finishItems(assembler: BlockAssembler, outcome: Outcome, message: JsonObject): void {
+  const refusal = refusalText(outcome, message)
+  if (refusal !== '' && !(assembler.lastItem && isMessagePart(assembler.lastItem.kind))) addItem(assembler, createItem('text'))
+  const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
+  for (const item of assembler.items) finishWithRefusal(assembler, item, { status, refusal: item === assembler.lastItem ? refusal : '' })
+}

@@ -1,0 +1,72 @@
+import type { Reading } from '../../protocol/dialect.ts'
+import type { FunctionCallItem, Item, ItemStatus, MessageItem, Part } from '../../protocol/item.ts'
+import { remember } from '../../protocol/original.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { objects, stringOf } from '../json.ts'
+import { encodeReasoningState } from './reasoning-state.ts'
+import { dialect } from './wire.ts'
+
+// Complete content blocks of a provider → items and parts.
+
+/** `answer`: a call of the tool whose arguments are the text of the answer. */
+export type BlockKind = 'text' | 'answer' | 'thinking' | 'redacted' | 'call' | 'native'
+
+const blockKinds: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
+  ['text', 'text'],
+  ['thinking', 'thinking'],
+  ['redacted_thinking', 'redacted'],
+  ['tool_use', 'call'],
+])
+
+export const blockKind = ({ type, name }: JsonObject, { answerTool }: Reading): BlockKind =>
+  type === 'tool_use' && answerTool !== undefined && name === answerTool ? 'answer' : (blockKinds.get(stringOf(type)) ?? 'native')
+
+/** Whether the block is a part of a message; neighbouring ones are parts of the same message. */
+export const isMessagePart = (kind: BlockKind): boolean => kind === 'text' || kind === 'answer'
+
+export function textPart(block: JsonObject): Part {
+  const text = stringOf(block.text)
+  const annotations = objects(block.citations).flatMap(citation => linkAnnotations(citation, text.length))
+  return remember<Part>({ type: 'text', text, ...(annotations.length > 0 && { annotations }) }, { dialect, body: block })
+}
+
+/** Whether a citation points to the web. Places in a document of the client have no URL. */
+export const isLink = ({ type, url }: JsonObject): boolean => type === 'web_search_result_location' && typeof url === 'string'
+
+function linkAnnotations(citation: JsonObject, end_index: number): readonly JsonObject[] {
+  if (!isLink(citation)) return []
+  const { url, title } = citation
+  const annotation: JsonObject = { type: 'url_citation', start_index: 0, end_index, url, title: stringOf(title) || stringOf(url) }
+  return [remember(annotation, { dialect, body: citation })]
+}
+
+/** `blocks`: the text blocks among its parts. The message has an original only if they are all of its parts. */
+export const messageItem = (content: readonly Part[], blocks: readonly JsonObject[], status: ItemStatus): MessageItem =>
+  remember<MessageItem>(
+    { type: 'message', role: 'assistant', content, status },
+    blocks.length === content.length ? { dialect, body: { role: 'assistant', content: blocks } } : undefined,
+  )
+
+/** The thinking as a summary, and the whole block as state unless `isCut`: an incomplete block cannot be restored. */
+export function reasoningItem(block: JsonObject, isCut: boolean): Item {
+  const isRedacted = block.type === 'redacted_thinking'
+  const thinking = isRedacted ? '' : stringOf(block.thinking)
+  const isEmpty = thinking === '' && stringOf(isRedacted ? block.data : block.signature) === ''
+  return remember<Item>(
+    {
+      type: 'reasoning',
+      summary: thinking === '' ? [] : [thinking],
+      ...(!isEmpty && !isCut && { encrypted_content: encodeReasoningState(block) }),
+      ...(isRedacted && { redacted: true }),
+    },
+    isCut ? undefined : { dialect, body: block },
+  )
+}
+
+export const callItem = (call: Pick<FunctionCallItem, 'call_id' | 'name' | 'arguments'>, block: JsonObject, status: ItemStatus): Item =>
+  remember<Item>({ type: 'function_call', ...call, status }, { dialect, body: block })
+
+export const nativeItem = (body: JsonObject): Item => remember<Item>({ type: 'native', dialect, body }, { dialect, body })
+
+/** The input of a tool call as text. */
+export const inputText = ({ input }: JsonObject): string => (isObject(input) ? JSON.stringify(input) : '{}')

@@ -1,0 +1,92 @@
+import type { CachePoint, Part } from '../../protocol/item.ts'
+import { remember } from '../../protocol/original.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { filled, object, oneOf, optional, type Read, required, text } from '../field-readers.ts'
+import { dialect } from './wire.ts'
+
+// Content blocks → parts: text, images, documents.
+
+export const readPart: Read<Part> = (value, path) => {
+  const body = object(value, path)
+  const reader = partReaders.get(required({ body, path }, 'type', text))
+  return remember<Part>(reader?.(body, path) ?? { type: 'native', dialect, body }, { dialect, body, path })
+}
+
+/** `cache_control`: everything up to this block may be cached. */
+export function readCachePoint(body: JsonObject, path: string): { readonly cache?: CachePoint } {
+  const control = optional({ body, path }, 'cache_control', object)
+  if (!control) return {}
+  const ttl = optional({ body: control, path: `${path}.cache_control` }, 'ttl', oneOf('5m', '1h'))
+  return { cache: ttl === undefined ? {} : { ttl } }
+}
+
+type PartReader = (body: JsonObject, path: string) => Part | undefined
+
+const readText: PartReader = (body, path) => ({
+  type: 'text',
+  text: required({ body, path }, 'text', text),
+  ...readCachePoint(body, path),
+})
+
+const readImage: PartReader = (body, path) => {
+  const url = readSource(body, path, imageSources)
+  return url === undefined ? undefined : { type: 'image', url, ...readCachePoint(body, path) }
+}
+
+const readDocument: PartReader = (body, path) => {
+  const url = readSource(body, path, documentSources)
+  if (url === undefined) return undefined
+  const filename = optional({ body, path }, 'title', text)
+  return { type: 'file', url, ...(filename && { filename }), ...readCachePoint(body, path) }
+}
+
+const partReaders: ReadonlyMap<string, PartReader> = new Map([
+  ['text', readText],
+  ['image', readImage],
+  ['document', readDocument],
+])
+
+export const isPartType = (type: string): boolean => partReaders.has(type)
+
+/** Turns a `source` object into a URL. */
+type SourceReader = (place: { readonly body: JsonObject; readonly path: string }) => string
+
+const imageSources: ReadonlyMap<string, SourceReader> = new Map<string, SourceReader>([
+  ['base64', place => `data:${required(place, 'media_type', filled)};base64,${required(place, 'data', filled)}`],
+  ['url', place => required(place, 'url', filled)],
+])
+
+const documentSources: ReadonlyMap<string, SourceReader> = new Map<string, SourceReader>([
+  ...imageSources,
+  ['text', place => `data:text/plain;base64,${toBase64(required(place, 'data', text))}`],
+])
+
+/** Undefined for sources that only this dialect's providers can read: an uploaded file, nested blocks. */
+function readSource(body: JsonObject, path: string, sources: ReadonlyMap<string, SourceReader>): string | undefined {
+  const place = { body: required({ body, path }, 'source', object), path: `${path}.source` }
+  return sources.get(required(place, 'type', text))?.(place)
+}
+
+/** A safe number of arguments for one function call. */
+const maxArguments = 0x2000
+
+function toBase64(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += maxArguments) binary += String.fromCharCode(...bytes.subarray(at, at + maxArguments))
+  return btoa(binary)
+}
+
+/** A link of another provider that encode-response.ts wrote as a citation. It lacks the proof that providers demand. */
+const isInvented = (citation: Json): boolean =>
+  isObject(citation) && citation.type === 'web_search_result_location' && citation.encrypted_index === ''
+
+/** The block without the citations that the gateway invented, so that any provider accepts it. */
+export function withoutInventedCitations(block: JsonObject): JsonObject {
+  if (!Array.isArray(block.citations)) return block
+  const citations: readonly Json[] = block.citations
+  const genuine = citations.filter(citation => !isInvented(citation))
+  if (genuine.length === citations.length) return block
+  const { citations: _, ...rest } = block
+  return genuine.length === 0 ? rest : { ...rest, citations: genuine }
+}

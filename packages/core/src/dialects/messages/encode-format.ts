@@ -1,0 +1,60 @@
+import type { Prompt, TextFormat } from '../../protocol/request.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
+import { type EncodeContext, warn } from './encode-context.ts'
+import { safeName } from './tool-names.ts'
+import { originalBody } from './wire.ts'
+
+// The response format: a schema that the provider enforces, a tool that the model must call, or an instruction.
+
+export interface EncodedFormat {
+  /** For `output_config`. */
+  readonly format?: JsonObject
+  /** A tool whose arguments are the answer, and its name. */
+  readonly tool?: JsonObject
+  readonly answerTool?: string
+  /** For the system prompt. */
+  readonly instruction?: string
+}
+
+type SchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
+
+/** `canForceCall`: the model can be made to call a tool. */
+export function encodeFormat({ text, tools = [], tool_choice }: Prompt, canForceCall: boolean, context: EncodeContext): EncodedFormat {
+  const format = text?.format
+  if (!text || !format || format.type === 'text') return {}
+  if (format.type === 'json_object') return { instruction: 'Answer with one JSON object, and with nothing else.' }
+  const { json_schema: support = 'native' } = context.quirks
+  const original = originalBody(text)
+  if (support === 'native') return { format: original && isObject(original.format) ? original.format : enforcedFormat(format, context) }
+  const isCallForced = typeof tool_choice === 'object' && tool_choice.type === 'function'
+  if (support === 'tool' && canForceCall && !isCallForced && (format.schema.type ?? 'object') === 'object') {
+    warn(context, 'text.format', 'This model cannot be held to a schema; it answers through a tool that takes one.')
+    return toolFormat(format, new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : tool.body.name))))
+  }
+  warn(context, 'text.format', 'This model cannot be held to a schema; it was told of it in words.')
+  return {
+    instruction: `Answer with JSON that fits this JSON schema (${format.name}), and with nothing else:\n${JSON.stringify(format.schema)}`,
+  }
+}
+
+function enforcedFormat({ schema, description }: SchemaFormat, context: EncodeContext): JsonObject {
+  const fitted = context.schemas.fit(schema, 'messages')
+  context.warnings.push(...schemaWarnings('text.format.schema', fitted))
+  const described = description !== undefined && fitted.schema.description === undefined ? { description } : {}
+  return { type: 'json_schema', schema: { ...fitted.schema, ...described } }
+}
+
+function toolFormat({ schema, description }: SchemaFormat, takenNames: ReadonlySet<unknown>): EncodedFormat {
+  let name = 'answer'
+  while (takenNames.has(name)) name += '_'
+  const purpose = 'Takes your answer. Call it once, with all that you have to say.'
+  return {
+    answerTool: name,
+    tool: {
+      name,
+      description: description === undefined ? purpose : `${purpose} ${description}`,
+      input_schema: { type: 'object', ...schema },
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import type { EncodedRequest } from '../../protocol/dialect.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import { originalOf } from '../../protocol/original.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { dropGatewayFields, dropRefused, extend } from '../apply-quirks.ts'
+import { makeSchemaFitter } from '../fit-schemas.ts'
+import { applyServiceTier, surchargedFields } from '../service-tier.ts'
+import { isCompatible, isEffortCompatible } from './compatibility.ts'
+import { createEncodeContext } from './encode-context.ts'
+import { encodeFormat } from './encode-format.ts'
+import { encodeSampling } from './encode-sampling.ts'
+import { encodeThinking } from './encode-thinking.ts'
+import { encodeTools } from './encode-tools.ts'
+import { encodeHeaders } from './headers.ts'
+import { encodeConversation } from './items.ts'
+import { passThroughBody } from './passthrough.ts'
+import { encodeServiceTier, renamePriorityTier } from './service-tier.ts'
+import { unsupportedFields } from './unsupported-fields.ts'
+import { dialect, originalBody } from './wire.ts'
+
+export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const original = originalOf(request)
+  const { reading, ...encoded } =
+    original?.dialect === dialect && isCompatible(original.body, offer, quirks)
+      ? { body: passThroughBody(original.body), warnings: [], reading: {} }
+      : encodePrompt(request, offer, quirks)
+  const { body, warnings } = dropGatewayFields(encoded, ownFields)
+  const addressed = { ...quirks.fixed_fields, ...body, model: offer.provider_model_id, stream: request.delivery === 'stream' }
+  const tiered = applyServiceTier({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
+  const accepted = dropRefused(renamePriorityTier(tiered, quirks), quirks, fieldNames)
+  return {
+    ...extend(accepted, request.prompt.extensions),
+    headers: encodeHeaders(request),
+    ...(Object.keys(reading).length > 0 && { reading }),
+  }
+}
+
+/** The fields among those that the gateway sets which this dialect has. */
+const ownFields: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'messages',
+  'system',
+  'tools',
+  'max_tokens',
+  'service_tier',
+  ...surchargedFields,
+])
+
+/** Fields of this dialect → our names, where they differ. */
+const fieldNames: ReadonlyMap<string, string> = new Map([
+  ['max_tokens', 'max_output_tokens'],
+  ['stop_sequences', 'stop'],
+  ['thinking', 'reasoning'],
+  ['output_config', 'text.format'],
+  ['metadata', 'safety_identifier'],
+  ['system', 'instructions'],
+])
+
+function encodePrompt(
+  { prompt, schemas = makeSchemaFitter() }: InferenceRequest,
+  offer: Offer,
+  quirks: Quirks,
+): Required<Omit<EncodedRequest, 'headers'>> {
+  const context = createEncodeContext(prompt, quirks, schemas)
+  const { thinking, effort, max_tokens, warnings } = encodeThinking(prompt, offer, quirks)
+  context.warnings.push(...warnings)
+  const canForceCall = !quirks.no_forced_tools && thinking?.type !== 'enabled'
+  const format = encodeFormat(prompt, canForceCall, context)
+  const tools = encodeTools(prompt, { format, canForceCall }, context)
+  const conversation = encodeConversation(prompt, format.instruction, context)
+  const sampling = encodeSampling(prompt, thinking, quirks)
+  const config = outputConfig(prompt, quirks, { effort, format: format.format })
+  const user = prompt.safety_identifier ?? prompt.user
+  const body: JsonObject = {
+    ...(prompt.native?.dialect === dialect && prompt.native.body),
+    max_tokens,
+    ...conversation,
+    ...tools,
+    ...(thinking && { thinking }),
+    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...sampling.body,
+    ...(prompt.stop && prompt.stop.length > 0 && { stop_sequences: prompt.stop }),
+    ...(user !== undefined && { metadata: { user_id: user } }),
+    ...encodeServiceTier(prompt, context),
+  }
+  const { toolNames } = context
+  const reading = { ...(toolNames.size > 0 && { toolNames }), ...(format.answerTool !== undefined && { answerTool: format.answerTool }) }
+  return { body, warnings: [...context.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], reading }
+}
+
+/** `output_config`: effort and format, and the client's own fields beside them. */
+function outputConfig(
+  { text, reasoning, native }: Prompt,
+  quirks: Quirks,
+  { effort, format }: { readonly effort: Json | undefined; readonly format: JsonObject | undefined },
+): JsonObject {
+  const unread = native?.dialect === dialect ? native.body.output_config : undefined
+  const original = reasoning && originalBody(reasoning)?.output_config
+  const known = { ...(isObject(unread) && unread), ...(isObject(original) && original), ...(text && originalBody(text)) }
+  const { effort: originalEffort, format: _, ...rest } = known
+  const level = effort ?? (isObject(original) && isEffortCompatible(original, quirks) ? originalEffort : undefined)
+  return { ...rest, ...(level !== undefined && { effort: level }), ...(format && { format }) }
+}
+
+/** Fields that make up the prompt. */
+const countedFields = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config'] as const
+
+/** The request of the provider's token counter. */
+export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const { body, ...encoded } = encodeRequest(request, offer, quirks)
+  return { ...encoded, body: Object.fromEntries(countedFields.flatMap(field => (body[field] === undefined ? [] : [[field, body[field]]]))) }
+}

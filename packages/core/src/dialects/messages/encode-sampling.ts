@@ -1,0 +1,33 @@
+import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { dropRefused, type Encoded, unsupported } from '../apply-quirks.ts'
+
+const maxTemperature = 1
+/** A lower `top_p` is refused while the model thinks. */
+const minTopPWhileThinking = 0.95
+
+/** `temperature`, `top_p` and `top_k`, as far as the model accepts them. Thinking models refuse most of them. */
+export function encodeSampling(prompt: Prompt, thinking: JsonObject | undefined, quirks: Quirks): Encoded {
+  const { temperature, top_p, top_k } = prompt
+  const requested: JsonObject = {
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(top_k !== undefined && { top_k }),
+  }
+  const { body, warnings } = dropRefused({ body: requested, warnings: [] }, { refuses: refusedSampling(prompt, thinking, quirks) })
+  if (typeof body.temperature !== 'number' || body.temperature <= maxTemperature) return { body, warnings }
+  const clamped = unsupported('temperature', `\`temperature\` ends at ${maxTemperature} here, and was lowered to that.`)
+  return { body: { ...body, temperature: maxTemperature }, warnings: [...warnings, clamped] }
+}
+
+const samplingFields = ['temperature', 'top_p', 'top_k'] as const
+
+function refusedSampling({ temperature, top_p = 0 }: Prompt, thinking: JsonObject | undefined, quirks: Quirks): readonly string[] {
+  const { sampling = 'any', thinks_unasked = true } = quirks
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled'
+  const mayThink = isThinking || (thinking === undefined && thinks_unasked)
+  if (sampling === 'none' || (sampling === 'unless_thinking' && mayThink)) return samplingFields
+  if (isThinking) return top_p >= minTopPWhileThinking ? ['temperature', 'top_k'] : samplingFields
+  return sampling === 'one' && temperature !== undefined ? ['top_p'] : []
+}

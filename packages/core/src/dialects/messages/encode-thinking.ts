@@ -1,0 +1,143 @@
+import type { Offer, Quirks, ThinkingStyle } from '../../protocol/model.ts'
+import type { Effort, Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { nearestEffort, unsupported } from '../apply-quirks.ts'
+import { thinkingBudget } from '../thinking-budget.ts'
+import { isThinkingCompatible } from './compatibility.ts'
+import { lacksThinkingBeforeCalls } from './items.ts'
+import { originalBody } from './wire.ts'
+
+// How much the model thinks, and the length of the answer: `max_tokens` limits both together.
+
+export interface EncodedThinking {
+  /** Absent: the model's default. */
+  readonly thinking?: JsonObject
+  readonly effort?: string
+  readonly max_tokens: number
+  readonly warnings: readonly Warning[]
+}
+
+interface ModelLimits {
+  readonly quirks: Quirks
+  /** The most tokens that the model writes, thoughts included. */
+  readonly maxTokens: number
+}
+
+/** For requests without a limit, if the model can write this much. */
+const defaultMaxTokens = 32_000
+
+export function encodeThinking(prompt: Prompt, { max_output_tokens }: Offer, quirks: Quirks): EncodedThinking {
+  const limits: ModelLimits = { quirks, maxTokens: max_output_tokens ?? quirks.thinking_budget?.max ?? Number.POSITIVE_INFINITY }
+  const requested = prompt.max_output_tokens
+  const room = Math.min(requested ?? quirks.default_max_tokens ?? defaultMaxTokens, limits.maxTokens)
+  const { max_tokens = room, warnings = [], ...thinking } = thinkingFields(prompt, room, limits)
+  const isLowered = requested !== undefined && requested > limits.maxTokens
+  const lowered = unsupported(
+    'max_output_tokens',
+    `This model writes ${limits.maxTokens} tokens at most; \`max_output_tokens\` was lowered to that.`,
+  )
+  return { ...thinking, max_tokens, warnings: isLowered ? [lowered, ...warnings] : warnings }
+}
+
+type ThinkingFields = Partial<EncodedThinking>
+
+function thinkingFields({ reasoning, input, max_output_tokens }: Prompt, room: number, limits: ModelLimits): ThinkingFields {
+  if (!reasoning) return {}
+  const original = originalBody(reasoning)
+  if (original && isThinkingCompatible(original, limits.quirks))
+    return { ...(isObject(original.thinking) && { thinking: original.thinking }) }
+  const { effort, summary, budget_tokens } = reasoning
+  const isShown = summary !== undefined && summary !== 'none'
+  if (effort === undefined && budget_tokens === undefined && !isShown) return original ? { warnings: [unknownType] } : {}
+  const { quirks } = limits
+  if (effort === 'none' && quirks.thinking_off !== 'never') return quirks.thinking?.length === 0 ? {} : disabled
+  const style = styleOf(quirks, budget_tokens)
+  if (!style) {
+    const param = effort ? 'reasoning.effort' : 'reasoning.summary'
+    return { warnings: [unsupported(param, 'This model does not think; it was asked without.')] }
+  }
+  const display = summary === undefined ? {} : { display: isShown ? 'summarized' : 'omitted' }
+  if (style === 'budget' && lacksThinkingBeforeCalls(input)) return { ...disabled, warnings: [thoughtsMissing] }
+  return encoders[style]({ ...reasoning, display, room, requestedMaxTokens: max_output_tokens === undefined ? undefined : room }, limits)
+}
+
+const disabled: ThinkingFields = { thinking: { type: 'disabled' } }
+
+const unknownType = unsupported('reasoning', 'This model takes no thinking of the kind that was asked for; it was asked without.')
+
+const thoughtsMissing = unsupported(
+  'reasoning.effort',
+  'The tool calls that were answered last came without this model’s own thoughts, which it demands; thinking was switched off.',
+)
+
+const defaultStyles: readonly ThinkingStyle[] = ['adaptive']
+
+/** The model's first style. A request that names a budget gets `budget` if the model has it. */
+function styleOf({ thinking = defaultStyles }: Quirks, budget: number | undefined): Style | undefined {
+  const styles = thinking.filter(style => style !== 'level')
+  return budget !== undefined && styles.includes('budget') ? 'budget' : styles[0]
+}
+
+type Style = Exclude<ThinkingStyle, 'level'>
+
+interface ThinkingRequest {
+  readonly effort?: Effort
+  readonly budget_tokens?: number
+  readonly display: JsonObject
+  /** Tokens for the answer itself. */
+  readonly room: number
+  /** Tokens for thoughts and answer, if the client named a limit. */
+  readonly requestedMaxTokens: number | undefined
+}
+
+const defaultEfforts = ['low', 'medium', 'high', 'xhigh', 'max']
+
+const encoders: Readonly<Record<Style, (request: ThinkingRequest, limits: ModelLimits) => ThinkingFields>> = {
+  adaptive({ effort, budget_tokens, display }, { quirks }) {
+    const near = effort === undefined ? undefined : nearestEffort(effort, quirks.efforts ?? defaultEfforts)
+    const noBudget = unsupported(
+      'reasoning.budget_tokens',
+      `This model takes no budget for its thoughts; effort "${near?.effort}" was used.`,
+    )
+    return {
+      thinking: { type: 'adaptive', ...display },
+      ...(near?.effort !== undefined && { effort: near.effort }),
+      warnings: [...(near?.warnings ?? []), ...(budget_tokens === undefined ? [] : [noBudget])],
+    }
+  },
+  budget({ effort = 'medium', budget_tokens: named, display, room, requestedMaxTokens: cap }, { quirks, maxTokens }) {
+    const range = quirks.thinking_budget ?? { min: minBudget, max: maxTokens }
+    const longest = Number.isFinite(maxTokens) ? maxTokens : 2 * defaultMaxTokens
+    const fitted = thinkingBudget({ effort, named, cap, room, range, longest })
+    if (!fitted) return { ...disabled, warnings: [noRoom] }
+    return {
+      thinking: { type: 'enabled', budget_tokens: fitted.budget, ...display },
+      max_tokens: fitted.most,
+      warnings: budgetWarnings({ effort, budget_tokens: named }, fitted.budget),
+    }
+  },
+  toggle: ({ effort, display }) => ({
+    thinking: { type: 'enabled', ...display },
+    warnings:
+      effort === undefined
+        ? []
+        : [unsupported('reasoning.effort', `Reasoning effort "${effort}" is not available here; thinking was switched on.`)],
+  }),
+}
+
+const minBudget = 1024
+
+const noRoom = unsupported(
+  'reasoning.effort',
+  `\`max_output_tokens\` leaves no room for thoughts, which take ${minBudget} tokens at least; thinking was switched off.`,
+)
+
+function budgetWarnings(
+  { effort, budget_tokens }: { readonly effort: Effort; readonly budget_tokens: number | undefined },
+  budget: number,
+): readonly Warning[] {
+  if (effort === 'none') return [unsupported('reasoning.effort', 'This model cannot stop thinking; the least was asked for.')]
+  const clamped = `\`reasoning.budget_tokens\` was set to ${budget}, as the model and the length of the answer allow.`
+  return budget_tokens === undefined || budget_tokens === budget ? [] : [unsupported('reasoning.budget_tokens', clamped)]
+}

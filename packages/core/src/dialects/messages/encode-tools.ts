@@ -1,0 +1,102 @@
+import { pathOf } from '../../protocol/original.ts'
+import type { FunctionTool, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
+import { objects, stringOf } from '../json.ts'
+import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, warn, warnOmitted } from './encode-context.ts'
+import type { EncodedFormat } from './encode-format.ts'
+import { dialect, originalBody } from './wire.ts'
+
+export interface ToolOptions {
+  /** May add the tool whose arguments are the answer. */
+  readonly format: EncodedFormat
+  /** The model can be made to call a tool. */
+  readonly canForceCall: boolean
+}
+
+/** `tools` and `tool_choice`. */
+export function encodeTools(prompt: Prompt, { format, canForceCall }: ToolOptions, context: EncodeContext): JsonObject {
+  const allowed = allowedNames(prompt.tool_choice)
+  const tools = (prompt.tools ?? []).flatMap((tool, at) => {
+    const isAllowed = tool.type !== 'function' || !allowed || allowed.has(tool.name)
+    const encoded = isAllowed ? encodeTool(tool, pathOf(tool, `tools[${at}]`), context) : undefined
+    return encoded ? [encoded] : []
+  })
+  if (format.tool)
+    return { tools: [...tools, format.tool], tool_choice: { ...answerChoice(tools, prompt, format), disable_parallel_tool_use: true } }
+  if (tools.length > 0) return { tools, ...encodeChoice(prompt, canForceCall, context) }
+  if (isForcedChoice(prompt.tool_choice)) warn(context, 'tool_choice', '`tool_choice` was left out: no tool is left to choose.')
+  return {}
+}
+
+/** Forces the answer tool. With other tools beside it, the model may call one of those first. */
+const answerChoice = (tools: readonly JsonObject[], { tool_choice }: Prompt, { answerTool = '' }: EncodedFormat): JsonObject =>
+  tools.length > 0 && tool_choice !== 'none' ? { type: 'any' } : { type: 'tool', name: answerTool }
+
+const isForcedChoice = (choice: ToolChoice | undefined): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
+
+function encodeTool(tool: Tool, param: string, context: EncodeContext): JsonObject | undefined {
+  if (tool.type === 'native') {
+    if (tool.dialect === dialect) return limitCacheControl(tool.body, param, context)
+    warnOmitted(context, param)
+    return undefined
+  }
+  const original = originalBody(tool)
+  const encoded = original
+    ? limitCacheControl(original, param, context)
+    : { ...encodeFunction(tool, param, context), ...cacheControl(tool.cache, param, context) }
+  if (!tool.strict || !context.quirks.refuses?.includes('strict')) return encoded
+  warn(context, `${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`)
+  const { strict, ...rest } = encoded
+  return rest
+}
+
+function encodeFunction({ name, description, parameters, strict }: FunctionTool, param: string, context: EncodeContext): JsonObject {
+  const schema: JsonObject = { type: 'object', ...(parameters ?? { properties: {} }) }
+  const isEnforced = strict === true && !context.quirks.refuses?.includes('strict')
+  const fitted = isEnforced ? context.schemas.fit(schema, 'messages', parameters) : undefined
+  if (fitted) context.warnings.push(...schemaWarnings(`${param}.parameters`, fitted))
+  return {
+    name: encodeToolName(name, context),
+    ...(description !== undefined && { description }),
+    input_schema: fitted?.schema ?? schema,
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+/** The tools of an `allowed_tools` choice. This dialect has no such choice: the other tools are left out instead. */
+function allowedNames(choice: ToolChoice | undefined): ReadonlySet<string> | undefined {
+  const allowed = allowedTools(choice)
+  if (!allowed) return undefined
+  return new Set(objects(allowed.tools).map(({ name, function: inner }) => stringOf(name) || stringOf(isObject(inner) ? inner.name : '')))
+}
+
+/** The fields of an `allowed_tools` choice. One dialect nests them in an object of their own. */
+function allowedTools(choice: ToolChoice | undefined): JsonObject | undefined {
+  if (typeof choice !== 'object' || choice.type !== 'native' || choice.body.type !== 'allowed_tools') return undefined
+  return isObject(choice.body.allowed_tools) ? choice.body.allowed_tools : choice.body
+}
+
+const forcedTypes: ReadonlySet<Json | undefined> = new Set(['any', 'tool'])
+
+function encodeChoice({ tool_choice, parallel_tool_calls }: Prompt, canForceCall: boolean, context: EncodeContext): JsonObject {
+  const requested = tool_choice === undefined ? undefined : choiceOf(tool_choice, context)
+  const isRefused = requested !== undefined && !canForceCall && forcedTypes.has(requested.type)
+  if (isRefused)
+    warn(context, 'tool_choice', 'A tool call cannot be demanded of this model, or not while it thinks; it was left to choose.')
+  const choice = isRefused ? { type: 'auto' } : requested
+  if (parallel_tool_calls !== false || choice?.type === 'none') return choice ? { tool_choice: choice } : {}
+  return { tool_choice: { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true } }
+}
+
+const choiceTypes: Readonly<Record<'auto' | 'none' | 'required', string>> = { auto: 'auto', none: 'none', required: 'any' }
+
+function choiceOf(choice: ToolChoice, context: EncodeContext): JsonObject | undefined {
+  if (typeof choice === 'string') return { type: choiceTypes[choice] }
+  if (choice.type === 'function') return { type: 'tool', name: encodeToolName(choice.name, context) }
+  if (choice.dialect === dialect) return choice.body
+  const allowed = allowedTools(choice)
+  if (allowed) return { type: allowed.mode === 'required' ? 'any' : 'auto' }
+  warnOmitted(context, 'tool_choice')
+  return undefined
+}

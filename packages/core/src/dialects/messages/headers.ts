@@ -1,0 +1,58 @@
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { refuse } from '../field-readers.ts'
+import { objects } from '../json.ts'
+import { dialect } from './wire.ts'
+
+// The headers of this dialect: `anthropic-version` and `anthropic-beta`.
+
+export type HeaderReader = (name: string) => string | undefined
+
+/** Sent to a provider when the client names no version. */
+const defaultVersion = '2023-06-01'
+const latestVersion = '2026-10-21'
+const versions: ReadonlySet<string> = new Set([defaultVersion, latestVersion])
+
+/** The value becomes a header of an upstream request, so it must not contain a line break. */
+const betaPattern = /^[\x20-\x7e]{1,4000}$/
+
+/** Kept for a provider that speaks this dialect. */
+export function decodeHeaders(header: HeaderReader): Pick<InferenceRequest, 'headers'> {
+  const version = header('anthropic-version')
+  const beta = header('anthropic-beta')
+  if (version && !versions.has(version)) {
+    refuse('invalid_parameter_value', `\`anthropic-version\` must be one of ${[...versions].join(', ')}, or left out.`, 'anthropic-version')
+  }
+  if (beta && !betaPattern.test(beta)) {
+    refuse('invalid_parameter_value', '`anthropic-beta` must be a list of names with commas between them.', 'anthropic-beta')
+  }
+  if (!version && !beta) return {}
+  return { headers: { dialect, values: { ...(version && { 'anthropic-version': version }), ...(beta && { 'anthropic-beta': beta }) } } }
+}
+
+/** Passes on the headers of this dialect, and no others that the client sent. */
+export function encodeHeaders({ headers }: InferenceRequest): Readonly<Record<string, string>> {
+  const received = headers?.dialect === dialect ? Object.entries(headers.values).filter(([name]) => name.startsWith('anthropic-')) : []
+  return { 'anthropic-version': defaultVersion, ...Object.fromEntries(received) }
+}
+
+/** Refuses what the latest version of the API removed. `body` has been decoded already. */
+export function checkVersion(body: JsonObject, { headers }: Pick<InferenceRequest, 'headers'>): void {
+  if (headers?.values['anthropic-version'] !== latestVersion) return
+  for (const field of ['temperature', 'top_p', 'top_k']) {
+    const value = body[field]
+    if (value !== undefined && value !== null) refuseRemoved(`\`${field}\``, field)
+  }
+  for (const [at, { role, content }] of objects(body.messages).entries()) {
+    for (const [number, block] of objects(content).entries()) {
+      const path = `messages[${at}].content[${number}]`
+      if (role === 'assistant' && block.type === 'document') refuseRemoved('A `document` block in a message of the assistant', path)
+      if (role === 'user' && block.type === 'text' && objects(block.citations).length > 0) {
+        refuseRemoved('`citations` on a text of the user', `${path}.citations`)
+      }
+    }
+  }
+}
+
+const refuseRemoved = (what: string, param: string): never =>
+  refuse('invalid_parameter_value', `${what} does not exist any more in version ${latestVersion} of this language.`, param)

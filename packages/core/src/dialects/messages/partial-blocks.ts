@@ -1,0 +1,146 @@
+import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
+import { isObject, type JsonObject, own } from '../../protocol/wire.ts'
+import { readFrame } from '../frame.ts'
+import { messageShell, type PartialItem, partialItem, partOf, reasoningShell, type TextKind } from '../item-assembler.ts'
+import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
+import { type TextBuffer, textBuffer, textOf } from '../text-buffer.ts'
+import { type BlockKind, callItem, inputText, isMessagePart, messageItem, nativeItem, reasoningItem, textPart } from './decode-blocks.ts'
+
+// Blocks that arrive in pieces, and the items that they make up.
+
+/** Announced with its first text, or else when its first block is complete. */
+export interface BlockItem {
+  readonly kind: BlockKind
+  readonly partial: PartialItem
+  readonly blocks: PartialBlock[]
+  /** Blocks that are not complete. */
+  openBlocks: number
+  /** Known from the start of a call. */
+  readonly call: Pick<FunctionCallItem, 'call_id' | 'name'> | undefined
+}
+
+export interface PartialBlock {
+  readonly kind: BlockKind
+  readonly item: BlockItem
+  /** Its position among the blocks of its item. */
+  readonly part: number
+  /** Its fields, except for the text that deltas append. */
+  readonly wire: GatheredFields
+  readonly text: TextBuffer
+  readonly citations: JsonObject[]
+  /** Set once the block is complete: the block as a response would hold it. */
+  complete: JsonObject | undefined
+  /** The stream ended before the block did. */
+  isCut: boolean
+}
+
+export const createItem = (kind: BlockKind, call?: BlockItem['call']): BlockItem => ({
+  kind,
+  partial: partialItem(isMessagePart(kind) ? messageShell : reasoningShell),
+  blocks: [],
+  openBlocks: 0,
+  call,
+})
+
+export function createBlock(item: BlockItem, kind: BlockKind, wire: JsonObject): PartialBlock {
+  const { emits } = textDeltas[kind]
+  const part = item.blocks.length
+  const block: PartialBlock = {
+    kind,
+    item,
+    part,
+    wire: gatherFields(wire),
+    text: emits === undefined ? textBuffer() : partOf(item.partial, emits, part).text,
+    citations: [],
+    complete: undefined,
+    isCut: false,
+  }
+  item.blocks.push(block)
+  item.openBlocks += 1
+  return block
+}
+
+/** The type and field of the deltas that append text to a block, and the kind of delta that they become at once. */
+interface TextDeltas {
+  readonly type: string
+  readonly field: string
+  readonly emits?: TextKind
+}
+
+export const textDeltas: Readonly<Record<BlockKind, TextDeltas>> = {
+  text: { type: 'text_delta', field: 'text', emits: 'text' },
+  answer: { type: 'input_json_delta', field: 'partial_json', emits: 'text' },
+  thinking: { type: 'thinking_delta', field: 'thinking', emits: 'summary' },
+  redacted: { type: '', field: '' },
+  call: { type: 'input_json_delta', field: 'partial_json', emits: 'arguments' },
+  native: { type: 'input_json_delta', field: 'partial_json' },
+}
+
+/** The block that a delta belongs to if none was started. A call cannot be inferred: its name is unknown. */
+export const inferredBlocks: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+  ['text_delta', { type: 'text', text: '' }],
+  ['citations_delta', { type: 'text', text: '' }],
+  ['thinking_delta', { type: 'thinking', thinking: '' }],
+  ['signature_delta', { type: 'thinking', thinking: '' }],
+  ['input_json_delta', { type: 'tool_use' }],
+])
+
+/** Adds a delta that does not append text. A signature comes whole; the text fields of an unknown block are appended to. */
+export function addDelta(block: PartialBlock, { type, ...delta }: JsonObject): void {
+  if (block.kind === 'native') addFields(block.wire, appendFields(block.wire.fields, delta))
+  else if (block.kind === 'text' && isObject(delta.citation)) block.citations.push(delta.citation)
+  else if (block.kind === 'thinking' && type === 'signature_delta') addFields(block.wire, delta)
+}
+
+const appendFields = (wire: JsonObject, delta: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(delta).map(([field, value]) => {
+      const before = own(wire, field)
+      return [field, typeof before === 'string' && typeof value === 'string' ? before + value : value]
+    }),
+  )
+
+/** The text that the start of a block holds already. */
+export const initialText = ({ kind, wire: { fields } }: PartialBlock): string =>
+  kind === 'text' ? stringOf(fields.text) : kind === 'thinking' ? stringOf(fields.thinking) : ''
+
+/** The text of a block that came without deltas. */
+export const finalText = ({ kind, wire: { fields }, text }: PartialBlock): string =>
+  text.length === 0 && (kind === 'call' || kind === 'answer') ? inputText(fields) : ''
+
+export function completeBlock(block: PartialBlock, isCut: boolean): JsonObject {
+  block.isCut = isCut
+  block.complete = completeFields(block)
+  block.item.openBlocks -= 1
+  return block.complete
+}
+
+function completeFields({ kind, wire: { fields }, text, citations }: PartialBlock): JsonObject {
+  if (kind === 'text')
+    return { ...fields, text: textOf(text), ...(citations.length > 0 && { citations: [...objects(fields.citations), ...citations] }) }
+  if (kind === 'thinking') return { ...fields, thinking: textOf(text) }
+  const input = text.length === 0 ? undefined : readFrame({ data: textOf(text) })
+  return isObject(input) ? { ...fields, input } : fields
+}
+
+/** The item as it is announced. */
+export function announcedItem({ kind, blocks, call, partial }: BlockItem): Item {
+  const fields = blocks[0]?.wire.fields ?? {}
+  if (call) return callItem({ ...call, arguments: '' }, fields, 'in_progress')
+  return kind === 'native' ? nativeItem(fields) : partial.item
+}
+
+export const partOfBlock = ({ kind, text, complete = {} }: PartialBlock): Part =>
+  kind === 'text' ? textPart(complete) : { type: 'text', text: textOf(text) }
+
+/** The item once all of its blocks are complete. `refusal`: a part of the message that no block holds. */
+export function finishedItem({ kind, blocks, call }: BlockItem, status: ItemStatus, refusal: readonly Part[]): Item {
+  if (isMessagePart(kind)) {
+    const textBlocks = blocks.flatMap(block => (block.kind === 'text' && block.complete ? [block.complete] : []))
+    return messageItem([...blocks.map(partOfBlock), ...refusal], textBlocks, status)
+  }
+  const [block] = blocks
+  const complete = block?.complete ?? {}
+  if (call) return callItem({ ...call, arguments: block ? textOf(block.text) : '' }, complete, status)
+  return kind === 'native' ? nativeItem(complete) : reasoningItem(complete, block?.isCut ?? true)
+}
