@@ -7,8 +7,8 @@ import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { objects, stringOf } from '../json.ts'
 import type { CacheMarks } from './cache-points.ts'
-import type { WrittenFormat } from './response-format.ts'
 import type { Conversation } from './items.ts'
+import type { WrittenFormat } from './response-format.ts'
 import { nameOf } from './wire.ts'
 
 // Tools, and the choice among them. A conversation in which tools were called must declare tools, and there is no word for
