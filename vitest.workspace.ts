@@ -6,6 +6,14 @@ import { defineConfig } from 'vitest/config'
 // them for bundlers: Node cannot load every one of them.
 const conditions = ['signalbox-source', ...defaultServerConditions.filter(condition => condition !== 'module')]
 
+// The usual run meets each kind of thing; the long one multiplies it: more runs of a property, more mutations, every pair of
+// languages. Tests read `inject('isLongRun')`.
+declare module 'vitest' {
+  interface ProvidedContext {
+    isLongRun: boolean
+  }
+}
+
 const packages = readdirSync(new URL('packages', import.meta.url))
 
 export default defineConfig({
@@ -15,6 +23,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
+    provide: { isLongRun: process.env.SIGNALBOX_TESTS === 'long' },
     reporters: ['default', './packages/testing/tools/count-reporter.ts'],
     projects: [
       ...packages.map(name => ({

@@ -1,22 +1,13 @@
+import { inject } from 'vitest'
 import type { Fault } from '../src/chaos/expect.ts'
-import { faults } from '../src/chaos/faults.ts'
 import { chatCaller, messagesCaller } from './callers.ts'
-import { describeCatalogue } from './catalogue.ts'
+import { describeCatalogue, firstOfEachRow } from './catalogue.ts'
 
 // The same ends in the words of other clients: of each row one fault, called from the other two inference endpoints, with a
 // provider of the caller's own language and one of another.
 
 /** Sizes are a matter of how providers are read, not of how callers are told. */
 const sizes: ReadonlySet<number> = new Set([44, 65])
-/** The first of each row that neither waits nor asks for anything. */
-const sample: ReadonlySet<Fault> = new Set(
-  faults
-    .filter(
-      ({ row, needs, hangs, asks, deadlineMs }) =>
-        !sizes.has(row) && needs === undefined && !hangs && asks === undefined && deadlineMs === undefined,
-    )
-    .filter((fault, _, all) => all.find(({ row }) => row === fault.row) === fault),
-)
 /** And these, each of which ends otherwise than the first of its row. */
 const besides: ReadonlySet<string> = new Set([
   'status-403',
@@ -38,7 +29,17 @@ const besides: ReadonlySet<string> = new Set([
   'secrets-in-400',
   'secrets-after-content',
 ])
-const wanted = (fault: Fault): boolean => sample.has(fault) || besides.has(fault.name)
+const wanted = (fault: Fault): boolean => (firstOfEachRow.has(fault) && !sizes.has(fault.row)) || besides.has(fault.name)
 
-describeCatalogue(['chat', 'gemini'], wanted, { caller: chatCaller })
-describeCatalogue(['messages', 'bedrock'], wanted, { caller: messagesCaller })
+// The usual run has nothing behind a provider of the caller's own language, and another provider behind the foreign one.
+const [alone, backed] = inject('isLongRun')
+  ? [
+      [false, true],
+      [false, true],
+    ]
+  : [[false], [true]]
+
+describeCatalogue(['chat'], wanted, { caller: chatCaller, fallbacks: alone })
+describeCatalogue(['gemini'], wanted, { caller: chatCaller, fallbacks: backed })
+describeCatalogue(['messages'], wanted, { caller: messagesCaller, fallbacks: alone })
+describeCatalogue(['bedrock'], wanted, { caller: messagesCaller, fallbacks: backed })

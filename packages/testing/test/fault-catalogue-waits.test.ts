@@ -13,7 +13,7 @@ import { ask, build, checkAsWritten, checkAtRest, describeCatalogue, hangingMs, 
 
 const modes: readonly Mode[] = ['whole', 'stream']
 
-describe.concurrent('rows that last until the gateway gives up', () => {
+describe('rows that last until the gateway gives up', () => {
   describeCatalogue(spoken, ({ needs, hangs }) => needs === undefined && hangs === true, { timeouts: impatient })
 })
 

@@ -1,10 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { climb } from '../tools/fuzz-bodies/climb.ts'
 import { flood } from '../tools/fuzz-bodies/flood.ts'
 import { type FuzzScene, fuzzScene } from '../tools/fuzz-bodies/scene.ts'
 import { shapes } from '../tools/fuzz-bodies/shapes.ts'
 
 // A small share of what `pnpm fuzz:bodies` sends.
+
+const mutations = inject('isLongRun') ? 1_500 : 300
 
 let scene: FuzzScene
 
@@ -16,7 +18,7 @@ describe('the dearest bodies within the caps', () => {
   test('in every language and shape are answered or refused in a bounded time, and never by an error of ours', {
     timeout: 120_000,
   }, async () => {
-    const { dearest, failures } = await climb(scene, { rounds: shapes.length * 2, seed: 7 })
+    const { dearest, failures } = await climb(scene, { rounds: shapes.length * (inject('isLongRun') ? 2 : 1), seed: 7 })
     expect(failures).toEqual([])
     expect(dearest).toHaveLength(shapes.length)
     // About 0.25 s on a slow core; four times that, since the code is cold here and the machine may be busy.
@@ -27,14 +29,14 @@ describe('the dearest bodies within the caps', () => {
 test('mutated bodies lead to no error of ours, no rejection that is not handled and no changed prototype, on any route', {
   timeout: 120_000,
 }, async () => {
-  const { sent, answers, samples, unhandled, errors, isPrototypeClean, slowest } = await flood(scene, { count: 1_500, seed: 11 })
+  const { sent, answers, samples, unhandled, errors, isPrototypeClean, slowest } = await flood(scene, { count: mutations, seed: 11 })
   expect({ sent, samples, unhandled, errors, isPrototypeClean }).toEqual({
-    sent: 1_500,
+    sent: mutations,
     samples: [],
     unhandled: 0,
     errors: [],
     isPrototypeClean: true,
   })
-  expect(answers.get('200')).toBeGreaterThan(50)
+  expect(answers.get('200')).toBeGreaterThan(mutations / 30)
   expect(slowest[0]?.cpuMs).toBeLessThan(1_000)
 })

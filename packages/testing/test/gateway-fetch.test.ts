@@ -2,6 +2,7 @@ import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
 import { gatewayFetch, withFetch } from '@signalbox/fetch-handler'
 import OpenAI, { APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai'
 import { describe, expect, test } from 'vitest'
+import { fasterClock } from '../src/faster-clock.ts'
 import { type TestGateway, type TestGatewayOptions, testGateway } from '../src/gateway.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../src/scripted-provider.ts'
 import { defaultText } from '../src/speech/speech.ts'
@@ -97,7 +98,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     })
 
     test('an abort in the middle hangs up on the provider', async () => {
-      const { client, provider, gateway, caller } = await houseOf(dialect, [acts.pauseAfter(4, 60_000)])
+      const { client, provider, gateway, caller } = await houseOf(dialect, [acts.pauseAfter(4, 60_000)], { clock: fasterClock(20) })
       const leaving = new AbortController()
       const stream = await endpoint.streamed(client, leaving.signal)
       for await (const piece of stream) {

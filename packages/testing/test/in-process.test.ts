@@ -2,6 +2,7 @@ import { GatewayError, type InputItem, isGatewayError, type OutputItem, type Res
 import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
 import type OpenAI from 'openai'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { fasterClock } from '../src/faster-clock.ts'
 import { type TestGateway, testGateway } from '../src/gateway.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../src/scripted-provider.ts'
 import { defaultText } from '../src/speech/speech.ts'
@@ -12,7 +13,7 @@ interface House extends TestGateway {
 
 const houseOf = async (dialect: typeof chatProvider, ...script: readonly Act[]): Promise<House> => {
   const provider = scriptedProvider({ id: 'scripted', dialect, acts: script })
-  return Object.assign(await testGateway({ providers: [provider] }), { provider })
+  return Object.assign(await testGateway({ providers: [provider], clock: fasterClock(20) }), { provider })
 }
 const input = 'Tell me about signals.'
 const error = (work: Promise<unknown>): Promise<unknown> =>

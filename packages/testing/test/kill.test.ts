@@ -17,6 +17,7 @@ interface Told {
 async function start(file: string): Promise<Told & { readonly kill: () => Promise<void> }> {
   const child = spawn(process.execPath, ['--conditions=signalbox-source', resolve(import.meta.dirname, 'kill-child.ts'), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compile') },
   })
   const gone = new Promise<void>(done => child.once('exit', () => done()))
   const line = await new Promise<string>((done, fail) => {

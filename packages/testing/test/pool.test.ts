@@ -22,7 +22,7 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
 
   beforeAll(async () => {
     ;[first, second] = await Promise.all([chaosProvider(), chaosProvider()])
-    const faults = [...before.map(([, fault]) => fault), 'reset-mid-stream']
+    const faults = [...before.map(([, fault]) => fault), 'reset-mid-stream', 'status-500']
     const offer = (provider: string, id: string) => ({ provider, provider_model_id: id, dialect, price: testPrice })
     house = await testGateway({
       servers: [first, second],
@@ -48,7 +48,7 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
       body: JSON.stringify({
         input: 'Go.',
         stream,
-        gateway: { models: [`first/${fault}`, 'sound'], routing: { timeout_ms: 1_500, ...routing } },
+        gateway: { models: [`first/${fault}`, 'sound'], routing: { timeout_ms: fault === 'half-open' ? 600 : 1_500, ...routing } },
       }),
     })
     return { status: response.status, text: await response.text() }
@@ -89,7 +89,8 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
 
   test('without fallbacks the first failure is the answer', async () => {
     const asked = second.requests.length
-    expect((await ask('reset-before-answer', false, { allow_fallbacks: false })).status).toBe(502)
+    // A model that has not failed yet: one that has may be left aside for a while.
+    expect((await ask('status-500', false, { allow_fallbacks: false })).status).toBe(502)
     expect(second.requests.length).toBe(asked)
   })
 

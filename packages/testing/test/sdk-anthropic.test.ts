@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Act, acts, defaultText, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
+import { type Act, acts, defaultText, fasterClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 import { type Version, versions } from './drivers/anthropic-versions.ts'
 import type { House } from './drivers/heard.ts'
 import { found, type Language, languageOf, languages } from './drivers/languages.ts'
@@ -20,7 +20,7 @@ interface Opened {
 
 async function open({ Package }: Version, language: Language, script: readonly Act[] = []): Promise<Opened> {
   const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
-  const house = await openHouse([provider])
+  const house = await openHouse([provider], fasterClock(50))
   const seen: { url: URL; headers: Headers }[] = []
   const fetch: House['fetch'] = (input, init) => {
     seen.push({ url: new URL(String(input)), headers: new Headers(init?.headers) })
@@ -113,7 +113,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
       { theirs: 429, code: 'rate_limit_exceeded', status: 429, errorClass: Package.RateLimitError, type: 'rate_limit_error' },
     ])('a $theirs of the provider is a $type of its own class', async ({ theirs, code, status, errorClass, type }) => {
       const act = acts.status(theirs, { code })
-      // Whoever is full is asked again in a moment, and is full again.
+      // A provider that is full is asked again after a while, and is full again.
       const { client } = await open(version, language, Array(8).fill(act))
       for (const ask of [() => client.messages.create(asked), () => client.messages.stream(asked).finalMessage()]) {
         const error = await thrown(ask())

@@ -20,7 +20,7 @@ interface Phase {
   readonly stream: boolean
   /** What the client has seen when it leaves; nothing: it leaves once the provider has the request. */
   readonly seen?: string
-  /** Milliseconds in which the provider sees the close. Default: 100. Once content was seen, an answer is read on for its usage. */
+  /** Milliseconds in which the provider sees the close. Default: 100. Once content was seen, an answer is read on for its usage: for 5 s by the clock of the gateway. */
   readonly withinMs?: number
 }
 
@@ -28,7 +28,7 @@ const phases: readonly Phase[] = [
   { phase: 'before the provider has sent its headers', plays: 'half-open', stream: true },
   { phase: 'while a first word is awaited', plays: 'headers-then-silence', stream: true },
   { phase: 'while only comments come', plays: 'pings-for-ever', stream: true },
-  { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ', withinMs: 6_000 },
+  { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ', withinMs: 2_000 },
   { phase: 'in the middle of a stream that goes on and on', plays: babble, stream: true, seen: '"delta":"and ', withinMs: 1_000 },
   { phase: 'while a whole answer is awaited', plays: 'half-open', stream: false },
   { phase: 'while a whole answer trickles in', plays: 'drip', stream: false },

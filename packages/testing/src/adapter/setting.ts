@@ -3,6 +3,7 @@ import type { Gateway } from '@signalbox/core'
 import type { Transport } from '@signalbox/core/runtime'
 import { afterAll, beforeAll } from 'vitest'
 import { type ChaosProvider, chaosProvider } from '../chaos-provider.ts'
+import { fasterClock } from '../faster-clock.ts'
 import { type TestGateway, testGateway } from '../gateway.ts'
 
 /** What an adapter is given beside the gateway. */
@@ -40,6 +41,7 @@ export function stage({ start, options = {}, transport }: Staging): () => Settin
     test = await testGateway({
       servers: [upstream],
       dialect: 'chat',
+      clock: fasterClock(5),
       // One of the answers is 24 MiB long.
       limits: { attempts: 1, maxOutputTokens: 7_000_000 },
       ...(transport && { transport: transport() }),

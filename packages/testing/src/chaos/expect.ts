@@ -62,7 +62,7 @@ export interface Fault {
   readonly hangs?: boolean
   /** It lasts until the request's own deadline, which is this many milliseconds. */
   readonly deadlineMs?: number
-  /** Much work, and nothing that another provider could make good. */
+  /** So much to read that the usual run of the catalogue meets it in one language only. */
   readonly heavy?: boolean
   readonly play: Play
   readonly expect: Expectation

@@ -99,8 +99,8 @@ const refusals: readonly Refusal[] = [
   { row: 27, name: 'status-413', status: 413, trouble: tooLarge, expect: { ...e400, status: [400, 413], fallback: 'maybe' } },
   { row: 28, name: 'status-422', status: 422, trouble: unprocessable, expect: e400 },
   waiting(
-    [1, 7],
-    limitedBy(29, 'retry-after-seconds', () => ({ 'retry-after': '7' })),
+    [1, 2],
+    limitedBy(29, 'retry-after-seconds', () => ({ 'retry-after': '2' })),
   ),
   waiting(
     [1, 1],

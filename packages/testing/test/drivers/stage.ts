@@ -1,3 +1,4 @@
+import type { Clock } from '@signalbox/core/runtime'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { onTestFinished } from 'vitest'
 import { type Act, type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'
@@ -20,8 +21,8 @@ export interface Stage {
 }
 
 /** A gateway without a network, for the length of a test. */
-export async function openHouse(providers: readonly ScriptedProvider[]): Promise<Required<House>> {
-  const { gateway, secret, close } = await testGateway({ providers })
+export async function openHouse(providers: readonly ScriptedProvider[], clock?: Clock): Promise<Required<House>> {
+  const { gateway, secret, close } = await testGateway({ providers, ...(clock && { clock }) })
   onTestFinished(close)
   return { secret, url: 'http://signalbox.local', fetch: gatewayFetch(gateway) }
 }

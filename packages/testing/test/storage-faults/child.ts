@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { createGateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
-import { webClock } from '@signalbox/core/runtime'
 import { serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { fasterClock } from '../../src/faster-clock.ts'
 import { models } from './setting.ts'
 
 /**
@@ -36,20 +36,13 @@ process.stdin.setEncoding('utf8').on('data', text => {
   for (const db of databases) limitPages(db)
 })
 
-const real = webClock()
-const clock = {
-  now: real.now,
-  monotonic: () => real.monotonic() * Number(speed),
-  setTimeout: (run: () => void, milliseconds: number) => real.setTimeout(run, milliseconds / Number(speed)),
-  clearTimeout: real.clearTimeout,
-}
 const gateway = createGateway({
   providers: [simulated({ id: 'sim', firstWordMs: 5, wordMs: 25 })],
   models,
   storage: sqliteStorage(file, { busyTimeoutMs: Number(busyTimeoutMs) }),
   limits: { concurrentRequests: 10_000, inferenceRpm: 1_000_000 },
   logger: { info: () => {}, warn: () => {}, error: (facts, message) => process.stderr.write(`${message} ${JSON.stringify(facts)}\n`) },
-  clock,
+  clock: fasterClock(Number(speed)),
 })
 await gateway.problems()
 const { url } = await serve(gateway, { port: 0 })

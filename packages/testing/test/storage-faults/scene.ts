@@ -10,6 +10,8 @@ import { expect, onTestFinished } from 'vitest'
 import { models } from './setting.ts'
 
 const credit = 1_000_000_000_000
+/** Halves the start of a process. */
+const NODE_COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/compile')
 
 const pause = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
@@ -42,7 +44,7 @@ export async function newFile(): Promise<{ readonly file: string; readonly secre
 export async function startChild(file: string, { speed, busyTimeoutMs }: ChildOptions): Promise<Child> {
   const program = join(import.meta.dirname, 'child.ts')
   const args = ['--conditions=signalbox-source', program, file, String(speed), String(busyTimeoutMs)]
-  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args)
+  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE } })
   let complaints = ''
   child.stderr.on('data', data => {
     complaints = `${complaints}${data}`.slice(-4_000)

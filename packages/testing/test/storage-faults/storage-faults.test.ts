@@ -1,13 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { type Books, booksOf, expectSound, type Load, lockFile, lostIn, newFile, pause, startChild, startLoad, until } from './scene.ts'
 
 // Gateways as processes of their own on one SQLite file, under load, while the store is locked, full or their process killed.
-// `pnpm test:storage-faults` runs this with the figures of the promise; the ordinary run with small ones and a faster clock.
+// The long run has the figures of the promise, the usual one small ones and a faster clock.
 
-const isLong = process.env.STORAGE_FAULTS === 'long'
+const isLong = inject('isLongRun')
 const figures = isLong
   ? { lockMs: 60_000, fullMs: 30_000, kills: 100, workers: 24, speed: 1, busyTimeoutMs: 5_000 }
-  : { lockMs: 3_000, fullMs: 5_000, kills: 4, workers: 12, speed: 10, busyTimeoutMs: 500 }
+  : { lockMs: 1_500, fullMs: 1_000, kills: 2, workers: 8, speed: 20, busyTimeoutMs: 250 }
 const { lockMs, fullMs, kills, workers, speed } = figures
 /** What is left of a minute of the lease, by the clock of the children; and time for a slow machine. */
 const minuteMs = 60_000 / speed + (isLong ? 0 : 10_000)
@@ -21,10 +21,7 @@ describe('under load', () => {
   test(
     `the lock of the database taken by another process for ${lockMs / 1_000} s loses nothing that was delivered, and is made up for within 10 s`,
     async () => {
-      const { file, secret } = await newFile()
-      const child = await startChild(file, figures)
-      const load = startLoad(() => [child.url], { secret, workers })
-      await warm(load)
+      const { file, load } = await underLoad()
       const unlock = lockFile(file)
       const before = booksOf(file).rows.length
       await pause(lockMs)
@@ -32,16 +29,8 @@ describe('under load', () => {
       expect(booksOf(file).rows.length).toBe(before)
       expect(lostIn(booksOf(file), delivered).length).toBeGreaterThan(0)
       unlock()
-      const recoveredMs = await until(() => lostIn(booksOf(file), delivered).length === 0, 30_000)
-      await load.stop()
-      await until(() => lostIn(booksOf(file), load.delivered).length === 0 && booksOf(file).holds === 0, 10_000)
-      const books = booksOf(file)
-      report('lock', { ...counted(books), deliveredInAll: load.delivered.size, before, recoveredMs, outcomes: [...load.outcomes] })
-      expect(recoveredMs).toBeLessThan(10_000)
-      expect(lostIn(books, load.delivered)).toEqual([])
-      expect([books.held, books.holds]).toEqual([0, 0])
+      const books = await expectRecovery('lock', { file, load, delivered })
       expect(books.rows.filter(({ result }) => result !== 'ok')).toEqual([])
-      expectSound(books)
     },
     testMs,
   )
@@ -49,25 +38,16 @@ describe('under load', () => {
   test(
     `a disk that is full for ${fullMs / 1_000} s loses nothing that was delivered, and is made up for within 10 s`,
     async () => {
-      const { file, secret } = await newFile()
-      const child = await startChild(file, figures)
-      const load = startLoad(() => [child.url], { secret, workers })
-      await warm(load)
+      const { file, child, load } = await underLoad()
       child.disk('full')
+      // What lies free within the file is used up first.
+      await until(() => lostIn(booksOf(file), load.delivered).length > 0, 20_000)
       await pause(fullMs)
       const delivered = new Set(load.delivered)
       const waiting = lostIn(booksOf(file), delivered).length
       child.disk('room')
-      const recoveredMs = await until(() => lostIn(booksOf(file), delivered).length === 0, 30_000)
-      await load.stop()
-      await until(() => lostIn(booksOf(file), load.delivered).length === 0 && booksOf(file).holds === 0, 10_000)
-      const books = booksOf(file)
-      report('full', { ...counted(books), deliveredInAll: load.delivered.size, waiting, recoveredMs, outcomes: [...load.outcomes] })
+      await expectRecovery('full', { file, load, delivered })
       expect(waiting).toBeGreaterThan(0)
-      expect(recoveredMs).toBeLessThan(10_000)
-      expect(lostIn(books, load.delivered)).toEqual([])
-      expect([books.held, books.holds]).toEqual([0, 0])
-      expectSound(books)
     },
     testMs,
   )
@@ -75,26 +55,20 @@ describe('under load', () => {
   test(
     'kill -9 while another process has the lock loses nothing that was delivered: the next process finds it in the spool',
     async () => {
-      const { file, secret } = await newFile()
-      const child = await startChild(file, figures)
-      let urls = [child.url]
-      const load = startLoad(() => urls, { secret, workers })
-      await warm(load)
+      const { file, child, load, urls } = await underLoad()
       const unlock = lockFile(file)
       await until(() => lostIn(booksOf(file), load.delivered).length > 2, 20_000)
-      urls = []
+      urls.length = 0
       await child.kill()
       await load.stop()
       const waiting = lostIn(booksOf(file), load.delivered).length
       unlock()
       await startChild(file, figures)
-      const settledMs = await until(() => lostIn(booksOf(file), load.delivered).length === 0 && booksOf(file).holds === 0, minuteMs)
+      const settledMs = await until(() => isSettled(file, load), minuteMs)
       const books = booksOf(file)
       report('kill in lock', { ...counted(books), delivered: load.delivered.size, waiting, settledMs })
       expect(waiting).toBeGreaterThan(0)
-      expect(lostIn(books, load.delivered)).toEqual([])
-      expect([books.held, books.holds]).toEqual([0, 0])
-      expectSound(books)
+      expectSettled(books, load)
     },
     testMs,
   )
@@ -120,17 +94,52 @@ describe('under load', () => {
       const books = booksOf(file)
       report('kills', { ...counted(books), kills, deliveredInAll: load.delivered.size, freedMs, outcomes: [...load.outcomes] })
       expect(load.delivered.size).toBeGreaterThan(kills)
-      expect(lostIn(books, load.delivered)).toEqual([])
       expect(books.rows.some(({ result }) => result === 'interrupted')).toBe(true)
-      expect([books.held, books.holds]).toEqual([0, 0])
-      expectSound(books)
+      expectSettled(books, load)
     },
     testMs,
   )
 })
 
-/** Until all workers are busy. */
-const warm = (load: Load): Promise<number> => until(() => load.delivered.size >= 2 * workers, 30_000)
+/** A process on a file of its own, whose clients are all busy. */
+async function underLoad() {
+  const { file, secret } = await newFile()
+  const child = await startChild(file, figures)
+  const urls = [child.url]
+  const load = startLoad(() => urls, { secret, workers })
+  await until(() => load.delivered.size >= 2 * workers, 30_000)
+  return { file, child, load, urls }
+}
+
+const isSettled = (file: string, { delivered }: Load): boolean => {
+  const books = booksOf(file)
+  return lostIn(books, delivered).length === 0 && books.holds === 0
+}
+
+function expectSettled(books: Books, { delivered }: Load): void {
+  expect(lostIn(books, delivered)).toEqual([])
+  expect([books.held, books.holds]).toEqual([0, 0])
+  expectSound(books)
+}
+
+interface Fault {
+  readonly file: string
+  readonly load: Load
+  /** Ids of answers that were read to their end before the fault was over. */
+  readonly delivered: ReadonlySet<string>
+}
+
+/** Once the fault is over, what it kept waiting is settled within 10 s, and all that came after it too. */
+async function expectRecovery(title: string, { file, load, delivered }: Fault): Promise<Books> {
+  const recoveredMs = await until(() => lostIn(booksOf(file), delivered).length === 0, 30_000)
+  await load.stop()
+  await until(() => isSettled(file, load), 10_000)
+  const books = booksOf(file)
+  report(title, { ...counted(books), deliveredInAll: load.delivered.size, recoveredMs, outcomes: [...load.outcomes] })
+  expect(recoveredMs).toBeLessThan(10_000)
+  expectSettled(books, load)
+  return books
+}
 
 function counted({ rows, held, holds }: Books): Readonly<Record<string, number>> {
   const counts: Record<string, number> = { held, holds }

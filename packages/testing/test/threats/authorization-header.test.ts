@@ -1,7 +1,7 @@
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { rawExchange } from '../raw-client.ts'
 import { scene } from './scene.ts'
 
@@ -113,7 +113,7 @@ describe('a key', () => {
         expect([text, isGood ? [200] : [400, 401]]).toEqual([text, expect.arrayContaining([status])])
         if (!isGood) expect(['invalid_api_key', 'invalid_request']).toContain(JSON.parse(body).error.code)
       }),
-      { numRuns: 400 },
+      { numRuns: inject('isLongRun') ? 400 : 60 },
     )
   })
 })

@@ -3,6 +3,7 @@ import { createGateway } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
+import { fasterClock } from '../../src/faster-clock.ts'
 import { testModels } from '../../src/gateway.ts'
 import { acts, scriptedProvider } from '../../src/scripted-provider.ts'
 import { ask } from '../matrix/asking.ts'
@@ -118,7 +119,8 @@ describe('who leaves', () => {
   const house = async (script: readonly ReturnType<typeof acts.reply>[], inferenceRpm = 1e6, concurrentRequests = 5) => {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider, acts: script })
     const limits = { inferenceRpm, concurrentRequests }
-    const here = await scene({ providers: [provider], models: testModels([{ id: 'p', dialect: 'responses' }]), limits })
+    const models = testModels([{ id: 'p', dialect: 'responses' }])
+    const here = await scene({ providers: [provider], models, limits, clock: fasterClock(20) })
     await here.gateway.workspaces('w').billing.credit({ reference: 'first', amount: 1_000_000_000 })
     const { secret } = await here.gateway.workspaces('w').apiKeys.create({ name: 'key' })
     return { ...here, provider, apiKey: secret }
