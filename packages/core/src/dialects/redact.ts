@@ -2,11 +2,12 @@ const longest = 500
 
 /** What a secret looks like in a provider's words. Bounded repeats only: this runs on text that an outsider wrote. */
 const secrets: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:sk|pk|rk|ak|gsk|xai|pplx|hf|nvapi|fw|key|tgp|csk)[-_][\w\-*.]{6,400}/gi, '[redacted]'],
+  [/\b(?:sk|pk|rk|ak|gsk|xai|pplx|hf|nvapi|fw|key|tgp|csk)[-_][\w\-*.]{6,2000}/gi, '[redacted]'],
   [/\bBearer\s{1,8}[^\s"',;]{1,2000}/gi, 'Bearer [redacted]'],
   [/\beyJ[\w-]{4,2000}\.[\w-]{4,2000}(?:\.[\w-]{0,2000})?/g, '[redacted]'],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{12,32}/g, '[redacted]'],
   [/\bAIza[\w-]{20,60}/g, '[redacted]'],
+  [/\bya29\.[\w.-]{20,2000}/g, '[redacted]'],
   [/\b((?:api[-_]?|access[-_]?)?(?:key|token|secret|signature|password|sig)=)[^&\s"']{1,2000}/gi, '$1[redacted]'],
 ]
 

@@ -9,7 +9,6 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
 import { readFrames } from '../sse/read.ts'
 import { maxFailureBytes, readJson, readText, sniff } from './body.ts'
-import { withoutSecret } from './secrets.ts'
 
 export interface SendPorts {
   readonly transport: Transport
@@ -96,7 +95,7 @@ async function readReply(reply: TransportReply, call: Call, clock: Clock): Promi
     }
     if (status < 200 || status >= 300) {
       const { text } = await readText(reply.body, maxFailureBytes)
-      const body = withoutSecret(text.slice(0, maxFailureBytes), call.candidate.credential)
+      const body = text.slice(0, maxFailureBytes)
       return { ok: false, failure: judge(call, { status, body, header: reply.header, now: clock.now() }) }
     }
     call.onAccepted()
