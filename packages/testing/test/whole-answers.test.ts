@@ -123,6 +123,55 @@ test('20,000 tool calls are more than an answer may hold: the next provider answ
   expect(await ask('/v1/responses', { model: 'both', input: 'Hi' })).toMatchObject({ status: 200, body: { output_text: 'Here.' } })
 })
 
+const manyParts: Readonly<Record<string, (n: number) => readonly [SpokenDialect, JsonObject]>> = {
+  'parts of one message': n => {
+    const content = Array.from({ length: n }, () => ({ type: 'output_text', text: 'a', annotations: [] }))
+    return ['responses', { id: 'r', status: 'completed', output: [{ type: 'message', id: 'm', role: 'assistant', content }] }]
+  },
+  'paragraphs of one thought': n => {
+    const summary = Array.from({ length: n }, () => ({ type: 'summary_text', text: 'a' }))
+    return ['responses', { id: 'r', status: 'completed', output: [{ type: 'reasoning', id: 'm', summary }] }]
+  },
+  texts: n => {
+    const content = Array.from({ length: n }, () => ({ type: 'text', text: 'a' }))
+    return ['messages', { id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'end_turn' }]
+  },
+}
+
+test.each(Object.entries(manyParts))('so are 20,000 %s, and 5,000 are not', async (_, make) => {
+  const [dialect, bad] = make(20_000)
+  const { ask } = await serve(dialect, url => whole(JSON.stringify(url.includes('first.test') ? bad : wholeOf(dialect))))
+  expect(await ask('/v1/responses', { model: 'both', input: 'Hi' })).toMatchObject({ status: 200, body: { output_text: 'Here.' } })
+  const fine = await serve(dialect, () => whole(JSON.stringify(make(5_000)[1])))
+  expect((await fine.ask('/v1/responses', { model: 'alone', input: 'Hi' })).status).toBe(200)
+})
+
+test('a large whole answer is told to a client that streams in parts, with turns for others between them', async () => {
+  const content = Array.from({ length: 8_000 }, (_, at) => ({ type: 'tool_use', id: `c${at}`, name: 'f', input: { a: 1 } }))
+  const answer = { id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'tool_use' }
+  const house = await testGateway({
+    providers: [rawProvider('first', 'messages')],
+    models: [modelOf('alone', [{ provider: 'first', dialect: 'messages' }])],
+    transport: scriptedTransport(() => whole(JSON.stringify(answer))),
+  })
+  open.push(house)
+  const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
+  const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+  let turns = 0
+  const counting = setInterval(() => {
+    turns += 1
+  }, 0)
+  const sizes: number[] = []
+  for await (const chunk of response.body ?? []) sizes.push(chunk.byteLength)
+  clearInterval(counting)
+  expect(turns).toBeGreaterThan(10)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  expect(total).toBeGreaterThan(5_000_000)
+  // The last event repeats the whole answer; all others are spread.
+  expect(Math.max(...sizes)).toBeLessThan(total / 2)
+})
+
 test('a stream of more items than an answer may hold is cut, and ends in one failure', async () => {
   const chunk = (delta: JsonObject): string => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`
   const pieces = Array.from({ length: 300 }, (_, read) =>

@@ -9,10 +9,11 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Ending, EndReason } from '../runtime/ending.ts'
 import type { Clock, Logger, MediaReader } from '../runtime/ports.ts'
 import { longestTimer } from '../runtime/timers.ts'
-import { type Batches, commit } from './commit.ts'
+import { type Batches, type Committed, commit } from './commit.ts'
 import { encode } from './encode.ts'
 import { arrivedAtOnce, bounded, decoded } from './events.ts'
 import { type Guarded, guarded } from './guard.ts'
+import { inTurns } from './in-turns.ts'
 import { type Line, openLine } from './line.ts'
 import { inlineMedia } from './media.ts'
 import { failureWithout } from './secrets.ts'
@@ -141,11 +142,18 @@ async function exchange(
   }
   const sent = await send({ candidate, dialect, encoded, quirks, stream, signal: line.signal, onAccepted }, ports)
   if (!sent.ok) return sent
-  if ('body' in sent) return commit(arrivedAtOnce(unfold(bounded(dialect.decodeResponse(sent.body, encoded.reading)))), true)
+  if ('body' in sent) {
+    const events = arrivedAtOnce(unfold(bounded(dialect.decodeResponse(sent.body, encoded.reading))))
+    return spread(await commit(events, true), ports.clock)
+  }
   const committed = await commit(decoded(sent.frames, dialect.decodeEvents(encoded.reading), { line, clock: ports.clock }), !stream)
-  if (stream) sent.frames.relax()
+  if (!stream) return spread(committed, ports.clock)
+  sent.frames.relax()
   return committed
 }
+
+const spread = (committed: Committed, clock: Clock): Committed =>
+  committed.ok ? { ...committed, events: inTurns(committed.events, clock) } : committed
 
 /** Waits for `work` no longer than the ceiling, nor than the caller stays. What comes too late is nobody's. */
 function within<T>(

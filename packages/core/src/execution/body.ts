@@ -1,3 +1,4 @@
+import { hasTooManyItems } from '../dialects/count-items.ts'
 import { isTooComplex, parseBounded } from '../dialects/frame.ts'
 import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
@@ -44,6 +45,7 @@ export async function readJson(body: Bytes): Promise<JsonObject | string> {
   if (cut) return `The answer is larger than ${maxBodyBytes} bytes.`
   if (text.trim() === '') return 'The answer is empty.'
   const value = parseBounded(text)
+  if (value !== undefined && hasTooManyItems(value)) return `The answer has more than ${answerLimits.items} items.`
   if (value !== undefined) return isObject(value) ? value : 'The answer is JSON, but no object.'
   return isTooComplex(text) ? 'The answer is nested too deep, or holds too many values.' : 'The answer is not valid JSON.'
 }

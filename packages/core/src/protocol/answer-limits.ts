@@ -28,7 +28,7 @@ export const answerLimits = {
   keysOfObject: 10_000,
   elementsOfList: 50_000,
   values: 4_000_000,
-  /** Output items of one answer: messages, thoughts and tool calls. */
+  /** Output items of one answer: messages, thoughts and tool calls. In a whole answer their parts are counted with them. */
   items: 10_000,
   /** Fields of an object that comes in pieces; later pieces add nothing to it. */
   fieldsInPieces: 200,
