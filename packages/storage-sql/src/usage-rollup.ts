@@ -83,23 +83,52 @@ export function sqliteRollup({ db, read, write }: Connection): Rollup {
 
 /** Hours first, and the days out of them: a row is looked at once for each dimension. */
 function cellsOf(rows: readonly PlacedRow[]): readonly Cell[] {
-  const hours = new Map<string, Cell>()
+  const hours = makeCells(intervalMs.hour)
   for (const row of rows) {
     const reading = readingOf(row)
-    for (const { name, ofRow } of dimensions)
-      cellIn(hours, { workspaceId: row.workspaceId, dimension: name, value: ofRow(row), span: intervalMs.hour, at: row.at }).add(reading)
+    const values = hours.of(row.workspaceId, row.at)
+    for (let at = 0; at < dimensions.length; at++) values[at]?.(dimensions[at]?.ofRow(row) ?? '').add(reading)
   }
-  const days = new Map<string, Cell>()
-  for (const { start: at, tally, ...hour } of hours.values()) cellIn(days, { ...hour, span: intervalMs.day, at }).addTotal(tally.kept())
-  return [...hours.values(), ...days.values()]
+  const days = makeCells(intervalMs.day)
+  for (const { workspaceId, dimension, value, start, tally } of hours.all) {
+    const at = dimensions.findIndex(({ name }) => name === dimension)
+    days.of(workspaceId, start)[at]?.(value).addTotal(tally.kept())
+  }
+  return [...hours.all, ...days.all]
 }
 
-function cellIn(cells: Map<string, Cell>, { at, ...of }: Omit<Cell, 'start' | 'tally'> & { readonly at: number }): Tally {
-  const start = startOf(at, of.span)
-  const name = `${start} ${of.dimension} ${of.workspaceId.length} ${of.workspaceId} ${of.value}`
-  const found = cells.get(name)
-  if (found) return found.tally
-  const tally = makeTally()
-  cells.set(name, { ...of, start, tally })
-  return tally
+type TallyOf = (value: string) => Tally
+
+/** Cells by workspace, then start, then dimension and value: most rows find theirs without a new object or string. */
+function makeCells(span: number) {
+  const all: Cell[] = []
+  const known = new Map<string, Map<number, readonly TallyOf[]>>()
+  const open = (workspaceId: string, start: number): readonly TallyOf[] =>
+    dimensions.map(({ name: dimension }) => {
+      const tallies = new Map<string, Tally>()
+      return value => {
+        const found = tallies.get(value)
+        if (found) return found
+        const tally = makeTally()
+        tallies.set(value, tally)
+        all.push({ workspaceId, dimension, value, span, start, tally })
+        return tally
+      }
+    })
+  const startsOf = (workspaceId: string): Map<number, readonly TallyOf[]> => {
+    const starts = known.get(workspaceId) ?? new Map<number, readonly TallyOf[]>()
+    known.set(workspaceId, starts)
+    return starts
+  }
+  return {
+    all: all as readonly Cell[],
+    /** For each dimension, in their order, the tally of a value. */
+    of(workspaceId: string, at: number): readonly TallyOf[] {
+      const start = startOf(at, span)
+      const starts = startsOf(workspaceId)
+      const values = starts.get(start) ?? open(workspaceId, start)
+      starts.set(start, values)
+      return values
+    },
+  }
 }

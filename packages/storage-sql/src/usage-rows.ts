@@ -47,8 +47,9 @@ export interface PlacedRow extends TalliedRow {
 
 /** From a row of `TALLIED`. `tallies.addRow(toPlaced(row))` */
 export const toPlaced = (row: unknown): PlacedRow => {
-  const found = row as Omit<PlacedRow, 'firstContentMs'> & { firstContentMs?: number | null }
-  if (found.firstContentMs === null) delete found.firstContentMs
+  const found = row as Omit<PlacedRow, 'firstContentMs'> & { firstContentMs?: number | null | undefined }
+  // Not deleted: that would make every later look at the row slow.
+  if (found.firstContentMs === null) found.firstContentMs = undefined
   return found as PlacedRow
 }
 

@@ -69,12 +69,14 @@ function speedOf(row: TalliedRow): number | undefined {
 
 const countNames = Object.keys(counts) as CountName[]
 const binNames = Object.keys(distributions) as BinName[]
+const readCounts = Object.values(counts)
+const readValues = Object.values(distributions)
 
 /** Reads a row once, however many totals it counts in. `tally.add(readingOf(row))` */
 export const readingOf = (row: TalliedRow): Reading => ({
-  counts: countNames.map(name => counts[name](row)),
-  bins: binNames.map(name => {
-    const value = distributions[name](row)
+  counts: readCounts.map(read => read(row)),
+  bins: readValues.map(read => {
+    const value = read(row)
     return value === undefined ? undefined : binOf(value)
   }),
 })
@@ -86,9 +88,9 @@ export function makeTally(): Tally {
   return {
     add(reading) {
       addUp(sums, reading.counts)
-      for (const [index, name] of binNames.entries()) {
-        const bin = reading.bins[index]
-        if (bin !== undefined) countIn(bins[name], bin)
+      for (let index = 0; index < binNames.length; index++) {
+        const [name, bin] = [binNames[index], reading.bins[index]]
+        if (name !== undefined && bin !== undefined) countIn(bins[name], bin)
       }
     },
     addTotal(total) {
