@@ -2,6 +2,7 @@ import type { ErrorBody } from '../../protocol/error-body.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { errorObject } from '../error-object.ts'
 import { failureOf, readErrorDetails } from '../failure.ts'
 import { renameFieldsInError, renameParam } from './field-names.ts'
 import { vendorField } from './wire.ts'
@@ -21,22 +22,7 @@ export function errorOf(body: JsonObject): Failure | undefined {
 /** In a flat error `type: "error"` marks the error, and does not name it. */
 const withoutErrorType = ({ type, ...body }: JsonObject): JsonObject => (type === 'error' ? body : { ...body, type })
 
-export function encodeError(error: ErrorBody): JsonObject {
-  const { type, code, suggestion, doc_url, provider, attempts } = error
-  const { message, param } = renameFieldsInError(error)
-  return {
-    error: {
-      message,
-      type,
-      param,
-      code,
-      ...(suggestion !== undefined && { suggestion }),
-      ...(doc_url !== undefined && { doc_url }),
-      ...(provider !== undefined && { provider }),
-      ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
-    },
-  }
-}
+export const encodeError = (error: ErrorBody): JsonObject => errorObject({ ...error, ...renameFieldsInError(error) })
 
 /** A failure of an answer. Its code and type are set by execution; the defaults are for those who use the encoder alone. */
 export const encodeFailure = (

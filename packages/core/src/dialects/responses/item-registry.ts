@@ -1,68 +1,65 @@
 import type { Item } from '../../protocol/item.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
-import { type Growing, type Guess, guesses, startGrowing } from './growing.ts'
+import { type PartialItem, partialItem } from '../item-assembler.ts'
 import { indexOf } from './wire.ts'
 
-// The items of one stream, and which of them an event is about. Every look-up takes the same time, however many there are.
+// The items of one stream, and which of them an event is about. Every look-up takes the same time, however many items there are.
 
 export interface ItemRegistry {
   /** In the order in which they came. */
-  readonly all: readonly Growing[]
-  add(place: number | string | undefined, item: Item): Growing
-  /** The item may go by another id now. */
-  renamed(growing: Growing): void
-  /** By position, else by id, else the last item that is not finished. */
-  find(place: Json | undefined, id: Json | undefined): Growing | undefined
-  /** The same for a part of an item of this type, which is added where there is none. */
-  findOrAdd(body: JsonObject, guess: Guess): Growing
+  readonly all: PartialItem[]
+  readonly byPlace: Map<number | string, PartialItem>
+  /** The first item of each id. */
+  readonly byId: Map<string, PartialItem>
+  /** In order. Finished items are taken off the end when it is looked at. */
+  readonly open: PartialItem[]
 }
 
-export function itemRegistry(): ItemRegistry {
-  const all: Growing[] = []
-  const places = new Map<number | string, Growing>()
-  /** The first item of each id. */
-  const ids = new Map<string, Growing>()
-  /** In order; what is finished is taken off the end when it is looked at. */
-  const open: Growing[] = []
+export const itemRegistry = (): ItemRegistry => ({ all: [], byPlace: new Map(), byId: new Map(), open: [] })
 
-  const lastOpen = (): Growing | undefined => {
-    while (open.at(-1)?.finished) open.pop()
-    return open.at(-1)
-  }
+export function addItem(registry: ItemRegistry, place: number | string | undefined, item: Item): PartialItem {
+  const partial = partialItem(item)
+  registry.all.push(partial)
+  registry.open.push(partial)
+  registerId(registry, partial)
+  registry.byPlace.set(place ?? `new:${registry.all.length}`, partial)
+  return partial
+}
 
-  const renamed = (growing: Growing): void => {
-    const id = 'id' in growing.item ? (growing.item.id ?? '') : ''
-    if (id !== '' && !ids.has(id)) ids.set(id, growing)
-  }
+/** To be called again when the id of an item may have changed. */
+export function registerId({ byId }: ItemRegistry, partial: PartialItem): void {
+  const id = 'id' in partial.item ? (partial.item.id ?? '') : ''
+  if (id !== '' && !byId.has(id)) byId.set(id, partial)
+}
 
-  const add = (place: number | string | undefined, item: Item): Growing => {
-    const growing = startGrowing(item)
-    all.push(growing)
-    open.push(growing)
-    renamed(growing)
-    places.set(place ?? `new:${all.length}`, growing)
-    return growing
-  }
+/** By position, else by id, else the last item that is not finished. */
+export function findItem(registry: ItemRegistry, place: Json | undefined, id: Json | undefined): PartialItem | undefined {
+  const index = indexOf(place)
+  if (index !== undefined) return registry.byPlace.get(index)
+  return (typeof id === 'string' ? registry.byId.get(id) : undefined) ?? lastOpen(registry)
+}
 
-  const find = (place: Json | undefined, id: Json | undefined): Growing | undefined => {
-    const index = indexOf(place)
-    if (index !== undefined) return places.get(index)
-    return (typeof id === 'string' ? ids.get(id) : undefined) ?? lastOpen()
-  }
+function lastOpen({ open }: ItemRegistry): PartialItem | undefined {
+  while (open.at(-1)?.finished) open.pop()
+  return open.at(-1)
+}
 
-  return {
-    all,
-    add,
-    renamed,
-    find,
-    findOrAdd(body, guess) {
-      const place = indexOf(body.output_index)
-      const known = find(place, body.item_id)
-      if (known && (known.item.type === guess || known.item.type === 'native')) return known
-      const key = known || place === undefined ? `${place}:${guess}` : place
-      const guessed = places.get(key)
-      if (guessed && !guessed.finished) return guessed
-      return add(key, { ...guesses[guess], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
-    },
-  }
+/** Items that are assumed for deltas about an item that was never announced. */
+const assumed = {
+  message: { type: 'message', role: 'assistant', content: [] },
+  reasoning: { type: 'reasoning', summary: [] },
+  function_call: { type: 'function_call', call_id: '', name: '', arguments: '' },
+} as const satisfies Record<string, Item>
+
+export type AssumedType = keyof typeof assumed
+
+/** The item that an event about a part is about; added if there is none of this type. */
+export function findOrAddItem(registry: ItemRegistry, body: JsonObject, type: AssumedType): PartialItem {
+  const place = indexOf(body.output_index)
+  const known = findItem(registry, place, body.item_id)
+  if (known && (known.item.type === type || known.item.type === 'native')) return known
+  const key = known || place === undefined ? `${place}:${type}` : place
+  const added = registry.byPlace.get(key)
+  if (added && !added.finished) return added
+  return addItem(registry, key, { ...assumed[type], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
 }

@@ -18,35 +18,35 @@ import { documentName } from '../document-name.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
-// Wire item ⇄ Item. Reading never throws: what does not fit is native or left out. Every reading remembers what it was read
-// from, so that writing it in this dialect again keeps the fields that we do not know.
+// Wire item ⇄ Item. Decoding never throws: what does not fit is native or left out. Every decoded item remembers its wire
+// object, so that unknown fields are kept if it is encoded in this dialect again.
 
-export function readItem(body: JsonObject): Item {
-  const reader = readers.get(stringOf(body.type) || 'message')
-  return remember<Item>(reader ? reader(body) : { type: 'native', dialect, body }, { dialect, body })
+export function decodeItem(body: JsonObject): Item {
+  const decode = decoders.get(stringOf(body.type) || 'message')
+  return remember<Item>(decode ? decode(body) : { type: 'native', dialect, body }, { dialect, body })
 }
 
-const readers: ReadonlyMap<string, (body: JsonObject) => Item> = new Map<string, (body: JsonObject) => Item>([
-  ['message', readMessage],
-  ['function_call', readCall],
-  ['function_call_output', readCallOutput],
-  ['reasoning', readReasoning],
+const decoders: ReadonlyMap<string, (body: JsonObject) => Item> = new Map<string, (body: JsonObject) => Item>([
+  ['message', decodeMessage],
+  ['function_call', decodeCall],
+  ['function_call_output', decodeCallOutput],
+  ['reasoning', decodeReasoning],
 ])
 
 const roles: ReadonlySet<Json | undefined> = new Set(['user', 'assistant', 'system', 'developer'])
 
-function readMessage(body: JsonObject): MessageItem {
+function decodeMessage(body: JsonObject): MessageItem {
   return {
     type: 'message',
     ...idOf(body),
     role: roles.has(body.role) ? (body.role as Role) : 'assistant',
-    content: typeof body.content === 'string' ? [{ type: 'text', text: body.content }] : objects(body.content).map(readPart),
+    content: typeof body.content === 'string' ? [{ type: 'text', text: body.content }] : objects(body.content).map(decodePart),
     ...((body.phase === 'commentary' || body.phase === 'final_answer') && { phase: body.phase }),
     ...statusOf(body),
   }
 }
 
-function readCall(body: JsonObject): FunctionCallItem {
+function decodeCall(body: JsonObject): FunctionCallItem {
   const given = body.arguments
   return {
     type: 'function_call',
@@ -58,12 +58,12 @@ function readCall(body: JsonObject): FunctionCallItem {
   }
 }
 
-function readCallOutput(body: JsonObject): FunctionCallOutputItem {
-  const output = typeof body.output === 'string' ? body.output : objects(body.output).map(readPart)
+function decodeCallOutput(body: JsonObject): FunctionCallOutputItem {
+  const output = typeof body.output === 'string' ? body.output : objects(body.output).map(decodePart)
   return { type: 'function_call_output', call_id: stringOf(body.call_id), output }
 }
 
-function readReasoning(body: JsonObject): ReasoningItem {
+function decodeReasoning(body: JsonObject): ReasoningItem {
   const content = texts(body.content)
   return {
     type: 'reasoning',
@@ -74,12 +74,12 @@ function readReasoning(body: JsonObject): ReasoningItem {
   }
 }
 
-function readPart(body: JsonObject): Part {
-  const reader = partReaders.get(stringOf(body.type))
-  return remember<Part>(reader?.(body) ?? { type: 'native', dialect, body }, { dialect, body })
+function decodePart(body: JsonObject): Part {
+  const decode = partDecoders.get(stringOf(body.type))
+  return remember<Part>(decode?.(body) ?? { type: 'native', dialect, body }, { dialect, body })
 }
 
-const readText = (body: JsonObject): Part => {
+const decodeText = (body: JsonObject): Part => {
   const annotations = objects(body.annotations)
   const logprobs = objects(body.logprobs)
   return {
@@ -90,10 +90,10 @@ const readText = (body: JsonObject): Part => {
   }
 }
 
-const partReaders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> = new Map<string, (body: JsonObject) => Part | undefined>([
-  ['output_text', readText],
-  ['input_text', readText],
-  ['text', readText],
+const partDecoders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> = new Map<string, (body: JsonObject) => Part | undefined>([
+  ['output_text', decodeText],
+  ['input_text', decodeText],
+  ['text', decodeText],
   ['refusal', ({ refusal }) => ({ type: 'refusal', refusal: stringOf(refusal) })],
   [
     'input_image',
@@ -108,24 +108,24 @@ const idOf = ({ id }: JsonObject): { readonly id?: string } => (typeof id === 's
 const statusOf = ({ status }: JsonObject): { readonly status?: ItemStatus } =>
   status === 'in_progress' || status === 'completed' || status === 'incomplete' ? { status } : {}
 
-/** An item of an answer, under the id that it goes by there. */
-export function writeItem(item: Item, id: string): JsonObject {
+/** Encodes an item of an answer, under its id there. */
+export function encodeItem(item: Item, id: string): JsonObject {
   const known = originalBody(item)
   if (item.type === 'native') return { ...item.body, id }
   if (item.type === 'message') {
     const { role, content, phase, status = 'completed' } = item
-    return { ...known, id, type: 'message', status, role, content: content.map(writeOutputPart), ...(phase && { phase }) }
+    return { ...known, id, type: 'message', status, role, content: content.map(encodeOutputPart), ...(phase && { phase }) }
   }
   if (item.type === 'function_call') {
     const { call_id, name, status = 'completed' } = item
     const written = item.arguments === '' && status === 'completed' ? '{}' : item.arguments
     return { ...known, id, type: 'function_call', status, call_id, name, arguments: written }
   }
-  if (item.type === 'reasoning') return { ...withoutNull(known), id, ...writeReasoning(item) }
-  return { ...known, id, type: 'function_call_output', call_id: item.call_id, output: writeOutput(item.output) }
+  if (item.type === 'reasoning') return { ...withoutNull(known), id, ...encodeReasoning(item) }
+  return { ...known, id, type: 'function_call_output', call_id: item.call_id, output: encodeOutput(item.output) }
 }
 
-const writeReasoning = ({ summary, content, encrypted_content }: ReasoningItem): JsonObject => ({
+const encodeReasoning = ({ summary, content, encrypted_content }: ReasoningItem): JsonObject => ({
   type: 'reasoning',
   summary: summary.map(text => ({ type: 'summary_text', text })),
   ...(content && { content: content.map(text => ({ type: 'reasoning_text', text })) }),
@@ -139,16 +139,16 @@ function withoutNull(body: JsonObject | undefined): JsonObject | undefined {
   return rest
 }
 
-function writeOutputPart(part: Part): JsonObject {
+function encodeOutputPart(part: Part): JsonObject {
   if (part.type === 'native') return part.body
   const known = originalBody(part)
   if (part.type === 'text')
     return { ...known, type: 'output_text', text: part.text, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
   if (part.type === 'refusal') return { ...known, type: 'refusal', refusal: part.refusal }
-  return { ...known, ...writeMedia(part) }
+  return { ...known, ...encodeMedia(part) }
 }
 
-function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
+function encodeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
   if (part.type === 'image') return { type: 'input_image', image_url: part.url, ...(part.detail !== undefined && { detail: part.detail }) }
   if (part.type === 'audio') return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
   const { url, filename } = part
@@ -156,14 +156,14 @@ function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
   return { type: 'input_file', file_url: url, ...(filename !== undefined && { filename }) }
 }
 
-/** An item of a conversation, as a request carries it. Nothing where it speaks another language. */
-export function writeInput(item: Item): JsonObject | undefined {
+/** Encodes an item of a request; undefined if it belongs to another language. */
+export function encodeInputItem(item: Item): JsonObject | undefined {
   if (item.type === 'native') return item.dialect === dialect ? item.body : undefined
   const known = originalBody(item)
   if (known) return known
   if (item.type === 'message') {
     const { id, role, content, phase, status } = item
-    const parts = content.flatMap(part => writeInputPart(part, role))
+    const parts = content.flatMap(part => encodeInputPart(part, role))
     return { type: 'message', ...(id !== undefined && { id }), role, content: parts, ...(phase && { phase }), ...(status && { status }) }
   }
   if (item.type === 'function_call') {
@@ -171,29 +171,29 @@ export function writeInput(item: Item): JsonObject | undefined {
     const written = item.arguments === '' ? '{}' : item.arguments
     return { type: 'function_call', ...(id !== undefined && { id }), call_id, name, arguments: written, ...(status && { status }) }
   }
-  if (item.type === 'reasoning') return { ...(item.id !== undefined && { id: item.id }), ...writeReasoning(item) }
-  return { type: 'function_call_output', call_id: item.call_id, output: writeOutput(item.output) }
+  if (item.type === 'reasoning') return { ...(item.id !== undefined && { id: item.id }), ...encodeReasoning(item) }
+  return { type: 'function_call_output', call_id: item.call_id, output: encodeOutput(item.output) }
 }
 
-const writeOutput = (output: string | readonly Part[]): Json =>
-  typeof output === 'string' ? output : output.flatMap(part => writeInputPart(part, 'user'))
+const encodeOutput = (output: string | readonly Part[]): Json =>
+  typeof output === 'string' ? output : output.flatMap(part => encodeInputPart(part, 'user'))
 
-/** One part, or none where it speaks another language. */
-function writeInputPart(part: Part, role: Role): readonly JsonObject[] {
+/** Encodes a part of a request; none if it belongs to another language. */
+function encodeInputPart(part: Part, role: Role): readonly JsonObject[] {
   if (part.type === 'native') return part.dialect === dialect ? [part.body] : []
   const known = originalBody(part)
   if (known) return [known]
   if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.refusal }]
-  if (part.type !== 'text') return [{ ...writeMedia(part), ...breakpoint(part) }]
+  if (part.type !== 'text') return [{ ...encodeMedia(part), ...breakpoint(part) }]
   const { text, annotations = [] } = part
   return [role === 'assistant' ? { type: 'output_text', text, annotations } : { type: 'input_text', text, ...breakpoint(part) }]
 }
 
-/** What ends with this part may be cached. */
+/** Everything up to and including the part may be cached. */
 const breakpoint = ({ cache }: { readonly cache?: CachePoint }): JsonObject =>
   cache ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
 
-/** Whether the mark of a cache point is sent with what carries it: of parts that a caller says, and of what came in this language. */
+/** Whether a cache point is sent: if it stands on a part that can carry one, or came in this language. */
 export const carriesBreakpoint = (reading: object): boolean =>
   originalBody(reading) !== undefined ||
   ('type' in reading && (reading.type === 'text' || reading.type === 'image' || reading.type === 'file'))

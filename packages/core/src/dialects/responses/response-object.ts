@@ -1,60 +1,60 @@
 import type { Stamp } from '../../protocol/dialect.ts'
-import type { Failure } from '../../protocol/failure.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { encodeFailure } from './errors.ts'
 import { originalBody } from './items.ts'
 
-// The response object: what was asked for, echoed with every default spelled out, and what came of it.
+// The response object: the request, echoed with all its defaults, and its outcome.
 
-export interface SnapshotFacts {
+export interface ResponseFacts {
   readonly request: InferenceRequest
   readonly stamp: Stamp
-  /** The provider's own object, where it spoke this language. */
+  /** The provider's own object, if it came in this language. */
   readonly original?: JsonObject | undefined
 }
 
-export function beginning(facts: SnapshotFacts): JsonObject {
-  return { ...skeleton(facts), status: 'in_progress', output: [], error: null, incomplete_details: null, completed_at: null, usage: null }
+export function startedResponse(facts: ResponseFacts): JsonObject {
+  return { ...baseOf(facts), status: 'in_progress', output: [], error: null, incomplete_details: null, completed_at: null, usage: null }
 }
 
-export interface Ending {
+export interface ResponseEnd {
   readonly outcome: Outcome
   readonly usage?: Usage | undefined
   readonly output: readonly JsonObject[]
 }
 
-export function ending(facts: SnapshotFacts, { outcome, usage, output }: Ending): JsonObject {
+export function finishedResponse(facts: ResponseFacts, { outcome, usage, output }: ResponseEnd): JsonObject {
   const { routing, warnings, completed_at } = facts.stamp
   return {
-    ...skeleton(facts),
+    ...baseOf(facts),
     status: outcome.status,
     output,
     output_text: output.map(textOf).join(''),
-    error: outcome.status === 'failed' ? writeError(outcome.error) : null,
+    error: outcome.status === 'failed' ? encodeFailure(outcome.error) : null,
     incomplete_details: outcome.status === 'incomplete' ? { reason: outcome.reason } : null,
     completed_at: completed_at ?? null,
-    usage: usage ? writeUsage(usage) : null,
+    usage: usage ? encodeUsage(usage) : null,
     ...(routing && { routing_metadata: { ...routing } }),
     ...(warnings.length > 0 && { warnings: warnings.map(warning => ({ ...warning })) }),
   }
 }
 
-/** Everything but the course of events. Ours always: who answered, what the caller asked for, and that nothing is stored. */
-function skeleton({ request: { prompt }, stamp, original }: SnapshotFacts): JsonObject {
-  const asked = echo(prompt)
+/** The fields that do not depend on the outcome. Id, model, the caller's options and `store` are always the gateway's. */
+function baseOf({ request: { prompt }, stamp, original }: ResponseFacts): JsonObject {
+  const options = echoOptions(prompt)
   return {
-    ...(original && withoutOurs(original)),
+    ...(original && unknownFieldsOf(original)),
     id: stamp.id,
     object: 'response',
     created_at: stamp.created_at,
     model: stamp.model,
-    ...asked,
-    ...(original && used(asked, original)),
+    ...options,
+    ...(original && usedOptions(options, original)),
   }
 }
 
-function echo(prompt: Prompt): JsonObject & Readonly<Record<string, Json>> {
+function echoOptions(prompt: Prompt): JsonObject & Readonly<Record<string, Json>> {
   const { text, reasoning } = prompt
   return {
     instructions: prompt.instructions ?? null,
@@ -89,7 +89,7 @@ function echo(prompt: Prompt): JsonObject & Readonly<Record<string, Json>> {
 const echoFormat = (format: NonNullable<Prompt['text']>['format']): JsonObject =>
   format?.type === 'json_schema' ? { description: null, strict: null, ...format } : { type: format?.type ?? 'text' }
 
-/** A hosted tool may carry the caller's own secrets for a third party; those are not repeated. */
+/** A hosted tool may hold the caller's secrets for a third party, which are not repeated. */
 function echoTool(tool: Tool): JsonObject {
   if (tool.type === 'native') {
     const { authorization, headers, ...rest } = tool.body
@@ -104,8 +104,8 @@ const echoChoice = (choice: ToolChoice): Json => {
   return choice.type === 'native' ? choice.body : { type: 'function', name: choice.name }
 }
 
-/** Where the provider tells what it really used, that is truer than what was asked for. */
-const tellable = [
+/** Options that the provider may report with the values that it really used. */
+const reportable = [
   'parallel_tool_calls',
   'temperature',
   'top_p',
@@ -120,20 +120,20 @@ const tellable = [
   'service_tier',
 ]
 
-function used(asked: Readonly<Record<string, Json>>, original: JsonObject): JsonObject {
-  const told: Record<string, Json | undefined> = {}
-  for (const field of tellable) if (isLike(original[field], asked[field])) told[field] = original[field]
-  return told
+function usedOptions(options: Readonly<Record<string, Json>>, original: JsonObject): JsonObject {
+  const used: Record<string, Json | undefined> = {}
+  for (const field of reportable) if (isLike(original[field], options[field])) used[field] = original[field]
+  return used
 }
 
-/** Of the kind that we promise; a field of ours that is null so far takes a number. */
-const isLike = (told: Json | undefined, asked: Json | undefined): boolean => {
-  if (isObject(asked)) return isObject(told)
-  return typeof told === (asked === null ? 'number' : typeof asked)
+/** Whether a reported value has the type of the option. One that is null takes a number. */
+const isLike = (reported: Json | undefined, option: Json | undefined): boolean => {
+  if (isObject(option)) return isObject(reported)
+  return typeof reported === (option === null ? 'number' : typeof option)
 }
 
-/** Output and usage are told by events; the rest names the provider's view of its caller, which is us. */
-const held: ReadonlySet<string> = new Set([
+/** Fields that are encoded from events, or that hold the provider's view of its caller, which is the gateway. */
+const ownFields: ReadonlySet<string> = new Set([
   'output',
   'output_text',
   'usage',
@@ -145,7 +145,8 @@ const held: ReadonlySet<string> = new Set([
   'routing_metadata',
   'warnings',
 ])
-const withoutOurs = (original: JsonObject): JsonObject => Object.fromEntries(Object.entries(original).filter(([field]) => !held.has(field)))
+const unknownFieldsOf = (original: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(original).filter(([field]) => !ownFields.has(field)))
 
 const textOf = (item: JsonObject): string => {
   if (item.type !== 'message' || !Array.isArray(item.content)) return ''
@@ -154,18 +155,10 @@ const textOf = (item: JsonObject): string => {
     .join('')
 }
 
-const writeUsage = (usage: Usage): JsonObject => ({
+const encodeUsage = (usage: Usage): JsonObject => ({
   input_tokens: usage.input_tokens,
   input_tokens_details: { cached_tokens: usage.cached_tokens, cache_write_tokens: usage.cache_write_tokens },
   output_tokens: usage.output_tokens,
   output_tokens_details: { reasoning_tokens: usage.reasoning_tokens },
   total_tokens: usage.input_tokens + usage.output_tokens,
-})
-
-/** Code and type are given where a failure is told (execution/told.ts); the fallback is for those who use the encoder alone. */
-export const writeError = ({ message, code = 'provider_error', type = 'provider_error', provider }: Failure): JsonObject => ({
-  code,
-  message,
-  type,
-  ...(provider !== undefined && { provider }),
 })

@@ -1,0 +1,16 @@
+import type { ErrorBody } from '../protocol/error-body.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+
+/** An error as clients of OpenAI's languages read it. */
+export const errorObject = ({ message, type, param, code, suggestion, doc_url, provider, attempts }: ErrorBody): JsonObject => ({
+  error: {
+    message,
+    type,
+    param,
+    code,
+    ...(suggestion !== undefined && { suggestion }),
+    ...(doc_url !== undefined && { doc_url }),
+    ...(provider !== undefined && { provider }),
+    ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
+  },
+})

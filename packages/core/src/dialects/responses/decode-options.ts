@@ -1,0 +1,67 @@
+import { remember } from '../../protocol/original.ts'
+import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
+import { isObject } from '../../protocol/wire.ts'
+import { filled, flag, missing, object, oneOf, optional, type Read, required, text, wrong } from '../field-readers.ts'
+import { dialect } from './wire.ts'
+
+// Tools, the choice among them, the format of the answer, and reasoning.
+
+export const decodeTool: Read<Tool> = (value, path) => {
+  const body = object(value, path)
+  if (required({ body, path }, 'type', filled) !== 'function') return { type: 'native', dialect, body }
+  if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
+  const description = optional({ body, path }, 'description', text)
+  const parameters = optional({ body, path }, 'parameters', object)
+  const strict = optional({ body, path }, 'strict', flag)
+  const tool: FunctionTool = {
+    type: 'function',
+    name: required({ body, path }, 'name', filled),
+    ...(description !== undefined && { description }),
+    ...(parameters && { parameters }),
+    ...(body.strict === null ? { strict: null } : strict !== undefined && { strict }),
+  }
+  return remember(tool, { dialect, body })
+}
+
+export const decodeToolChoice: Read<ToolChoice> = (value, path) => {
+  if (typeof value === 'string') return oneOf('auto', 'none', 'required')(value, path)
+  if (!isObject(value)) return wrong(path, 'a string or an object', value)
+  if (required({ body: value, path }, 'type', filled) !== 'function') return { type: 'native', dialect, body: value }
+  return remember<ToolChoice & object>(
+    { type: 'function', name: required({ body: value, path }, 'name', filled) },
+    { dialect, body: value },
+  )
+}
+
+const decodeFormat: Read<TextFormat> = (value, path) => {
+  const body = object(value, path)
+  const type = required({ body, path }, 'type', oneOf('text', 'json_object', 'json_schema'))
+  if (type !== 'json_schema') return { type }
+  const description = optional({ body, path }, 'description', text)
+  const strict = optional({ body, path }, 'strict', flag)
+  return {
+    type,
+    name: required({ body, path }, 'name', filled),
+    schema: required({ body, path }, 'schema', object),
+    ...(strict !== undefined && { strict }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+export const decodeTextOptions: Read<NonNullable<Prompt['text']>> = (value, path) => {
+  const body = object(value, path)
+  const format = optional({ body, path }, 'format', decodeFormat)
+  const verbosity = optional({ body, path }, 'verbosity', text)
+  return remember({ ...(format && { format }), ...(verbosity !== undefined && { verbosity }) }, { dialect, body })
+}
+
+const efforts = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off')
+const summaries = oneOf('auto', 'concise', 'detailed')
+
+export const decodeReasoningOptions: Read<NonNullable<Prompt['reasoning']>> = (value, path) => {
+  const body = object(value, path)
+  const effort = optional({ body, path }, 'effort', efforts)
+  const old = optional({ body, path }, 'generate_summary', summaries)
+  const summary = optional({ body, path }, 'summary', summaries) ?? old
+  return remember({ ...(effort && { effort: effort === 'off' ? 'none' : effort }), ...(summary && { summary }) }, { dialect, body })
+}

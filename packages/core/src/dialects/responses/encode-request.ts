@@ -1,0 +1,155 @@
+import type { EncodedRequest } from '../../protocol/dialect.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import { pathOf } from '../../protocol/original.ts'
+import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { dropGatewayFields, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../apply-quirks.ts'
+import { shortCallId, shortId } from '../ids.ts'
+import { cachePoints, failedTools, oneWarning, partsOf } from '../lossy-marks.ts'
+import { dropSampling } from '../sampling.ts'
+import { applyServiceTier, surchargedFields } from '../service-tier.ts'
+import { type Renamed, type Renaming, withPlainNames } from '../tool-names.ts'
+import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
+import { dialect } from './wire.ts'
+
+export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const original = originalBody(request)
+  const { prompt, toolNames }: Renamed = original ? request : withPlainNames(request.prompt, naming)
+  const encoded = original ? { body: withoutGatewayFields(original), warnings: [] } : encodePrompt(prompt)
+  const { body, warnings } = withEffort(dropGatewayFields(encoded, ownFields), prompt, quirks)
+  const input = withShortIds(quirks.sealed_reasoning ? withoutPlainThoughts(body.input) : body.input)
+  const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
+  const tiered = applyServiceTier({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
+  const extended = extend(dropRefused(dropSampling(tiered, prompt, quirks), quirks), prompt.extensions)
+  return toolNames ? { ...extended, reading: { toolNames } } : extended
+}
+
+const named = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
+const naming: Renaming = { dialect, longest: 128, tool: named, call: named }
+
+/** Of the fields that the gateway decides, those that this language has. */
+const ownFields: ReadonlySet<string> = new Set([
+  ...['model', 'stream', 'stream_options', 'store', 'background', 'previous_response_id', 'conversation', 'prompt'],
+  ...['input', 'instructions', 'tools', 'max_output_tokens', 'service_tier', ...surchargedFields],
+])
+
+/** The caller's own body, so that unknown fields in it are kept. */
+const withoutGatewayFields = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
+
+/** Plain thoughts of another model stop a provider that looks thoughts up by their id. */
+const withoutPlainThoughts = (input: Json | undefined): Json | undefined =>
+  Array.isArray(input)
+    ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
+    : input
+
+/** In characters. Other vendors make longer ids. */
+const maxCallIdLength = 64
+
+const withShortIds = (input: Json | undefined): Json | undefined =>
+  Array.isArray(input) && input.some(hasLongId)
+    ? (input as readonly Json[]).map(item => (hasLongId(item) ? withShortId(item) : item))
+    : input
+
+const hasLongId = (item: Json): item is CallItem =>
+  isObject(item) && typeof item.call_id === 'string' && item.call_id.length > maxCallIdLength
+
+type CallItem = JsonObject & { readonly call_id: string }
+
+const withShortId = (item: CallItem): JsonObject => ({ ...item, call_id: shortCallId(item.call_id, maxCallIdLength) })
+
+function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: Quirks): Encoded {
+  if (!reasoning?.effort) return { body, warnings }
+  const near = nearestEffort(reasoning.effort, quirks.efforts)
+  const { effort, ...rest } = isObject(body.reasoning) ? body.reasoning : {}
+  return {
+    body: { ...body, reasoning: { ...rest, ...(near.effort && { effort: near.effort }) } },
+    warnings: [...warnings, ...near.warnings],
+  }
+}
+
+/** Fields with the same name and meaning on both sides. */
+const sameFields = [
+  'instructions',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'max_tool_calls',
+  'temperature',
+  'top_p',
+  'top_k',
+  'top_logprobs',
+  'frequency_penalty',
+  'presence_penalty',
+  'truncation',
+  'metadata',
+  'include',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+] as const satisfies readonly (keyof Prompt)[]
+
+function encodePrompt(prompt: Prompt): Encoded {
+  const { input, tools, tool_choice, text, reasoning, native } = prompt
+  const warnings: Warning[] = [...unsupportedFields(prompt)]
+  const items = input.flatMap((item, at): readonly JsonObject[] => {
+    const body = encodeInputItem(item)
+    if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
+    for (const [index, part] of partsOf(item).entries()) {
+      if (part.type === 'native' && part.dialect !== dialect) warnings.push(foreign(pathOf(part, `input[${at}].content[${index}]`)))
+    }
+    return body ? [body] : []
+  })
+  const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), input: items }
+  for (const field of sameFields) if (prompt[field] !== undefined) body[field] = prompt[field]
+  if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
+  if (tools) body.tools = tools.flatMap((tool, at) => encodeTool(tool, `tools[${at}]`, warnings))
+  if (tool_choice !== undefined) body.tool_choice = encodeChoice(tool_choice, warnings)
+  if (text)
+    body.text = {
+      ...originalBody(text),
+      ...(text.format && { format: { ...text.format } }),
+      ...(text.verbosity !== undefined && { verbosity: text.verbosity }),
+    }
+  if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
+  if (native && native.dialect !== dialect)
+    for (const field of Object.keys(native.body)) warnings.push(unsupported(field, `\`${field}\` is not known here and was left out.`))
+  return { body, warnings }
+}
+
+const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>): JsonObject => ({
+  ...(effort !== undefined && { effort }),
+  ...(summary !== undefined && summary !== 'none' && { summary }),
+})
+
+/** Warnings for what this language has no field for. */
+const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
+  ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
+  ...oneWarning(
+    cachePoints(prompt, carriesBreakpoint),
+    'marks what may be cached; this provider takes no mark there, and it was left out.',
+  ),
+  ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` has no counterpart here and was left out.')] : []),
+  ...(seed !== undefined ? [unsupported('seed', '`seed` has no counterpart here and was left out.')] : []),
+]
+
+const foreign = (param: string): Warning =>
+  unsupported(param, `\`${param}\` can only be read by a provider of another kind and was left out.`)
+
+function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
+  if (tool.type !== 'native') {
+    const { name, description, parameters = null, strict = null } = tool
+    return [originalBody(tool) ?? { type: 'function', name, ...(description !== undefined && { description }), parameters, strict }]
+  }
+  if (tool.dialect === dialect) return [tool.body]
+  warnings.push(unsupported(param, `\`${param}\` is a tool of another kind of provider and was left out.`))
+  return []
+}
+
+function encodeChoice(choice: ToolChoice, warnings: Warning[]): Json | undefined {
+  if (typeof choice === 'string') return choice
+  if (choice.type === 'function') return { type: 'function', name: choice.name }
+  if (choice.dialect === dialect) return choice.body
+  warnings.push(unsupported('tool_choice', '`tool_choice` is of another kind of provider and was left out.'))
+  return undefined
+}

@@ -1,0 +1,255 @@
+import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
+import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
+import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
+import { type EncoderState, type EventHandlers, type EventOf, streamEncoder } from '../stream-encoder.ts'
+import { appendText, replaceText, textOf } from '../text-buffer.ts'
+import { encodeFailure } from './errors.ts'
+import { itemIds } from './item-ids.ts'
+import { encodeItem, originalBody } from './items.ts'
+import { finishedResponse, startedResponse } from './response-object.ts'
+import {
+  addPart,
+  argumentsDelta,
+  encodeShell,
+  isExpected,
+  itemSoFar,
+  numbered,
+  placeOf,
+  type SentItem,
+  type SentPart,
+  sentItem,
+  unknownFieldsOf,
+  withAlternatives,
+} from './sent-items.ts'
+import { dialect, indexOf, isPublicEvent, type PartKind } from './wire.ts'
+
+// Events → frames. Brackets, indexes, ids and sequence numbers of this language's streams are made here and nowhere else.
+
+interface FrameEncoder extends EncoderState {
+  readonly request: InferenceRequest
+  readonly stamp: () => Stamp
+  readonly items: Map<number, SentItem>
+  /** Undefined until an item needs an id. */
+  idOf: ((item: Item) => string) | undefined
+  sequence: number
+}
+
+export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
+  const encoder: FrameEncoder = { frames: [], phase: 'new', request, stamp, items: new Map(), idOf: undefined, sequence: 0 }
+  return streamEncoder(encoder, handlers)
+}
+
+const handlers: EventHandlers<FrameEncoder> = {
+  begin,
+  item_started: (encoder, { index, item }) => {
+    startItem(encoder, index, item)
+  },
+  delta: encodeDelta,
+  item_finished(encoder, { index, item }) {
+    const started = startItem(encoder, index, item)
+    if (started) finishItem(encoder, started, item)
+  },
+  native(encoder, event) {
+    if (event.dialect === dialect) passOn(encoder, event)
+  },
+  finished: finish,
+}
+
+function emit(encoder: FrameEncoder, type: string, fields: JsonObject): void {
+  encoder.frames.push({ event: type, data: JSON.stringify({ type, ...fields, sequence_number: encoder.sequence++ }) })
+}
+
+function begin(encoder: FrameEncoder, first: InferenceEvent): void {
+  encoder.phase = 'started'
+  const { request, stamp, frames } = encoder
+  const original = first.type === 'started' ? originalBody(first) : undefined
+  const response = JSON.stringify(startedResponse({ request, stamp: stamp(), original }))
+  for (const type of ['response.created', 'response.in_progress'])
+    frames.push({ event: type, data: `{"type":"${type}","response":${response}${numbered}${encoder.sequence++}}` })
+}
+
+function startItem(encoder: FrameEncoder, index: number, item: Item): SentItem | undefined {
+  const { items, stamp } = encoder
+  const known = items.get(index)
+  if (known || (item.type === 'native' && item.dialect !== dialect)) return known
+  encoder.idOf ??= itemIds(stamp())
+  const started = sentItem(item, encoder.idOf(item), items.size)
+  items.set(index, started)
+  emit(encoder, 'response.output_item.added', { output_index: started.place, item: encodeShell(item, started.id) })
+  return started
+}
+
+function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
+  const item = encoder.items.get(event.index)
+  if (!item || item.encoded || item.item.type === 'native') return
+  const { delta } = event
+  if (delta.kind === 'arguments') sendArguments(encoder, item, event)
+  else if (delta.kind !== 'annotation') sendText(encoder, item, event)
+  else sendAnnotation(encoder, item, delta)
+}
+
+/** The part that a delta extends. Parts follow one another, so a new one closes the last. */
+function openPart(encoder: FrameEncoder, item: SentItem, { kind, part }: { readonly kind: PartKind; readonly part: number }): SentPart {
+  const { current } = item
+  if (current?.kind === kind && current.part === part) return current
+  const known = item.parts.get(`${kind}:${part}`)
+  if (known) return known
+  if (current) closePart(encoder, item, current)
+  const added = addPart(item, kind, part)
+  const { bracket, encode } = added.format
+  emit(encoder, `${bracket}.added`, { ...placeOf(item, added), part: encode('', noExtras) })
+  return added
+}
+
+const none: readonly JsonObject[] = []
+const noExtras = { annotations: none, logprobs: none }
+
+function closePart(encoder: FrameEncoder, item: SentItem, part: SentPart): void {
+  if (part.closed) return
+  part.closed = true
+  if (item.current === part) item.current = undefined
+  const { kind, annotations, logprobs } = part
+  const { stem, bracket, textField, encode } = part.format
+  const text = textOf(part.text)
+  const place = placeOf(item, part)
+  emit(encoder, `${stem}.done`, { ...place, [textField]: text, ...(kind === 'text' && { logprobs: logprobs.map(withAlternatives) }) })
+  emit(encoder, `${bracket}.done`, { ...place, part: encode(text, { annotations, logprobs }) })
+}
+
+type PartDelta = TextDelta & { readonly kind: PartKind }
+
+function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
+  const delta = event.delta as PartDelta
+  const { kind, text, logprobs = none } = delta
+  const part = openPart(encoder, item, delta)
+  if (text === '' && logprobs.length === 0) return
+  appendText(part.text, text)
+  for (const entry of logprobs) part.logprobs.push(entry)
+  const { deltaEvent } = part.format
+  const unknown = unknownFieldsOf(event)
+  if (unknown || logprobs.length > 0) {
+    const probabilities = kind === 'text' && { logprobs: logprobs.map(withAlternatives) }
+    emit(encoder, deltaEvent, { ...unknown, ...placeOf(item, part), delta: text, ...probabilities })
+  } else encoder.frames.push({ event: deltaEvent, data: `${part.head}${JSON.stringify(text)}${part.tail}${encoder.sequence++}}` })
+}
+
+function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
+  const { text } = event.delta as TextDelta
+  if (text === '') return
+  appendText(item.arguments, text)
+  const unknown = unknownFieldsOf(event)
+  if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.place, delta: text })
+  else {
+    const data = `${item.argumentsHead}${JSON.stringify(text)}${numbered}${encoder.sequence++}}`
+    encoder.frames.push({ event: argumentsDelta, data })
+  }
+}
+
+function sendAnnotation(encoder: FrameEncoder, item: SentItem, { part: number, annotation }: Omit<AnnotationDelta, 'kind'>): void {
+  const part = openPart(encoder, item, { kind: 'text', part: number })
+  const index = part.annotations.push(annotation) - 1
+  emit(encoder, 'response.output_text.annotation.added', { ...placeOf(item, part), annotation_index: index, annotation })
+}
+
+/** The event for text that no delta brought. */
+const deltaOf = (delta: TextDelta): EventOf<'delta'> => ({ type: 'delta', index: 0, delta })
+
+function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
+  if (item.encoded) return
+  const encoded = encodeItem(final, item.id)
+  if (final.type === 'message') for (const [number, part] of final.content.entries()) finishContent(encoder, item, { number, part })
+  if (final.type === 'reasoning') {
+    for (const [part, text] of final.summary.entries()) finishPart(encoder, item, { kind: 'summary', part, text })
+    for (const [part, text] of (final.content ?? []).entries()) finishPart(encoder, item, { kind: 'reasoning', part, text })
+  }
+  for (const part of item.parts.values()) closePart(encoder, item, part)
+  if (final.type === 'function_call') finishArguments(encoder, item, { name: final.name, text: `${encoded.arguments}` })
+  emit(encoder, 'response.output_item.done', { output_index: item.place, item: encoded })
+  item.encoded = encoded
+}
+
+function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: { readonly name: string; readonly text: string }): void {
+  const sent = item.arguments.length
+  if (text.startsWith(textOf(item.arguments))) sendArguments(encoder, item, deltaOf({ kind: 'arguments', part: 0, text: text.slice(sent) }))
+  emit(encoder, 'response.function_call_arguments.done', { item_id: item.id, output_index: item.place, name, arguments: text })
+}
+
+interface FinalContent {
+  readonly number: number
+  readonly part: Part
+}
+
+function finishContent(encoder: FrameEncoder, item: SentItem, { number, part }: FinalContent): void {
+  if (part.type === 'text') finishPart(encoder, item, { ...part, kind: 'text', part: number })
+  else if (part.type === 'refusal') finishPart(encoder, item, { kind: 'refusal', part: number, text: part.refusal })
+  else if (part.type === 'native' && !item.natives.has(number)) {
+    if (item.current) closePart(encoder, item, item.current)
+    const place = { item_id: item.id, output_index: item.place, content_index: item.contents++ }
+    for (const end of ['added', 'done']) emit(encoder, `response.content_part.${end}`, { ...place, part: part.body })
+  }
+}
+
+interface FinalText extends Pick<TextPart, 'text' | 'annotations' | 'logprobs'> {
+  readonly kind: PartKind
+  readonly part: number
+}
+
+/** Brings a part to its final text: what no delta sent is sent now. */
+function finishPart(encoder: FrameEncoder, item: SentItem, final: FinalText): void {
+  const { kind, text } = final
+  const part = openPart(encoder, item, final)
+  if (part.closed) return
+  const sent = part.text.length
+  if (text.length > sent && text.startsWith(textOf(part.text)))
+    sendText(encoder, item, deltaOf({ kind, part: final.part, text: text.slice(sent) }))
+  replaceText(part.text, text)
+  for (const annotation of final.annotations?.slice(part.annotations.length) ?? [])
+    sendAnnotation(encoder, item, { part: final.part, annotation })
+  part.annotations = [...(final.annotations ?? part.annotations)]
+  part.logprobs = [...(final.logprobs ?? part.logprobs)]
+  closePart(encoder, item, part)
+}
+
+function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void {
+  const item = index === undefined ? undefined : encoder.items.get(index)
+  if (!isPublicEvent(name) || !isExpected(name, item)) return
+  const { type, sequence_number, obfuscation, error, ...rest } = body
+  if (item?.item.type === 'message') passPartOn(encoder, item, { name, body: rest })
+  else if (item) emit(encoder, name, { ...rest, item_id: item.id, output_index: item.place })
+  else emit(encoder, name, { ...rest, ...('response_id' in rest && { response_id: encoder.stamp().id }) })
+}
+
+interface PassedEvent {
+  readonly name: string
+  readonly body: JsonObject
+}
+
+/** A part that is passed on as it is still takes a number among the others. */
+function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: PassedEvent): void {
+  const theirs = indexOf(body.content_index) ?? item.contents
+  const isNew = name.endsWith('.added')
+  if (item.natives.has(theirs) === isNew) return
+  if (isNew && item.current) closePart(encoder, item, item.current)
+  if (isNew) item.natives.set(theirs, item.contents++)
+  emit(encoder, name, { ...body, item_id: item.id, output_index: item.place, content_index: item.natives.get(theirs) })
+}
+
+function finish(encoder: FrameEncoder, event: EventOf<'finished'>): void {
+  const { outcome, usage } = event
+  const { items, request, stamp } = encoder
+  const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
+  for (const item of items.values()) if (!item.encoded) finishItem(encoder, item, itemSoFar(item, status))
+  if (outcome.status === 'failed') emitError(encoder, encodeFailure(outcome.error), outcome.error.param ?? null)
+  const output = [...items.values()].flatMap(({ encoded }): readonly JsonObject[] => (encoded ? [encoded] : []))
+  const response = finishedResponse({ request, stamp: stamp(), original: originalBody(event) }, { outcome, usage, output })
+  emit(encoder, `response.${outcome.status}`, { response })
+}
+
+/** In both shapes that exist, since each is missed by some client. */
+function emitError(encoder: FrameEncoder, error: JsonObject, param: string | null): void {
+  const { type, ...facts } = error
+  emit(encoder, 'error', { ...facts, param, error: { ...error, param } })
+}

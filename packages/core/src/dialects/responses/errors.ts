@@ -1,0 +1,29 @@
+import type { Failure } from '../../protocol/failure.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
+
+export { errorObject as encodeError } from '../error-object.ts'
+export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
+
+export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
+
+/** A call without a name is of no use: nothing says what to call. */
+export const nameless = failed(unreadable('The provider sent a tool call without a name.'))
+
+/** The failure in a response object, whose `error` may be null. */
+export const failureIn = ({ error }: JsonObject): Failure => failureOf(readErrorDetails(error ?? ''))
+
+/** The failure of an `error` event: nested as providers send it, flat as it is documented, or a text. */
+export function failureOfEvent({ error, type, ...flat }: JsonObject): Failure {
+  const details: Json = error ?? flat
+  return failureOf(readErrorDetails(details))
+}
+
+/** A failure of an answer. Its code and type are set by execution; the defaults are for those who use the encoder alone. */
+export const encodeFailure = ({ message, code = 'provider_error', type = 'provider_error', provider }: Failure): JsonObject => ({
+  code,
+  message,
+  type,
+  ...(provider !== undefined && { provider }),
+})

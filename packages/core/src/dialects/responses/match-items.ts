@@ -1,0 +1,37 @@
+import type { Item } from '../../protocol/item.ts'
+import type { PartialItem } from '../item-assembler.ts'
+
+/**
+ * The streamed item that each item of the last snapshot is: by id, if ids are stable; else, since some providers change them
+ * with every event, the next of its type. Items without a match were never streamed.
+ */
+export function matchItems(streamed: readonly PartialItem[], snapshot: readonly Item[]): readonly (PartialItem | undefined)[] {
+  const free = new Set(streamed)
+  const byId = new Map(streamed.map(partial => [keyOf(partial.item) ?? partial, partial]))
+  const idsAreStable = snapshot.some(item => byId.has(keyOf(item) ?? ''))
+  const queues = new Map<unknown, PartialItem[]>()
+  for (const partial of streamed.toReversed()) {
+    const queue = queues.get(typeOf(partial.item))
+    if (queue) queue.push(partial)
+    else queues.set(typeOf(partial.item), [partial])
+  }
+  return snapshot.map(item => {
+    const key = keyOf(item)
+    const sameId = key === undefined ? undefined : byId.get(key)
+    const found = sameId && free.has(sameId) ? sameId : idsAreStable && key !== undefined ? undefined : next(queues.get(typeOf(item)), free)
+    if (found) free.delete(found)
+    return found
+  })
+}
+
+function next(queue: PartialItem[] | undefined, free: ReadonlySet<PartialItem>): PartialItem | undefined {
+  for (let partial = queue?.pop(); partial; partial = queue?.pop()) if (free.has(partial)) return partial
+  return undefined
+}
+
+const typeOf = (item: Item): unknown => (item.type === 'native' ? item.body.type : item.type)
+
+function keyOf(item: Item): string | undefined {
+  const id = item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined
+  return typeof id === 'string' && id !== '' ? `${typeOf(item)}:${id}` : undefined
+}

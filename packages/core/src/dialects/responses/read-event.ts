@@ -1,0 +1,41 @@
+import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
+import { readFrame } from '../frame.ts'
+
+// Events of streams that depart from the documented shape.
+
+/** An error may come without a type, and a type may stand only in the frame. */
+export const eventNameOf = (body: JsonObject, frame: Frame): string => {
+  if (typeof body.type === 'string') return body.type
+  return body.error !== undefined && body.error !== null ? 'error' : (frame.event ?? '')
+}
+
+/** Some relays put the event into a field of an object of their own. */
+export function unwrapEvent(body: JsonObject): JsonObject {
+  if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
+  const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
+  return inner && typeof inner.type === 'string' ? inner : body
+}
+
+/** Some providers leave out the last brace of a snapshot. The response in it is whole, so nothing has to be guessed. */
+export function repairSnapshot({ data }: Frame): JsonObject | undefined {
+  if (!/^\{"type":"response\.(created|completed|incomplete|failed)","response":/.test(data)) return undefined
+  const content = readFrame({ data: `${data}}` })
+  return isObject(content) && isObject(content.response) ? content : undefined
+}
+
+const knownFields: ReadonlySet<string> = new Set([
+  'type',
+  'sequence_number',
+  'item_id',
+  'output_index',
+  'content_index',
+  'summary_index',
+  'delta',
+  'logprobs',
+  'obfuscation',
+])
+
+export function hasUnknownFields(body: JsonObject): boolean {
+  for (const field in body) if (!knownFields.has(field)) return true
+  return false
+}

@@ -1,0 +1,143 @@
+import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import type { EventOf } from '../stream-encoder.ts'
+import { type TextBuffer, textBuffer, textOf } from '../text-buffer.ts'
+import { encodeItem, originalBody } from './items.ts'
+import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wire.ts'
+
+// What the encoder of a stream knows of the items that it has announced.
+
+/** How every frame ends, but for its number. */
+export const numbered = ',"sequence_number":'
+export const argumentsDelta = 'response.function_call_arguments.delta'
+
+export interface SentPart {
+  readonly kind: PartKind
+  readonly format: PartFormat
+  /** Its number in events. */
+  readonly part: number
+  /** Its number in frames. */
+  readonly number: number
+  /** A delta frame before and after the delta, without the sequence number: the same for all deltas of the part. */
+  readonly head: string
+  readonly tail: string
+  readonly text: TextBuffer
+  annotations: JsonObject[]
+  logprobs: JsonObject[]
+  closed: boolean
+}
+
+export interface SentItem {
+  readonly place: number
+  readonly id: string
+  readonly item: Item
+  readonly parts: Map<string, SentPart>
+  /** The part that grows now: parts follow one another. */
+  current: SentPart | undefined
+  contents: number
+  summaries: number
+  /** The numbers of parts that are passed on as they are, by the provider's numbers for them. */
+  readonly natives: Map<number, number>
+  /** A frame with arguments up to the arguments. */
+  readonly argumentsHead: string
+  readonly arguments: TextBuffer
+  /** The finished item. */
+  encoded: JsonObject | undefined
+}
+
+export const sentItem = (item: Item, id: string, place: number): SentItem => ({
+  place,
+  id,
+  item,
+  parts: new Map(),
+  current: undefined,
+  contents: 0,
+  summaries: 0,
+  natives: new Map(),
+  argumentsHead: `{"type":"${argumentsDelta}","item_id":${JSON.stringify(id)},"output_index":${place},"delta":`,
+  arguments: textBuffer(),
+  encoded: undefined,
+})
+
+/** Adds a part to an item, under the next number of its kind. */
+export function addPart(item: SentItem, kind: PartKind, part: number): SentPart {
+  const format = partFormats[kind]
+  const number = kind === 'summary' ? item.summaries++ : item.contents++
+  const place = `"item_id":${JSON.stringify(item.id)},"output_index":${item.place},"${format.numberField}":${number}`
+  const added: SentPart = {
+    kind,
+    format,
+    part,
+    number,
+    head: `{"type":"${format.deltaEvent}",${place},"delta":`,
+    tail: kind === 'text' ? `,"logprobs":[]${numbered}` : numbered,
+    text: textBuffer(),
+    annotations: [],
+    logprobs: [],
+    closed: false,
+  }
+  item.parts.set(`${kind}:${part}`, added)
+  item.current = added
+  return added
+}
+
+/** The fields that say where a part stands. */
+export const placeOf = ({ id, place }: SentItem, { format, number }: SentPart): JsonObject => ({
+  item_id: id,
+  output_index: place,
+  [format.numberField]: number,
+})
+
+/** Unknown fields of the provider's delta. Decoders remember a delta only if it has some. */
+export function unknownFieldsOf(event: EventOf<'delta'>): JsonObject | undefined {
+  const body = originalBody(event)
+  if (!body) return undefined
+  const { type, sequence_number, obfuscation, error, ...unknown } = body
+  return unknown
+}
+
+/** Whether clients take an event of this name about this item: they stop at one about an item of another type. Sound belongs to no item. */
+export function isExpected(name: string, item: SentItem | undefined): boolean {
+  const type = hostedEvents.get(name)?.item
+  if (!item) return hostedEvents.has(name) && type === undefined
+  if (item.encoded) return false
+  if (item.item.type === 'message') return name.startsWith('response.content_part.')
+  return item.item.type === 'native' && item.item.body.type === type
+}
+
+/** `top_logprobs` is always a list: a client rejects the entry otherwise. */
+export const withAlternatives = (entry: JsonObject): JsonObject => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] })
+
+/** An item as it is announced: without its text and its sealed state. */
+export function encodeShell(item: Item, id: string): JsonObject {
+  if (item.type === 'message') return { ...encodeItem({ ...item, content: [], status: 'in_progress' }, id), ...unknownItemFields(item) }
+  if (item.type === 'function_call')
+    return { ...encodeItem({ ...item, arguments: '', status: 'in_progress' }, id), ...unknownItemFields(item) }
+  if (item.type === 'reasoning') return { ...unknownItemFields(item), id, type: 'reasoning', summary: [] }
+  return encodeItem(item, id)
+}
+
+const knownFields: ReadonlySet<string> = new Set([
+  ...['id', 'type', 'status', 'role', 'content', 'phase'],
+  ...['call_id', 'name', 'arguments', 'summary', 'encrypted_content'],
+])
+const unknownItemFields = (item: Item): JsonObject | undefined => {
+  const body = originalBody(item)
+  return body && Object.fromEntries(Object.entries(body).filter(([field]) => !knownFields.has(field)))
+}
+
+/** An item by what was sent of it, for an answer that ends before the item is finished. */
+export function itemSoFar({ item, parts, arguments: written }: SentItem, status: ItemStatus): Item {
+  const textsOf = (kind: PartKind): readonly string[] =>
+    [...parts.values()].flatMap(part => (part.kind === kind ? [textOf(part.text)] : []))
+  if (item.type === 'message') return { ...item, content: [...parts.values()].map(contentPart), status }
+  if (item.type === 'function_call') return { ...item, arguments: textOf(written), status }
+  if (item.type !== 'reasoning') return item
+  const content = textsOf('reasoning')
+  return { ...item, summary: textsOf('summary'), ...(content.length > 0 && { content }) }
+}
+
+function contentPart({ kind, text, annotations, logprobs }: SentPart): Part {
+  if (kind === 'refusal') return { type: 'refusal', refusal: textOf(text) }
+  return { type: 'text', text: textOf(text), ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
+}
