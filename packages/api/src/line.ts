@@ -20,11 +20,12 @@ export interface RequestLine {
   readonly code?: string
 }
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 type LineFacts = Partial<Omit<RequestLine, 'requestId' | 'method' | 'ms'>>
 
 /** Collects the facts of one request; `end` hands them over, once. */
 export interface Line {
-  /** False: nobody listens, so nothing need be collected. */
+  /** False: nothing listens, so nothing need be collected. */
   readonly wanted: boolean
   note(facts: LineFacts): void
   end(): void
@@ -40,16 +41,20 @@ export function startLine(
   const { requestId, onRequest } = listen
   if (onRequest === undefined) return unheard
   const began = gateway.clock.monotonic()
-  const facts: LineFacts & { readonly route: string; readonly status: number } = { route: 'unmatched', status: 0 }
+  // One object from the first note to the listener.
+  const line: Writable<RequestLine> = { requestId, method: request.method, route: 'unmatched', status: 0, ms: 0 }
   let ended = false
   return {
     wanted: true,
-    note: more => void Object.assign(facts, more),
-    end: () => {
+    note(facts) {
+      if (!ended) Object.assign(line, facts)
+    },
+    end() {
       if (ended) return
       ended = true
+      line.ms = Math.round((gateway.clock.monotonic() - began) * 10) / 10
       try {
-        onRequest({ requestId, method: request.method, ms: Math.round((gateway.clock.monotonic() - began) * 10) / 10, ...facts })
+        onRequest(line)
       } catch (error) {
         gateway.logger.error({ requestId, error: String(error) }, '`onRequest` threw; the request is not affected.')
       }

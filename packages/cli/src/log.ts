@@ -4,6 +4,8 @@ import type { RequestLine } from '@signalbox/node-http'
 export interface Log {
   readonly logger: Logger
   readonly onRequest: (line: RequestLine) => void
+  /** Writes what waits for the end of the turn: to be called before the process ends. */
+  flush(): void
 }
 
 /** Where lines go. */
@@ -12,57 +14,98 @@ export interface Sink {
   write(text: string): unknown
 }
 
+export interface LogOptions {
+  readonly now?: () => number
+  /** Runs the function at the end of this turn of the event loop. */
+  readonly defer?: (run: () => void) => unknown
+}
+
+/** Characters that wait at most; beyond them the lines are written at once. */
+const maxWaiting = 65_536
+
 type Facts = Readonly<Record<string, unknown>>
 
-/** One line per request, and one per thing that went wrong: JSON for machines, words for a terminal. */
-export function createLog(sink: Sink, now: () => number = Date.now): Log {
-  const write = (line: string): void => void sink.write(`${censored(line)}\n`)
+/**
+ * One line per request, and one per thing that went wrong: JSON for machines, words for a terminal. Lines of one turn of the
+ * event loop are one write.
+ */
+export function createLog(sink: Sink, { now = Date.now, defer = setImmediate }: LogOptions = {}): Log {
   const time = (): string => new Date(now()).toISOString()
   const human = sink.isTTY === true
+  let waiting = ''
+
+  const flush = (): void => {
+    const text = waiting
+    waiting = ''
+    if (text !== '') sink.write(text)
+  }
+  const write = (line: string): void => {
+    if (waiting === '') defer(flush)
+    waiting += `${line}\n`
+    if (waiting.length >= maxWaiting) flush()
+  }
   const log =
     (level: string) =>
     (facts: Facts, message: string): void =>
       write(
-        human
-          ? `${time().slice(11, 19)} ${level} ${message} ${plain(JSON.stringify(facts))}`
-          : asLine({ time: time(), level, message, ...facts }),
+        censored(
+          human
+            ? `${time().slice(11, 19)} ${level} ${message} ${plain(JSON.stringify(facts))}`
+            : asJson({ time: time(), level, message, ...facts }),
+        ),
       )
   return {
     logger: { info: log('info'), warn: log('warn'), error: log('error') },
-    onRequest: line =>
-      write(human ? `${time().slice(11, 19)} ${forEyes(line)}` : asLine({ time: time(), level: 'info', ...forMachines(line) })),
+    onRequest: line => write(human ? `${time().slice(11, 19)} ${forEyes(line)}` : forMachines(time(), line)),
+    flush,
   }
 }
 
-const forMachines = (line: RequestLine): Facts => ({
-  request_id: line.requestId,
-  method: line.method,
-  route: line.route,
-  status: line.status,
-  ms: line.ms,
-  key_id: line.keyId,
-  workspace_id: line.workspaceId,
-  model: line.model?.slice(0, 200),
-  provider: line.provider,
-  input_tokens: line.inputTokens,
-  output_tokens: line.outputTokens,
-  cost_usd: line.costMicrodollars === undefined ? undefined : line.costMicrodollars / 1_000_000,
-  code: line.code,
-})
+/** Written field by field: only the model and the code come from outside, and only they need a look at each character. */
+const forMachines = (time: string, line: RequestLine): string =>
+  [
+    `{"time":"${time}","level":"info","request_id":"${line.requestId}","method":"${line.method}","route":"${line.route}"`,
+    `,"status":${line.status},"ms":${line.ms}`,
+    text('key_id', line.keyId),
+    text('workspace_id', line.workspaceId),
+    outside('model', line.model?.slice(0, maxName)),
+    outside('provider', line.provider),
+    number('input_tokens', line.inputTokens),
+    number('output_tokens', line.outputTokens),
+    number('cost_usd', line.costMicrodollars === undefined ? undefined : line.costMicrodollars / 1_000_000),
+    outside('code', line.code),
+    '}',
+  ].join('')
+
+const text = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":"${value}"`)
+const number = (name: string, value: number | undefined): string => (value === undefined ? '' : `,"${name}":${value}`)
+const outside = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${censored(asJson(value))}`)
+
+/** Characters of a model's name that are shown. */
+const maxName = 200
 
 function forEyes({ requestId, method, route, status, ms, ...line }: RequestLine): string {
   const tokens = line.inputTokens === undefined ? [] : [`${line.inputTokens}+${line.outputTokens ?? 0} tokens`]
   const cost = line.costMicrodollars === undefined ? [] : [`$${(line.costMicrodollars / 1_000_000).toFixed(6)}`]
-  const who = [line.model?.slice(0, 200), line.provider, line.code].flatMap(word => word ?? [])
-  return plain([status, method, route, ...who, `${Math.round(ms)} ms`, ...tokens, ...cost, requestId].join(' '))
+  const names = [line.model?.slice(0, maxName), line.provider, line.code].flatMap(name => name ?? []).join(' ')
+  return [
+    status,
+    method,
+    route,
+    ...(names === '' ? [] : [censored(plain(names))]),
+    `${Math.round(ms)} ms`,
+    ...tokens,
+    ...cost,
+    requestId,
+  ].join(' ')
 }
 
 /** A model's name comes from the caller: nothing of it may move a terminal's cursor or begin a line. */
 const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
 
 /** JSON lets pass what ends a line, or steers a terminal, for others who read it. */
-const asLine = (facts: Facts): string =>
-  JSON.stringify(facts).replace(
+const asJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

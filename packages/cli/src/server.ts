@@ -42,9 +42,11 @@ export async function start(config: Config, { environment, version, sink }: Star
     throw error
   })
   const transport = nodeTransport()
-  const closing = { storage, transport }
+  const log = createLog(sink)
+  const closing = { storage, transport, log }
+  // Also where the process ends by an error that nothing caught: Node reports it after this.
+  process.once('exit', log.flush)
   try {
-    const log = createLog(sink)
     const gateway = gatewayOf(config, { providers, models, facts, storage, transport, log, sealingKey: sealing.key })
     const bootstrapping = { gateway, storage, config }
     const workspaceId = await makeWorkspace(bootstrapping)
@@ -159,6 +161,7 @@ function unlistenable(error: unknown, { host, port }: Config): StartError {
 interface Closing {
   readonly storage: Storage
   readonly transport: NodeTransport
+  readonly log: Log
 }
 
 /** How long the last bytes of what has ended may take to be written. */
@@ -174,7 +177,12 @@ async function stop({ gateway, served, ...closing }: { readonly gateway: Gateway
   await close(closing)
 }
 
-async function close({ storage, transport }: Closing): Promise<void> {
-  await storage.close()
-  await transport.close()
+async function close({ storage, transport, log }: Closing): Promise<void> {
+  try {
+    await storage.close()
+    await transport.close()
+  } finally {
+    log.flush()
+    process.off('exit', log.flush)
+  }
 }

@@ -17,7 +17,9 @@ const line = {
 
 function written(isTTY: boolean, run: (log: ReturnType<typeof createLog>) => void): string {
   let text = ''
-  run(createLog({ isTTY, write: more => (text += more) }, () => Date.UTC(2026, 0, 2, 3, 4, 5)))
+  const log = createLog({ isTTY, write: more => (text += more) }, { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) })
+  run(log)
+  log.flush()
   return text
 }
 
@@ -48,6 +50,81 @@ test('whatever a model is called, a line is one line, and for machines the same 
 })
 
 const isUncensored = (text: string): boolean => !/(ak_|sk-|inv_)/.test(text) && text.isWellFormed()
+
+test('no field of a request line shows a key', () => {
+  for (const field of ['model', 'provider', 'code'] as const)
+    for (const isTTY of [true, false]) {
+      const text = written(isTTY, log => log.onRequest({ ...line, [field]: 'sk-verysecretkey' }))
+      expect(text).toContain('sk-…')
+      expect(text).not.toContain('verysecret')
+    }
+})
+
+test('a line for machines has a field for each fact that is known, and none for the others', () => {
+  expect(written(false, log => log.onRequest({ ...line, keyId: 'key_1', workspaceId: 'ws_1', code: 'rate_limited' }))).toBe(
+    `${JSON.stringify({
+      time: '2026-01-02T03:04:05.000Z',
+      level: 'info',
+      request_id: '01a1',
+      method: 'POST',
+      route: '/v1/responses',
+      status: 200,
+      ms: 12.3,
+      key_id: 'key_1',
+      workspace_id: 'ws_1',
+      model: 'sim/echo',
+      provider: 'sim-fast',
+      input_tokens: 3,
+      output_tokens: 4,
+      cost_usd: 0.000005,
+      code: 'rate_limited',
+    })}\n`,
+  )
+  const { requestId, method, route, status, ms } = line
+  expect(JSON.parse(written(false, log => log.onRequest({ requestId, method, route, status, ms })))).toEqual({
+    time: '2026-01-02T03:04:05.000Z',
+    level: 'info',
+    request_id: '01a1',
+    method,
+    route,
+    status,
+    ms,
+  })
+})
+
+test('lines of one turn of the event loop are one write, in their order', () => {
+  const { log, writes, endTurn } = watched()
+  log.onRequest({ ...line, requestId: 'first' })
+  log.logger.warn({}, 'It failed.')
+  log.onRequest({ ...line, requestId: 'second' })
+  expect(writes).toEqual([])
+  endTurn()
+  expect(writes).toHaveLength(1)
+  expect(writes[0]).toMatch(/^[^\n]*first[^\n]*\n[^\n]*It failed\.[^\n]*\n[^\n]*second[^\n]*\n$/)
+  log.onRequest(line)
+  endTurn()
+  expect(writes).toHaveLength(2)
+})
+
+test('what waits is written at once where it becomes long, and where the process is about to end', () => {
+  const { log, writes, endTurn } = watched()
+  const facts = { error: 'x'.repeat(1_000) }
+  for (let count = 0; count < 200; count += 1) log.logger.error(facts, 'It failed.')
+  expect(writes.length).toBeGreaterThan(1)
+  for (const text of writes) expect(text.length).toBeLessThan(70_000)
+  log.flush()
+  expect(writes.join('').split('\n')).toHaveLength(201)
+  const before = writes.length
+  endTurn()
+  expect(writes).toHaveLength(before)
+})
+
+function watched() {
+  const writes: string[] = []
+  const deferred: (() => void)[] = []
+  const log = createLog({ write: text => writes.push(text) }, { now: () => 0, defer: run => deferred.push(run) })
+  return { log, writes, endTurn: () => deferred.splice(0).forEach(run => void run()) }
+}
 
 test('what went wrong is told in the same form, without keys', () => {
   const facts = { error: 'refused Bearer sk-verysecretkey', requestId: '1' }
