@@ -4,6 +4,8 @@ import { build, type Plugin } from 'esbuild'
 
 const dist = resolve(import.meta.dirname, '../dist')
 
+const requestLog = resolve(import.meta.dirname, '../../cli/src/log.ts')
+
 /**
  * The gateway's side as one file, made by the compiler and for the target that the published packages are made with, so that
  * what is measured is what users run, without having to build all packages first. Undici stays outside, as it does for users.
@@ -11,7 +13,10 @@ const dist = resolve(import.meta.dirname, '../dist')
 export async function bundleGateway(): Promise<string> {
   const outfile = join(dist, 'gateway.js')
   await build({
-    entryPoints: [join(import.meta.dirname, 'children/gateway.ts')],
+    stdin: {
+      contents: `import { createLog } from ${JSON.stringify(requestLog)}\nimport { runGateway } from './children/gateway.ts'\nawait runGateway(createLog)`,
+      resolveDir: import.meta.dirname,
+    },
     outfile,
     bundle: true,
     format: 'esm',

@@ -24,7 +24,7 @@ export type InProcessVerbs = { count: (request: CountedRequest) => Promise<Count
 
 const { transport, setDeltas, upstream } = pieceTransport()
 const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport })
-const api = createApi(gateway)
+const api = createApi(gateway, { onRequest: () => {} })
 const instruments = makeInstruments()
 
 /** What answers a request: the gateway, or the provider directly. */

@@ -18,7 +18,7 @@ const instruments = makeInstruments()
 serve({
   async listen({ upstream }) {
     const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport: nodeTransport() })
-    const { port } = await serveGateway(gateway, { port: 0 })
+    const { port } = await serveGateway(gateway, { port: 0, onRequest: () => {} })
     return { port, authorization }
   },
   startCounts: () => instruments.start(),
