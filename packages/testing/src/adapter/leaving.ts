@@ -28,7 +28,7 @@ const phases: readonly Phase[] = [
   { phase: 'before the provider has sent its headers', plays: 'half-open', stream: true },
   { phase: 'while a first word is awaited', plays: 'headers-then-silence', stream: true },
   { phase: 'while only comments come', plays: 'pings-for-ever', stream: true },
-  { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ', withinMs: 2_000 },
+  { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ', withinMs: 4_000 },
   { phase: 'in the middle of a stream that goes on and on', plays: babble, stream: true, seen: '"delta":"and ', withinMs: 1_000 },
   { phase: 'while a whole answer is awaited', plays: 'half-open', stream: false },
   { phase: 'while a whole answer trickles in', plays: 'drip', stream: false },
