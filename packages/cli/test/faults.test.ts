@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
+import { refused, type StartOptions } from './in-process.ts'
 import { failing } from './launch.ts'
 
 const local = { id: 'local', base_url: 'http://127.0.0.1:9/v1' }
@@ -198,58 +199,63 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
 const fromFile = /^`[^`]*` (?:is not a known field|is .*; it takes)/
 const acrossFields = /that no other|since "|, which may also be in |that is on|what "|at least one/
 
-describe('a start with a fault ends in one line that names the field, what it got and what it takes:', () => {
-  test.concurrent.each(faults)('%s', async (_, config, line) => {
-    // PORT would hide a wrong port.
-    const { code, out, err, files } = await failing({ config, variables: { PORT: '' } })
+const unreadable: typeof faults = [
+  ['a brace too few', '{ "port": 1', 'signalbox.config.json is not valid JSON: line 1 column 12.'],
+  [
+    'a key without quotes, which is not repeated',
+    '{"admin_key": ak_secretsecret}',
+    "signalbox.config.json is not valid JSON: Unexpected token 'a'.",
+  ],
+  ['a list', '[]', 'signalbox.config.json holds a list; it takes one JSON object.'],
+]
+
+const badVariables: readonly (readonly [variable: string, variables: Readonly<Record<string, string>>, line: string])[] = [
+  ['PORT', { PORT: 'abc' }, '`PORT` is "abc"; it takes a whole number from 0 to 65535.'],
+  [
+    'SIGNALBOX_STORAGE',
+    { SIGNALBOX_STORAGE: 'disk' },
+    '`SIGNALBOX_STORAGE` is "disk"; it takes `memory:`, `sqlite:FILE` or `postgres://…`.',
+  ],
+  [
+    'SIGNALBOX_REDIS',
+    { SIGNALBOX_REDIS: 'redis://:pw@h' },
+    '`redis` is "redis://…@h"; this version has no Redis storage yet: leave it out.',
+  ],
+  [
+    'SIGNALBOX_ADMIN_KEY',
+    { SIGNALBOX_ADMIN_KEY: 'hunter22hunter22' },
+    '`SIGNALBOX_ADMIN_KEY` is a text of 16 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
+  ],
+  ['SIGNALBOX_SEALING_KEY', { SIGNALBOX_SEALING_KEY: 'xyz' }, '`SIGNALBOX_SEALING_KEY` is a text of 3 characters; it takes 64 hex digits.'],
+  [
+    'a key of a provider',
+    { GROQ_API_KEY: 'gsk two' },
+    'GROQ_API_KEY holds something that no header can carry; it takes visible ASCII characters without spaces.',
+  ],
+  ['SIGNALBOX_CONFIG', { SIGNALBOX_CONFIG: 'nowhere.json' }, 'The config file nowhere.json cannot be read (ENOENT).'],
+]
+
+/** The start, and the line in which it ends. */
+const refusals: readonly (readonly [what: string, start: StartOptions, line: string])[] = [
+  // PORT would hide a wrong port.
+  ...faults.map(([trouble, config, line]) => {
     const file = fromFile.test(line) && !acrossFields.test(line) ? 'signalbox.config.json: ' : ''
-    expect(err).toBe(`signalbox: ${file}${line}\n`)
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(files).toEqual(['signalbox.config.json'])
+    return [trouble, { config, variables: { PORT: '' } }, `${file}${line}`] as const
+  }),
+  ...unreadable.map(([trouble, config, line]) => [`JSON with ${trouble}`, { config }, line] as const),
+  ...badVariables.map(([variable, variables, line]) => [`the variable ${variable}`, { variables }, line] as const),
+]
+/** The usual run starts a process for some of them, the long run for all. */
+const ofProcesses = refusals.filter((_, at) => inject('isLongRun') || at % 9 === 0)
+
+describe('a start with a fault ends in one line that names the field, what it got and what it takes:', () => {
+  test.each(refusals)('%s', async (_, start, line) => {
+    expect(await refused(start)).toEqual({ line, files: start.config === undefined ? [] : ['signalbox.config.json'] })
   })
 
-  test.concurrent.each([
-    ['a brace too few', '{ "port": 1', 'signalbox.config.json is not valid JSON: line 1 column 12.'],
-    [
-      'a key without quotes, which is not repeated',
-      '{"admin_key": ak_secretsecret}',
-      "signalbox.config.json is not valid JSON: Unexpected token 'a'.",
-    ],
-    ['a list', '[]', 'signalbox.config.json holds a list; it takes one JSON object.'],
-  ])('JSON with %s', async (_, config, line) => {
-    expect(await failing({ config })).toMatchObject({ code: 1, out: '', err: `signalbox: ${line}\n` })
-  })
-
-  test.concurrent.each([
-    ['PORT', { PORT: 'abc' }, '`PORT` is "abc"; it takes a whole number from 0 to 65535.'],
-    [
-      'SIGNALBOX_STORAGE',
-      { SIGNALBOX_STORAGE: 'disk' },
-      '`SIGNALBOX_STORAGE` is "disk"; it takes `memory:`, `sqlite:FILE` or `postgres://…`.',
-    ],
-    [
-      'SIGNALBOX_REDIS',
-      { SIGNALBOX_REDIS: 'redis://:pw@h' },
-      '`redis` is "redis://…@h"; this version has no Redis storage yet: leave it out.',
-    ],
-    [
-      'SIGNALBOX_ADMIN_KEY',
-      { SIGNALBOX_ADMIN_KEY: 'hunter22hunter22' },
-      '`SIGNALBOX_ADMIN_KEY` is a text of 16 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
-    ],
-    [
-      'SIGNALBOX_SEALING_KEY',
-      { SIGNALBOX_SEALING_KEY: 'xyz' },
-      '`SIGNALBOX_SEALING_KEY` is a text of 3 characters; it takes 64 hex digits.',
-    ],
-    [
-      'a key of a provider',
-      { GROQ_API_KEY: 'gsk two' },
-      'GROQ_API_KEY holds something that no header can carry; it takes visible ASCII characters without spaces.',
-    ],
-    ['SIGNALBOX_CONFIG', { SIGNALBOX_CONFIG: 'nowhere.json' }, 'The config file nowhere.json cannot be read (ENOENT).'],
-  ])('the variable %s', async (_, variables, line) => {
-    expect(await failing({ variables })).toMatchObject({ code: 1, out: '', err: `signalbox: ${line}\n` })
+  test.concurrent.each(ofProcesses)('%s, in a process that exits with 1', async (_, start, line) => {
+    const { code, out, err } = await failing(start)
+    expect({ code, out, err }).toEqual({ code: 1, out: '', err: `signalbox: ${line}\n` })
   })
 
   test('an unknown option', async () => {
@@ -291,18 +297,15 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
   })
 
   test('an address of another machine', async () => {
-    const { code, err } = await failing({ variables: { HOST: '192.0.2.1' } })
-    expect(err).toBe('signalbox: Port 0 on 192.0.2.1 is no address of this machine; set `host` (HOST) to one that is.\n')
-    expect(code).toBe(1)
+    const { line } = await refused({ variables: { HOST: '192.0.2.1' } })
+    expect(line).toBe('Port 0 on 192.0.2.1 is no address of this machine; set `host` (HOST) to one that is.')
   })
 
   test('a folder that is not there', async () => {
-    const { code, err, files } = await failing({ variables: { SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' } })
-    expect(err).toBe(
-      'signalbox: The sealing key nowhere/x.db.key cannot be written (ENOENT). Check that its folder exists and can be written.\n',
-    )
-    expect(code).toBe(1)
-    expect(files).toEqual([])
+    expect(await refused({ variables: { SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' } })).toEqual({
+      line: 'The sealing key nowhere/x.db.key cannot be written (ENOENT). Check that its folder exists and can be written.',
+      files: [],
+    })
   })
 
   test('a database that is a folder', async () => {
@@ -327,18 +330,16 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
   })
 
   test('a database whose sealing key is gone', async () => {
-    const { code, err, files } = await failing({ prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'x') })
-    expect(err).toBe(
-      'signalbox: signalbox.db exists, but its sealing key signalbox.db.key does not. Put the key back, or give it as `sealing_key` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.\n',
-    )
-    expect(code).toBe(1)
-    expect(files).toEqual(['signalbox.db'])
+    expect(await refused({ prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'x') })).toEqual({
+      line: 'signalbox.db exists, but its sealing key signalbox.db.key does not. Put the key back, or give it as `sealing_key` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.',
+      files: ['signalbox.db'],
+    })
   })
 
   test('a sealing key that is damaged', async () => {
-    const { code, err, files } = await failing({ prepare: folder => writeFileSync(join(folder, 'signalbox.db.key'), 'oops') })
-    expect(err).toBe('signalbox: The sealing key signalbox.db.key is damaged: it takes 64 hex digits, and holds 4 characters.\n')
-    expect(code).toBe(1)
-    expect(files).toEqual(['signalbox.db.key'])
+    expect(await refused({ prepare: folder => writeFileSync(join(folder, 'signalbox.db.key'), 'oops') })).toEqual({
+      line: 'The sealing key signalbox.db.key is damaged: it takes 64 hex digits, and holds 4 characters.',
+      files: ['signalbox.db.key'],
+    })
   })
 })

@@ -39,6 +39,13 @@ export interface LaunchOptions {
   readonly folder?: string
 }
 
+/** The lines of JSON in a log. */
+export const linesOf = (log: string): readonly Readonly<Record<string, unknown>>[] =>
+  log
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line))
+
 /** A folder of the test's own. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-'))
@@ -53,11 +60,13 @@ export function launch(options: LaunchOptions = {}): Launched {
   return launched
 }
 
+export function writeConfig(folder: string, config: unknown): void {
+  if (config === undefined) return
+  writeFileSync(join(folder, 'signalbox.config.json'), typeof config === 'string' ? config : JSON.stringify(config))
+}
+
 function run({ config, variables = {}, args = [], folder }: LaunchOptions & { readonly folder: string }): Launched {
-  if (config !== undefined) {
-    const text = typeof config === 'string' ? config : JSON.stringify(config)
-    writeFileSync(join(folder, 'signalbox.config.json'), text)
-  }
+  writeConfig(folder, config)
   const child = spawn(process.execPath, ['--conditions=signalbox-source', main, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', PORT: '0', NODE_COMPILE_CACHE: compileCache, ...variables },
@@ -83,11 +92,7 @@ function run({ config, variables = {}, args = [], folder }: LaunchOptions & { re
       hear()
     })
   })
-  const lines = (): readonly Readonly<Record<string, unknown>>[] =>
-    err
-      .split('\n')
-      .filter(line => line.startsWith('{'))
-      .map(line => JSON.parse(line))
+  const lines = () => linesOf(err)
   const until = (what: string, holds: () => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
       const done = (error?: Error): void => {

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
 import { type Recording, recordings, replayProvider } from '@signalbox/testing'
 import OpenAI from 'openai'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { serving } from './in-process.ts'
 import { listening } from './launch.ts'
 
 // The job, whole: a developer starts the server and points the official package at it; what a real provider once said
@@ -32,35 +33,39 @@ const wanted = all.filter(
 )
 
 describe.skipIf(missing !== undefined)('a recorded answer through the standalone server', () => {
-  test.for(wanted.map(recording => ({ vendor: recording.vendor, name: recording.name, recording })))(
-    '$vendor $name: the text equals the recording, streamed to the openai package',
-    async ({ recording }) => {
-      const provider = await replayProvider(recording)
-      onTestFinished(provider.close)
-      const offer = {
-        provider: 'recorded',
-        provider_model_id: 'recorded',
-        dialect: recording.dialect,
-        context_window: 128_000,
-        price: { input: 0.05, output: 0.1 },
-      }
-      const server = await listening({
-        variables: { SIGNALBOX_STORAGE: 'memory:' },
-        config: {
-          catalog: 'none',
-          providers: [{ id: 'recorded', speaks: [recording.dialect], base_url: provider.url, api_key: 'sk-recorded' }],
-          models: [{ id: 'recorded', offers: [offer] }],
-        },
-      })
-      const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 })
-      let text = ''
-      let terminal: string | undefined
-      for await (const event of await client.responses.create({ model: 'recorded', input: 'Say it again.', stream: true })) {
-        if (event.type === 'response.output_text.delta') text += event.delta
-        else if (event.type === 'response.completed' || event.type === 'response.incomplete') terminal = event.response.output_text
-      }
-      expect(text).toBe(spoken(recording))
-      expect(terminal).toBe(text)
-    },
-  )
+  test.for(
+    wanted.map((recording, at) => ({
+      vendor: recording.vendor,
+      name: recording.name,
+      recording,
+      isProcess: inject('isLongRun') || at === 0,
+    })),
+  )('$vendor $name: the text equals the recording, streamed to the openai package', async ({ recording, isProcess }) => {
+    const provider = await replayProvider(recording)
+    onTestFinished(provider.close)
+    const offer = {
+      provider: 'recorded',
+      provider_model_id: 'recorded',
+      dialect: recording.dialect,
+      context_window: 128_000,
+      price: { input: 0.05, output: 0.1 },
+    }
+    const server = await (isProcess ? listening : serving)({
+      variables: { SIGNALBOX_STORAGE: 'memory:' },
+      config: {
+        catalog: 'none',
+        providers: [{ id: 'recorded', speaks: [recording.dialect], base_url: provider.url, api_key: 'sk-recorded' }],
+        models: [{ id: 'recorded', offers: [offer] }],
+      },
+    })
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 })
+    let text = ''
+    let terminal: string | undefined
+    for await (const event of await client.responses.create({ model: 'recorded', input: 'Say it again.', stream: true })) {
+      if (event.type === 'response.output_text.delta') text += event.delta
+      else if (event.type === 'response.completed' || event.type === 'response.incomplete') terminal = event.response.output_text
+    }
+    expect(text).toBe(spoken(recording))
+    expect(terminal).toBe(text)
+  })
 })

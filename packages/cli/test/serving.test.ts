@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { ask, type Listening, listening, look, newFolder, stop } from './launch.ts'
+import { serving } from './in-process.ts'
+import { type Asking, ask, listening, look, newFolder, stop } from './launch.ts'
 import { upstream } from './upstream.ts'
 
 interface Answer {
@@ -11,7 +12,7 @@ interface Answer {
   readonly routing_metadata: { readonly provider: string; readonly routing_strategy: string; readonly cost: { readonly usd: number } }
 }
 
-const answer = async (server: Listening, body: object): Promise<Answer> => (await ask(server, body)).json() as Promise<Answer>
+const answer = async (server: Asking, body: object): Promise<Answer> => (await ask(server, body)).json() as Promise<Answer>
 const memory = { SIGNALBOX_STORAGE: 'memory:' }
 
 interface ModelList {
@@ -26,8 +27,7 @@ interface ModelList {
     }[]
   }[]
 }
-const modelsAt = async (server: Listening): Promise<ModelList['data']> =>
-  ((await (await look(server, '/v1/models')).json()) as ModelList).data
+const modelsAt = async (server: Asking): Promise<ModelList['data']> => ((await (await look(server, '/v1/models')).json()) as ModelList).data
 
 describe('without any provider', () => {
   test('says so, and turns on three that are simulated', async () => {
@@ -38,7 +38,7 @@ describe('without any provider', () => {
   })
 
   test('every second call of the flaky one fails, and another answers: it shows in the reply, in its cost and in the log', async () => {
-    const server = await listening({ variables: memory })
+    const server = await serving({ variables: memory })
     const first = await answer(server, { model: 'sim/story', input: 'a story' })
     const second = await answer(server, { model: 'sim/story', input: 'a story' })
     expect(first.routing_metadata).toMatchObject({ provider: 'sim-flaky', routing_strategy: 'balanced' })
@@ -52,13 +52,13 @@ describe('without any provider', () => {
   })
 
   test('another strategy orders them otherwise', async () => {
-    const server = await listening({ config: { strategy: 'order', storage: 'memory:' } })
+    const server = await serving({ config: { strategy: 'order', storage: 'memory:' } })
     const { routing_metadata } = await answer(server, { model: 'sim/echo', input: 'x' })
     expect(routing_metadata).toMatchObject({ provider: 'sim-cheap', routing_strategy: 'order' })
   })
 
   test('streams word by word', async () => {
-    const server = await listening({ variables: memory })
+    const server = await serving({ variables: memory })
     const text = await (await ask(server, { model: 'sim/echo', input: 'one two three', stream: true })).text()
     const deltas = [...text.matchAll(/^data: (\{.*"response\.output_text\.delta".*)$/gm)].map(([, data = '']) => JSON.parse(data).delta)
     expect(deltas.join('')).toBe('one two three')
@@ -69,7 +69,7 @@ describe('without any provider', () => {
 
 describe('with providers', () => {
   test('a key in the environment turns on a built-in one and its models', async () => {
-    const server = await listening({ variables: { ...memory, GROQ_API_KEY: 'gsk_secret' } })
+    const server = await serving({ variables: { ...memory, GROQ_API_KEY: 'gsk_secret' } })
     expect(server.out()).toContain('providers: groq\n')
     expect(server.out()).not.toContain('gsk_secret')
     const models = await modelsAt(server)
@@ -85,7 +85,7 @@ describe('with providers', () => {
       AWS_BEARER_TOKEN_BEDROCK: 'bedrock-secret',
       AWS_REGION: 'us-east-1',
     }
-    const server = await listening({ variables: { ...memory, ...keys } })
+    const server = await serving({ variables: { ...memory, ...keys } })
     expect(server.out()).toContain('providers: anthropic, google, amazon-bedrock\n')
     expect(server.out()).not.toContain('secret')
     const ids = (await modelsAt(server)).map(({ id }) => id)
@@ -93,14 +93,14 @@ describe('with providers', () => {
   })
 
   test('half of what one needs is named, and the start goes on', async () => {
-    const server = await listening({ variables: { ...memory, AZURE_API_KEY: 'x' } })
+    const server = await serving({ variables: { ...memory, AZURE_API_KEY: 'x' } })
     expect(server.out()).toContain('azure stays off: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.')
     expect(server.out()).toContain('providers: sim-cheap')
   })
 
   test('a config brings its own provider, key, model and price', async () => {
     const { baseUrl, calls } = await upstream()
-    const server = await listening({
+    const server = await serving({
       variables: { LOCAL_KEY: 'local-secret-key', OPENAI_API_KEY: 'sk-openai' },
       config: {
         storage: 'memory:',
@@ -131,7 +131,7 @@ describe('with providers', () => {
 
   test('a model of the config wins over one of the catalog by the same name', async () => {
     const offers = [{ provider: 'openai', provider_model_id: 'gpt-mine', dialect: 'chat', price: { input: 1, output: 1 } }]
-    const server = await listening({
+    const server = await serving({
       variables: { ...memory, OPENAI_API_KEY: 'sk-openai' },
       config: {
         models: [
@@ -147,7 +147,7 @@ describe('with providers', () => {
   })
 
   test('an offer without a price is named: it is not routed', async () => {
-    const server = await listening({
+    const server = await serving({
       variables: memory,
       config: {
         providers: [{ id: 'ollama' }],
@@ -160,7 +160,7 @@ describe('with providers', () => {
 
 describe('limits and credit', () => {
   test('are those of the config', async () => {
-    const server = await listening({
+    const server = await serving({
       config: {
         storage: 'memory:',
         workspace: { name: 'mine', credit_usd: 0 },
@@ -176,11 +176,11 @@ describe('limits and credit', () => {
   })
 
   test('of uploads are those of the config too: a slow one ends, and a key has so many bytes under way', async () => {
-    const server = await listening({
+    const server = await serving({
       config: {
         storage: 'memory:',
         limits: { body_bytes: 1_000_000, upload_bytes_per_key: 1_200_000 },
-        timeouts: { upload_idle_ms: 3_000 },
+        timeouts: { upload_idle_ms: 1_000 },
       },
     })
     const { port } = new URL(server.url)

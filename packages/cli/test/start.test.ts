@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { openStorage } from '../src/storage.ts'
-import { ask, failing, launch, listening, look, newFolder, stop } from './launch.ts'
+import { serving } from './in-process.ts'
+import { type Asking, ask, failing, launch, listening, look, newFolder, stop } from './launch.ts'
 
 const sh = (line: string): Promise<{ readonly stdout: string }> => promisify(execFile)('sh', ['-c', line], { timeout: 10_000 })
 const hasCurl = await sh('curl --version').then(
@@ -125,15 +126,14 @@ describe('the config', () => {
     const folder = newFolder()
     const named = (name: string): void => writeFileSync(join(folder, name), JSON.stringify({ operator: name, storage: 'memory:' }))
     for (const name of ['a.json', 'b.json', 'signalbox.config.json']) named(name)
-    const operatorOf = async (args: readonly string[], variables: Readonly<Record<string, string>>): Promise<unknown> => {
-      const server = await listening({ folder, args, variables })
+    const operatorOf = async (server: Asking): Promise<unknown> => {
       const [model] = ((await (await look(server, '/v1/models')).json()) as { data: { owned_by: string }[] }).data
-      await stop(server)
       return model?.owned_by
     }
-    expect(await operatorOf(['--config', 'a.json'], { SIGNALBOX_CONFIG: 'b.json' })).toBe('a.json')
-    expect(await operatorOf([], { SIGNALBOX_CONFIG: 'b.json' })).toBe('b.json')
-    expect(await operatorOf([], {})).toBe('signalbox.config.json')
+    const variables = { SIGNALBOX_CONFIG: 'b.json' }
+    expect(await operatorOf(await listening({ folder, args: ['--config', 'a.json'], variables }))).toBe('a.json')
+    expect(await operatorOf(await serving({ folder, variables }))).toBe('b.json')
+    expect(await operatorOf(await serving({ folder }))).toBe('signalbox.config.json')
   })
 })
 
@@ -165,7 +165,7 @@ describe('the first start', () => {
   })
 
   test('listens where it says, also on every address', async () => {
-    const server = await listening({ variables: { HOST: '0.0.0.0', SIGNALBOX_STORAGE: 'memory:' } })
+    const server = await serving({ variables: { HOST: '0.0.0.0', SIGNALBOX_STORAGE: 'memory:' } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   })
@@ -199,15 +199,15 @@ describe('the second start', () => {
     const body = JSON.stringify({ name: 'default', billing: 'prepaid' })
     await storage.records.commit({ puts: [{ kind: 'workspace', workspaceId: 'ws', id: 'ws', version: 0, createdAt: 1, body }] })
     await storage.close()
-    const server = await listening({ folder })
+    const server = await serving({ folder })
     expect(await (await look(server, '/v1/me')).json()).toMatchObject({ workspace: { id: 'ws' } })
     expect((await ask(server, { model: 'sim/echo', input: 'Hello' })).status).toBe(200)
   })
 
   test('makes no key of its own where one was given before', async () => {
     const folder = newFolder()
-    await stop(await listening({ folder, variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key' } }))
-    expect((await listening({ folder })).out()).not.toContain('ak_')
+    await (await serving({ folder, variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key' } })).stop()
+    expect((await serving({ folder })).out()).not.toContain('ak_')
   })
 })
 
@@ -218,17 +218,17 @@ describe('the admin key', () => {
   ])('%s is used, and printed nowhere', async (_, options) => {
     const folder = newFolder()
     for (const start of ['first', 'second']) {
-      const server = await listening({ ...options, folder })
+      const server = await serving({ ...options, folder })
       const me = await look({ url: server.url, key: 'ak_my-own-admin-key' }, '/v1/me')
       expect([start, me.status]).toEqual([start, 200])
       expect(server.out() + server.err()).not.toContain('ak_')
-      await stop(server)
+      await server.stop()
     }
   })
 
   test('is new and shown at every start where nothing is kept', async () => {
     const folder = newFolder()
-    const start = () => listening({ folder, variables: { SIGNALBOX_STORAGE: 'memory:' } })
+    const start = () => serving({ folder, variables: { SIGNALBOX_STORAGE: 'memory:' } })
     const [first, second] = [await start(), await start()]
     expect(first.key).not.toBe('')
     expect(second.key).not.toBe('')

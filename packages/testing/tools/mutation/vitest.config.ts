@@ -36,6 +36,9 @@ export default defineConfig({
     reporters: ['dot'],
     projects: test.projects
       .filter(({ test }) => !('name' in test && test.name === 'examples'))
-      .map(project => ({ ...project, test: { ...project.test, setupFiles: [setup], exclude: ['**/node_modules/**', ...exclude] } })),
+      .map(project => ({
+        ...project,
+        test: { ...project.test, isolate: true, setupFiles: [setup], exclude: ['**/node_modules/**', ...exclude] },
+      })),
   },
 } as never)
