@@ -19,7 +19,7 @@ const longTail: World = {
   faults: () => [0, 1, 2].map(offer => ({ offer, fromMs: 2 * minute, toMs: 3 * minute, hangs: 0.05 })),
 }
 
-test.each([2, 3])('fewer than 1 %% of healthy streams are cut after a minute of hangs is over: seed %i', seed => {
+test.each([2, 3])('fewer than one in a hundred healthy streams is cut after a minute of hangs is over: seed %i', seed => {
   let [calls, cut] = [0, 0]
   const counted: Policy = {
     name: 'counted',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { drive, odd, said, world } from '../../test/brain/journeys.ts'
 import type { Choice, RouterOffer } from './port.ts'
 import { preferences } from './preferences.ts'
@@ -23,7 +23,7 @@ test('every decision of any world comes out the same again, bit for bit: probes,
       expect(replayed.decisions.map(({ outcome }) => outcome)).toEqual(trace.decisions.map(({ outcome }) => outcome))
       for (const { why } of heard) reasons.add(why)
     }),
-    { numRuns: 300 },
+    { numRuns: inject('isLongRun') ? 300 : 100 },
   )
   expect([...reasons]).toEqual(expect.arrayContaining(['best', 'fallback', 'last_resort']))
 })
@@ -81,7 +81,7 @@ test('so they do with more offers than a record has room for, and after a way th
         expect(replay(its).decisions.map(told)).toEqual(heard.map(({ offer, loss, why }) => ({ offer, loss, why })))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: inject('isLongRun') ? 60 : 20 },
   )
 })
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import { isObject } from '../protocol/wire.ts'
 import { mostRead, tokensOf } from './count-text.ts'
@@ -137,7 +137,7 @@ test('whatever the text, the count is a whole number; of a text with more words 
       expect(tokensOf([`${text} ${more}`])).toBeGreaterThanOrEqual(tokens)
       expect(tokensOf([text, more])).toBeGreaterThanOrEqual(tokens)
     }),
-    { numRuns: 2_000 },
+    { numRuns: inject('isLongRun') ? 2_000 : 200 },
   )
 })
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { bedrockProvider } from '../../src/dialects/index.ts'
 import type { Reading } from '../../src/protocol/dialect.ts'
 import type { InferenceEvent } from '../../src/protocol/event.ts'
@@ -454,7 +454,7 @@ describe('strangers', () => {
         const response = fold(events)
         if (!sent.some(({ event: name }) => name === 'messageStop')) expect(response.outcome.status).toBe('failed')
       }),
-      { numRuns: 3000 },
+      { numRuns: inject('isLongRun') ? 3_000 : 300 },
     )
   })
 
@@ -473,7 +473,7 @@ describe('strangers', () => {
       fc.property(body, wire => {
         expect(bedrockProvider.decodeResponse(wire as JsonObject).outcome.status).toMatch(/completed|incomplete|failed/)
       }),
-      { numRuns: 2000 },
+      { numRuns: inject('isLongRun') ? 2_000 : 200 },
     )
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { chatClient, chatProvider, responsesProvider } from '../../src/dialects/index.ts'
 import { isGatewayError } from '../../src/errors/gateway-error.ts'
 import { originalOf, pathOf } from '../../src/protocol/original.ts'
@@ -506,7 +506,7 @@ test('whatever JSON comes, it is taken or refused with a 400 that names a field,
         seen.refused += 1
       }
     }),
-    { numRuns: 5_000 },
+    { numRuns: inject('isLongRun') ? 5_000 : 500 },
   )
-  expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100)
+  expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(10)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { chatProvider, providerDialects } from '../../src/dialects/index.ts'
 import { fold } from '../../src/protocol/fold.ts'
 import type { Frame, Json, JsonObject } from '../../src/protocol/wire.ts'
@@ -142,7 +142,7 @@ describe.each([
         expect(new Set(ids).size).toBe(ids.length)
         expect(ids.every(id => typeof id === 'string' && id !== '')).toBe(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: inject('isLongRun') ? 3_000 : 300 },
     )
   })
 
@@ -159,7 +159,7 @@ describe.each([
         if (outcome.status === 'failed') await expect(final).rejects.toThrow(OpenAI.APIError)
         else expect((await final).status).toBe(outcome.status)
       }),
-      { numRuns: 300 },
+      { numRuns: inject('isLongRun') ? 300 : 100 },
     )
   })
 
@@ -178,7 +178,7 @@ describe.each([
           expect(provider.decodeFailure({ status, body: JSON.stringify(body) ?? '', header: () => undefined, now: 0 }).message).not.toBe('')
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: inject('isLongRun') ? 2_000 : 200 },
     )
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { messagesProvider } from '../../src/dialects/index.ts'
 import { decodeReasoningState, encodeReasoningState } from '../../src/dialects/messages/reasoning-state.ts'
 import { safeId, safeName } from '../../src/dialects/messages/tool-names.ts'
@@ -43,7 +43,7 @@ describe('whatever a provider sends', () => {
         const response = fold(events)
         expect(plain(fold(unfold(response)))).toEqual(plain(response))
       }),
-      { numRuns: 3000 },
+      { numRuns: inject('isLongRun') ? 3_000 : 300 },
     )
   })
 
@@ -55,7 +55,7 @@ describe('whatever a provider sends', () => {
         expect(outcome.status).toMatch(/completed|incomplete|failed/)
         send({ input: output })
       }),
-      { numRuns: 1000 },
+      { numRuns: inject('isLongRun') ? 1_000 : 300 },
     )
   })
 })
@@ -110,7 +110,7 @@ describe('whatever a conversation holds', () => {
           expect(thinking.budget_tokens).toBeLessThan(Number(max_tokens))
         expect(Number(max_tokens)).toBeLessThanOrEqual(64_000)
       }),
-      { numRuns: 1000 },
+      { numRuns: inject('isLongRun') ? 1_000 : 300 },
     )
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../../../testing/src/scripted-provider.ts'
 import { chatProvider } from '../../src/dialects/index.ts'
@@ -185,7 +185,7 @@ describe('what is under way', () => {
           checkAtRest(watched)
         },
       ),
-      { numRuns: 150 },
+      { numRuns: inject('isLongRun') ? 150 : 50 },
     )
   })
 
@@ -207,7 +207,7 @@ describe('what is under way', () => {
           checkAtRest(watched)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: inject('isLongRun') ? 60 : 20 },
     )
   })
 })
