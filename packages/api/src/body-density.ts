@@ -13,7 +13,25 @@ const shortestText = 2 * bodyCaps.values
 export function checkDensity(text: string): void {
   if (text.length < shortestText) return
   if (isMoreThan(bodyCaps.escapes, ['\\'], text)) throw tooMany(`${bodyCaps.escapes} escaped characters`)
+  checkNames(text)
   if (isMoreThan(bodyCaps.fields, [',', '{', '['], text)) checkStructure(text)
+}
+
+/** Looks at the end of long strings only: a parser takes seconds for some hundred long names. */
+function checkNames(text: string): void {
+  for (let at = text.indexOf('"'); at !== -1; ) {
+    const end = endOfString(text, at)
+    if (end - at - 1 > bodyCaps.fieldName && isName(text, end)) throw longName()
+    at = text.indexOf('"', end + 1)
+  }
+}
+
+const colon = /[\t\n\r ]*:/y
+
+/** Whether the string that ends there is the name of a field. */
+function isName(text: string, end: number): boolean {
+  colon.lastIndex = end + 1
+  return colon.test(text)
 }
 
 /** Stops at the cap. */
@@ -109,6 +127,11 @@ function endOfString(text: string, start: number): number {
 
 /** As it stands in the text. */
 const nameIn = ({ text, depth, name: { from, to } }: Reading): string => (depth > 1 ? text.slice(from, Math.min(to, from + 200)) : '')
+
+const longName = (): GatewayError =>
+  new GatewayError('invalid_request', {
+    message: `The name of a field of the request body is longer than ${bodyCaps.fieldName} characters.`,
+  })
 
 const tooMany = (what: string, param = ''): GatewayError => {
   const where = param === '' ? '' : ` The last of them stand in \`${param}\`.`

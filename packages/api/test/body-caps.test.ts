@@ -30,6 +30,8 @@ const shapes: Readonly<
 > = {
   fields: [count => ({ extensions: count === bodyCaps.fields ? { a: many(9, () => named(5_000)) } : spread(count + 4_999) }), 'extensions'],
   values: [count => ({ extensions: { a: many(10, () => many(count === bodyCaps.values ? 9_900 : 10_001, () => 1)) } }), 'extensions'],
+  fieldName: [count => ({ extensions: { ['k'.repeat(count)]: 1 } }), 'extensions'],
+  identifier: [count => ({ tools: [{ function: { name: 'n'.repeat(count) } }] }), 'tools[0].function.name'],
   fieldsOfObject: [count => ({ extensions: { deep: named(count) } }), 'extensions.deep'],
   entries: [count => ({ stop: many(count, () => 1) }), 'stop'],
   messages: [count => ({ messages: many(count, () => 1) }), 'messages'],
@@ -87,6 +89,16 @@ describe('the text of a body', () => {
     // Parsing alone takes seconds.
     expect(cpuMs(() => (refusal = refusalOf(() => parseBody(text))))).toBeLessThan(700)
     expect(refusal).toMatchObject({ code: 'invalid_request', param: 'extensions' })
+  })
+
+  test('with 1,900 names of 16,500 characters is refused before it is parsed, but such texts are values like others', () => {
+    const texts = many(1_900, at => `"${'k'.repeat(16_494)}${at + 100_000}"`)
+    let refusal: Refusal | undefined
+    const body = `{"extensions":{${texts.map(text => `${text} :1`).join()}}}`
+    // Parsing takes seconds: the engine compares each of them with all others.
+    expect(cpuMs(() => (refusal = refusalOf(() => parseBody(body))))).toBeLessThan(500)
+    expect(refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('4096') })
+    expect(refusalOf(() => parseBody(`{"extensions":{"a":[${texts.join()}]}}`))).toBeUndefined()
   })
 
   test('may hold any number of commas, brackets and quotes inside of its strings', () => {

@@ -9,10 +9,10 @@ import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
 /** What all schemas of one request may come to, written out, over all its attempts. */
 export const schemaLimits = { nodes: 60_000, characters: 4_000_000 } as const
 
-/** What a cache holds. A schema with a longer text is fitted anew each time. */
+/** What a cache holds. A schema with a longer text is fitted anew each time: V8 tells texts of more than 16,383 characters apart only by comparing them. */
 const maxEntries = 1_000
 const maxCharacters = 8_000_000
-const maxText = 64_000
+const maxText = 16_000
 
 interface Fit extends FittedSchema {
   /** What it takes of a budget. */

@@ -22,7 +22,14 @@ export function parseBounded(text: string): Json | undefined {
   }
 }
 
-const { nesting, containers: maxContainers, keysOfObject: maxKeys, elementsOfList: maxElements, values: maxValues } = answerLimits
+const {
+  nesting,
+  containers: maxContainers,
+  keysOfObject: maxKeys,
+  keyCharacters,
+  elementsOfList: maxElements,
+  values: maxValues,
+} = answerLimits
 /** A text that is shorter cannot pass any of the bounds. */
 const shortest = 2 * nesting
 
@@ -32,19 +39,23 @@ export function isTooComplex(json: string): boolean {
   let depth = 0
   let containers = 0
   let values = 0
+  let lengthOfText = 0
   /** Keys and commas so far of what is open at each depth. */
   const keys: number[] = [0]
   const commas: number[] = [0]
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === quote) at = endOfText(json, at)
-    else if (code === 0x2c) {
+    if (code === quote) {
+      const end = endOfText(json, at)
+      lengthOfText = end - at - 1
+      at = end
+    } else if (code === 0x2c) {
       const count = (commas[depth] ?? 0) + 1
       if (++values > maxValues || count >= maxElements) return true
       commas[depth] = count
     } else if (code === 0x3a) {
       const count = (keys[depth] ?? 0) + 1
-      if (count > maxKeys) return true
+      if (count > maxKeys || lengthOfText > keyCharacters) return true
       keys[depth] = count
     } else if (code === 0x5b || code === 0x7b) {
       if (++depth > nesting || ++containers > maxContainers) return true

@@ -66,4 +66,6 @@ test('what cannot be read is told, and so is too much of it', async () => {
   })
   const many = Array.from({ length: 21 }, (_, at) => image(`https://a.example/${at}`))
   expect(await inlineMedia(asking(...many), bytes, signal)).toMatchObject({ ok: false })
+  const long = image(`https://a.example/${'a'.repeat(8_192)}`)
+  expect(await inlineMedia(asking(long), bytes, signal)).toMatchObject({ ok: false, why: expect.stringContaining('8192') })
 })

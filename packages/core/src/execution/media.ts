@@ -7,6 +7,7 @@ import type { MediaReader } from '../runtime/ports.ts'
 /** Everything that one request may have read for it, together. */
 const mostBytes = 20 * 1024 * 1024
 const mostAddresses = 20
+const mostCharacters = 8_192
 
 export type Inlined = { readonly ok: true; readonly request: InferenceRequest } | { readonly ok: false; readonly why: string }
 
@@ -23,7 +24,10 @@ function partsOf(item: Item): readonly Part[] {
 /** The same request with every image and file at an address put in its place as bytes. Read once, however often one address is named. */
 export async function inlineMedia(request: InferenceRequest, read: MediaReader, signal: AbortSignal): Promise<Inlined> {
   const { prompt } = request
-  const addresses = new Set(prompt.input.flatMap(item => partsOf(item).filter(isRemote)).map(({ url }) => url))
+  const named = prompt.input.flatMap(item => partsOf(item).filter(isRemote)).map(({ url }) => url)
+  if (named.some(url => url.length > mostCharacters))
+    return { ok: false, why: `The address of an image or a file of the request is longer than ${mostCharacters} characters.` }
+  const addresses = new Set(named)
   if (addresses.size === 0) return { ok: true, request }
   if (addresses.size > mostAddresses)
     return { ok: false, why: `The request names ${addresses.size} addresses of images and files; ${mostAddresses} are read at most.` }

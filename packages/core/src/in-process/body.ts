@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.ts'
-import { bodyCaps, plainRoom, type Room, rooms } from '../protocol/body-caps.ts'
+import { bodyCaps, identifiers, plainRoom, type Room, rooms } from '../protocol/body-caps.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
 const invalid = (message: string, param: string): GatewayError =>
@@ -51,6 +51,7 @@ function visitObject(value: JsonObject, place: Place, walk: Walk): void {
   const keys = Object.keys(value)
   checkFields(keys.length, place, walk)
   for (const key of keys) {
+    if (key.length > bodyCaps.fieldName) throw tooLong('The name of a field', pathTo(place), bodyCaps.fieldName)
     if (walk.keys) checkKey(key, place)
     visit(value[key], key, { place, walk })
   }
@@ -85,6 +86,9 @@ const tooMany = (place: Place, what: string, cap: number): GatewayError => {
   return invalid(`\`${path === '' ? 'The request body' : path}\` holds ${what}; at most ${cap} are taken. Send fewer.`, path)
 }
 
+const tooLong = (what: string, path: string, cap: number): GatewayError =>
+  invalid(`${what}${path === '' ? '' : ` at \`${path}\``} is longer than ${cap} characters.`, path)
+
 /** Names the field of the body where the last one was met, which mostly is the one that holds most of them. */
 function tooManyInAll(place: Place, what: string, cap: number): GatewayError {
   let top = place
@@ -97,6 +101,8 @@ function tooManyInAll(place: Place, what: string, cap: number): GatewayError {
 function visit(value: Json | undefined, key: string | number, at: { readonly place: Place; readonly walk: Walk }): void {
   const { place, walk } = at
   if (typeof value === 'string') {
+    if (value.length > bodyCaps.identifier && identifiers.has(typeof key === 'string' ? key : `${place.key}`))
+      throw tooLong('The text', pathTo(place, key), bodyCaps.identifier)
     if (walk.texts && !value.isWellFormed()) throw invalid('The text holds half of a surrogate pair.', pathTo(place, key))
   } else if (typeof value === 'bigint') {
     throw invalid('JSON has no BigInt.', pathTo(place, key))

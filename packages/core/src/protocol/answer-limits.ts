@@ -26,6 +26,8 @@ export const answerLimits = {
   containers: 500_000,
   /** Keys of one object, elements of one list, and values in one JSON text. The longest real lists have an element for each token. */
   keysOfObject: 10_000,
+  /** Characters of one key. V8 tells keys of more than 16,383 apart only by comparing each with all others. */
+  keyCharacters: 4_096,
   elementsOfList: 50_000,
   values: 4_000_000,
   /** Output items of one answer: messages, thoughts and tool calls. In a whole answer their parts are counted with them. */

@@ -11,6 +11,10 @@ export const bodyCaps = {
   escapes: 1_000_000,
   /** Fields of one object. */
   fieldsOfObject: 10_000,
+  /** Characters of the name of a field. V8 tells names of more than 16,383 apart only by comparing each with all others. */
+  fieldName: 4_096,
+  /** Characters of what stands in a field of `identifiers`: it is looked up in maps, and the same holds there. */
+  identifier: 4_096,
   /** Entries of one array. */
   entries: 20_000,
   /** Entries of `messages` or `input`. */
@@ -30,6 +34,13 @@ export const bodyCaps = {
   /** Schemas and maps of the client's own may nest deeper. */
   depthInside: 128,
 } as const
+
+/** Fields whose text, or whose list of texts, names something. */
+export const identifiers: ReadonlySet<string> = new Set([
+  ...['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'file_id', 'previous_response_id'],
+  ...['name', 'namespace', 'server_label', 'type', 'role', 'format', 'model', 'models', 'order', 'only', 'ignore'],
+  ...['$ref', '$id', '$anchor', 'required', 'enum', 'include', 'stop', 'stop_sequences'],
+])
 
 /** What a field of the body itself may hold, where that is not what every field may. */
 export interface Room {

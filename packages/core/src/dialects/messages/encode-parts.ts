@@ -82,8 +82,9 @@ interface DataUrl {
 
 function parseDataUrl(url: string): DataUrl {
   const comma = url.indexOf(',')
-  const [type = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).toLowerCase().split(';')
-  return { type, isBase64: parameters.at(-1) === 'base64', data: url.slice(comma + 1) }
+  const head = url.slice('data:'.length, Math.max(comma, 0)).toLowerCase()
+  const end = head.indexOf(';')
+  return { type: end === -1 ? head : head.slice(0, end), isBase64: head.endsWith(';base64'), data: url.slice(comma + 1) }
 }
 
 /** Undefined if the data is malformed. */
