@@ -37,7 +37,7 @@ export const bodyCaps = {
 
 /** Fields whose text, or whose list of texts, names something. */
 export const identifiers: ReadonlySet<string> = new Set([
-  ...['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'file_id', 'previous_response_id'],
+  ...['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'file_id', 'filename', 'previous_response_id'],
   ...['name', 'namespace', 'server_label', 'type', 'role', 'format', 'model', 'models', 'order', 'only', 'ignore'],
   ...['$ref', '$id', '$anchor', 'required', 'enum', 'include', 'stop', 'stop_sequences'],
 ])
