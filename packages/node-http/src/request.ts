@@ -62,7 +62,10 @@ export function faultOf(message: IncomingMessage): string | undefined {
     const name = rawHeaders[at] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
-  return hosts > 1 ? 'The request has more than one Host header.' : undefined
+  if (hosts > 1) return 'The request has more than one Host header.'
+  if (message.httpVersion === '1.0')
+    return message.headers['transfer-encoding'] === undefined ? undefined : 'HTTP/1.0 has no transfer encodings.'
+  return hosts === 0 && message.httpVersion === '1.1' ? 'The request has no Host header.' : undefined
 }
 
 /** Of the connection: behind a proxy it is the proxy's. A Unix socket has none. */
@@ -72,8 +75,11 @@ const ipOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<ApiRequest, 
 /** `http://host/path` is lawful on a request line; the host has no say. */
 function targetOf(url: string): string {
   if (url.startsWith('/') || !/^https?:\/\//i.test(url)) return url
-  const start = url.indexOf('/', url.indexOf('://') + 3)
-  return start === -1 ? '/' : url.slice(start)
+  // A host ends at the first of these: behind a question mark a slash begins no path.
+  const end = url.slice(url.indexOf('://') + 3).search(/[/?#]/)
+  if (end === -1) return '/'
+  const rest = url.slice(url.indexOf('://') + 3 + end)
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 /** Cut out of the text, so the router sees what came. */

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Gateway } from '@signalbox/core'
 import { createNodeListener, type NodeOptions } from './listener.ts'
@@ -31,8 +31,14 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
   const { port = 8787, host = '127.0.0.1', maxConnections = 10_000 } = options
   const listener = createNodeListener(gateway, options)
   let closing = false
+  const serveOne = (request: IncomingMessage, response: ServerResponse): void => {
+    if (closing) response.setHeader('connection', 'close')
+    listener(request, response)
+  }
   const server = createServer(
     {
+      // Refused by the listener, in the words of all other refusals.
+      requireHostHeader: false,
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
       // For a whole request, body included: 32 MiB at 128 kB a second.
@@ -41,11 +47,10 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
     },
-    (request, response) => {
-      if (closing) response.setHeader('connection', 'close')
-      listener(request, response)
-    },
+    serveOne,
   )
+  // An expectation that nobody knows may be ignored; Node would refuse it with a body that is not ours.
+  server.on('checkExpectation', serveOne)
   server.maxConnections = maxConnections
   server.on('clientError', refuseUnparsed)
   await new Promise<void>((resolve, reject) => {

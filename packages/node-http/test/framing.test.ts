@@ -102,6 +102,31 @@ describe('framing', () => {
     const { text } = await rawCall(port, `GET http://evil.example/v1/me HTTP/1.1\r\nhost: other.example\r\n${auth}\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 200 /)
   })
+
+  test.each([
+    ['no host', 'GET /v1/me HTTP/1.1\r\n', /^HTTP\/1\.1 400 .*"code":"invalid_request"/s],
+    [
+      'chunks in a version that has none',
+      'POST /v1/responses HTTP/1.0\r\ntransfer-encoding: chunked\r\n',
+      /^HTTP\/1\.1 400 .*"code":"invalid_request"/s,
+    ],
+    ['an expectation that is not known', 'GET /v1/me HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\nconnection: close\r\n', /^HTTP\/1\.1 200 /],
+  ])('a request with %s is answered as documented', async (_, head, answer) => {
+    const { port } = await start()
+    const { text } = await rawCall(port, `${head}${auth}\r\n${head.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : ''}`)
+    expect(text).toMatch(answer)
+    expect(text).toMatch(/x-request-id: .+\r\n/)
+  })
+
+  test.each(['http://evil.example?/v1/me', 'http://evil.example#/v1/me', 'http://evil.example'])(
+    'of %s no part that stands behind the host is a path',
+    async target => {
+      const { port, lines } = await start()
+      const { text } = await rawCall(port, `GET ${target} HTTP/1.1\r\nhost: other.example\r\n${auth}\r\n`)
+      expect(text).toMatch(/^HTTP\/1\.1 40[04] /)
+      expect(lines.some(line => line.route === '/v1/me')).toBe(false)
+    },
+  )
 })
 
 test.each([
