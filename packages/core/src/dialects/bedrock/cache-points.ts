@@ -5,14 +5,14 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { cachePoints, oneWarning } from '../lossy-marks.ts'
 
-/** Marks up to which the prompt may be cached: blocks of their own, behind the block that they mark. */
-export interface CacheMarks {
+export interface CacheEncoder {
+  /** The `cachePoint` block that follows a block with a cache point. */
   readonly after: (cache: CachePoint | undefined) => readonly JsonObject[]
   readonly warnings: readonly Warning[]
 }
 
-/** They save money and change no answer, but a model without a prompt cache refuses them. */
-export function cacheMarks(prompt: Prompt, { refuses }: Quirks): CacheMarks {
+/** Cache points change no answer, but a model without a prompt cache refuses them. */
+export function createCacheEncoder(prompt: Prompt, { refuses }: Quirks): CacheEncoder {
   if (refuses?.includes('cachePoint'))
     return {
       after: () => [],

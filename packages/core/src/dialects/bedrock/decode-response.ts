@@ -3,36 +3,48 @@ import { fold } from '../../protocol/fold.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { drainEvents } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
-import { startTelling, type Telling } from './telling.ts'
-import { broken, dialect, errorIn, failed, inputOf, outcomeOf } from './wire.ts'
+import {
+  addCall,
+  addInput,
+  addRedacted,
+  addSignature,
+  addText,
+  addThinking,
+  type BlockAssembler,
+  createBlockAssembler,
+  finishAnswer,
+  stopBlock,
+} from './block-assembler.ts'
+import { errorIn, failed, invalidJson } from './errors.ts'
+import { dialect, inputText, outcomeOf } from './wire.ts'
 
-/** A whole answer, told block by block as a stream would be: one path, so that both say the same. */
+/** Its blocks are assembled as those of a stream are. */
 export function decodeResponse(body: JsonObject, reading?: Reading): InferenceResponse {
-  const telling = startTelling(reading)
+  const assembler = createBlockAssembler(reading)
   const message = isObject(body.output) && isObject(body.output.message) ? body.output.message : undefined
-  if (message) {
-    for (const [place, block] of objects(message.content).entries()) tellBlock(telling, place, block)
-    telling.finish(outcomeOf(stringOf(body.stopReason)), body.usage)
-  } else telling.finish(failed(errorIn(body)), body.usage)
-  return remember(fold(telling.drain()), { dialect, body })
+  if (message) for (const [index, block] of objects(message.content).entries()) addBlock(assembler, index, block)
+  finishAnswer(assembler, message ? outcomeOf(stringOf(body.stopReason)) : failed(errorIn(body)), body.usage)
+  return remember(fold(drainEvents(assembler)), { dialect, body })
 }
 
-function tellBlock(telling: Telling, place: number, { text, toolUse, reasoningContent: thought, citationsContent }: JsonObject): void {
-  if (typeof text === 'string') telling.text(text)
-  // Text with its sources in a document; they have no address that could be cited.
-  if (isObject(citationsContent)) for (const piece of objects(citationsContent.content)) telling.text(stringOf(piece.text))
+function addBlock(assembler: BlockAssembler, index: number, block: JsonObject): void {
+  const { text, toolUse, reasoningContent: thought, citationsContent } = block
+  if (typeof text === 'string') addText(assembler, text)
+  // Text that cites a document of the client: such citations have no URL.
+  if (isObject(citationsContent)) for (const piece of objects(citationsContent.content)) addText(assembler, stringOf(piece.text))
   if (isObject(toolUse)) {
-    telling.call(place, stringOf(toolUse.toolUseId), stringOf(toolUse.name))
-    const input = inputOf(toolUse)
-    if (input === undefined) telling.spoil(broken)
-    else telling.input(place, input)
+    addCall(assembler, index, { id: stringOf(toolUse.toolUseId), name: stringOf(toolUse.name) })
+    const input = inputText(toolUse)
+    if (input === undefined) assembler.fault = invalidJson
+    else addInput(assembler, index, input)
   }
   if (isObject(thought)) {
-    const words = isObject(thought.reasoningText) ? thought.reasoningText : {}
-    telling.think(place, stringOf(words.text))
-    telling.sign(place, stringOf(words.signature))
-    telling.hide(place, stringOf(thought.redactedContent))
+    const { text, signature } = isObject(thought.reasoningText) ? thought.reasoningText : {}
+    addThinking(assembler, index, stringOf(text))
+    addSignature(assembler, index, stringOf(signature))
+    addRedacted(assembler, index, stringOf(thought.redactedContent))
   }
-  telling.stop(place)
+  stopBlock(assembler, index)
 }

@@ -3,78 +3,120 @@ import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failureOf } from '../failure.ts'
 import { readFrame } from '../frame.ts'
+import { drainEvents } from '../item-assembler.ts'
 import { stringOf } from '../json.ts'
-import { startTelling } from './telling.ts'
-import { broken, complaintOf, failed, inputOf, outcomeOf, truncated } from './wire.ts'
+import {
+  addCall,
+  addInput,
+  addRedacted,
+  addSignature,
+  addText,
+  addThinking,
+  type BlockAssembler,
+  createBlockAssembler,
+  finishAnswer,
+  stopBlock,
+} from './block-assembler.ts'
+import { errorDetails, failed, invalidJson, truncated } from './errors.ts'
+import { inputText, outcomeOf } from './wire.ts'
 
-// Events → facts. Only calls announce themselves; a text or a thought begins with its first piece. Usage comes behind the
-// end of the message, or before it.
+// Only calls announce themselves; a text or a thought starts with its first delta.
 
-/** What ends a stream that cannot go on. */
-const exception = /(exception|error)$/i
-/** An error of the transport, not of the service: its name stands inside. */
-const ofTransport = 'error'
+interface DecoderState extends BlockAssembler {
+  /** Set by the stop reason. `metadata`, with the usage, comes before or after it. */
+  outcome: Outcome | undefined
+  usage: Json | undefined
+  hasMetadata: boolean
+  isFinished: boolean
+  /** The last index of a block, for events without one. */
+  lastIndex: number
+}
 
 export function decodeEvents(reading?: Reading): EventDecoder {
-  const telling = startTelling(reading)
-  let ending: Outcome | undefined
-  let usage: Json | undefined
-  let metadata = false
-  let over = false
-  /** The block that was spoken of last, for events that name none. */
-  let place = 0
-
-  const finish = (outcome: Outcome): void => {
-    over = true
-    telling.finish(ending ?? outcome, usage)
+  const state: DecoderState = {
+    ...createBlockAssembler(reading),
+    outcome: undefined,
+    usage: undefined,
+    hasMetadata: false,
+    isFinished: false,
+    lastIndex: 0,
   }
-
-  const placeOf = ({ contentBlockIndex: index }: JsonObject): number => {
-    if (typeof index === 'number' && Number.isSafeInteger(index) && index >= 0) place = index
-    return place
-  }
-
-  const takeDelta = (at: number, { text, toolUse, reasoningContent: thought }: JsonObject): void => {
-    if (typeof text === 'string') telling.text(text)
-    if (isObject(toolUse)) telling.input(at, inputOf(toolUse) ?? '')
-    if (!isObject(thought)) return
-    telling.think(at, stringOf(thought.text))
-    telling.sign(at, stringOf(thought.signature))
-    telling.hide(at, stringOf(thought.redactedContent))
-  }
-
-  const take = (event: string, body: JsonObject): void => {
-    if (event === 'metadata') {
-      metadata = true
-      usage = body.usage ?? usage
-    } else if (ending) return
-    else if (event === 'contentBlockDelta') {
-      if (isObject(body.delta)) takeDelta(placeOf(body), body.delta)
-    } else if (event === 'contentBlockStart') {
-      const at = placeOf(body)
-      const call = isObject(body.start) ? body.start.toolUse : undefined
-      if (isObject(call)) telling.call(at, stringOf(call.toolUseId), stringOf(call.name))
-    } else if (event === 'contentBlockStop') telling.stop(placeOf(body))
-    else if (event === 'messageStop') ending = outcomeOf(stringOf(body.stopReason))
-  }
-
-  const read = (frame: Frame): void => {
-    const { event = '' } = frame
-    const body = readFrame(frame)
-    if (exception.test(event)) finish(failed(failureOf(complaintOf(event === ofTransport ? '' : event, isObject(body) ? body : {}))))
-    else if (body === 'broken') finish(broken)
-    else if (isObject(body)) take(event, body)
-    if (ending && metadata && !over) finish(ending)
-  }
-
   return {
     read(frames) {
-      for (const frame of frames) if (!over) read(frame)
-      return telling.drain()
+      for (const frame of frames) if (!state.isFinished) decodeFrame(state, frame)
+      return drainEvents(state)
     },
     end() {
-      if (!over) finish(truncated)
-      return telling.drain()
+      if (!state.isFinished) finish(state, truncated)
+      return drainEvents(state)
     },
   }
+}
+
+/** Names of events that end a stream with an error. */
+const errorEvent = /(exception|error)$/i
+/** An error of the transport, whose code stands in the body. */
+const transportError = 'error'
+
+function decodeFrame(state: DecoderState, frame: Frame): void {
+  const { event = '' } = frame
+  const body = readFrame(frame)
+  if (errorEvent.test(event)) {
+    const details = errorDetails(event === transportError ? '' : event, isObject(body) ? body : {})
+    finish(state, failed(failureOf(details)))
+  } else if (body === 'broken') finish(state, invalidJson)
+  else if (isObject(body)) handlers.get(event)?.(state, body)
+  if (state.outcome && state.hasMetadata && !state.isFinished) finish(state, state.outcome)
+}
+
+type EventHandler = (state: DecoderState, body: JsonObject) => void
+
+const handlers: ReadonlyMap<string, EventHandler> = new Map<string, EventHandler>([
+  ['contentBlockDelta', handleBlockDelta],
+  ['contentBlockStart', handleBlockStart],
+  ['contentBlockStop', handleBlockStop],
+  ['messageStop', handleMessageStop],
+  ['metadata', handleMetadata],
+])
+
+function handleBlockDelta(state: DecoderState, body: JsonObject): void {
+  if (state.outcome || !isObject(body.delta)) return
+  const index = blockIndex(state, body)
+  const { text, toolUse, reasoningContent: thought } = body.delta
+  if (typeof text === 'string') addText(state, text)
+  if (isObject(toolUse)) addInput(state, index, inputText(toolUse) ?? '')
+  if (!isObject(thought)) return
+  addThinking(state, index, stringOf(thought.text))
+  addSignature(state, index, stringOf(thought.signature))
+  addRedacted(state, index, stringOf(thought.redactedContent))
+}
+
+function handleBlockStart(state: DecoderState, body: JsonObject): void {
+  if (state.outcome) return
+  const index = blockIndex(state, body)
+  const call = isObject(body.start) ? body.start.toolUse : undefined
+  if (isObject(call)) addCall(state, index, { id: stringOf(call.toolUseId), name: stringOf(call.name) })
+}
+
+function handleBlockStop(state: DecoderState, body: JsonObject): void {
+  if (!state.outcome) stopBlock(state, blockIndex(state, body))
+}
+
+function handleMessageStop(state: DecoderState, { stopReason }: JsonObject): void {
+  state.outcome ??= outcomeOf(stringOf(stopReason))
+}
+
+function handleMetadata(state: DecoderState, { usage }: JsonObject): void {
+  state.hasMetadata = true
+  state.usage = usage ?? state.usage
+}
+
+function blockIndex(state: DecoderState, { contentBlockIndex: index }: JsonObject): number {
+  if (typeof index === 'number' && Number.isSafeInteger(index) && index >= 0) state.lastIndex = index
+  return state.lastIndex
+}
+
+function finish(state: DecoderState, outcome: Outcome): void {
+  state.isFinished = true
+  finishAnswer(state, state.outcome ?? outcome, state.usage)
 }

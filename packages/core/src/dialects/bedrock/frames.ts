@@ -5,74 +5,86 @@ import { type Message, messageReader, preludeSize, sizeOfMessage } from './event
 
 export const maxFrameSize: number = answerLimits.messageBytes
 
+interface ReaderState {
+  readonly readMessage: ReturnType<typeof messageReader>
+  readonly decoder: TextDecoder
+  /** Bytes of an incomplete message. */
+  pending: Uint8Array[]
+  pendingSize: number
+  /** Nothing can be read before this many bytes are there. */
+  requiredSize: number
+  error: unknown
+}
+
 /**
- * Bytes → frames, however the bytes were cut. What is whole before a broken message is still told: the break throws with the
- * read after it. Half a message at the end is none; whether the answer was over by then the decoder knows.
+ * Bytes → frames. Complete messages before a broken one are still returned: the next read throws the error. An incomplete
+ * message at the end is ignored: the decoder knows whether the answer was complete by then.
  */
 export function readEventStream(): FrameReader {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  const readMessage = messageReader()
-  let held: Uint8Array[] = []
-  let size = 0
-  /** So many bytes have to be here before there is anything to decide. */
-  let due = preludeSize
-  let fault: unknown
-
-  const take = (bytes: Uint8Array): readonly Frame[] => {
-    const frames: Frame[] = []
-    let at = 0
-    due = preludeSize
-    try {
-      while (bytes.length - at >= preludeSize) {
-        due = sizeOfMessage(bytes, at)
-        if (due > maxFrameSize) throw new Error(`A message of the stream is longer than ${maxFrameSize} bytes.`)
-        if (bytes.length - at < due) break
-        frames.push(frameOf(readMessage(bytes, at, at + due), decoder))
-        at += due
-        due = preludeSize
-      }
-    } catch (error) {
-      fault = error
-      at = bytes.length
-    }
-    held = at < bytes.length ? [bytes.slice(at)] : []
-    size = bytes.length - at
-    return frames
+  const state: ReaderState = {
+    readMessage: messageReader(),
+    decoder: new TextDecoder('utf-8', { ignoreBOM: true }),
+    pending: [],
+    pendingSize: 0,
+    requiredSize: preludeSize,
+    error: undefined,
   }
-
   return {
     push(bytes) {
-      if (fault !== undefined) throw fault
-      held.push(bytes)
-      size += bytes.length
-      if (size < due) return []
-      const frames = take(held.length === 1 ? bytes : joined(held, size))
-      if (fault !== undefined && frames.length === 0) throw fault
+      if (state.error !== undefined) throw state.error
+      state.pending.push(bytes)
+      state.pendingSize += bytes.length
+      if (state.pendingSize < state.requiredSize) return []
+      const frames = readFrames(state, state.pending.length === 1 ? bytes : concatenate(state.pending, state.pendingSize))
+      if (state.error !== undefined && frames.length === 0) throw state.error
       return frames
     },
     end() {
-      if (fault !== undefined) throw fault
+      if (state.error !== undefined) throw state.error
       return []
     },
   }
 }
 
+function readFrames(state: ReaderState, bytes: Uint8Array): readonly Frame[] {
+  const frames: Frame[] = []
+  let at = 0
+  state.requiredSize = preludeSize
+  try {
+    while (bytes.length - at >= preludeSize) {
+      const size = sizeOfMessage(bytes, at)
+      state.requiredSize = size
+      if (size > maxFrameSize) throw new Error(`A message of the stream is longer than ${maxFrameSize} bytes.`)
+      if (bytes.length - at < size) break
+      frames.push(frameOf(state.readMessage(bytes, at, at + size), state.decoder))
+      at += size
+      state.requiredSize = preludeSize
+    }
+  } catch (error) {
+    state.error = error
+    at = bytes.length
+  }
+  state.pending = at < bytes.length ? [bytes.slice(at)] : []
+  state.pendingSize = bytes.length - at
+  return frames
+}
+
 function frameOf({ headers, payload }: Message, decoder: TextDecoder): Frame {
   const header = (name: string): string => headers.get(name) ?? ''
   const data = decoder.decode(payload)
-  const kind = header(':message-type')
-  if (kind === 'exception') return { event: header(':exception-type') || 'exception', data }
-  // An error of the transport has no payload: all that is known of it stands in headers.
-  if (kind === 'error') return { event: 'error', data: JSON.stringify({ code: header(':error-code'), message: header(':error-message') }) }
+  const type = header(':message-type')
+  if (type === 'exception') return { event: header(':exception-type') || 'exception', data }
+  // An error of the transport has no payload: its code and message are headers.
+  if (type === 'error') return { event: 'error', data: JSON.stringify({ code: header(':error-code'), message: header(':error-message') }) }
   return { event: header(':event-type'), data }
 }
 
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const whole = new Uint8Array(size)
   let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
   }
   return whole
 }

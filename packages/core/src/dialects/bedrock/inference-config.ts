@@ -4,29 +4,29 @@ import type { Warning } from '../../protocol/response.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { dropRefused, unsupported } from '../apply-quirks.ts'
 import { applyServiceTier } from '../service-tier.ts'
-import { fitSampling } from './sampling.ts'
-import type { Thinking } from './thinking.ts'
+import { fitSampling } from './encode-sampling.ts'
+import type { EncodedThinking } from './encode-thinking.ts'
 
-// `inferenceConfig`, the tier, and `top_k`.
+// `inferenceConfig`, the service tier, and `top_k`.
 
-export interface Settings {
+export interface EncodedSettings {
   readonly inferenceConfig: JsonObject
   readonly tier: Json | undefined
-  /** Of the model's own. */
+  /** For `additionalModelRequestFields`. */
   readonly fields: JsonObject
   readonly warnings: readonly Warning[]
 }
 
-/** Our names, so that what is refused is named as the caller knows it, and theirs. */
-const names = [
+/** Our name and the wire name of each setting. Refusals are reported under our names. */
+const settings = [
   ['max_output_tokens', 'maxTokens'],
   ['temperature', 'temperature'],
   ['top_p', 'topP'],
   ['stop', 'stopSequences'],
 ] as const satisfies readonly (readonly [keyof Prompt, string])[]
 
-/** Nothing here says these. */
-const wordless = [
+/** Fields that this dialect cannot express. */
+const unsupportedSettings = [
   'frequency_penalty',
   'presence_penalty',
   'top_logprobs',
@@ -37,41 +37,41 @@ const wordless = [
   'prompt_cache_key',
 ] as const satisfies readonly (keyof Prompt)[]
 
-const read = [...names.map(([name]) => name), 'top_k', 'service_tier', ...wordless] as const
-const spelled: ReadonlyMap<string, string> = new Map([['verbosity', 'text.verbosity']])
+const readFields = [...settings.map(([name]) => name), 'top_k', 'service_tier', ...unsupportedSettings] as const
+const fieldNames: ReadonlyMap<string, string> = new Map([['verbosity', 'text.verbosity']])
 
-/** What the usual tier is called elsewhere; here it is had by naming none. */
-const usualTiers: ReadonlySet<Json | undefined> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand', null])
+/** Names of the standard tier, which a request gets by naming none. */
+const standardTiers: ReadonlySet<Json | undefined> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand', null])
 
-export function writeSettings(
+export function encodeSettings(
   { prompt, routing }: InferenceRequest,
   offer: Offer,
-  { quirks, thinking }: { readonly quirks: Quirks; readonly thinking: Thinking },
-): Settings {
-  const given: Record<string, Json | undefined> = {}
-  for (const field of read) if (prompt[field] !== undefined) given[field] = prompt[field]
-  const { cap, warnings: cut } = capOf(prompt, offer, thinking)
-  if (cap !== undefined) given.max_output_tokens = cap
-  if (prompt.stop?.length === 0) delete given.stop
-  if (prompt.text?.verbosity !== undefined) given.verbosity = prompt.text.verbosity
-  const heeded = applyServiceTier({ body: given, warnings: cut }, routing, { price: offer.price, quirks })
-  const refuses = [...wordless, 'verbosity', ...(quirks.refuses ?? [])]
-  const { body, warnings } = fitSampling(dropRefused(heeded, { refuses }, spelled), quirks, thinking)
+  { quirks, thinking }: { readonly quirks: Quirks; readonly thinking: EncodedThinking },
+): EncodedSettings {
+  const requested: Record<string, Json | undefined> = {}
+  for (const field of readFields) if (prompt[field] !== undefined) requested[field] = prompt[field]
+  const limit = limitTokens(prompt, offer, thinking)
+  if (limit.maxTokens !== undefined) requested.max_output_tokens = limit.maxTokens
+  if (prompt.stop?.length === 0) delete requested.stop
+  if (prompt.text?.verbosity !== undefined) requested.verbosity = prompt.text.verbosity
+  const tiered = applyServiceTier({ body: requested, warnings: limit.warnings }, routing, { price: offer.price, quirks })
+  const refuses = [...unsupportedSettings, 'verbosity', ...(quirks.refuses ?? [])]
+  const { body, warnings } = fitSampling(dropRefused(tiered, { refuses }, fieldNames), quirks, thinking)
   return {
-    inferenceConfig: Object.fromEntries(names.flatMap(([field, name]) => (body[field] === undefined ? [] : [[name, body[field]]]))),
-    tier: usualTiers.has(body.service_tier) ? undefined : body.service_tier,
+    inferenceConfig: Object.fromEntries(settings.flatMap(([field, name]) => (body[field] === undefined ? [] : [[name, body[field]]]))),
+    tier: standardTiers.has(body.service_tier) ? undefined : body.service_tier,
     fields: body.top_k === undefined ? {} : { top_k: body.top_k },
     warnings,
   }
 }
 
-/** A cap beyond what the model can write is refused there. */
-function capOf(
-  { max_output_tokens: wanted }: Prompt,
+/** Lowers a limit that exceeds the model's own, which would be refused. */
+function limitTokens(
+  { max_output_tokens: requested }: Prompt,
   { max_output_tokens: longest = Number.POSITIVE_INFINITY }: Offer,
-  { maxTokens }: Thinking,
-): { readonly cap: number | undefined; readonly warnings: readonly Warning[] } {
-  const cap = maxTokens ?? (wanted === undefined ? undefined : Math.min(wanted, longest))
+  thinking: EncodedThinking,
+): { readonly maxTokens: number | undefined; readonly warnings: readonly Warning[] } {
+  const maxTokens = thinking.maxTokens ?? (requested === undefined ? undefined : Math.min(requested, longest))
   const message = `This model writes ${longest} tokens at most; \`max_output_tokens\` was lowered to that.`
-  return { cap, warnings: wanted !== undefined && wanted > longest ? [unsupported('max_output_tokens', message)] : [] }
+  return { maxTokens, warnings: requested !== undefined && requested > longest ? [unsupported('max_output_tokens', message)] : [] }
 }

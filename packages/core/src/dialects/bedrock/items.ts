@@ -5,24 +5,34 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { objectIn } from '../json.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import type { CacheMarks } from './cache-points.ts'
-import { isBlank, nameDocuments, writePart } from './parts.ts'
-import { callIdOf, nameOf, readState } from './wire.ts'
+import type { CacheEncoder } from './cache-points.ts'
+import { createDocumentNames, type DocumentNames, encodePart, isBlank } from './encode-parts.ts'
+import { decodeReasoningState } from './reasoning-state.ts'
+import { safeCallId, safeName } from './tool-names.ts'
 
-// Items → messages. Roles take turns there, so what one side says in several items is one message; what tools returned
-// comes first in it.
+// Items → messages. Two roles alternate, and one message holds all neighbouring items of its role, tool results first.
 
 export interface Conversation {
-  /** What was said by the system before anyone else. */
+  /** System messages that precede all others. */
   readonly system: readonly JsonObject[]
   readonly messages: readonly JsonObject[]
-  /** Tools that were called, as the caller knows them. */
-  readonly called: ReadonlySet<string>
-  /** Calls or results stand in it: then tools must be declared. */
+  /** Tools that were called, under the client's names. */
+  readonly calledTools: ReadonlySet<string>
+  /** It holds calls or results, so tools must be declared. */
   readonly hasTools: boolean
-  /** The calls that were answered last came without the thoughts that led to them. */
-  readonly isUnthought: boolean
+  /** The last tool results answer calls that came without the thoughts before them. */
+  readonly lacksThinkingBeforeCalls: boolean
   readonly warnings: readonly Warning[]
+}
+
+interface EncoderState {
+  readonly cache: CacheEncoder
+  readonly documents: DocumentNames
+  readonly system: JsonObject[]
+  readonly turns: Turn[]
+  readonly calledTools: Set<string>
+  readonly warnings: Warning[]
+  hasTools: boolean
 }
 
 interface Turn {
@@ -31,111 +41,127 @@ interface Turn {
   readonly blocks: JsonObject[]
 }
 
-/** A block, and whether all up to it may be cached. */
-interface Written {
+interface EncodedBlock {
   readonly block: JsonObject
   readonly cache?: CachePoint | undefined
 }
 
-export function writeConversation(input: readonly Item[], marks: CacheMarks): Conversation {
-  const system: JsonObject[] = []
-  const turns: Turn[] = []
-  const called = new Set<string>()
-  const warnings: Warning[] = []
-  const documents = nameDocuments()
-  let hasTools = false
-
-  const turnOf = (role: Turn['role']): Turn => {
-    const last = turns.at(-1)
-    if (last?.role === role) return last
-    const turn: Turn = { role, results: [], blocks: [] }
-    turns.push(turn)
-    return turn
+export function encodeConversation(input: readonly Item[], cache: CacheEncoder): Conversation {
+  const state: EncoderState = {
+    cache,
+    documents: createDocumentNames(),
+    system: [],
+    turns: [],
+    calledTools: new Set(),
+    warnings: [],
+    hasTools: false,
   }
-  const put = (blocks: JsonObject[], written: readonly Written[]): void => {
-    for (const { block, cache } of written) blocks.push(block, ...marks.after(cache))
-  }
-  const lose = (param: string): void => {
-    warnings.push(unsupported(param, `\`${param}\` cannot be said here and was left out.`))
-  }
-  const partsOf = (parts: readonly Part[], param: string, isText: boolean): readonly Written[] =>
-    parts.flatMap((part, at): readonly Written[] => {
-      const block = isText && part.type !== 'text' && part.type !== 'refusal' ? undefined : writePart(part, documents)
-      if (!block) lose(pathOf(part, `${param}[${at}]`))
-      return block && !isBlank(block) ? [{ block, cache: 'cache' in part ? part.cache : undefined }] : []
-    })
-
-  const writeMessage = ({ role, content }: MessageItem, param: string): void => {
-    const written = partsOf(content, `${param}.content`, role !== 'user')
-    if (written.length === 0) return
-    if (role === 'user' || role === 'assistant') put(turnOf(role).blocks, written)
-    else if (turns.length === 0) put(system, written)
-    // Hoisted to the front it would say something else, and spoil the cache of all that stands before it.
-    else put(turnOf('user').blocks, written.map(marked))
-  }
-
-  const writeCall = ({ call_id, name, arguments: said, cache }: FunctionCallItem, param: string): void => {
-    const input = said.trim() === '' ? {} : objectIn(said)
-    if (!input)
-      warnings.push(unsupported(`${param}.arguments`, `\`${param}.arguments\` is no JSON object; it was sent as the text \`_raw\` of one.`))
-    called.add(name)
-    hasTools = true
-    const block = { toolUse: { toolUseId: callIdOf(call_id), name: nameOf(name), input: input ?? { _raw: said } } }
-    put(turnOf('assistant').blocks, [{ block, cache }])
-  }
-
-  const writeResult = ({ call_id, output, is_error, cache }: FunctionCallOutputItem, param: string): void => {
-    const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
-    const content = partsOf(parts, `${param}.output`, false).map(({ block }) => block)
-    hasTools = true
-    const block = {
-      toolResult: {
-        toolUseId: callIdOf(call_id),
-        content: content.length > 0 ? content : [{ text: '(empty)' }],
-        ...(is_error && { status: 'error' }),
-      },
-    }
-    put(turnOf('user').results, [{ block, cache }])
-  }
-
-  /** Only signed thoughts are taken back, each by the model that had it. */
-  const writeThought = ({ encrypted_content: state }: ReasoningItem, param: string): void => {
-    if (state === undefined) return
-    const block = readState(state)
-    if (block) put(turnOf('assistant').blocks, [{ block: { reasoningContent: block } }])
-    else lose(`${param}.encrypted_content`)
-  }
-
-  for (const { item, at } of orderToolResults(input)) {
-    const param = pathOf(item, `input[${at}]`)
-    if (item.type === 'message') writeMessage(item, param)
-    else if (item.type === 'function_call') writeCall(item, param)
-    else if (item.type === 'function_call_output') writeResult(item, param)
-    else if (item.type === 'reasoning') writeThought(item, param)
-    else lose(param)
-  }
-  return { system, messages: turns.map(writeTurn), called, hasTools, isUnthought: isUnthought(turns), warnings }
+  for (const { item, at } of orderToolResults(input)) encodeItem(state, item, pathOf(item, `input[${at}]`))
+  const { system, turns, calledTools, hasTools, warnings } = state
+  const lacksThinkingBeforeCalls = endsWithoutThinking(turns)
+  return { system, messages: turns.map(encodeTurn), calledTools, hasTools, lacksThinkingBeforeCalls, warnings }
 }
 
-function isUnthought(turns: readonly Turn[]): boolean {
+function encodeItem(state: EncoderState, item: Item, param: string): void {
+  if (item.type === 'message') encodeMessage(state, item, param)
+  else if (item.type === 'function_call') encodeCall(state, item, param)
+  else if (item.type === 'function_call_output') encodeResult(state, item, param)
+  else if (item.type === 'reasoning') encodeThought(state, item, param)
+  else warnOmitted(state, param)
+}
+
+function turnOf({ turns }: EncoderState, role: Turn['role']): Turn {
+  const last = turns.at(-1)
+  if (last?.role === role) return last
+  const turn: Turn = { role, results: [], blocks: [] }
+  turns.push(turn)
+  return turn
+}
+
+function addBlocks({ cache }: EncoderState, target: JsonObject[], encoded: readonly EncodedBlock[]): void {
+  for (const { block, cache: point } of encoded) target.push(block, ...cache.after(point))
+}
+
+function warnOmitted({ warnings }: EncoderState, param: string): void {
+  warnings.push(unsupported(param, `\`${param}\` cannot be said here and was left out.`))
+}
+
+interface PartList {
+  readonly parts: readonly Part[]
+  readonly param: string
+  /** Only text may be among them. */
+  readonly isText: boolean
+}
+
+const encodePartList = (state: EncoderState, { parts, param, isText }: PartList): readonly EncodedBlock[] =>
+  parts.flatMap((part, at): readonly EncodedBlock[] => {
+    const isRefused = isText && part.type !== 'text' && part.type !== 'refusal'
+    const block = isRefused ? undefined : encodePart(part, state.documents)
+    if (!block) warnOmitted(state, pathOf(part, `${param}[${at}]`))
+    return block && !isBlank(block) ? [{ block, cache: 'cache' in part ? part.cache : undefined }] : []
+  })
+
+function encodeMessage(state: EncoderState, { role, content }: MessageItem, param: string): void {
+  const encoded = encodePartList(state, { parts: content, param: `${param}.content`, isText: role !== 'user' })
+  if (encoded.length === 0) return
+  if (role === 'user' || role === 'assistant') addBlocks(state, turnOf(state, role).blocks, encoded)
+  else if (state.turns.length === 0) addBlocks(state, state.system, encoded)
+  // A later system message keeps its position: moved to the front, it would change its meaning and break the prompt cache.
+  else addBlocks(state, turnOf(state, 'user').blocks, encoded.map(tagSystemText))
+}
+
+const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({ block: { text: `<system>\n${block.text}\n</system>` }, cache })
+
+function encodeCall(state: EncoderState, { call_id, name, arguments: written, cache }: FunctionCallItem, param: string): void {
+  const input = written.trim() === '' ? {} : objectIn(written)
+  if (!input) {
+    const message = `\`${param}.arguments\` is no JSON object; it was sent as the text \`_raw\` of one.`
+    state.warnings.push(unsupported(`${param}.arguments`, message))
+  }
+  state.calledTools.add(name)
+  state.hasTools = true
+  const block = { toolUse: { toolUseId: safeCallId(call_id), name: safeName(name), input: input ?? { _raw: written } } }
+  addBlocks(state, turnOf(state, 'assistant').blocks, [{ block, cache }])
+}
+
+function encodeResult(state: EncoderState, { call_id, output, is_error, cache }: FunctionCallOutputItem, param: string): void {
+  const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
+  const content = encodePartList(state, { parts, param: `${param}.output`, isText: false }).map(({ block }) => block)
+  state.hasTools = true
+  const block = {
+    toolResult: {
+      toolUseId: safeCallId(call_id),
+      content: content.length > 0 ? content : [{ text: '(empty)' }],
+      ...(is_error && { status: 'error' }),
+    },
+  }
+  addBlocks(state, turnOf(state, 'user').results, [{ block, cache }])
+}
+
+/** Only thoughts with state are sent: a model accepts none but its own. */
+function encodeThought(state: EncoderState, { encrypted_content }: ReasoningItem, param: string): void {
+  if (encrypted_content === undefined) return
+  const block = decodeReasoningState(encrypted_content)
+  if (block) addBlocks(state, turnOf(state, 'assistant').blocks, [{ block: { reasoningContent: block } }])
+  else warnOmitted(state, `${param}.encrypted_content`)
+}
+
+function endsWithoutThinking(turns: readonly Turn[]): boolean {
   const [before, last] = turns.slice(-2)
   return last !== undefined && last.results.length > 0 && before?.blocks[0]?.reasoningContent === undefined
 }
 
-/** The system speaks in the middle of a conversation, where only the user can. */
-const marked = ({ block, cache }: Written): Written => ({ block: { text: `<system>\n${block.text}\n</system>` }, cache })
-
-function writeTurn({ role, results, blocks }: Turn, at: number, turns: readonly Turn[]): JsonObject {
-  const content = [...results, ...told(blocks)]
-  return { role, content: role === 'assistant' && at === turns.length - 1 ? trimmed(content) : content }
+function encodeTurn({ role, results, blocks }: Turn, at: number, turns: readonly Turn[]): JsonObject {
+  const content = [...results, ...withTextBesideDocuments(blocks)]
+  return { role, content: role === 'assistant' && at === turns.length - 1 ? trimPrefill(content) : content }
 }
 
-/** A document does not go without a word. */
-const told = (blocks: readonly JsonObject[]): readonly JsonObject[] =>
+/** A message with a document must also hold text. */
+const withTextBesideDocuments = (blocks: readonly JsonObject[]): readonly JsonObject[] =>
   blocks.some(({ document }) => document) && !blocks.some(({ text }) => text) ? [{ text: 'The document:' }, ...blocks] : blocks
 
-/** Words that are put into the model's mouth may not end in white space. */
-function trimmed(content: readonly JsonObject[]): readonly JsonObject[] {
+/** The model continues a last message of the assistant, which must not end in white space. */
+function trimPrefill(content: readonly JsonObject[]): readonly JsonObject[] {
   const last = content.at(-1)
   return typeof last?.text === 'string' ? [...content.slice(0, -1), { text: last.text.trimEnd() }] : content
 }

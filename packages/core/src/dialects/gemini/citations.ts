@@ -1,53 +1,53 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 
-// What an answer leans on → `url_citation` annotations. Places are counted in bytes of UTF-8 there, in characters here.
+// Sources of an answer → `url_citation` annotations. This dialect counts positions in bytes of UTF-8, annotations in characters.
 
-/** What a candidate told of its sources so far. */
+/** The sources that a candidate has named so far. */
 export interface Sources {
   readonly chunks: readonly JsonObject[]
   readonly supports: readonly JsonObject[]
-  /** Passages that stand elsewhere word for word. */
-  readonly passages: readonly JsonObject[]
+  /** Sources of passages that are quoted word for word. */
+  readonly quotes: readonly JsonObject[]
 }
 
-export const noSources: Sources = { chunks: [], supports: [], passages: [] }
+export const noSources: Sources = { chunks: [], supports: [], quotes: [] }
 
-/** Each list comes again with every chunk that adds to it. */
+/** A chunk that adds to a list repeats all of it. */
 export function mergeSources(known: Sources, { groundingMetadata, citationMetadata }: JsonObject): Sources {
   if (!isObject(groundingMetadata) && !isObject(citationMetadata)) return known
   const { groundingChunks, groundingSupports } = isObject(groundingMetadata) ? groundingMetadata : {}
   const { citationSources, citations } = isObject(citationMetadata) ? citationMetadata : {}
-  const latest = (told: Json | undefined, before: readonly JsonObject[]): readonly JsonObject[] =>
-    objects(told).length > 0 ? objects(told) : before
+  const latest = (list: Json | undefined, before: readonly JsonObject[]): readonly JsonObject[] =>
+    objects(list).length > 0 ? objects(list) : before
   return {
     chunks: latest(groundingChunks, known.chunks),
     supports: latest(groundingSupports, known.supports),
-    passages: latest(citationSources ?? citations, known.passages),
+    quotes: latest(citationSources ?? citations, known.quotes),
   }
 }
 
-/** More than any answer has; a bound for the products of hostile lists. */
-const most = 1000
+/** Bounds the product of hostile lists. */
+const maxCitations = 1000
 
-export function citationsOf(text: string, { chunks, supports, passages }: Sources): readonly JsonObject[] {
-  if (chunks.length === 0 && passages.length === 0) return []
-  const toIndex = characters(text)
-  const sources = chunks.map(sourceOf)
-  const cited: JsonObject[] = []
+export function citationsOf(text: string, { chunks, supports, quotes }: Sources): readonly JsonObject[] {
+  if (chunks.length === 0 && quotes.length === 0) return []
+  const toIndex = byteToCharacter(text)
+  const sources = chunks.map(sourceOfChunk)
+  const citations: JsonObject[] = []
   const cite = (source: Source | undefined, start: Json | undefined, end: Json | undefined): void => {
-    if (!source || cited.length >= most) return
-    cited.push({ type: 'url_citation', ...source, start_index: toIndex(start, 0), end_index: toIndex(end, text.length) })
+    if (!source || citations.length >= maxCitations) return
+    citations.push({ type: 'url_citation', ...source, start_index: toIndex(start, 0), end_index: toIndex(end, text.length) })
   }
   for (const { segment, groundingChunkIndices } of supports) {
     const { startIndex, endIndex } = isObject(segment) ? segment : {}
-    for (const index of Array.isArray(groundingChunkIndices) ? groundingChunkIndices.slice(0, most) : [])
+    for (const index of Array.isArray(groundingChunkIndices) ? groundingChunkIndices.slice(0, maxCitations) : [])
       cite(sources[Number(index)], startIndex, endIndex)
   }
-  // Sources that support nothing in particular support it all.
+  // Without supports, every source applies to the whole text.
   if (supports.length === 0) for (const source of sources) cite(source, undefined, undefined)
-  for (const passage of passages) cite(sourceAt(passage), passage.startIndex, passage.endIndex)
-  return cited
+  for (const quote of quotes) cite(readSource(quote), quote.startIndex, quote.endIndex)
+  return citations
 }
 
 interface Source {
@@ -55,20 +55,20 @@ interface Source {
   readonly title: string
 }
 
-const kinds = ['web', 'retrievedContext', 'maps', 'image'] as const
+const chunkKinds = ['web', 'retrievedContext', 'maps', 'image'] as const
 
-function sourceOf(chunk: JsonObject): Source | undefined {
-  const source = kinds.map(kind => chunk[kind]).find(isObject)
-  return source && sourceAt(source)
+function sourceOfChunk(chunk: JsonObject): Source | undefined {
+  const source = chunkKinds.map(kind => chunk[kind]).find(isObject)
+  return source && readSource(source)
 }
 
-function sourceAt(source: JsonObject): Source | undefined {
+function readSource(source: JsonObject): Source | undefined {
   const url = stringOf(source.uri) || stringOf(source.sourceUri)
   return url === '' ? undefined : { url, title: stringOf(source.title) || url }
 }
 
-/** Byte → character, in one walk over the text however many places are asked for. */
-function characters(text: string): (byte: Json | undefined, otherwise: number) => number {
+/** Maps byte positions to character positions. The text is walked once for all positions. */
+function byteToCharacter(text: string): (byte: Json | undefined, fallback: number) => number {
   const starts: number[] = []
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at) ?? 0
@@ -76,5 +76,5 @@ function characters(text: string): (byte: Json | undefined, otherwise: number) =
     for (let byte = 0; byte < bytes; byte++) starts.push(at)
     at += code > 0xffff ? 2 : 1
   }
-  return (byte, otherwise) => (typeof byte === 'number' && byte >= 0 ? (starts[Math.floor(byte)] ?? text.length) : otherwise)
+  return (byte, fallback) => (typeof byte === 'number' && byte >= 0 ? (starts[Math.floor(byte)] ?? text.length) : fallback)
 }

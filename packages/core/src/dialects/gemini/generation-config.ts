@@ -1,14 +1,10 @@
 import type { Quirks } from '../../protocol/model.ts'
-import type { Prompt, TextFormat } from '../../protocol/request.ts'
-import type { Warning } from '../../protocol/response.ts'
-import type { SchemaFitter } from '../../protocol/schemas.ts'
+import type { Prompt } from '../../protocol/request.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { type Encoded, unsupported } from '../apply-quirks.ts'
-import { schemaWarnings } from '../fit-schemas.ts'
 
-// `generationConfig`: the settings of an answer, and its shape.
+// The settings of `generationConfig`.
 
-/** Settings under our names, so that what an offer refuses is named as the caller knows it. */
 const settings = [
   'max_output_tokens',
   'temperature',
@@ -21,7 +17,7 @@ const settings = [
   'top_logprobs',
 ] as const satisfies readonly (keyof Prompt)[]
 
-const spelled: ReadonlyMap<string, string> = new Map<(typeof settings)[number], string>([
+const wireNames: ReadonlyMap<string, string> = new Map<(typeof settings)[number], string>([
   ['max_output_tokens', 'maxOutputTokens'],
   ['temperature', 'temperature'],
   ['top_p', 'topP'],
@@ -32,71 +28,42 @@ const spelled: ReadonlyMap<string, string> = new Map<(typeof settings)[number], 
   ['presence_penalty', 'presencePenalty'],
 ])
 
-export const wantsLogprobs = 'message.output_text.logprobs'
-const mostStops = 5
+export const includeLogprobs = 'message.output_text.logprobs'
+const maxStopSequences = 5
 
-export function readSettings(prompt: Prompt): Encoded {
+/** The requested settings, still under our names, so that refusals are reported under them. */
+export function collectSettings(prompt: Prompt): Encoded {
   const { stop = [], top_logprobs = 0, include = [] } = prompt
-  const asked = top_logprobs > 0 || include.includes(wantsLogprobs)
+  const wantsLogprobs = top_logprobs > 0 || include.includes(includeLogprobs)
   const body: Record<string, Json | undefined> = {}
   for (const field of settings) if (prompt[field] !== undefined) body[field] = prompt[field]
+  const cut = unsupported('stop', `Only ${maxStopSequences} stop sequences are taken here; the first ${maxStopSequences} were sent.`)
   return {
     body: {
       ...body,
-      stop: stop.length > 0 ? stop.slice(0, mostStops) : undefined,
-      top_logprobs: asked ? top_logprobs : undefined,
+      stop: stop.length > 0 ? stop.slice(0, maxStopSequences) : undefined,
+      top_logprobs: wantsLogprobs ? top_logprobs : undefined,
     },
-    warnings:
-      stop.length > mostStops
-        ? [unsupported('stop', `Only ${mostStops} stop sequences are taken here; the first ${mostStops} were sent.`)]
-        : [],
+    warnings: stop.length > maxStopSequences ? [cut] : [],
   }
 }
 
-/** What this offer refuses of this request, under our names. */
-export function refusedBy(quirks: Quirks, { reasoning, temperature }: Prompt): readonly string[] {
+/** The settings of this request that the offer refuses, under our names. */
+export function refusedSettings(quirks: Quirks, { reasoning, temperature }: Prompt): readonly string[] {
   const { sampling, refuses = [], thinks_unasked = true, thinking_off } = quirks
   const known = refuses.includes('logprobs') ? [...refuses, 'top_logprobs'] : refuses
-  const all = [...known, 'temperature', 'top_p', 'top_k']
+  const withSampling = [...known, 'temperature', 'top_p', 'top_k']
   const effort = reasoning?.effort
-  const thinks = effort === undefined ? thinks_unasked : effort !== 'none' || thinking_off === 'never'
-  if (sampling === 'none' || (sampling === 'unless_thinking' && thinks)) return all
+  const isThinking = effort === undefined ? thinks_unasked : effort !== 'none' || thinking_off === 'never'
+  if (sampling === 'none' || (sampling === 'unless_thinking' && isThinking)) return withSampling
   return sampling === 'one' && temperature !== undefined ? [...known, 'top_p'] : known
 }
 
-export function writeSettings({ top_logprobs, ...read }: JsonObject): JsonObject {
-  const written = Object.entries(read).flatMap(([field, value]) => {
-    const name = spelled.get(field)
+export function encodeSettings({ top_logprobs, ...requested }: JsonObject): JsonObject {
+  const encoded = Object.entries(requested).flatMap(([field, value]) => {
+    const name = wireNames.get(field)
     return name === undefined || value === undefined ? [] : [[name, value] as const]
   })
-  const odds = top_logprobs === undefined ? {} : { responseLogprobs: true, ...(Number(top_logprobs) > 0 && { logprobs: top_logprobs }) }
-  return { ...Object.fromEntries(written), ...odds }
+  const logprobs = top_logprobs === undefined ? {} : { responseLogprobs: true, ...(Number(top_logprobs) > 0 && { logprobs: top_logprobs }) }
+  return { ...Object.fromEntries(encoded), ...logprobs }
 }
-
-export interface WrittenFormat {
-  readonly fields: JsonObject
-  /** What the model must be told in words, where it cannot be held to a shape. */
-  readonly instruction?: string
-  readonly warnings: readonly Warning[]
-}
-
-const json = { responseMimeType: 'application/json' }
-
-export function writeFormat({ text, tools = [] }: Prompt, quirks: Quirks, schemas: SchemaFitter): WrittenFormat {
-  const format = text?.format
-  if (!format || format.type === 'text') return { fields: {}, warnings: [] }
-  const beside = quirks.json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
-  const inWords = beside || (quirks.json_schema !== undefined && quirks.json_schema !== 'native')
-  if (inWords) return { fields: {}, instruction: wordsFor(format), warnings: [beside ? notBeside : notEnforced] }
-  if (format.type === 'json_object') return { fields: json, warnings: [] }
-  const fit = schemas.fit(format.schema, 'gemini')
-  return { fields: { ...json, responseJsonSchema: fit.schema }, warnings: schemaWarnings('text.format.schema', fit) }
-}
-
-const notEnforced = unsupported('text.format', 'This model cannot be held to a format; it was told of it in words.')
-const notBeside = unsupported('text.format', 'This model takes no format beside tools; it was told of it in words.')
-
-const wordsFor = (format: Exclude<TextFormat, { type: 'text' }>): string =>
-  format.type === 'json_object'
-    ? 'Answer with one JSON object, and with nothing else.'
-    : `Answer with one JSON object that fits this JSON schema (${format.name}), and with nothing else:\n${JSON.stringify(format.schema)}`

@@ -5,165 +5,186 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { objectIn, objects } from '../json.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import { writeMedia } from './media.ts'
-import { readState, type Signed } from './reasoning-state.ts'
-import type { Names } from './tool-names.ts'
-import { isEmpty, signEnd, type Turn, textParts, writeTurns } from './turns.ts'
+import { encodeMedia } from './encode-media.ts'
+import { decodeReasoningState, type SignatureState } from './reasoning-state.ts'
+import type { ToolNames } from './tool-names.ts'
+import { encodeTurns, isEmpty, signEnd, type Turn, textParts } from './turns.ts'
 import { dialect } from './wire.ts'
 
 // Items → contents.
 
-/** How this offer wants a conversation. */
-export interface Manner {
-  readonly names: Names
-  /** A tool's result may hold images. */
-  readonly richResults: boolean
-  readonly signatures: boolean
-  /** System words go before the first of the user. */
+/** What the model accepts in a conversation. */
+export interface ContentOptions {
+  readonly names: ToolNames
+  /** Tool results may hold media. */
+  readonly allowsMediaResults: boolean
+  readonly needsSignatures: boolean
+  /** System prompts are part of the user's first turn. */
   readonly noSystem: boolean
   readonly refuses: { readonly file: boolean; readonly audio: boolean }
 }
 
-export interface Written {
+export interface EncodedContents {
   readonly contents: readonly JsonObject[]
   readonly systemInstruction?: JsonObject
   readonly warnings: readonly Warning[]
 }
 
-/** `words`: what the system says first. */
-export function writeContents(input: readonly Item[], words: readonly string[], manner: Manner): Written {
-  const turns: Turn[] = []
-  const system = words.filter(text => text !== '')
-  const warnings: Warning[] = []
-  const places = new Map<string, number>()
-  const called = new Map<string, string>()
-  /** Signatures that belong to what the model says or calls next. */
-  let next: { readonly call?: Signed | undefined; readonly text?: Signed | undefined } = {}
-  let leading = true
-
-  const into = (role: Turn['role']): Turn => {
-    if (role === 'user') next = {}
-    if (isEmpty(turns.at(-1))) turns.pop()
-    const last = turns.at(-1)
-    if (last?.role === role) return last
-    const turn: Turn = { role, parts: [], results: [], images: [] }
-    turns.push(turn)
-    return turn
-  }
-
-  const lose = (param: string, why = 'can only be read by a provider of another kind and was left out'): void => {
-    warnings.push(unsupported(param, `\`${param}\` ${why}.`))
-  }
-
-  const writePart = (part: Part, param: string): readonly JsonObject[] => {
-    const written = mediaOrNative(part, manner)
-    if (!written) lose(pathOf(part, param))
-    return written ? [written] : []
-  }
-
-  const takeSystem = (message: MessageItem, param: string): void => {
-    const said = message.content.flatMap((part, at) => {
-      if (part.type === 'text') return [part.text]
-      lose(pathOf(part, `${param}.content[${at}]`))
-      return []
-    })
-    const filled = said.filter(text => text !== '')
-    if (leading) for (const text of filled) system.push(text)
-    else if (filled.length > 0) into('user').parts.push({ text: `<system>\n${filled.join('\n\n')}\n</system>` })
-  }
-
-  const takeMessage = ({ role, content }: MessageItem, param: string): void => {
-    const { parts } = into(role === 'assistant' ? 'model' : 'user')
-    for (const [at, part] of content.entries()) {
-      const text = part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : undefined
-      if (text === undefined && role === 'assistant' && part.type !== 'native') lose(pathOf(part, `${param}.content[${at}]`))
-      else if (text === undefined) parts.push(...writePart(part, `${param}.content[${at}]`))
-      else {
-        parts.push(...textParts(text, role === 'assistant' ? next.text : undefined))
-        next = { ...next, text: undefined }
-      }
-    }
-  }
-
-  const takeCall = (item: FunctionCallItem, param: string): void => {
-    const { parts } = into('model')
-    const { call_id: id, name, arguments: written } = item
-    const args = objectIn(written) ?? (written.trim() === '' ? {} : undefined)
-    if (!args) lose(pathOf(item, `${param}.arguments`), 'is no JSON object and was sent as one that holds the text')
-    const sent = manner.names.sent(name)
-    places.set(id, places.size)
-    called.set(id, sent)
-    const functionCall = { id, name: sent, args: args ?? { _raw: written } }
-    parts.push({ functionCall, ...(next.call && { thoughtSignature: next.call.signature }) })
-    next = { ...next, call: undefined }
-  }
-
-  const takeResult = (item: FunctionCallOutputItem, param: string): void => {
-    const { results, images } = into('user')
-    const name = called.get(item.call_id)
-    if (name === undefined) lose(pathOf(item, `${param}.call_id`), 'is the id of no call before it; the result was sent without its name')
-    const media =
-      typeof item.output === 'string'
-        ? []
-        : item.output.flatMap((part, at) => (isText(part) ? [] : writePart(part, `${param}.output[${at}]`)))
-    const functionResponse = {
-      id: item.call_id,
-      name: name ?? 'tool',
-      response: responseOf(item),
-      ...(manner.richResults && media.length > 0 && { parts: media }),
-    }
-    results.push({ place: places.get(item.call_id) ?? places.size, part: { functionResponse } })
-    if (!manner.richResults) images.push(...media)
-  }
-
-  const takeThought = ({ encrypted_content, summary }: ReasoningItem): void => {
-    const signed = readState(encrypted_content)
-    if (signed?.on === 'call') next = { ...next, call: signed }
-    else if (signed?.on === 'text') next = { ...next, text: signed }
-    else if (signed?.on === 'thought')
-      into('model').parts.push({ text: summary.join(''), thought: true, thoughtSignature: signed.signature })
-    else if (signed && turns.at(-1)?.role === 'model') signEnd(into('model').parts, signed)
-  }
-
-  for (const { item, at } of orderToolResults(input)) {
-    const param = `input[${at}]`
-    const isSystem = item.type === 'message' && (item.role === 'system' || item.role === 'developer')
-    leading &&= isSystem
-    if (isSystem) takeSystem(item, param)
-    else if (item.type === 'message') takeMessage(item, param)
-    else if (item.type === 'function_call') takeCall(item, param)
-    else if (item.type === 'function_call_output') takeResult(item, param)
-    else if (item.type === 'reasoning') takeThought(item)
-    else if (item.dialect === dialect) into('model').parts.push(item.body)
-    else lose(pathOf(item, param))
-  }
-  const contents = writeTurns(turns, manner.signatures)
-  return { ...withSystem(contents, system, manner), warnings }
+interface EncoderState {
+  readonly options: ContentOptions
+  readonly turns: Turn[]
+  readonly system: string[]
+  readonly warnings: Warning[]
+  /** Position and name of each call, by its id. */
+  readonly calls: Map<string, { readonly position: number; readonly name: string }>
+  /** Signatures for the next call and the next text of the model. */
+  callSignature: SignatureState | undefined
+  textSignature: SignatureState | undefined
+  /** Only system messages have been encoded. */
+  isStart: boolean
 }
 
-const mediaOrNative = (part: Part, { refuses }: Manner): JsonObject | undefined => {
+/** `system`: the first texts of the system prompt. */
+export function encodeContents(input: readonly Item[], system: readonly string[], options: ContentOptions): EncodedContents {
+  const state: EncoderState = {
+    options,
+    turns: [],
+    system: system.filter(text => text !== ''),
+    warnings: [],
+    calls: new Map(),
+    callSignature: undefined,
+    textSignature: undefined,
+    isStart: true,
+  }
+  for (const { item, at } of orderToolResults(input)) encodeItem(state, item, `input[${at}]`)
+  return { ...withSystem(encodeTurns(state.turns, options.needsSignatures), state), warnings: state.warnings }
+}
+
+function encodeItem(state: EncoderState, item: Item, param: string): void {
+  const isSystem = item.type === 'message' && (item.role === 'system' || item.role === 'developer')
+  state.isStart &&= isSystem
+  if (isSystem) encodeSystem(state, item, param)
+  else if (item.type === 'message') encodeMessage(state, item, param)
+  else if (item.type === 'function_call') encodeCall(state, item, param)
+  else if (item.type === 'function_call_output') encodeResult(state, item, param)
+  else if (item.type === 'reasoning') encodeThought(state, item)
+  else if (item.dialect === dialect) turnOf(state, 'model').parts.push(item.body)
+  else warnForeign(state, pathOf(item, param))
+}
+
+function turnOf(state: EncoderState, role: Turn['role']): Turn {
+  const { turns } = state
+  if (role === 'user') {
+    state.callSignature = undefined
+    state.textSignature = undefined
+  }
+  if (isEmpty(turns.at(-1))) turns.pop()
+  const last = turns.at(-1)
+  if (last?.role === role) return last
+  const turn: Turn = { role, parts: [], results: [], images: [] }
+  turns.push(turn)
+  return turn
+}
+
+function warn({ warnings }: EncoderState, param: string, message: string): void {
+  warnings.push(unsupported(param, `\`${param}\` ${message}.`))
+}
+
+const warnForeign = (state: EncoderState, param: string): void =>
+  warn(state, param, 'can only be read by a provider of another kind and was left out')
+
+function encodePart(state: EncoderState, part: Part, param: string): readonly JsonObject[] {
+  const encoded = encodeMediaOrNative(part, state.options)
+  if (!encoded) warnForeign(state, pathOf(part, param))
+  return encoded ? [encoded] : []
+}
+
+function encodeMediaOrNative(part: Part, { refuses }: ContentOptions): JsonObject | undefined {
   if (part.type === 'native') return part.dialect === dialect ? part.body : undefined
   if ((part.type === 'file' || part.type === 'audio') && refuses[part.type]) return undefined
-  return part.type === 'image' || part.type === 'file' || part.type === 'audio' ? writeMedia(part) : undefined
+  return part.type === 'image' || part.type === 'file' || part.type === 'audio' ? encodeMedia(part) : undefined
 }
 
-const isText = (part: Part): boolean => part.type === 'text' || part.type === 'refusal'
+/** A later system message keeps its position, as tagged text of the user. */
+function encodeSystem(state: EncoderState, { content }: MessageItem, param: string): void {
+  const texts: string[] = []
+  for (const [at, part] of content.entries()) {
+    if (part.type !== 'text') warnForeign(state, pathOf(part, `${param}.content[${at}]`))
+    else if (part.text !== '') texts.push(part.text)
+  }
+  if (state.isStart) for (const text of texts) state.system.push(text)
+  else if (texts.length > 0) turnOf(state, 'user').parts.push({ text: `<system>\n${texts.join('\n\n')}\n</system>` })
+}
 
-/** An object always: the one that the text holds, or one around the text. */
-function responseOf({ output, is_error }: FunctionCallOutputItem): JsonObject {
-  const text =
-    typeof output === 'string'
-      ? output
-      : output.flatMap(part => (part.type === 'text' ? [part.text] : part.type === 'refusal' ? [part.refusal] : [])).join('\n')
+function encodeMessage(state: EncoderState, { role, content }: MessageItem, param: string): void {
+  const isAssistant = role === 'assistant'
+  const { parts } = turnOf(state, isAssistant ? 'model' : 'user')
+  for (const [at, part] of content.entries()) {
+    const text = textIn(part)
+    if (text === undefined && isAssistant && part.type !== 'native') warnForeign(state, pathOf(part, `${param}.content[${at}]`))
+    else if (text === undefined) parts.push(...encodePart(state, part, `${param}.content[${at}]`))
+    else {
+      parts.push(...textParts(text, isAssistant ? state.textSignature : undefined))
+      state.textSignature = undefined
+    }
+  }
+}
+
+const textIn = (part: Part): string | undefined => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : undefined)
+
+function encodeCall(state: EncoderState, item: FunctionCallItem, param: string): void {
+  const { parts } = turnOf(state, 'model')
+  const { call_id: id, arguments: written } = item
+  const args = objectIn(written) ?? (written.trim() === '' ? {} : undefined)
+  if (!args) warn(state, pathOf(item, `${param}.arguments`), 'is no JSON object and was sent as one that holds the text')
+  const name = state.options.names.encode(item.name)
+  state.calls.set(id, { position: state.calls.size, name })
+  const functionCall = { id, name, args: args ?? { _raw: written } }
+  parts.push({ functionCall, ...(state.callSignature && { thoughtSignature: state.callSignature.signature }) })
+  state.callSignature = undefined
+}
+
+function encodeResult(state: EncoderState, item: FunctionCallOutputItem, param: string): void {
+  const { results, images } = turnOf(state, 'user')
+  const { allowsMediaResults } = state.options
+  const call = state.calls.get(item.call_id)
+  if (!call) warn(state, pathOf(item, `${param}.call_id`), 'is the id of no call before it; the result was sent without its name')
+  const media = mediaParts(item).flatMap(({ part, at }) => encodePart(state, part, `${param}.output[${at}]`))
+  const functionResponse = {
+    id: item.call_id,
+    name: call?.name ?? 'tool',
+    response: encodeOutput(item),
+    ...(allowsMediaResults && media.length > 0 && { parts: media }),
+  }
+  results.push({ position: call?.position ?? state.calls.size, part: { functionResponse } })
+  if (!allowsMediaResults) images.push(...media)
+}
+
+function mediaParts({ output }: FunctionCallOutputItem): readonly { readonly part: Part; readonly at: number }[] {
+  return typeof output === 'string' ? [] : output.flatMap((part, at) => (textIn(part) === undefined ? [{ part, at }] : []))
+}
+
+/** Always an object: the one that the text holds, or one around the text. */
+function encodeOutput({ output, is_error }: FunctionCallOutputItem): JsonObject {
+  const text = typeof output === 'string' ? output : output.flatMap(part => textIn(part) ?? []).join('\n')
   return is_error ? { error: text } : (objectIn(text) ?? { output: text })
 }
 
-/** A conversation of nothing but system words is said by the user: there must be something to answer. */
-function withSystem(contents: readonly JsonObject[], system: readonly string[], { noSystem }: Manner): Omit<Written, 'warnings'> {
+function encodeThought(state: EncoderState, { encrypted_content, summary }: ReasoningItem): void {
+  const signed = decodeReasoningState(encrypted_content)
+  if (signed?.on === 'call') state.callSignature = signed
+  else if (signed?.on === 'text') state.textSignature = signed
+  else if (signed?.on === 'thought')
+    turnOf(state, 'model').parts.push({ text: summary.join(''), thought: true, thoughtSignature: signed.signature })
+  else if (signed && state.turns.at(-1)?.role === 'model') signEnd(turnOf(state, 'model').parts, signed)
+}
+
+/** Without any contents, the user says the system prompt: a request needs something to answer. */
+function withSystem(contents: readonly JsonObject[], { system, options }: EncoderState): Omit<EncodedContents, 'warnings'> {
   if (system.length === 0) return { contents }
   const parts = system.map(text => ({ text }))
   if (contents.length === 0) return { contents: [{ role: 'user', parts }] }
-  if (!noSystem) return { contents, systemInstruction: { parts } }
+  if (!options.noSystem) return { contents, systemInstruction: { parts } }
   const first = contents.findIndex(turn => turn.role === 'user' && !objects(turn.parts).some(part => part.functionResponse !== undefined))
   if (first === -1) return { contents: [{ role: 'user', parts }, ...contents] }
   return {

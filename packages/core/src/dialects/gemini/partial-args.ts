@@ -1,77 +1,86 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 
-// Arguments that come in pieces, each with the path to its place (`$.stops[0].name`). They are put together here and told
-// when the call is whole.
+// Arguments that arrive in pieces, each with a path (`$.stops[0].name`) to the value that it sets.
 
-type Place = Record<string, unknown> | unknown[]
+type Container = Record<string, unknown> | unknown[]
 
-/** A list or object that grows. Objects without a prototype, so that a property called `__proto__` is one like any other. */
-export interface Growing {
+export interface PartialArguments {
+  /** It and all inner objects have no prototype, so that a property called `__proto__` is one like any other. */
   readonly root: Record<string, unknown>
-  /** The text that goes on with the next piece of the same path. */
-  open: string | undefined
+  /** The path of a text that the next piece continues. */
+  openPath: string | undefined
 }
 
-export const startGrowing = (args: Json | undefined): Growing => ({
+export const createArguments = (args: Json | undefined): PartialArguments => ({
   root: Object.assign(Object.create(null), isObject(args) ? args : {}),
-  open: undefined,
+  openPath: undefined,
 })
 
-/** Deeper than any arguments, and far from where writing them out runs out of stack. */
-const deepest = 100
+/** Far below the depth at which writing the arguments as JSON exhausts the stack. */
+const maxDepth = 100
 
-export function grow(growing: Growing, pieces: Json | undefined): void {
+export function addPieces(args: PartialArguments, pieces: Json | undefined): void {
   for (const piece of objects(pieces)) {
     const path = stringOf(piece.jsonPath)
-    const steps = stepsOf(path)
+    const steps = parsePath(path)
     const last = steps.at(-1)
-    if (last === undefined || steps.length > deepest) continue
-    const place = steps.slice(0, -1).reduce((at: Place, step, depth) => enter(at, step, steps[depth + 1]), growing.root)
-    const told = scalarOf(piece)
-    const before = growing.open === path ? read(place, last) : undefined
-    if (told !== undefined) write(place, last, typeof before === 'string' && typeof told === 'string' ? before + told : told)
-    growing.open = piece.willContinue === true ? path : undefined
+    if (last === undefined || steps.length > maxDepth) continue
+    const container = steps.slice(0, -1).reduce((at: Container, step, depth) => enter(at, step, steps[depth + 1]), args.root)
+    const value = scalarOf(piece)
+    const before = args.openPath === path ? read(container, last) : undefined
+    if (value !== undefined) write(container, last, typeof before === 'string' && typeof value === 'string' ? before + value : value)
+    args.openPath = piece.willContinue === true ? path : undefined
   }
 }
 
 /**
- * `$.a.b[0]['c d']` → names and numbers, as far as they can be read. Each step begins where the one before it ended: a search
- * for the next would look through the rest of the path again for every quote that is not closed.
+ * `$.a.b[0]['c d']` → names and indexes, up to the first step that is malformed. The pattern is sticky: each step starts where
+ * the one before ended. A search would scan the rest of the path again for every unclosed quote.
  */
-function stepsOf(path: string): readonly (string | number)[] {
+function parsePath(path: string): readonly (string | number)[] {
   const step = /\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
   step.lastIndex = path.startsWith('$') ? 1 : 0
   const steps: (string | number)[] = []
-  for (let found = step.exec(path); found && steps.length <= deepest; found = step.exec(path)) {
+  for (let found = step.exec(path); found && steps.length <= maxDepth; found = step.exec(path)) {
     const [, name, index, single, double] = found
     steps.push(index === undefined ? (name ?? (single ?? double ?? '').replaceAll(/\\(.)/g, '$1')) : Number(index))
   }
   return steps
 }
 
-const read = (at: Place, step: string | number): unknown => {
+const read = (at: Container, step: string | number): unknown => {
   if (Array.isArray(at)) return at[indexIn(at, step)]
   return Object.hasOwn(at, step) ? at[step] : undefined
 }
 
-function write(at: Place, step: string | number, value: unknown): void {
+function write(at: Container, step: string | number, value: unknown): void {
   if (Array.isArray(at)) at[indexIn(at, step)] = value
   else at[step] = value
 }
 
-/** A list grows by one at a time, whatever place is named: a hostile number must not make it huge. */
+/** At most one past the end: a hostile index must not make the list huge. */
 const indexIn = (list: readonly unknown[], step: string | number): number => Math.min(Number(step) || 0, list.length)
 
-const isPlace = (value: unknown): value is Place => typeof value === 'object' && value !== null
+const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
 
-function enter(at: Place, step: string | number, next: string | number | undefined): Place {
+/** The container at this step, which is created if there is none. */
+function enter(at: Container, step: string | number, next: string | number | undefined): Container {
   const inner = read(at, step)
-  if (isPlace(inner)) return inner
-  const made: Place = typeof next === 'number' ? [] : Object.create(null)
-  write(at, step, made)
-  return made
+  if (isContainer(inner)) return inner
+  const created: Container = typeof next === 'number' ? [] : Object.create(null)
+  write(at, step, created)
+  return created
 }
 
 const scalarOf = ({ stringValue, numberValue, boolValue, nullValue }: JsonObject): Json | undefined =>
   stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null)
+
+/** The arguments as JSON. Undefined if they are nested too deep to be written. */
+export function argumentsText({ root }: PartialArguments): string | undefined {
+  try {
+    return JSON.stringify(root)
+  } catch {
+    return undefined
+  }
+}

@@ -1,37 +1,39 @@
 import type { Prompt } from '../../protocol/request.ts'
 import { deriveCallId } from '../ids.ts'
 
-// Names of tools: a letter or `_`, then letters, digits and `_.:-`, 64 in all.
+// Tool names start with a letter or `_` and hold letters, digits and `_.:-`.
 
-const longest = 64
-const isTaken = (name: string): boolean => name.length <= longest && /^[A-Za-z_][\w.:-]*$/.test(name)
+const maxLength = 64
+const isValid = (name: string): boolean => name.length <= maxLength && /^[A-Za-z_][\w.:-]*$/.test(name)
 
 const clean = (name: string): string => name.replaceAll(/[^\w.:-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
 
-export interface Names {
-  /** As it is sent. */
-  readonly sent: (name: string) => string
-  /** As sent → as the caller knows it, for those that differ. */
+export interface ToolNames {
+  /** The client's name → the name as it is sent. */
+  readonly encode: (name: string) => string
+  /** Names as sent → as the client knows them, for those that differ. */
   readonly changed: ReadonlyMap<string, string>
 }
 
-/** The same name always becomes the same, whatever stands beside it, so that a conversation keeps its names. */
-export function namesIn({ tools = [], input, tool_choice }: Prompt): Names {
+/** A name always changes in the same way, so a conversation keeps its names. */
+export function toolNamesOf({ tools = [], input, tool_choice }: Prompt): ToolNames {
   const used = new Set<string>()
   for (const tool of tools) if (tool.type === 'function') used.add(tool.name)
   for (const item of input) if (item.type === 'function_call') used.add(item.name)
   if (typeof tool_choice === 'object' && tool_choice.type === 'function') used.add(tool_choice.name)
   const changed = new Map<string, string>()
-  const written = new Map<string, string>()
+  const sentNames = new Map<string, string>()
   for (const name of used) {
-    if (isTaken(name)) continue
+    if (isValid(name)) continue
     const plain = clean(name)
-    const short = plain.length <= longest && !used.has(plain) && !changed.has(plain) ? plain : withMark(plain, name)
-    written.set(name, short)
-    changed.set(short, name)
+    const isFree = plain.length <= maxLength && !used.has(plain) && !changed.has(plain)
+    const sent = isFree ? plain : withHash(plain, name)
+    sentNames.set(name, sent)
+    changed.set(sent, name)
   }
-  return { sent: name => written.get(name) ?? name, changed }
+  return { encode: name => sentNames.get(name) ?? name, changed }
 }
 
-/** Told apart from others of the same beginning by a hash of the whole. */
-const withMark = (plain: string, name: string): string => `${plain.slice(0, longest - 9)}_${deriveCallId(name).slice(5, 13)}`
+const hashLength = 8
+const withHash = (plain: string, name: string): string =>
+  `${plain.slice(0, maxLength - hashLength - 1)}_${deriveCallId(name).slice('call_'.length, 'call_'.length + hashLength)}`

@@ -1,7 +1,6 @@
 import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
 import { objects, stringOf } from '../json.ts'
 
 export const dialect = 'gemini'
@@ -10,15 +9,14 @@ const completed: Outcome = { status: 'completed' }
 const incomplete = (reason: string): Outcome => ({ status: 'incomplete', reason })
 const failed = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 
-const cut = incomplete('max_output_tokens')
-const filtered = incomplete('content_filter')
-const garbled = failed('server_error', 'The model wrote a tool call or an answer that could not be read.')
+const lengthLimit = incomplete('max_output_tokens')
+export const filtered = incomplete('content_filter')
+const malformed = failed('server_error', 'The model wrote a tool call or an answer that could not be read.')
 
-/** Why an answer ended. */
-const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['STOP', completed],
-  ['MAX_TOKENS', cut],
-  ['CONTINUATION', cut],
+  ['MAX_TOKENS', lengthLimit],
+  ['CONTINUATION', lengthLimit],
   ['SAFETY', filtered],
   ['RECITATION', filtered],
   ['LANGUAGE', filtered],
@@ -29,89 +27,76 @@ const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['IMAGE_SAFETY', filtered],
   ['IMAGE_PROHIBITED_CONTENT', filtered],
   ['IMAGE_RECITATION', filtered],
-  ['MALFORMED_FUNCTION_CALL', garbled],
-  ['MALFORMED_RESPONSE', garbled],
-  ['UNEXPECTED_TOOL_CALL', garbled],
-  ['TOO_MANY_TOOL_CALLS', garbled],
+  ['MALFORMED_FUNCTION_CALL', malformed],
+  ['MALFORMED_RESPONSE', malformed],
+  ['UNEXPECTED_TOOL_CALL', malformed],
+  ['TOO_MANY_TOOL_CALLS', malformed],
   ['MISSING_THOUGHT_SIGNATURE', failed('stale_state', 'The signature of an earlier thought is missing.')],
 ])
 
-/** Reasons that say nothing: what was said stands, and an answer without a word is a failure. */
-const vague: ReadonlySet<string> = new Set(['OTHER', 'IMAGE_OTHER', 'NO_IMAGE'])
+/** Finish reasons that do not say whether the answer is complete. */
+const unclearReasons: ReadonlySet<string> = new Set(['OTHER', 'IMAGE_OTHER', 'NO_IMAGE'])
 
-export function outcomeOf(reason: string, answered: boolean): Outcome {
-  const known = endings.get(reason)
+/** `hasAnswer`: the answer holds more than thoughts. */
+export function outcomeOf(finishReason: string, hasAnswer: boolean): Outcome {
+  const known = outcomes.get(finishReason)
   if (known) return known
-  if (!answered) return failed('server_error', 'The provider ended the answer without a word.')
-  return vague.has(reason) ? incomplete('other') : completed
+  if (!hasAnswer) return failed('server_error', 'The provider ended the answer without a word.')
+  return unclearReasons.has(finishReason) ? incomplete('other') : completed
 }
 
-/** A prompt that is refused gets no candidates at all. */
-export const isBlocked = ({ promptFeedback }: JsonObject): boolean => {
+/** Whether the prompt was refused: then the answer has no candidates. */
+export const isPromptBlocked = ({ promptFeedback }: JsonObject): boolean => {
   const reason = isObject(promptFeedback) ? stringOf(promptFeedback.blockReason) : ''
   return reason !== '' && reason !== 'BLOCK_REASON_UNSPECIFIED'
 }
 
-export const blocked = filtered
-
-export const truncated: Outcome = {
-  status: 'failed',
-  error: unreadable('The provider’s stream ended before the answer was finished.'),
-}
-export const broken: Outcome = { status: 'failed', error: unreadable('The provider sent an event that is not valid JSON.') }
-export const nameless: Outcome = { status: 'failed', error: unreadable('The provider sent a tool call without a name.') }
-
-export function errorOf(chunk: JsonObject): Failure | undefined {
-  const { error } = chunk
-  return isObject(error) || (typeof error === 'string' && error !== '') ? failureOf(readErrorDetails(chunk)) : undefined
-}
-
-/** The candidate that counts: number 0, or the one that has no number. */
+/** The only candidate that is decoded: number 0, or the one without a number. */
 export const firstCandidate = ({ candidates }: JsonObject): JsonObject | undefined =>
   objects(candidates).find(({ index }) => index === undefined || index === null || index === 0)
 
 export const partsOf = ({ content }: JsonObject): readonly JsonObject[] => (isObject(content) ? objects(content.parts) : [])
 
-export interface Head {
+export interface ResponseHead {
   readonly id: string
   readonly model: string
   readonly created_at: number
 }
 
-export const headOf = ({ responseId, modelVersion, createTime }: JsonObject): Head => ({
+export const readHead = ({ responseId, modelVersion, createTime }: JsonObject): ResponseHead => ({
   id: stringOf(responseId),
   model: stringOf(modelVersion),
-  created_at: secondsOf(createTime),
+  created_at: toSeconds(createTime),
 })
 
-/** Vertex says when, the developer API does not. */
-function secondsOf(time: Json | undefined): number {
+/** Only Vertex sends a time. */
+function toSeconds(time: Json | undefined): number {
   const instant = typeof time === 'string' && time.length < 40 ? Date.parse(time) : Number.NaN
   return instant >= 0 && instant < 1e14 ? Math.floor(instant / 1000) : 0
 }
 
-/** Counts come piece by piece; of each the last word counts. Kept in one object, since there is one with every token. */
-export function keepUsage(known: Record<string, Json | undefined>, { usageMetadata }: JsonObject): void {
+/** Every chunk may hold counts: the last value of each wins. They are merged in place, since this runs for every chunk. */
+export function mergeUsage(known: Record<string, Json | undefined>, { usageMetadata }: JsonObject): void {
   if (!isObject(usageMetadata)) return
   for (const name in usageMetadata) known[name] = usageMetadata[name] ?? known[name]
 }
 
 const utf8 = new TextEncoder()
 
-const logprobOf = ({ token, logProbability }: JsonObject): JsonObject => ({
+const decodeLogprob = ({ token, logProbability }: JsonObject): JsonObject => ({
   token: stringOf(token),
   logprob: typeof logProbability === 'number' ? logProbability : 0,
   bytes: [...utf8.encode(stringOf(token))],
 })
 
-const noLogprobs: readonly JsonObject[] = []
+export const noLogprobs: readonly JsonObject[] = []
 
-/** The tokens of a chunk, each with what else it might have been. */
+/** The tokens of a chunk, each with its alternatives. */
 export function logprobsOf({ logprobsResult }: JsonObject): readonly JsonObject[] {
   if (!isObject(logprobsResult)) return noLogprobs
-  const others = objects(logprobsResult.topCandidates)
+  const alternatives = objects(logprobsResult.topCandidates)
   return objects(logprobsResult.chosenCandidates).map((chosen, at) => ({
-    ...logprobOf(chosen),
-    top_logprobs: objects(others[at]?.candidates).map(logprobOf),
+    ...decodeLogprob(chosen),
+    top_logprobs: objects(alternatives[at]?.candidates).map(decodeLogprob),
   }))
 }

@@ -5,59 +5,59 @@ import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { nameOf } from './wire.ts'
+import { safeName } from './tool-names.ts'
 
-// The shape of the answer: a schema that the host enforces, a tool that the model must call with it, or words.
+// The response format: a schema that the provider enforces, a tool that the model must call, or an instruction.
 
-export interface WrittenFormat {
+export interface EncodedFormat {
   readonly fields: JsonObject
-  /** What the model is told in words. */
+  /** For the system prompt. */
   readonly instruction?: string
   /** The tool whose arguments are the answer. */
-  readonly answer?: { readonly name: string; readonly spec: JsonObject }
+  readonly answerTool?: { readonly name: string; readonly spec: JsonObject }
   readonly warnings: readonly Warning[]
 }
 
-type JsonSchema = Extract<TextFormat, { type: 'json_schema' }>
+type SchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
 interface FormatContext {
-  /** A tool call can be demanded of the model. */
-  readonly canDemand: boolean
+  /** The model can be made to call a tool. */
+  readonly canForceCall: boolean
   readonly schemas: SchemaFitter
 }
 
-export function writeFormat({ text, tools = [] }: Prompt, quirks: Quirks, { canDemand, schemas }: FormatContext): WrittenFormat {
+export function encodeFormat({ text, tools = [] }: Prompt, quirks: Quirks, { canForceCall, schemas }: FormatContext): EncodedFormat {
   const format = text?.format
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   if (format.type === 'json_object') return { fields: {}, instruction: 'Answer with one JSON object, and with nothing else.', warnings: [] }
-  const { json_schema: way = 'tool', json_schema_without_tools: alone } = quirks
-  const isBeside = alone === true && tools.some(({ type }) => type === 'function')
-  if (way === 'native' && !isBeside) return enforced(format, schemas)
-  const names = new Set(tools.map(tool => (tool.type === 'function' ? nameOf(tool.name) : '')))
-  return way === 'tool' && canDemand && format.schema.type === 'object' ? byTool(format, names) : inWords(format)
+  const { json_schema: support = 'tool', json_schema_without_tools } = quirks
+  const isBesideTools = json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
+  if (support === 'native' && !isBesideTools) return enforcedFormat(format, schemas)
+  const names = new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : '')))
+  return support === 'tool' && canForceCall && format.schema.type === 'object' ? toolFormat(format, names) : instructionFormat(format)
 }
 
-function enforced({ name, schema, description }: JsonSchema, schemas: SchemaFitter): WrittenFormat {
+function enforcedFormat({ name, schema, description }: SchemaFormat, schemas: SchemaFitter): EncodedFormat {
   const fit = schemas.fit(schema, 'bedrock')
-  const jsonSchema = { schema: JSON.stringify(fit.schema), name: nameOf(name), ...(description && { description }) }
+  const jsonSchema = { schema: JSON.stringify(fit.schema), name: safeName(name), ...(description && { description }) }
   return {
     fields: { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } },
     warnings: schemaWarnings('text.format.schema', fit),
   }
 }
 
-function byTool({ schema, description }: JsonSchema, taken: ReadonlySet<string>): WrittenFormat {
+function toolFormat({ schema, description }: SchemaFormat, takenNames: ReadonlySet<string>): EncodedFormat {
   let name = 'answer'
-  while (taken.has(name)) name += '_'
+  while (takenNames.has(name)) name += '_'
   const spec = { name, description: description || 'Gives the answer. Call it once, with the whole answer.', inputSchema: { json: schema } }
   return {
     fields: {},
-    answer: { name, spec },
+    answerTool: { name, spec },
     warnings: [unsupported('text.format', 'The schema is not enforced here; the model was made to call a tool with it.')],
   }
 }
 
-const inWords = ({ name, schema }: JsonSchema): WrittenFormat => ({
+const instructionFormat = ({ name, schema }: SchemaFormat): EncodedFormat => ({
   fields: {},
   instruction: `Answer with one JSON object that fits this JSON schema (${name}), and with nothing else:\n${JSON.stringify(schema)}`,
   warnings: [unsupported('text.format', 'The schema cannot be enforced here; the model was told of it in words.')],

@@ -1,0 +1,223 @@
+import type { Reading } from '../../protocol/dialect.ts'
+import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import type { Json } from '../../protocol/wire.ts'
+import { callIdFor } from '../ids.ts'
+import {
+  appendDelta,
+  argumentsOf,
+  assembledItem,
+  createItemAssembler,
+  emitItem,
+  emptyMessage,
+  finishItem,
+  hasPart,
+  type ItemAssembler,
+  messageShell,
+  type PartialItem,
+  partOf,
+  reasoningShell,
+  startItem,
+  thoughtsOf,
+} from '../item-assembler.ts'
+import { textOf } from '../text-buffer.ts'
+import { namelessCall } from './errors.ts'
+import { encodeReasoningState } from './reasoning-state.ts'
+import { decodeUsage } from './wire.ts'
+
+/** Turns content blocks into items: neighbouring texts are one message, each thought and each call is an item. */
+export interface BlockAssembler extends ItemAssembler {
+  readonly reading: Reading
+  readonly callIds: Set<string>
+  message: OpenMessage | undefined
+  /** Open items by the index of their block, except for messages in plain text. */
+  readonly blocks: Map<number, OpenItem>
+  /** Indexes of stopped blocks: their items are complete once something else starts. */
+  readonly stopped: Set<number>
+  /** Makes the answer fail, however it ends. */
+  fault: Outcome | undefined
+}
+
+type OpenItem = OpenMessage | OpenThought | OpenCall
+
+interface OpenMessage {
+  readonly kind: 'message'
+  readonly partial: PartialItem
+  /** Its text is the arguments of the answer tool. */
+  readonly isAnswer: boolean
+  isStopped: boolean
+}
+interface OpenThought {
+  readonly kind: 'thought'
+  readonly partial: PartialItem
+  signature: string
+  redacted: string
+  isStopped: boolean
+}
+interface OpenCall {
+  readonly kind: 'call'
+  readonly partial: PartialItem
+  /** The id that the provider sent. */
+  readonly sentId: string
+  isStopped: boolean
+}
+
+/** Neither a stream nor a body of this dialect names the answer, its model or its time. */
+export const createBlockAssembler = (reading: Reading = {}): BlockAssembler => ({
+  ...createItemAssembler(),
+  events: [{ type: 'started', id: '', model: '', created_at: 0 }],
+  reading,
+  callIds: new Set(),
+  message: undefined,
+  blocks: new Map(),
+  stopped: new Set(),
+  fault: undefined,
+})
+
+export function addText(assembler: BlockAssembler, text: string): void {
+  if (text === '') return
+  assembler.message ??= startMessage(assembler, false)
+  appendMessageText(assembler, assembler.message, text)
+}
+
+function startMessage(assembler: BlockAssembler, isAnswer: boolean): OpenMessage {
+  finishCompleteItems(assembler)
+  const partial = startItem(assembler, messageShell)
+  // A message without text still has a part.
+  partOf(partial, 'text', 0)
+  return { kind: 'message', partial, isAnswer, isStopped: false }
+}
+
+const appendMessageText = (assembler: BlockAssembler, { partial }: OpenMessage, text: string): void => {
+  appendDelta(assembler, partial, { kind: 'text', part: 0, text })
+}
+
+const appendArguments = (assembler: BlockAssembler, { partial }: OpenCall, text: string): void => {
+  appendDelta(assembler, partial, { kind: 'arguments', part: 0, text })
+}
+
+export interface CallStart {
+  readonly id: string
+  readonly name: string
+}
+
+export function addCall(assembler: BlockAssembler, index: number, call: CallStart): void {
+  const { blocks, reading } = assembler
+  if (call.name === '') {
+    assembler.fault = namelessCall
+    return
+  }
+  const known = blocks.get(index)
+  const isRepeated = known?.kind === 'call' && known.sentId === call.id && call.id !== ''
+  if (isRepeated) return
+  finishAt(assembler, index)
+  blocks.set(index, call.name === reading.answerTool ? startMessage(assembler, true) : startCall(assembler, call))
+}
+
+function startCall(assembler: BlockAssembler, { id, name }: CallStart): OpenCall {
+  finishCompleteItems(assembler)
+  const call_id = callIdFor(assembler.callIds, id, [id, name, assembler.count])
+  const sentName = assembler.reading.toolNames?.get(name) ?? name
+  const item: FunctionCallItem = { type: 'function_call', call_id, name: sentName, arguments: '', status: 'in_progress' }
+  return { kind: 'call', partial: startItem(assembler, item), sentId: id, isStopped: false }
+}
+
+/** Adds a piece of the arguments of a call. */
+export function addInput(assembler: BlockAssembler, index: number, text: string): void {
+  if (text === '') return
+  const open = assembler.blocks.get(index)
+  if (open?.kind === 'call') appendArguments(assembler, open, text)
+  else if (open?.kind === 'message') appendMessageText(assembler, open, text)
+  else assembler.fault = namelessCall
+}
+
+export function addThinking(assembler: BlockAssembler, index: number, text: string): void {
+  if (text === '') return
+  appendDelta(assembler, thoughtAt(assembler, index, false).partial, { kind: 'summary', part: 0, text })
+}
+
+export function addSignature(assembler: BlockAssembler, index: number, signature: string): void {
+  if (signature !== '') thoughtAt(assembler, index, false).signature += signature
+}
+
+export function addRedacted(assembler: BlockAssembler, index: number, redacted: string): void {
+  if (redacted !== '') thoughtAt(assembler, index, true).redacted += redacted
+}
+
+/** The open thought at this index. Readable and redacted content make two thoughts. */
+function thoughtAt(assembler: BlockAssembler, index: number, isRedacted: boolean): OpenThought {
+  const known = assembler.blocks.get(index)
+  if (known?.kind === 'thought' && !known.isStopped && (isRedacted ? !isReadable(known) : known.redacted === '')) return known
+  finishAt(assembler, index)
+  finishCompleteItems(assembler)
+  const partial = startItem(assembler, reasoningShell)
+  const thought: OpenThought = { kind: 'thought', partial, signature: '', redacted: '', isStopped: false }
+  assembler.blocks.set(index, thought)
+  return thought
+}
+
+const isReadable = ({ partial, signature }: OpenThought): boolean => signature !== '' || hasPart(partial, 'summary', 0)
+
+/** A block that the token limit cut off is stopped, too: its item stays open until something else starts or the answer ends. */
+export function stopBlock(assembler: BlockAssembler, index: number): void {
+  const open = assembler.blocks.get(index)
+  if (!open) return
+  open.isStopped = true
+  assembler.stopped.add(index)
+}
+
+/** Something else starts: the items before it are complete. */
+function finishCompleteItems(assembler: BlockAssembler): void {
+  if (assembler.message) finishOpenItem(assembler, assembler.message, 'completed')
+  assembler.message = undefined
+  for (const index of assembler.stopped) finishAt(assembler, index)
+}
+
+function finishAt(assembler: BlockAssembler, index: number): void {
+  const open = assembler.blocks.get(index)
+  if (open) finishOpenItem(assembler, open, 'completed')
+  assembler.blocks.delete(index)
+  assembler.stopped.delete(index)
+}
+
+function finishOpenItem(assembler: BlockAssembler, open: OpenItem, status: ItemStatus): void {
+  const { kind, partial } = open
+  if (status === 'completed') {
+    if (kind === 'call' && argumentsOf(partial) === '') appendArguments(assembler, open, '{}')
+    if (kind === 'message' && open.isAnswer && textOf(partOf(partial, 'text', 0).text) === '') appendMessageText(assembler, open, '{}')
+  }
+  finishItem(assembler, partial, kind === 'thought' ? thoughtItem(open) : assembledItem(partial, status))
+}
+
+function thoughtItem({ partial, signature, redacted }: OpenThought): Item {
+  const { summary } = thoughtsOf(partial)
+  const state = encodeReasoningState({ text: summary.join(''), signature, redacted })
+  return {
+    type: 'reasoning',
+    summary,
+    ...(state !== undefined && { encrypted_content: state }),
+    ...(redacted !== '' && { redacted: true }),
+  }
+}
+
+/** Finishes all items and the answer. */
+export function finishAnswer(assembler: BlockAssembler, ending: Outcome, usage: Json | undefined): void {
+  const outcome = assembler.fault && ending.status !== 'failed' ? assembler.fault : ending
+  const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
+  if (assembler.message) finishOpenItem(assembler, assembler.message, status)
+  for (const open of assembler.blocks.values()) finishOpenItem(assembler, open, isCompleteCall(open) ? 'completed' : status)
+  if (assembler.count === 0 && status === 'completed') emitItem(assembler, emptyMessage, messageShell)
+  const counts = decodeUsage(usage, assembler.count > 0)
+  assembler.events.push({ type: 'finished', outcome, ...(counts && { usage: counts }) })
+}
+
+/** Whether a call was written to its end, although the answer was not. */
+function isCompleteCall(open: OpenItem): boolean {
+  if (open.kind !== 'call' || !open.isStopped) return false
+  try {
+    JSON.parse(argumentsOf(open.partial))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,43 @@
+import type { Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
+
+/** No extension may change the length of the answer or its latency class, beside what no extension may change anywhere. */
+const gatewayFields: ReadonlySet<string> = new Set(['inferenceConfig', 'performanceConfig'])
+
+/** Merges parameters for this provider alone. `additionalModelRequestFields` is merged field by field: the gateway sets some of them. */
+export function extendBedrock({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
+  const { additionalModelRequestFields: modelFields, ...others } = extensions
+  const refused = Object.keys(others).filter(field => gatewayFields.has(field))
+  const allowed = Object.fromEntries(Object.entries(others).filter(([field]) => !gatewayFields.has(field)))
+  const outer = extend({ body, warnings: [...warnings, ...refused.map(setByGateway)] }, allowed)
+  if (!isObject(modelFields)) return outer
+  const known = isObject(body.additionalModelRequestFields) ? body.additionalModelRequestFields : {}
+  const inner = extend({ body: known, warnings: [] }, modelFields)
+  return {
+    body: { ...outer.body, ...(Object.keys(inner.body).length > 0 && { additionalModelRequestFields: inner.body }) },
+    warnings: [
+      ...outer.warnings,
+      ...inner.warnings.map(warning => ({ ...warning, param: `extensions.additionalModelRequestFields.${afterDot(warning.param)}` })),
+    ],
+  }
+}
+
+const setByGateway = (field: string): Warning =>
+  unsupported(`extensions.${field}`, `\`${field}\` is decided by the gateway; the extension was left out.`)
+
+const afterDot = (param = ''): string => param.slice(param.indexOf('.') + 1)
+
+/** Betas of Anthropic that models on Bedrock accept. An unknown one fails the request, so all others are left out. */
+const betas: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14', 'fine-grained-tool-streaming-2025-05-14'])
+
+export function betaFields({ headers }: InferenceRequest, { anthropic_fields }: Quirks): JsonObject {
+  const requested = anthropic_fields && headers?.dialect === 'messages' ? (headers.values['anthropic-beta'] ?? '') : ''
+  const known = requested
+    .split(',')
+    .map(beta => beta.trim())
+    .filter(beta => betas.has(beta))
+  return known.length > 0 ? { anthropic_beta: known } : {}
+}

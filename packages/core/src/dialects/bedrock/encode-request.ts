@@ -1,0 +1,111 @@
+import type { EncodedRequest, Reading } from '../../protocol/dialect.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { unsupported } from '../apply-quirks.ts'
+import { makeSchemaFitter } from '../fit-schemas.ts'
+import { createCacheEncoder } from './cache-points.ts'
+import { betaFields, extendBedrock } from './encode-extensions.ts'
+import { encodeFormat } from './encode-format.ts'
+import { type EncodedThinking, encodeThinking } from './encode-thinking.ts'
+import { encodeTools } from './encode-tools.ts'
+import { encodeSettings } from './inference-config.ts'
+import { type Conversation, encodeConversation } from './items.ts'
+import { safeName } from './tool-names.ts'
+import { unsupportedFields } from './unsupported-fields.ts'
+
+/** The body names neither model nor delivery: both are part of the URL. */
+export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const { prompt } = request
+  const encoded = encodePrompt(request, offer, quirks)
+  const settings = encodeSettings(request, offer, { quirks, thinking: encoded.thinking })
+  const { inferenceConfig, tier } = settings
+  const modelFields = { ...encoded.fields, ...settings.fields, ...betaFields(request, quirks) }
+  const body: JsonObject = {
+    ...encoded.body,
+    ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
+    ...(tier !== undefined && { serviceTier: { type: tier } }),
+    ...(Object.keys(modelFields).length > 0 && { additionalModelRequestFields: modelFields }),
+  }
+  const warnings = [...encoded.warnings, ...settings.warnings, ...unsupportedFields(prompt)]
+  return {
+    ...extendBedrock({ body, warnings }, prompt.extensions),
+    ...(request.delivery === 'stream' && { headers: { accept: 'application/vnd.amazon.eventstream' } }),
+    ...(encoded.reading && { reading: encoded.reading }),
+  }
+}
+
+/** The request of the provider's token counter. */
+export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
+  const { body, warnings } = encodePrompt(request, offer, quirks)
+  const { messages, system, toolConfig } = body
+  return { body: { input: { converse: { messages, system, toolConfig } } }, warnings }
+}
+
+interface EncodedPrompt {
+  readonly body: JsonObject
+  /** For `additionalModelRequestFields`. */
+  readonly fields: JsonObject
+  readonly warnings: readonly Warning[]
+  readonly reading: Reading | undefined
+  readonly thinking: EncodedThinking
+}
+
+/** Conversation, tools, thinking and response format. */
+function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): EncodedPrompt {
+  const cache = createCacheEncoder(prompt, quirks)
+  const conversation = encodeConversation(prompt.input, cache)
+  const { lacksThinkingBeforeCalls } = conversation
+  const thinking = encodeThinking({ prompt, offer, quirks, lacksThinkingBeforeCalls })
+  const canForceCall = quirks.no_forced_tools !== true && thinking.restricts !== 'sampling-and-tools'
+  const format = encodeFormat(prompt, quirks, { canForceCall, schemas })
+  const { answerTool } = format
+  const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, cache, schemas })
+  const added = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
+  const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...added]
+  // Without any message, the user says the system prompt: a request needs something to answer.
+  const isSystemOfUser = system.length > 0 && (quirks.no_system === true || conversation.messages.length === 0)
+  const messages = isSystemOfUser ? prependSystem(conversation.messages, system) : conversation.messages
+  const startsWithAssistant = messages[0]?.role === 'assistant'
+  return {
+    body: {
+      messages: startsWithAssistant ? [placeholderMessage, ...messages] : messages,
+      ...(system.length > 0 && !isSystemOfUser && { system }),
+      ...(tools.toolConfig && { toolConfig: tools.toolConfig }),
+      ...format.fields,
+    },
+    fields: { ...thinking.fields, ...tools.fields },
+    warnings: [
+      ...conversation.warnings,
+      ...(startsWithAssistant ? [placeholderWarning] : []),
+      ...cache.warnings,
+      ...thinking.warnings,
+      ...format.warnings,
+      ...tools.warnings,
+    ],
+    reading: readingFor(prompt, conversation, answerTool?.name),
+    thinking,
+  }
+}
+
+/** Puts the system prompt before the first text of the user. */
+function prependSystem(messages: readonly JsonObject[], system: readonly JsonObject[]): readonly JsonObject[] {
+  const [first, ...rest] = messages
+  if (first?.role !== 'user' || !Array.isArray(first.content)) return [{ role: 'user', content: system }, ...messages]
+  return [{ role: 'user', content: [...system, ...first.content] }, ...rest]
+}
+
+/** A conversation must start with the user. */
+const placeholderMessage: JsonObject = { role: 'user', content: [{ text: '(The conversation begins.)' }] }
+const placeholderWarning = unsupported(
+  'input',
+  'A conversation that the assistant begins is refused here; a note of the user was put before it.',
+)
+
+function readingFor({ tools = [] }: Prompt, { calledTools }: Conversation, answerTool: string | undefined): Reading | undefined {
+  const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...calledTools]
+  const toolNames = new Map(names.filter(name => safeName(name) !== name).map(name => [safeName(name), name]))
+  if (toolNames.size === 0 && answerTool === undefined) return undefined
+  return { ...(toolNames.size > 0 && { toolNames }), ...(answerTool !== undefined && { answerTool }) }
+}

@@ -1,0 +1,37 @@
+import type { Quirks } from '../../protocol/model.ts'
+import { dropRefused, type Encoded, unsupported } from '../apply-quirks.ts'
+import type { EncodedThinking } from './encode-thinking.ts'
+
+const samplingFields = ['temperature', 'top_p', 'top_k'] as const
+
+const maxTemperature = 1
+/** A lower `top_p` is refused while an Anthropic model thinks. */
+const minTopPWhileThinking = 0.95
+
+/** Drops what the dialect or the model refuses of `temperature`, `top_p` and `top_k`, under our names. */
+export const fitSampling = (encoded: Encoded, quirks: Quirks, thinking: EncodedThinking): Encoded =>
+  clampTemperature(dropRefused(encoded, { refuses: refusedSampling(encoded, quirks, thinking) }))
+
+function refusedSampling({ body }: Encoded, quirks: Quirks, { restricts, fields }: EncodedThinking): readonly string[] {
+  const { sampling = 'any', thinks_unasked = true, anthropic_fields } = quirks
+  const mayThink = restricts === 'sampling-and-tools' || (fields.thinking === undefined && thinks_unasked)
+  if (sampling === 'none' || restricts === 'sampling' || (sampling === 'unless_thinking' && mayThink)) return samplingFields
+  if (restricts === 'sampling-and-tools') {
+    const isTopPAccepted = typeof body.top_p === 'number' && body.top_p >= minTopPWhileThinking
+    return isTopPAccepted ? ['temperature', 'top_k'] : samplingFields
+  }
+  const exclusive = sampling === 'one' && body.temperature !== undefined ? ['top_p'] : []
+  return anthropic_fields ? exclusive : [...exclusive, 'top_k']
+}
+
+function clampTemperature({ body, warnings }: Encoded): Encoded {
+  const { temperature } = body
+  if (typeof temperature !== 'number' || temperature <= maxTemperature) return { body, warnings }
+  return {
+    body: { ...body, temperature: maxTemperature },
+    warnings: [
+      ...warnings,
+      unsupported('temperature', `A \`temperature\` of ${temperature} is out of range here; ${maxTemperature} was used.`),
+    ],
+  }
+}

@@ -1,0 +1,164 @@
+import type { Offer, Quirks, ThinkingStyle } from '../../protocol/model.ts'
+import type { Effort, Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { nearestEffort, unsupported } from '../apply-quirks.ts'
+import { thinkingBudget } from '../thinking-budget.ts'
+
+// How much the model thinks. Each model has its own fields for it: Anthropic's `thinking`, a level, or a switch.
+
+export interface EncodedThinking {
+  /** For `additionalModelRequestFields`. */
+  readonly fields: JsonObject
+  /** What the request cannot set while the model thinks like this. */
+  readonly restricts: 'none' | 'sampling' | 'sampling-and-tools'
+  /** Replaces the client's limit on output tokens. */
+  readonly maxTokens?: number
+  readonly warnings: readonly Warning[]
+}
+
+const unchanged: EncodedThinking = { fields: {}, restricts: 'none', warnings: [] }
+const disabled: EncodedThinking = { ...unchanged, fields: { thinking: { type: 'disabled' } } }
+const withWarning = (message: string, thinking: EncodedThinking = unchanged): EncodedThinking => ({
+  ...thinking,
+  warnings: [...thinking.warnings, unsupported('reasoning.effort', message)],
+})
+
+interface ThinkingContext {
+  readonly prompt: Prompt
+  readonly offer: Offer
+  readonly quirks: Quirks
+  /** The last tool results answer calls that came without the thoughts before them. */
+  readonly lacksThinkingBeforeCalls: boolean
+}
+
+type Reasoning = NonNullable<Prompt['reasoning']>
+
+export function encodeThinking(context: ThinkingContext): EncodedThinking {
+  const { prompt, quirks } = context
+  const { reasoning = {} } = prompt
+  const wantsSummary = reasoning.summary !== undefined && reasoning.summary !== 'none'
+  const style = styleOf(quirks, reasoning.budget_tokens)
+  const hasSummary = quirks.anthropic_fields === true && (style === 'adaptive' || style === 'budget')
+  const thinking = thinkingFor(reasoning, { ...context, style, isRequired: wantsSummary && hasSummary })
+  const lacksSummary = wantsSummary && !(hasSummary && thinking.restricts === 'sampling-and-tools')
+  const lacksBudget = reasoning.budget_tokens !== undefined && style !== 'budget'
+  return { ...thinking, warnings: [...thinking.warnings, ...(lacksSummary ? [noSummary] : []), ...(lacksBudget ? [noBudget] : [])] }
+}
+
+const noSummary = unsupported('reasoning.summary', '`reasoning.summary` has no counterpart here and was left out.')
+const noBudget = unsupported(
+  'reasoning.budget_tokens',
+  'This model takes no budget for its thoughts; `reasoning.budget_tokens` was left out.',
+)
+
+interface StyledContext extends ThinkingContext {
+  readonly style: ThinkingStyle | undefined
+  /** The client wants to see thoughts, at whatever effort. */
+  readonly isRequired: boolean
+}
+
+function thinkingFor({ effort }: Reasoning, context: StyledContext): EncodedThinking {
+  const { style, quirks } = context
+  if (effort === undefined && !context.isRequired) return unchanged
+  if (!style) return effortOmitted(effort)
+  const isAnthropic = style === 'adaptive' || style === 'budget'
+  return isAnthropic && effort === 'none' && quirks.thinking_off !== 'never' ? disabled : encoders[style](effort, context)
+}
+
+/** The model's first style. A request that names a budget gets `budget` if the model has it. */
+const styleOf = ({ thinking = ['adaptive'] }: Quirks, budget: number | undefined): ThinkingStyle | undefined =>
+  budget !== undefined && thinking.includes('budget') ? 'budget' : thinking[0]
+
+const effortOmitted = (effort: Effort | undefined): EncodedThinking =>
+  effort === undefined || effort === 'none'
+    ? unchanged
+    : withWarning('How much this model thinks cannot be said here; `reasoning.effort` was left out.')
+
+const adaptiveEfforts = ['low', 'medium', 'high', 'xhigh', 'max']
+
+function adaptive(effort: Effort | undefined, { prompt, quirks }: StyledContext): EncodedThinking {
+  const known = quirks.efforts?.filter(each => each !== 'none') ?? adaptiveEfforts
+  const near = effort === undefined ? undefined : nearestEffort(effort, known)
+  return {
+    fields: {
+      thinking: { type: 'adaptive', ...displayField(prompt, quirks) },
+      ...(near?.effort && { output_config: { effort: near.effort } }),
+    },
+    restricts: 'sampling-and-tools',
+    warnings: near?.warnings ?? [],
+  }
+}
+
+function displayField({ reasoning }: Prompt, { anthropic_fields }: Quirks): JsonObject {
+  if (!anthropic_fields || reasoning?.summary === undefined) return {}
+  return { display: reasoning.summary === 'none' ? 'omitted' : 'summarized' }
+}
+
+const defaultMaxTokens = 32_000
+const minBudget = 1024
+
+/** Thoughts count against the output limit. */
+function budget(effort: Effort = 'medium', { prompt, offer, quirks, lacksThinkingBeforeCalls }: StyledContext): EncodedThinking {
+  if (lacksThinkingBeforeCalls)
+    return withWarning(
+      'The tool calls that were answered last came without thoughts of this model, which it demands; thinking was switched off.',
+      disabled,
+    )
+  const longest = offer.max_output_tokens ?? quirks.thinking_budget?.max ?? 2 * defaultMaxTokens
+  const range = quirks.thinking_budget ?? { min: minBudget, max: longest }
+  const named = prompt.reasoning?.budget_tokens
+  const room = Math.min(prompt.max_output_tokens ?? quirks.default_max_tokens ?? defaultMaxTokens, longest)
+  const cap = prompt.max_output_tokens === undefined ? undefined : room
+  const fitted = thinkingBudget({ effort, named, cap, room, longest, range })
+  if (!fitted)
+    return withWarning(`\`max_output_tokens\` leaves no room for thoughts, which take ${range.min} tokens at least; thinking was left off.`)
+  const { budget: tokens, most: maxTokens } = fitted
+  const changed = unsupported('reasoning.budget_tokens', `A thinking budget of ${named} tokens does not fit here; ${tokens} was used.`)
+  return {
+    fields: { thinking: { type: 'enabled', budget_tokens: tokens } },
+    restricts: 'sampling-and-tools',
+    maxTokens,
+    warnings: named === undefined || named === tokens ? [] : [changed],
+  }
+}
+
+function toggle(effort: Effort | undefined, { quirks }: StyledContext): EncodedThinking {
+  const { thinking_switch: fields } = quirks
+  if (effort === undefined || !fields) return effortOmitted(effort)
+  if (effort === 'none') return { ...unchanged, fields: fields.off }
+  return withWarning(`Reasoning effort "${effort}" is not available here; thinking was switched on.`, { ...unchanged, fields: fields.on })
+}
+
+/** Model fields that set a level, with the levels that each has by default. */
+const levelFields = {
+  reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'], encode: (effort: Effort) => ({ reasoning: { effort } }) },
+  reasoning_effort: { efforts: ['low', 'medium', 'high'], encode: (effort: Effort) => ({ reasoning_effort: effort }) },
+  reasoningConfig: {
+    efforts: ['none', 'low', 'medium', 'high'],
+    encode: (effort: Effort) => ({
+      reasoningConfig: effort === 'none' ? { type: 'disabled' } : { type: 'enabled', maxReasoningEffort: effort },
+    }),
+  },
+} as const
+
+function level(effort: Effort | undefined, { prompt, quirks }: StyledContext): EncodedThinking {
+  if (effort === undefined) return unchanged
+  const { thinking_field: field = 'reasoning_effort', efforts } = quirks
+  const near = nearestEffort(effort, efforts ?? levelFields[field].efforts)
+  if (!near.effort) return { ...unchanged, warnings: near.warnings }
+  // The highest level of Nova accepts no limit on output tokens.
+  const isUnlimited = field === 'reasoningConfig' && near.effort === 'high'
+  if (isUnlimited && prompt.max_output_tokens !== undefined) {
+    const lower = { ...unchanged, fields: levelFields[field].encode('medium') }
+    return withWarning('Reasoning effort "high" cannot go with `max_output_tokens` here; "medium" was used.', lower)
+  }
+  return { fields: levelFields[field].encode(near.effort), restricts: isUnlimited ? 'sampling' : 'none', warnings: near.warnings }
+}
+
+const encoders: Readonly<Record<ThinkingStyle, (effort: Effort | undefined, context: StyledContext) => EncodedThinking>> = {
+  adaptive,
+  budget,
+  level,
+  toggle,
+}

@@ -1,0 +1,168 @@
+import type { Quirks } from '../../protocol/model.ts'
+import type { FunctionTool, Prompt, ToolChoice } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { type Encoded, unsupported } from '../apply-quirks.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
+import { objects, stringOf } from '../json.ts'
+import type { CacheEncoder } from './cache-points.ts'
+import type { EncodedFormat } from './encode-format.ts'
+import type { Conversation } from './items.ts'
+import { safeName } from './tool-names.ts'
+
+// A conversation that holds tool calls must declare tools, and there is no choice "none": an instruction stands in for it.
+
+export interface EncodedTools {
+  readonly toolConfig?: JsonObject
+  /** Fields of Anthropic's own, for `additionalModelRequestFields`. */
+  readonly fields: JsonObject
+  readonly instruction?: string
+  readonly warnings: readonly Warning[]
+}
+
+interface ToolContext {
+  readonly conversation: Conversation
+  readonly answerTool: EncodedFormat['answerTool']
+  /** The model can be made to call a tool. */
+  readonly canForceCall: boolean
+  readonly cache: CacheEncoder
+  readonly schemas: SchemaFitter
+}
+
+export function encodeTools(prompt: Prompt, quirks: Quirks, context: ToolContext): EncodedTools {
+  const { specs, warnings } = encodeSpecs(prompt, quirks, context)
+  const canCall = specs.length > 0 && prompt.tool_choice !== 'none'
+  const encoded = context.answerTool
+    ? withAnswerTool(prompt, canCall ? specs : [], context.answerTool)
+    : canCall
+      ? withChoice(prompt, { specs, quirks, canForceCall: context.canForceCall })
+      : withoutCalls(prompt, specs, context.conversation)
+  return { ...encoded, warnings: [...warnings, ...encoded.warnings] }
+}
+
+type Specs = readonly JsonObject[]
+
+function encodeSpecs(
+  { tools = [], tool_choice }: Prompt,
+  quirks: Quirks,
+  { cache, schemas }: ToolContext,
+): { readonly specs: Specs; readonly warnings: readonly Warning[] } {
+  const allowed = allowedTools(tool_choice)
+  const warnings: Warning[] = []
+  const specs = tools.flatMap((tool, at): Specs => {
+    const param = `tools[${at}]`
+    if (tool.type === 'native') {
+      warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
+      return []
+    }
+    if (allowed && !allowed.names.has(tool.name)) return []
+    const encoded = encodeSpec(tool, param, { quirks, schemas })
+    warnings.push(...encoded.warnings)
+    return [encoded.body, ...cache.after(tool.cache)]
+  })
+  return { specs, warnings }
+}
+
+function encodeSpec(
+  { name, description = '', parameters, strict }: FunctionTool,
+  param: string,
+  { quirks, schemas }: { readonly quirks: Quirks; readonly schemas: SchemaFitter },
+): Encoded {
+  const schema: JsonObject = parameters ? { ...parameters, type: 'object' } : { type: 'object', properties: {} }
+  const isRefused = strict === true && quirks.refuses?.includes('strict') === true
+  const isStrict = strict === true && !isRefused
+  const fit = isStrict ? schemas.fit(schema, 'bedrock', parameters) : { schema, changes: [] }
+  const toolSpec = {
+    name: safeName(name),
+    ...(description.trim() !== '' && { description }),
+    inputSchema: { json: fit.schema },
+    ...(isStrict && { strict: true }),
+  }
+  const refusal = isRefused ? [unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`)] : []
+  return { body: { toolSpec }, warnings: [...refusal, ...schemaWarnings(`${param}.parameters`, fit)] }
+}
+
+/** Forces the answer tool. With other tools beside it, the model may call one of those first. */
+function withAnswerTool(prompt: Prompt, specs: Specs, { name, spec }: NonNullable<EncodedFormat['answerTool']>): EncodedTools {
+  const { tool_choice: choice } = prompt
+  const named = typeof choice === 'object' && choice.type === 'function' ? safeName(choice.name) : undefined
+  const toolChoice = specs.length > 0 && named === undefined ? { any: {} } : { tool: { name: specs.length > 0 ? named : name } }
+  return { toolConfig: { tools: [...specs, { toolSpec: spec }], toolChoice }, fields: {}, warnings: parallelWarnings(prompt, specs) }
+}
+
+/** No tool may be called, but earlier calls need declared tools. */
+function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversation: Conversation): EncodedTools {
+  const isForced = choice !== undefined && choice !== 'auto' && choice !== 'none'
+  const choiceWarnings = isForced ? [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')] : []
+  if (!conversation.hasTools) return { fields: {}, warnings: choiceWarnings }
+  const param = choice === 'none' ? 'tool_choice' : 'tools'
+  const message = 'The conversation holds tool calls, so tools had to be declared; the model was told not to call them.'
+  return {
+    toolConfig: { tools: specs.length > 0 ? specs : inferredSpecs(conversation) },
+    fields: {},
+    instruction: 'Do not call any tool. Answer in words.',
+    warnings: [...choiceWarnings, unsupported(param, message)],
+  }
+}
+
+/** Specs of tools that were called but not described. */
+const inferredSpecs = ({ calledTools }: Conversation): readonly JsonObject[] =>
+  [...(calledTools.size > 0 ? calledTools : ['tool'])].map(name => ({
+    toolSpec: { name: safeName(name), inputSchema: { json: { type: 'object' } } },
+  }))
+
+interface ChoiceContext {
+  readonly specs: Specs
+  readonly quirks: Quirks
+  readonly canForceCall: boolean
+}
+
+function withChoice(prompt: Prompt, { specs, quirks, canForceCall }: ChoiceContext): EncodedTools {
+  const { tool_choice: choice, parallel_tool_calls } = prompt
+  const { type, name, warnings } = encodeChoice(choice, canForceCall)
+  const named = name !== undefined && { name }
+  if (parallel_tool_calls === false && quirks.anthropic_fields) {
+    // Anthropic's own `tool_choice` excludes `toolChoice`.
+    const tool_choice = { type, ...named, disable_parallel_tool_use: true }
+    return { toolConfig: { tools: specs }, fields: { tool_choice }, warnings }
+  }
+  const toolConfig = { tools: specs, ...(choice !== undefined && { toolChoice: { [type]: { ...named } } }) }
+  return { toolConfig, fields: {}, warnings: [...warnings, ...parallelWarnings(prompt, specs)] }
+}
+
+const parallelWarnings = ({ parallel_tool_calls }: Prompt, specs: Specs): readonly Warning[] =>
+  parallel_tool_calls === false && specs.length > 0
+    ? [unsupported('parallel_tool_calls', 'Several tool calls at once cannot be forbidden here; there may be more than one.')]
+    : []
+
+interface AllowedTools {
+  readonly names: ReadonlySet<string>
+  readonly isForced: boolean
+}
+
+/** An `allowed_tools` choice. This dialect has no such choice: the other tools are left out instead. */
+function allowedTools(choice: ToolChoice | undefined): AllowedTools | undefined {
+  if (typeof choice !== 'object' || choice.type !== 'native' || choice.body.type !== 'allowed_tools') return undefined
+  const { mode, tools } = isObject(choice.body.allowed_tools) ? choice.body.allowed_tools : choice.body
+  const names = objects(tools).map(tool => stringOf(tool.name) || stringOf(isObject(tool.function) ? tool.function.name : ''))
+  return { names: new Set(names), isForced: mode === 'required' }
+}
+
+interface EncodedChoice {
+  readonly type: 'auto' | 'any' | 'tool'
+  readonly name?: string
+  readonly warnings: readonly Warning[]
+}
+
+function encodeChoice(choice: ToolChoice | undefined, canForceCall: boolean): EncodedChoice {
+  const auto = (...warnings: readonly Warning[]): EncodedChoice => ({ type: 'auto', warnings })
+  if (choice === undefined || choice === 'auto' || choice === 'none') return auto()
+  const allowed = allowedTools(choice)
+  if (allowed && !allowed.isForced) return auto()
+  const isForeign = choice !== 'required' && choice.type === 'native' && !allowed
+  if (isForeign) return auto(unsupported('tool_choice', '`tool_choice` needs a provider of another kind and was left out.'))
+  if (!canForceCall) return auto(unsupported('tool_choice', 'A tool call cannot be demanded here; the model was left to choose.'))
+  if (choice !== 'required' && choice.type === 'function') return { type: 'tool', name: safeName(choice.name), warnings: [] }
+  return { type: 'any', warnings: [] }
+}

@@ -1,0 +1,37 @@
+import type { FailedAnswer } from '../../protocol/dialect.ts'
+import type { Failure } from '../../protocol/failure.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { decodeFailedAnswer, type ErrorDetails, failureOf, readErrorDetails, unreadable } from '../failure.ts'
+import { objectIn, stringOf } from '../json.ts'
+
+/** A header holds the name of the error, the body only its message. */
+export function decodeFailure(answer: FailedAnswer): Failure {
+  const name = answer.header('x-amzn-errortype') ?? ''
+  const body = objectIn(answer.body)
+  if (!body && name === '') return decodeFailedAnswer(answer)
+  const { message, code, type, param } = errorDetails(name, body ?? {})
+  return decodeFailedAnswer({ ...answer, body: JSON.stringify({ message, code, type, param }) })
+}
+
+/** `type`: the name of the error if the body does not hold it. Some services write `Message`. */
+export function errorDetails(type: string, body: JsonObject): ErrorDetails {
+  const name = shortName(type || stringOf(body.__type))
+  const details = readErrorDetails(body)
+  return { ...details, message: details.message || stringOf(body.Message), ...(name !== '' && { code: name }) }
+}
+
+/** `ThrottlingException` of `com.amazon.x#ThrottlingException:http://internal.amazon.com/…`. */
+const shortName = (type: string): string => (type.split(':', 1)[0] ?? '').split('#').at(-1)?.trim() ?? ''
+
+/** The error of a body that holds no answer. */
+export function errorIn(body: JsonObject): Failure {
+  const details = errorDetails('', body)
+  return details.message === '' && details.code === undefined ? unreadable('The provider’s answer holds no message.') : failureOf(details)
+}
+
+export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
+
+export const invalidJson = failed(unreadable('The provider sent something that is not valid JSON.'))
+export const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
+export const namelessCall = failed(unreadable('The provider sent a tool call without a name.'))

@@ -1,0 +1,28 @@
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
+
+/** Set by the gateway: money is set aside for this many tokens and answers. */
+const gatewaySettings: ReadonlySet<string> = new Set(['maxOutputTokens', 'candidateCount'])
+
+/** The provider reads each field in snake case, too. */
+const toCamelCase = (field: string): string => field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Merges parameters for this provider alone. `generationConfig` is merged field by field: the gateway sets most of them. */
+export function extendGemini({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
+  const { generationConfig, generation_config, ...others } = extensions
+  const config = new Map<string, Json | undefined>(Object.entries(isObject(body.generationConfig) ? body.generationConfig : {}))
+  const refused: string[] = []
+  for (const extension of [generationConfig, generation_config]) {
+    if (extension === undefined) continue
+    if (!isObject(extension)) refused.push('generationConfig')
+    for (const [field, value] of isObject(extension) ? Object.entries(extension) : []) {
+      if (gatewaySettings.has(toCamelCase(field))) refused.push(`generationConfig.${field}`)
+      else config.set(toCamelCase(field), value)
+    }
+  }
+  const extended = config.size > 0 ? { ...body, generationConfig: Object.fromEntries(config) } : body
+  const refusals = refused.map(field =>
+    unsupported(`extensions.${field}`, `\`${field}\` is decided by the gateway; the extension was left out.`),
+  )
+  return extend({ body: extended, warnings: [...warnings, ...refusals] }, others)
+}

@@ -1,0 +1,39 @@
+import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt, TextFormat } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { SchemaFitter } from '../../protocol/schemas.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { unsupported } from '../apply-quirks.ts'
+import { schemaWarnings } from '../fit-schemas.ts'
+
+// The response format: a schema that the provider enforces, or an instruction.
+
+export interface EncodedFormat {
+  /** For `generationConfig`. */
+  readonly fields: JsonObject
+  /** For the system prompt. */
+  readonly instruction?: string
+  readonly warnings: readonly Warning[]
+}
+
+const jsonOutput = { responseMimeType: 'application/json' }
+
+export function encodeFormat({ text, tools = [] }: Prompt, quirks: Quirks, schemas: SchemaFitter): EncodedFormat {
+  const format = text?.format
+  if (!format || format.type === 'text') return { fields: {}, warnings: [] }
+  const isRefusedBesideTools = quirks.json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
+  const isUnsupported = quirks.json_schema !== undefined && quirks.json_schema !== 'native'
+  if (isRefusedBesideTools || isUnsupported)
+    return { fields: {}, instruction: instructionFor(format), warnings: [isRefusedBesideTools ? notBesideTools : notEnforced] }
+  if (format.type === 'json_object') return { fields: jsonOutput, warnings: [] }
+  const fit = schemas.fit(format.schema, 'gemini')
+  return { fields: { ...jsonOutput, responseJsonSchema: fit.schema }, warnings: schemaWarnings('text.format.schema', fit) }
+}
+
+const notEnforced = unsupported('text.format', 'This model cannot be held to a format; it was told of it in words.')
+const notBesideTools = unsupported('text.format', 'This model takes no format beside tools; it was told of it in words.')
+
+const instructionFor = (format: Exclude<TextFormat, { type: 'text' }>): string =>
+  format.type === 'json_object'
+    ? 'Answer with one JSON object, and with nothing else.'
+    : `Answer with one JSON object that fits this JSON schema (${format.name}), and with nothing else:\n${JSON.stringify(format.schema)}`

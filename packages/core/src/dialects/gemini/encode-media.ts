@@ -1,0 +1,44 @@
+import type { AudioPart, FilePart, ImagePart } from '../../protocol/item.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+
+// Images, files and audio. Bytes stay in base64 and are never decoded: they may be megabytes.
+
+export function encodeMedia(part: ImagePart | FilePart | AudioPart): JsonObject | undefined {
+  if (part.type === 'audio') return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
+  const { url } = part
+  if (url.startsWith('data:')) return encodeDataUrl(url, part.type)
+  return { fileData: { mimeType: typeByExtension(url) ?? defaultTypes[part.type], fileUri: url } }
+}
+
+/** For a URL that does not name its type. */
+const defaultTypes: Readonly<Record<'image' | 'file', string>> = { image: 'image/jpeg', file: 'application/pdf' }
+
+/** Undefined if the bytes are not in base64. */
+function encodeDataUrl(url: string, kind: 'image' | 'file'): JsonObject | undefined {
+  const comma = url.indexOf(',')
+  const prefix = url.slice('data:'.length, comma)
+  if (comma === -1 || !/;\s*base64\s*$/i.test(prefix)) return undefined
+  const [mimeType = ''] = prefix.split(';')
+  return { inlineData: { mimeType: mimeType.trim().toLowerCase() || defaultTypes[kind], data: url.slice(comma + 1) } }
+}
+
+const typesByExtension: ReadonlyMap<string, string> = new Map([
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['webp', 'image/webp'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['gif', 'image/gif'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+])
+
+function typeByExtension(url: string): string | undefined {
+  const [, extension] = /\.(\w{1,5})(?:[?#]|$)/.exec(url.slice(-2000)) ?? []
+  return extension === undefined ? undefined : typesByExtension.get(extension.toLowerCase())
+}

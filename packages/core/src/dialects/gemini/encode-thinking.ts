@@ -1,0 +1,91 @@
+import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { nearestEffort, unsupported } from '../apply-quirks.ts'
+import { thinkingShares } from '../thinking-budget.ts'
+
+// How much the model thinks: current models take a level, earlier ones a number of tokens, the first ones nothing.
+
+type Style = 'level' | 'budget' | 'toggle'
+
+const isStyle = (style: string): style is Style => style === 'level' || style === 'budget' || style === 'toggle'
+
+/** Undefined for a model that does not think. */
+const styleOf = ({ thinking }: Quirks): Style | undefined => (thinking ? thinking.find(isStyle) : 'level')
+
+/** Whether it is a current model: other features came with levels. */
+export const thinksByLevel = (quirks: Quirks): boolean => styleOf(quirks) === 'level'
+
+interface EncodedThinking {
+  readonly fields: JsonObject
+  readonly warnings: readonly Warning[]
+}
+
+const unchanged: EncodedThinking = { fields: {}, warnings: [] }
+
+export function encodeThinking({ reasoning }: Prompt, quirks: Quirks): EncodedThinking {
+  const style = styleOf(quirks)
+  if (!reasoning) return unchanged
+  const { effort, summary } = reasoning
+  if (!style) return effort === undefined || effort === 'none' ? unchanged : { fields: {}, warnings: [noThinking] }
+  const { fields, warnings } = encoders[style](reasoning, quirks)
+  const includeThoughts = summary !== undefined && summary !== 'none'
+  const thinkingConfig = { ...fields, ...(includeThoughts && { includeThoughts }) }
+  return { fields: Object.keys(thinkingConfig).length > 0 ? { thinkingConfig } : {}, warnings }
+}
+
+const noThinking = unsupported('reasoning.effort', 'This model does not think; `reasoning.effort` was left out.')
+
+type Reasoning = NonNullable<Prompt['reasoning']>
+
+const levels: ReadonlyMap<string, string> = new Map([
+  ['minimal', 'MINIMAL'],
+  ['low', 'LOW'],
+  ['medium', 'MEDIUM'],
+  ['high', 'HIGH'],
+])
+
+/** The levels of every model that has levels. */
+const defaultEfforts = ['low', 'medium', 'high']
+
+function level({ effort }: Reasoning, { efforts = defaultEfforts }: Quirks): EncodedThinking {
+  if (!effort) return unchanged
+  const near = nearestEffort(
+    effort,
+    efforts.filter(each => levels.has(each)),
+  )
+  const thinkingLevel = levels.get(near.effort ?? '')
+  return { fields: { ...(thinkingLevel !== undefined && { thinkingLevel }) }, warnings: near.warnings }
+}
+
+/** The longest answer of any model. */
+const maxTokens = 65_536
+
+function budget({ effort, budget_tokens }: Reasoning, { thinking_budget, thinking_off, efforts }: Quirks): EncodedThinking {
+  const { min, max } = thinking_budget ?? { min: 1, max: maxTokens }
+  const clamp = (tokens: number): number => Math.min(max, Math.max(min, tokens))
+  if (budget_tokens !== undefined && effort !== 'none') {
+    const tokens = clamp(budget_tokens)
+    const message = `A thinking budget of ${budget_tokens} tokens is out of range here; ${tokens} was used.`
+    return budgetOf(tokens, tokens === budget_tokens ? [] : [unsupported('reasoning.budget_tokens', message)])
+  }
+  if (!effort) return unchanged
+  if (effort === 'none') {
+    if (thinking_off !== 'never') return budgetOf(0)
+    const message = `Thinking cannot be switched off here; ${min} tokens were allowed for it.`
+    return budgetOf(min, [unsupported('reasoning.effort', message)])
+  }
+  const near = nearestEffort(effort, efforts)
+  if (!near.effort) return { fields: {}, warnings: near.warnings }
+  return budgetOf(clamp(Math.round(thinkingShares[near.effort] * maxTokens)), near.warnings)
+}
+
+const budgetOf = (thinkingBudget: number, warnings: readonly Warning[] = []): EncodedThinking => ({ fields: { thinkingBudget }, warnings })
+
+/** The model chooses the budget itself. */
+const dynamicBudget = -1
+
+const toggle = ({ effort }: Reasoning): EncodedThinking => (effort ? budgetOf(effort === 'none' ? 0 : dynamicBudget) : unchanged)
+
+const encoders: Readonly<Record<Style, (reasoning: Reasoning, quirks: Quirks) => EncodedThinking>> = { level, budget, toggle }

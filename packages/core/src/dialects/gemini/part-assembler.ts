@@ -1,0 +1,202 @@
+import type { Reading } from '../../protocol/dialect.ts'
+import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
+import type { Outcome } from '../../protocol/response.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { callIdFor } from '../ids.ts'
+import {
+  appendAnnotation,
+  appendDelta,
+  assembledItem,
+  createItemAssembler,
+  emitItem,
+  finishItem,
+  type ItemAssembler,
+  messageShell,
+  type PartialItem,
+  partOf,
+  reasoningShell,
+  startItem,
+  type TextDelta,
+  thoughtsOf,
+} from '../item-assembler.ts'
+import { stringOf } from '../json.ts'
+import { textOf } from '../text-buffer.ts'
+import { citationsOf, noSources, type Sources } from './citations.ts'
+import { invalidJson, namelessCall } from './errors.ts'
+import { addPieces, argumentsText, createArguments, type PartialArguments } from './partial-args.ts'
+import { encodeReasoningState, type SignatureState } from './reasoning-state.ts'
+import { dialect, type ResponseHead } from './wire.ts'
+
+/** Turns the parts of an answer into items: an item starts where the kind of the parts changes. */
+export interface PartAssembler extends ItemAssembler {
+  readonly reading: Reading
+  readonly callIds: Set<string>
+  /** Ids of calls that came without one are derived from it. */
+  head: ResponseHead | undefined
+  /** The answer holds more than thoughts. */
+  hasAnswer: boolean
+  openText: OpenText | undefined
+  openCall: OpenCall | undefined
+  /** Sources that the next finished message cites. */
+  sources: Sources
+  /** Makes the answer fail, however it ends. */
+  fault: Outcome | undefined
+}
+
+/** A thought or a message. */
+interface OpenText {
+  readonly kind: 'summary' | 'text'
+  readonly partial: PartialItem
+  /** The signature of a message's last part: emitted after the message, which gets no more text. */
+  endSignature: SignatureState | undefined
+}
+
+/** A call whose arguments arrive in pieces. It is emitted once it is complete. */
+interface OpenCall {
+  readonly name: string
+  readonly id: string
+  signature: string
+  readonly args: PartialArguments
+}
+
+export const createPartAssembler = (reading: Reading = {}): PartAssembler => ({
+  ...createItemAssembler(),
+  reading,
+  callIds: new Set(),
+  head: undefined,
+  hasAnswer: false,
+  openText: undefined,
+  openCall: undefined,
+  sources: noSources,
+  fault: undefined,
+})
+
+export function addPart(assembler: PartAssembler, part: JsonObject, logprobs: readonly JsonObject[]): void {
+  const signature = stringOf(part.thoughtSignature)
+  if (isObject(part.functionCall)) addCall(assembler, part.functionCall, signature)
+  else if (!isText(part)) addNative(assembler, part)
+  else if (part.thought === true) addThought(assembler, stringOf(part.text), signature)
+  else addText(assembler, stringOf(part.text), { signature, logprobs })
+}
+
+/** Fields of a text part. A part with any other field is of another kind. */
+const textFields: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'partMetadata'])
+
+function isText(part: JsonObject): boolean {
+  for (const field in part) if (!textFields.has(field)) return false
+  return true
+}
+
+function addNative(assembler: PartAssembler, body: JsonObject): void {
+  finishOpenItem(assembler)
+  emitItem(assembler, { type: 'native', dialect, body })
+  assembler.hasAnswer = true
+}
+
+function addThought(assembler: PartAssembler, text: string, signature: string): void {
+  if (text === '' && signature === '') return
+  const thought = openTextOf(assembler, 'summary')
+  if (text !== '') appendDelta(assembler, thought.partial, { kind: 'summary', part: 0, text })
+  if (signature !== '') addSignature(assembler, { on: 'thought', signature, length: 0 })
+}
+
+interface TextDetails {
+  readonly signature: string
+  readonly logprobs: readonly JsonObject[]
+}
+
+function addText(assembler: PartAssembler, text: string, { signature, logprobs }: TextDetails): void {
+  const { openText } = assembler
+  const continues = openText?.kind === 'text' && !openText.endSignature
+  // The signature of a message that continues follows the message; any other precedes it.
+  if (signature !== '' && !continues) addSignature(assembler, { on: text === '' ? 'end' : 'text', signature, length: text.length })
+  if (text !== '') {
+    const delta: TextDelta = logprobs.length > 0 ? { kind: 'text', part: 0, text, logprobs } : { kind: 'text', part: 0, text }
+    appendDelta(assembler, openTextOf(assembler, 'text').partial, delta)
+    assembler.hasAnswer = true
+  }
+  if (signature !== '' && continues) openText.endSignature = { on: 'end', signature, length: text.length }
+}
+
+function openTextOf(assembler: PartAssembler, kind: OpenText['kind']): OpenText {
+  const { openText } = assembler
+  if (openText?.kind === kind && !openText.endSignature) return openText
+  finishOpenItem(assembler)
+  const opened: OpenText = { kind, partial: startItem(assembler, kind === 'text' ? messageShell : reasoningShell), endSignature: undefined }
+  assembler.openText = opened
+  return opened
+}
+
+/** Adds a signature to the open thought, or to a reasoning item of its own. */
+function addSignature(assembler: PartAssembler, state: SignatureState): void {
+  if (assembler.openText?.kind === 'summary') finishText(assembler, 'completed', state)
+  else {
+    finishOpenItem(assembler)
+    emitSignature(assembler, state)
+  }
+}
+
+const emitSignature = (assembler: PartAssembler, state: SignatureState): void =>
+  emitItem(assembler, { type: 'reasoning', summary: [], encrypted_content: encodeReasoningState(state) })
+
+/** Something else starts: the item before it is complete. */
+function finishOpenItem(assembler: PartAssembler): void {
+  finishText(assembler, 'completed')
+  finishCall(assembler)
+}
+
+/** Finishes the open thought or message. `state`: the signature of the thought. */
+export function finishText(assembler: PartAssembler, status: ItemStatus, state?: SignatureState): void {
+  const { openText } = assembler
+  if (!openText) return
+  assembler.openText = undefined
+  const { kind, partial, endSignature } = openText
+  if (kind === 'text') addCitations(assembler, partial)
+  const encrypted_content = state && encodeReasoningState(state)
+  const item: Item = encrypted_content ? { ...reasoningShell, ...thoughtsOf(partial), encrypted_content } : assembledItem(partial, status)
+  finishItem(assembler, partial, item)
+  if (endSignature) emitSignature(assembler, endSignature)
+}
+
+function addCitations(assembler: PartAssembler, partial: PartialItem): void {
+  const citations = citationsOf(textOf(partOf(partial, 'text', 0).text), assembler.sources)
+  assembler.sources = noSources
+  for (const annotation of citations) appendAnnotation(assembler, partial, { kind: 'annotation', part: 0, annotation })
+}
+
+function addCall(assembler: PartAssembler, functionCall: JsonObject, signature: string): void {
+  const name = stringOf(functionCall.name)
+  if (name !== '' && name !== assembler.openCall?.name) finishCall(assembler)
+  if (!assembler.openCall && name === '') {
+    assembler.fault ??= namelessCall
+    return
+  }
+  assembler.openCall ??= { name, id: stringOf(functionCall.id), signature: '', args: createArguments(functionCall.args) }
+  const { openCall } = assembler
+  if (openCall.signature === '') openCall.signature = signature
+  addPieces(openCall.args, functionCall.partialArgs)
+  if (functionCall.willContinue !== true) finishCall(assembler)
+}
+
+/** Emits the open call. */
+export function finishCall(assembler: PartAssembler): void {
+  const { openCall, reading, callIds, head } = assembler
+  if (!openCall) return
+  assembler.openCall = undefined
+  assembler.hasAnswer = true
+  const { name, id, signature, args } = openCall
+  if (signature !== '') addSignature(assembler, { on: 'call', signature, length: 0 })
+  finishText(assembler, 'completed')
+  const written = argumentsText(args)
+  if (written === undefined) assembler.fault ??= invalidJson
+  const item: FunctionCallItem = {
+    type: 'function_call',
+    call_id: callIdFor(callIds, id, [head?.id ?? '', head?.created_at ?? 0, callIds.size, name, written ?? '', signature]),
+    name: reading.toolNames?.get(name) ?? name,
+    arguments: written ?? '{}',
+    status: 'completed',
+  }
+  const partial = startItem(assembler, item)
+  appendDelta(assembler, partial, { kind: 'arguments', part: 0, text: item.arguments })
+  finishItem(assembler, partial, item)
+}

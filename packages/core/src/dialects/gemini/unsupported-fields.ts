@@ -1,0 +1,33 @@
+import type { Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import { unsupported } from '../apply-quirks.ts'
+import { cachePoints, oneWarning } from '../lossy-marks.ts'
+import { includeLogprobs } from './generation-config.ts'
+import { dialect } from './wire.ts'
+
+/** Optional extra data: leaving it out changes nothing, so there is no warning. */
+const ignoredIncludes: ReadonlySet<string> = new Set([includeLogprobs, 'reasoning.encrypted_content'])
+
+const unsupportedSettings = ['user', 'safety_identifier', 'prompt_cache_key'] as const
+
+const omitted = (param: string): Warning => unsupported(param, `\`${param}\` has no counterpart here and was left out.`)
+
+/**
+ * A warning for each field that this dialect cannot express. None for `metadata`, which only the gateway echoes, for
+ * `max_tool_calls`, which limits hosted tools alone, and for the default truncation.
+ */
+export function unsupportedFields(prompt: Prompt): readonly Warning[] {
+  const { truncation, include = [], text, native } = prompt
+  const foreign = native && native.dialect !== dialect ? Object.keys(native.body) : []
+  return [
+    ...(truncation !== undefined && truncation !== 'disabled' ? [omitted('truncation')] : []),
+    ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [omitted(`include[${at}]`)])),
+    ...(text?.verbosity === undefined ? [] : [omitted('text.verbosity')]),
+    ...unsupportedSettings.filter(field => prompt[field] !== undefined).map(omitted),
+    ...foreign.map(omitted),
+    ...oneWarning(
+      cachePoints(prompt, () => false),
+      'marks what may be cached; this provider takes no such marks, and it was left out.',
+    ),
+  ]
+}
