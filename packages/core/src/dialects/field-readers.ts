@@ -75,7 +75,7 @@ export const stringMap =
   }
 
 /** An object of the body, and the path to it. */
-interface Place {
+export interface Place {
   readonly body: JsonObject
   readonly path: string
 }
@@ -84,6 +84,19 @@ interface Place {
 export function optional<T>({ body, path }: Place, key: string, read: Read<T>): T | undefined {
   const value = body[key]
   return value === undefined || value === null ? undefined : read(value, at(path, key))
+}
+
+/** The fields of an object that are given, by their readers. */
+export function optionalFields<T extends object>(
+  place: Place,
+  readers: { readonly [Key in keyof T]: Read<T[Key]> },
+): { readonly [Key in keyof T]?: T[Key] } {
+  const fields: { [Key in keyof T]?: T[Key] } = {}
+  for (const key in readers) {
+    const value = optional(place, key, readers[key])
+    if (value !== undefined) fields[key] = value
+  }
+  return fields
 }
 
 export function required<T>({ body, path }: Place, key: string, read: Read<T>): T {

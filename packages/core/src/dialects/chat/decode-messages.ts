@@ -1,7 +1,7 @@
 import type { FunctionCallItem, Item, MessageItem, Native, Part, ReasoningItem, Role } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { filled, list, object, oneOf, optional, type Read, refuse, required, text, wrong } from '../field-readers.ts'
+import { filled, list, object, oneOf, optional, type Place, type Read, refuse, required, text, wrong } from '../field-readers.ts'
 import { deriveCallId } from '../ids.ts'
 import { decodeContent } from './decode-parts.ts'
 import { signatureIn, textsOf } from './message-fields.ts'
@@ -12,11 +12,6 @@ import { dialect } from './wire.ts'
 
 /** Function → the id of its last call: the old single call has no id, and its result names the function. */
 type OldCalls = Map<string, string>
-
-interface Place {
-  readonly body: JsonObject
-  readonly path: string
-}
 
 export const decodeMessages: Read<readonly Item[]> = (value, path) => {
   if (!Array.isArray(value)) return wrong(path, 'an array of messages', value)

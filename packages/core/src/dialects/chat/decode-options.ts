@@ -2,9 +2,22 @@ import type { Native } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
-import { filled, flag, list, object, oneOf, optional, type Read, required, text, wrong } from '../field-readers.ts'
+import {
+  filled,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  optionalFields,
+  type Place,
+  type Read,
+  required,
+  text,
+  wrong,
+} from '../field-readers.ts'
 import { stringOf } from '../json.ts'
-import { cacheOf } from './decode-parts.ts'
+import { cacheOf, inside } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
 // Tools, the choice among them, and the format of the answer. Their fields stand one level deeper here than in a prompt.
@@ -25,16 +38,9 @@ const decodeOldFunction: Read<Tool> = (value, path) => {
 }
 
 function decodeFunction(body: JsonObject, path: string): FunctionTool {
-  const description = optional({ body, path }, 'description', text)
-  const parameters = optional({ body, path }, 'parameters', object)
-  const strict = optional({ body, path }, 'strict', flag)
-  return {
-    type: 'function',
-    name: required({ body, path }, 'name', filled),
-    ...(description !== undefined && { description }),
-    ...(parameters && { parameters }),
-    ...(strict !== undefined && { strict }),
-  }
+  const place = { body, path }
+  const fields = optionalFields(place, { description: text, parameters: object, strict: flag })
+  return { type: 'function', name: required(place, 'name', filled), ...fields }
 }
 
 const decodeToolChoice: Read<ToolChoice> = (value, path) => {
@@ -46,16 +52,6 @@ const decodeToolChoice: Read<ToolChoice> = (value, path) => {
   if (type === 'allowed_tools') return remember<Native>(allowedTools(inside(value, path, 'allowed_tools')), original)
   return remember<Native>({ type: 'native', dialect, body: value }, original)
 }
-
-interface Place {
-  readonly body: JsonObject
-  readonly path: string
-}
-
-const inside = (body: JsonObject, path: string, field: string): Place => ({
-  body: required({ body, path }, field, object),
-  path: `${path}.${field}`,
-})
 
 const namedFunction = (place: Place): ToolChoice & object => ({ type: 'function', name: required(place, 'name', filled) })
 
@@ -94,23 +90,19 @@ const decodeResponseFormat: Read<TextFormat> = (value, path) => {
   const type = required({ body, path }, 'type', oneOf('text', 'json_object', 'json_schema'))
   if (type !== 'json_schema') return { type }
   const schema = inside(body, path, 'json_schema')
-  const description = optional(schema, 'description', text)
-  const strict = optional(schema, 'strict', flag)
   const format: TextFormat = {
     type,
     name: required(schema, 'name', filled),
     schema: required(schema, 'schema', object),
-    ...(strict !== undefined && { strict }),
-    ...(description !== undefined && { description }),
+    ...optionalFields(schema, { strict: flag, description: text }),
   }
   return remember(format, { dialect, body, path })
 }
 
 export function decodeFormat(body: JsonObject): Pick<Prompt, 'text'> {
   const format = optional({ body, path: '' }, 'response_format', decodeResponseFormat)
-  const verbosity = optional({ body, path: '' }, 'verbosity', text)
-  if (!format && verbosity === undefined) return {}
-  return { text: { ...(format && { format }), ...(verbosity !== undefined && { verbosity }) } }
+  const options = { ...(format && { format }), ...optionalFields({ body, path: '' }, { verbosity: text }) }
+  return Object.keys(options).length > 0 ? { text: options } : {}
 }
 
 /** Whether `modalities` asks for text alone, which is the default. */

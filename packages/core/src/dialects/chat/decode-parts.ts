@@ -1,7 +1,7 @@
 import type { CachePoint, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { filled, list, missing, object, optional, type Read, required, text, wrong } from '../field-readers.ts'
+import { filled, list, missing, object, optional, optionalFields, type Place, type Read, required, text, wrong } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
 // The content of a caller's message: one text, or parts.
@@ -26,8 +26,7 @@ const decodeRefusal: DecodePart = (body, path) => ({ type: 'refusal', refusal: r
 
 const decodeImage: DecodePart = (body, path) => {
   const image = inside(body, path, 'image_url')
-  const detail = optional(image, 'detail', text)
-  return { type: 'image', url: required(image, 'url', filled), ...(detail !== undefined && { detail }), ...cacheOf(body) }
+  return { type: 'image', url: required(image, 'url', filled), ...optionalFields(image, { detail: text }), ...cacheOf(body) }
 }
 
 const decodeAudio: DecodePart = (body, path) => {
@@ -47,7 +46,7 @@ const decodeFile: DecodePart = (body, path) => {
   return kept === undefined ? missing(`${file.path}.file_data`) : undefined
 }
 
-const inside = (body: JsonObject, path: string, field: string): { readonly body: JsonObject; readonly path: string } => ({
+export const inside = (body: JsonObject, path: string, field: string): Place => ({
   body: required({ body, path }, field, object),
   path: `${path}.${field}`,
 })

@@ -2,7 +2,22 @@ import { GatewayError } from '../../errors/gateway-error.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { flag, integer, list, number, object, oneOf, optional, type Read, refuse, required, stringMap, text } from '../field-readers.ts'
+import {
+  flag,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  optionalFields,
+  type Place,
+  type Read,
+  refuse,
+  required,
+  stringMap,
+  text,
+} from '../field-readers.ts'
 import { readRouting } from '../routing-options.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { decodeFormat, decodeTools, isTextOnly } from './decode-options.ts'
@@ -24,74 +39,49 @@ export function decodeRequest(body: JsonObject): InferenceRequest {
   return remember(request, { dialect, body })
 }
 
-const top = (body: JsonObject): { readonly body: JsonObject; readonly path: string } => ({ body, path: '' })
+const top = (body: JsonObject): Place => ({ body, path: '' })
+
+/** Fields with the same name and meaning in a prompt. */
+const sameFields = {
+  parallel_tool_calls: flag,
+  temperature: number(0, 2),
+  top_p: number(0, 1),
+  top_k: integer(),
+  frequency_penalty: number(),
+  presence_penalty: number(),
+  seed: integer(),
+  top_logprobs: integer(0, 20),
+  user: text,
+  safety_identifier: text,
+  prompt_cache_key: text,
+  service_tier: text,
+  metadata: stringMap(),
+  extensions: object,
+} satisfies { readonly [Field in keyof Prompt]?: Read<Required<Prompt>[Field]> }
 
 function decodePrompt(body: JsonObject): Prompt {
   const place = top(body)
-  const parallel_tool_calls = optional(place, 'parallel_tool_calls', flag)
   const old = optional(place, 'max_tokens', integer(1))
   const max_output_tokens = optional(place, 'max_completion_tokens', integer(1)) ?? old
   const effort = optional(place, 'reasoning_effort', efforts)
+  const stop = optional(place, 'stop', decodeStop)
   const unknown = unknownFieldsOf(body)
   return {
     input: required(place, 'messages', decodeMessages),
     ...decodeTools(body),
-    ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
+    ...optionalFields(place, sameFields),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
-    ...decodeSampling(body),
-    ...decodeLogprobs(body),
+    ...(stop && stop.length > 0 && { stop }),
+    ...(optional(place, 'logprobs', flag) && { include: [wantsLogprobs] }),
     ...decodeFormat(body),
     ...(effort && { reasoning: { effort: effort === 'off' ? 'none' : effort } }),
-    ...decodeAccount(body),
     ...(unknown && { native: { type: 'native', dialect, body: unknown } }),
   }
 }
 
 const efforts = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off')
 
-type Sampling = Pick<Prompt, 'temperature' | 'top_p' | 'top_k' | 'frequency_penalty' | 'presence_penalty' | 'stop' | 'seed'>
-
-function decodeSampling(body: JsonObject): Sampling {
-  const place = top(body)
-  const temperature = optional(place, 'temperature', number(0, 2))
-  const top_p = optional(place, 'top_p', number(0, 1))
-  const top_k = optional(place, 'top_k', integer())
-  const frequency_penalty = optional(place, 'frequency_penalty', number())
-  const presence_penalty = optional(place, 'presence_penalty', number())
-  const stop = optional(place, 'stop', decodeStop)
-  const seed = optional(place, 'seed', integer())
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(top_p !== undefined && { top_p }),
-    ...(top_k !== undefined && { top_k }),
-    ...(frequency_penalty !== undefined && { frequency_penalty }),
-    ...(presence_penalty !== undefined && { presence_penalty }),
-    ...(stop && stop.length > 0 && { stop }),
-    ...(seed !== undefined && { seed }),
-  }
-}
-
 const decodeStop: Read<readonly string[]> = (value, path) => (typeof value === 'string' ? [value] : list(text)(value, path))
-
-function decodeLogprobs(body: JsonObject): Pick<Prompt, 'include' | 'top_logprobs'> {
-  const wanted = optional(top(body), 'logprobs', flag)
-  const top_logprobs = optional(top(body), 'top_logprobs', integer(0, 20))
-  return { ...(wanted && { include: [wantsLogprobs] }), ...(top_logprobs !== undefined && { top_logprobs }) }
-}
-
-const accountFields = ['user', 'safety_identifier', 'prompt_cache_key', 'service_tier'] as const satisfies readonly (keyof Prompt)[]
-
-/** The user, the tier, and fields for one provider alone. */
-function decodeAccount(body: JsonObject): Pick<Prompt, (typeof accountFields)[number] | 'metadata' | 'extensions'> {
-  const place = top(body)
-  const metadata = optional(place, 'metadata', stringMap())
-  const extensions = optional(place, 'extensions', object)
-  const named = accountFields.flatMap(field => {
-    const value = optional(place, field, text)
-    return value === undefined ? [] : [[field, value] as const]
-  })
-  return { ...Object.fromEntries(named), ...(metadata && { metadata }), ...(extensions && { extensions }) }
-}
 
 /** Checks fields about how an answer is stored or sent, which change nothing in it. */
 function checkEnvelope(body: JsonObject): void {
@@ -111,35 +101,9 @@ export function wantsUsage(body: JsonObject): boolean {
 
 /** Fields that are read in this file, in decode-options.ts or in ../routing-options.ts. */
 const known: ReadonlySet<string> = new Set([
-  'model',
-  'gateway',
-  'stream',
-  'stream_options',
-  'store',
-  'n',
-  'messages',
-  'tools',
-  'tool_choice',
-  'functions',
-  'function_call',
-  'parallel_tool_calls',
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'frequency_penalty',
-  'presence_penalty',
-  'stop',
-  'seed',
-  'logprobs',
-  'top_logprobs',
-  'response_format',
-  'verbosity',
-  'reasoning_effort',
-  ...accountFields,
-  'metadata',
-  'extensions',
+  ...Object.keys(sameFields),
+  ...['model', 'gateway', 'stream', 'stream_options', 'store', 'n', 'messages', 'stop', 'logprobs', 'reasoning_effort'],
+  ...['tools', 'tool_choice', 'functions', 'function_call', 'max_tokens', 'max_completion_tokens', 'response_format', 'verbosity'],
 ])
 
 function unknownFieldsOf(body: JsonObject): JsonObject | undefined {

@@ -1,7 +1,7 @@
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject } from '../../protocol/wire.ts'
-import { filled, flag, missing, object, oneOf, optional, type Read, required, text, wrong } from '../field-readers.ts'
+import { filled, flag, missing, object, oneOf, optional, optionalFields, type Read, required, text, wrong } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
 // Tools, the choice among them, the format of the answer, and reasoning.
@@ -10,15 +10,11 @@ export const decodeTool: Read<Tool> = (value, path) => {
   const body = object(value, path)
   if (required({ body, path }, 'type', filled) !== 'function') return { type: 'native', dialect, body }
   if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
-  const description = optional({ body, path }, 'description', text)
-  const parameters = optional({ body, path }, 'parameters', object)
-  const strict = optional({ body, path }, 'strict', flag)
   const tool: FunctionTool = {
     type: 'function',
     name: required({ body, path }, 'name', filled),
-    ...(description !== undefined && { description }),
-    ...(parameters && { parameters }),
-    ...(body.strict === null ? { strict: null } : strict !== undefined && { strict }),
+    ...(body.strict === null && { strict: null }),
+    ...optionalFields({ body, path }, { description: text, parameters: object, strict: flag }),
   }
   return remember(tool, { dialect, body })
 }
@@ -37,22 +33,17 @@ const decodeFormat: Read<TextFormat> = (value, path) => {
   const body = object(value, path)
   const type = required({ body, path }, 'type', oneOf('text', 'json_object', 'json_schema'))
   if (type !== 'json_schema') return { type }
-  const description = optional({ body, path }, 'description', text)
-  const strict = optional({ body, path }, 'strict', flag)
   return {
     type,
     name: required({ body, path }, 'name', filled),
     schema: required({ body, path }, 'schema', object),
-    ...(strict !== undefined && { strict }),
-    ...(description !== undefined && { description }),
+    ...optionalFields({ body, path }, { strict: flag, description: text }),
   }
 }
 
 export const decodeTextOptions: Read<NonNullable<Prompt['text']>> = (value, path) => {
   const body = object(value, path)
-  const format = optional({ body, path }, 'format', decodeFormat)
-  const verbosity = optional({ body, path }, 'verbosity', text)
-  return remember({ ...(format && { format }), ...(verbosity !== undefined && { verbosity }) }, { dialect, body })
+  return remember(optionalFields({ body, path }, { format: decodeFormat, verbosity: text }), { dialect, body })
 }
 
 const efforts = oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off')

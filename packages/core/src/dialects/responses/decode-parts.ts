@@ -1,7 +1,7 @@
 import type { CachePoint, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { filled, list, missing, object, optional, type Read, required, text, wrong } from '../field-readers.ts'
+import { filled, list, missing, object, optional, optionalFields, type Read, required, text, wrong } from '../field-readers.ts'
 import { objects } from '../json.ts'
 import { dialect } from './wire.ts'
 
@@ -29,8 +29,8 @@ const cacheOf = ({ prompt_cache_breakpoint: mark }: JsonObject): { readonly cach
 
 const decodeImage = (body: JsonObject, path: string): Part => {
   const url = optional({ body, path }, 'image_url', filled)
-  const detail = optional({ body, path }, 'detail', text)
-  if (url !== undefined) return { type: 'image', url, ...(detail !== undefined && { detail }), ...cacheOf(body) }
+  const detail = optionalFields({ body, path }, { detail: text })
+  if (url !== undefined) return { type: 'image', url, ...detail, ...cacheOf(body) }
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.image_url`)
 }
 
