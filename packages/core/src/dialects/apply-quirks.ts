@@ -3,7 +3,7 @@ import type { Effort } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 
-// How a finished body bends to an offer. Whatever is left out is named in a warning.
+// Adapts an encoded body to the quirks of an offer. Every field that is left out gets a warning.
 
 export const unsupported = (param: string, message: string): Warning => ({ code: 'unsupported_parameter', message, param })
 
@@ -12,7 +12,7 @@ export interface Encoded {
   readonly warnings: readonly Warning[]
 }
 
-/** What a field means when it is not there: leaving such a value out changes nothing, so nobody needs to hear of it. */
+/** Default values of fields: leaving one out changes nothing, so it gets no warning. */
 const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['temperature', 1],
   ['top_p', 1],
@@ -29,29 +29,29 @@ const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['truncation', 'disabled'],
 ])
 
-/** Takes out what the offer refuses. `spelled`: what the caller calls a field, where that differs. */
-export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, spelled?: ReadonlyMap<string, string>): Encoded {
+/** Removes the fields that the offer refuses. `warningNames`: names for warnings, of fields that have another name in a prompt. */
+export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, warningNames?: ReadonlyMap<string, string>): Encoded {
   const refused = (quirks.refuses ?? []).filter(field => body[field] !== undefined)
   if (refused.length === 0) return { body, warnings }
   const gone = new Set(refused)
-  const heard = refused.filter(field => body[field] !== null && body[field] !== defaults.get(field))
+  const lost = refused.filter(field => body[field] !== null && body[field] !== defaults.get(field))
   return {
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !gone.has(field))),
     warnings: [
       ...warnings,
-      ...[...new Set(heard.map(field => spelled?.get(field) ?? field))].map(param =>
+      ...[...new Set(lost.map(field => warningNames?.get(field) ?? field))].map(param =>
         unsupported(param, `\`${param}\` is not supported here and was left out.`),
       ),
     ],
   }
 }
 
-/** Fields that decide whom we pay and how much, what we keep or how the answer comes: no extension may touch them. */
-const ours: ReadonlySet<string> = new Set([
+/** Fields that decide which provider is paid and how much, what is stored, or how the answer is sent. Only the gateway sets them. */
+const gatewayFields: ReadonlySet<string> = new Set([
   'model',
   'models',
   'fallbacks',
-  // By these a provider that is a gateway itself is told whom to ask.
+  // Routing fields of providers that are gateways themselves.
   'provider',
   'route',
   'stream',
@@ -62,7 +62,7 @@ const ours: ReadonlySet<string> = new Set([
   'conversation',
   'gateway',
   'extensions',
-  // Money is set aside for this prompt, and for one answer of a known length at a known price.
+  // The hold is for this prompt, and for one answer of a known length at a known price.
   'input',
   'messages',
   'contents',
@@ -89,15 +89,15 @@ const ours: ReadonlySet<string> = new Set([
   'performanceConfig',
 ])
 
-/** Whether this body field is the gateway's to set, whoever names it. */
-export const isGatewayField = (field: string): boolean => ours.has(field)
+/** Whether only the gateway sets this body field. */
+export const isGatewayField = (field: string): boolean => gatewayFields.has(field)
 
 /**
- * Takes out of a caller's own body what is decided here and is no field of the provider's language: a provider that is a gateway
- * itself reads it all the same. `own`: those that are, which others see to.
+ * Removes fields that only the gateway sets from a caller's own body, since a provider may be a gateway itself. `own`: fields of
+ * the provider's language, which are set elsewhere.
  */
 export function dropGatewayFields({ body, warnings }: Encoded, own: ReadonlySet<string>): Encoded {
-  const gone = Object.keys(body).filter(field => ours.has(field) && !own.has(field))
+  const gone = Object.keys(body).filter(field => gatewayFields.has(field) && !own.has(field))
   if (gone.length === 0) return { body, warnings }
   return {
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !gone.includes(field))),
@@ -105,11 +105,11 @@ export function dropGatewayFields({ body, warnings }: Encoded, own: ReadonlySet<
   }
 }
 
-/** Parameters for this provider alone, merged last. */
+/** Merges the caller's parameters for this provider, after all others. */
 export function extend({ body, warnings }: Encoded, extensions: JsonObject | undefined): Encoded {
   if (!extensions) return { body, warnings }
-  const kept = Object.entries(extensions).filter(([field]) => !ours.has(field))
-  const held = Object.keys(extensions).filter(field => ours.has(field))
+  const kept = Object.entries(extensions).filter(([field]) => !gatewayFields.has(field))
+  const held = Object.keys(extensions).filter(field => gatewayFields.has(field))
   return {
     body: { ...body, ...Object.fromEntries(kept) },
     warnings: [
@@ -121,7 +121,7 @@ export function extend({ body, warnings }: Encoded, extensions: JsonObject | und
 
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The effort itself, else the next lower one that the offer knows, else the next higher. `none` is no lower one: it switches off. */
+/** The effort itself, else the next lower one that the offer has, else the next higher. `none` is not a lower one: it switches thinking off. */
 export function nearestEffort(
   effort: Effort,
   known: readonly string[] | undefined,

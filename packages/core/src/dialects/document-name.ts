@@ -1,5 +1,5 @@
 import type { FilePart } from '../protocol/item.ts'
 
-/** What a document is called where a name is demanded beside its bytes. */
+/** The name of a document, for providers that require one. */
 export const documentName = ({ url, filename }: FilePart): string =>
   filename ?? (url.startsWith('data:text/') ? 'document.txt' : 'document.pdf')

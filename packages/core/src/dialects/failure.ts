@@ -6,7 +6,7 @@ import { objects } from './json.ts'
 import { retryAfter } from './parse-retry-after.ts'
 import { redact } from './redact.ts'
 
-/** What a provider said about its trouble, whatever the shape it came in. */
+/** A provider's error, whatever shape it came in. */
 export interface ErrorDetails {
   readonly status?: number | undefined
   readonly type?: string | undefined
@@ -17,28 +17,28 @@ export interface ErrorDetails {
 
 interface Row {
   readonly kind: FailureKind
-  /** Every condition that is named must hold. A row that names statuses also fits an error inside a stream, which has none, unless `strictly`. */
+  /** All given conditions must hold. A row with statuses also fits an error inside a stream, which has no status, unless `strictly`. */
   readonly status?: readonly number[]
   readonly strictly?: true
-  /** Against the code and the type, each as a whole. */
+  /** Matched against the whole code and the whole type. */
   readonly names?: RegExp
-  /** Against the message. */
-  readonly says?: RegExp
+  /** Matched against the message. */
+  readonly message?: RegExp
 }
 
 const faulty = [400, 403, 413, 422]
 
-/** First fit wins: names that leave no doubt, then words, then the bare status. */
+/** The first row that fits wins: certain codes, then messages, then the status alone. */
 const rows: readonly Row[] = [
   {
     kind: 'out_of_quota',
     names:
       /^(insufficient_quota|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required|servicequotaexceededexception)$/i,
   },
-  // The name of a quota that is full again tomorrow.
+  // A quota that is reset daily.
   { kind: 'out_of_quota', names: /^\w*PerDay/ },
   { kind: 'out_of_quota', status: [402], strictly: true },
-  { kind: 'out_of_quota', says: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i },
+  { kind: 'out_of_quota', message: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i },
   {
     kind: 'rate_limited',
     names: /^(rate_limit(ed|_error|_exceeded)?|too_many_requests|slow_down|resource_exhausted|throttlingexception)$/i,
@@ -48,21 +48,22 @@ const rows: readonly Row[] = [
     names:
       /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable|serviceunavailableexception|modelnotreadyexception)$/i,
   },
-  { kind: 'overloaded', says: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
+  { kind: 'overloaded', message: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
-  { kind: 'stale_state', status: faulty, says: /thought[ _]signature/i },
-  // Signed thoughts that are not as they were, or do not stand where they did.
+  { kind: 'stale_state', status: faulty, message: /thought[ _]signature/i },
+  // Signed thoughts that were changed or moved.
   {
     kind: 'stale_state',
     status: faulty,
-    says: /invalid .?signature.? in .{0,40}thinking|thinking.? blocks?\b.{0,80}\b(cannot be modified|must match|prefix|invalid|signature)|prefix mismatch/i,
+    message:
+      /invalid .?signature.? in .{0,40}thinking|thinking.? blocks?\b.{0,80}\b(cannot be modified|must match|prefix|invalid|signature)|prefix mismatch/i,
   },
   {
     kind: 'policy',
     names:
       /^(content_policy_violation|content_filter|invalid_prompt|cyber_policy|bio_policy|responsibleaipolicyviolation|moderation(_blocked)?|safety)$/i,
   },
-  { kind: 'policy', status: faulty, says: /content (management )?policy|safety (check|system)|flagged (as|for|by)|moderation/i },
+  { kind: 'policy', status: faulty, message: /content (management )?policy|safety (check|system)|flagged (as|for|by)|moderation/i },
   { kind: 'policy', status: [451], strictly: true },
   {
     kind: 'unknown_model',
@@ -71,27 +72,29 @@ const rows: readonly Row[] = [
   {
     kind: 'unknown_model',
     status: [400, 404],
-    says: /model\b.{0,120}\b(does not exist|not found|decommissioned|is not available|no longer available)/i,
+    message: /model\b.{0,120}\b(does not exist|not found|decommissioned|is not available|no longer available)/i,
   },
   {
     kind: 'unknown_model',
     status: [400, 403],
-    says: /on-demand throughput isn.t supported|model identifier is invalid|don.t have access to the model|isn.t supported on this route/i,
+    message:
+      /on-demand throughput isn.t supported|model identifier is invalid|don.t have access to the model|isn.t supported on this route/i,
   },
-  { kind: 'unsupported', status: [400, 403], says: /did not allow prompt caching/i },
+  { kind: 'unsupported', status: [400, 403], message: /did not allow prompt caching/i },
   {
     kind: 'bad_credential',
     names:
       /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication|failed_precondition|accessdeniedexception|unrecognizedclientexception|expiredtokenexception|invalidsignatureexception)$/i,
   },
-  { kind: 'bad_credential', says: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
+  { kind: 'bad_credential', message: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
   { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
   { kind: 'unknown_model', status: [404], strictly: true },
   { kind: 'too_long', names: /^(context_length_exceeded|string_above_max_length|request_too_large)$/i },
   {
     kind: 'too_long',
     status: faulty,
-    says: /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length|limit)/i,
+    message:
+      /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length|limit)/i,
   },
   { kind: 'rate_limited', status: [429], strictly: true },
   {
@@ -107,7 +110,8 @@ const rows: readonly Row[] = [
   {
     kind: 'unsupported',
     status: faulty,
-    says: /unsupported (parameter|value)|unknown parameter|unrecognized (request )?argument|extra inputs are not permitted|(is|are) (not supported|unsupported)|does ?n[o']t support/i,
+    message:
+      /unsupported (parameter|value)|unknown parameter|unrecognized (request )?argument|extra inputs are not permitted|(is|are) (not supported|unsupported)|does ?n[o']t support/i,
   },
   { kind: 'overloaded', status: [498, 503, 529], strictly: true },
   { kind: 'timed_out', status: [408, 504, 522, 524, 598], strictly: true },
@@ -118,24 +122,24 @@ const rows: readonly Row[] = [
 const fits = (row: Row, { status, type, code, message }: ErrorDetails): boolean =>
   (!row.status || (status === undefined ? !row.strictly : row.status.includes(status))) &&
   (!row.names || (code !== undefined && row.names.test(code)) || (type !== undefined && row.names.test(type))) &&
-  (!row.says || row.says.test(message.slice(0, 2000)))
+  (!row.message || row.message.test(message.slice(0, 2000)))
 
-function classify(complaint: ErrorDetails): FailureKind {
-  const row = rows.find(each => fits(each, complaint))
+function classify(details: ErrorDetails): FailureKind {
+  const row = rows.find(each => fits(each, details))
   if (row) return row.kind
-  const { status } = complaint
+  const { status } = details
   if (status !== undefined && status < 400) return 'unreadable'
   return status !== undefined && status < 500 ? 'rejected' : 'server_error'
 }
 
-/** A failure with words that may be shown. What a provider says about its credentials is never repeated: it tends to quote them. */
-export function failureOf(complaint: ErrorDetails): Failure {
-  const kind = classify(complaint)
-  const { status, code, type, param } = complaint
-  const words = kind === 'bad_credential' || status === 401 || status === 403 ? '' : redact(complaint.message)
+/** A failure with a message that may be shown. Messages about credentials are never repeated: they tend to quote them. */
+export function failureOf(details: ErrorDetails): Failure {
+  const kind = classify(details)
+  const { status, code, type, param } = details
+  const message = kind === 'bad_credential' || status === 401 || status === 403 ? '' : redact(details.message)
   return {
     kind,
-    message: words === '' ? silent(kind, status) : words,
+    message: message === '' ? defaultMessage(kind, status) : message,
     ...(code !== undefined && { code: redact(code) }),
     ...(type !== undefined && { type: redact(type) }),
     ...(param !== undefined && { param: redact(param) }),
@@ -143,14 +147,14 @@ export function failureOf(complaint: ErrorDetails): Failure {
   }
 }
 
-const silent = (kind: FailureKind, status: number | undefined): string => {
+const defaultMessage = (kind: FailureKind, status: number | undefined): string => {
   if (kind === 'bad_credential') return 'The provider refused our credential.'
   return status === undefined ? 'The provider reported an error without a message.' : `The provider answered with status ${status}.`
 }
 
 export const unreadable = (message: string): Failure => ({ kind: 'unreadable', message })
 
-/** An unhappy HTTP answer of a provider that words its errors as most do. */
+/** Decodes a failed HTTP response of a provider whose errors have the usual shapes. */
 export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer): Failure {
   if (looksLikePage(body, header('content-type'))) {
     const kind: FailureKind = status === 429 ? 'rate_limited' : 'unreadable'
@@ -158,11 +162,11 @@ export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer):
     return withDelay(page, retryAfter({ header, now, message: '', body: undefined, limited: kind === 'rate_limited' }))
   }
   const parsed = parseBounded(body)
-  const said = readErrorDetails(parsed ?? body)
-  const complaint = { ...said, status: status >= 400 ? status : (said.status ?? status) }
-  const failure = failureOf(complaint)
+  const error = readErrorDetails(parsed ?? body)
+  const details = { ...error, status: status >= 400 ? status : (error.status ?? status) }
+  const failure = failureOf(details)
   const limited = failure.kind === 'rate_limited' || failure.kind === 'overloaded'
-  return withDelay(failure, retryAfter({ header, now, message: complaint.message, body: parsed, limited }))
+  return withDelay(failure, retryAfter({ header, now, message: details.message, body: parsed, limited }))
 }
 
 const withDelay = (failure: Failure, retryAfterMs: number | undefined): Failure =>
@@ -179,9 +183,9 @@ export function readErrorDetails(wire: Json): ErrorDetails {
   if (!isObject(wire)) return { message: '' }
   const inner = wire.error ?? wire
   const error = isObject(inner) ? inner : wire
-  const said = typeof inner === 'string' ? inner : (textOf(error.message) ?? textOf(error.msg) ?? detailOf(error.detail) ?? '')
+  const message = typeof inner === 'string' ? inner : (textOf(error.message) ?? textOf(error.msg) ?? detailOf(error.detail) ?? '')
   return {
-    message: said,
+    message,
     type: nameOf(error.type) ?? nameOf(error.status),
     code: nameOf(error.code) ?? (isObject(error.innererror) ? nameOf(error.innererror.code) : undefined) ?? reasonIn(error.details),
     param: nameOf(error.param),
@@ -193,7 +197,7 @@ const textOf = (value: Json | undefined): string | undefined => (typeof value ==
 const nameOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
 
-/** What few codes leave open is said in details: a code, or in a list of Google's services a quota that is used up for the day, or a reason. */
+/** A more exact code in the details: a code, or, of Google's services, the name of a used-up daily quota, or a reason. */
 function reasonIn(details: Json | undefined): string | undefined {
   if (isObject(details)) return nameOf(details.error_code)
   const entries = objects(details)
@@ -201,20 +205,22 @@ function reasonIn(details: Json | undefined): string | undefined {
   return quotas.find(quota => quota?.includes('PerDay')) ?? entries.map(({ reason }) => nameOf(reason)).find(reason => reason !== undefined)
 }
 
-/** Some put the HTTP status where others name a code. */
+/** Some providers have the HTTP status as the code. */
 const statusOf = (code: Json | undefined): number | undefined => {
   const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code
   return typeof status === 'number' && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** `detail: "text"` or the list of complaints that a schema check leaves. */
+/** `detail: "text"`, or the list of errors of a schema check. */
 function detailOf(detail: Json | undefined): string | undefined {
   if (!Array.isArray(detail)) return textOf(detail)
-  const said = (detail as readonly Json[]).slice(0, 5).map(entry => (isObject(entry) ? `${where(entry)}${textOf(entry.msg) ?? ''}` : ''))
-  return textOf(said.filter(words => words !== '').join('; '))
+  const messages = (detail as readonly Json[])
+    .slice(0, 5)
+    .map(entry => (isObject(entry) ? `${where(entry)}${textOf(entry.msg) ?? ''}` : ''))
+  return textOf(messages.filter(message => message !== '').join('; '))
 }
 
 const where = ({ loc }: JsonObject): string => (Array.isArray(loc) ? `${(loc as readonly Json[]).filter(isStep).join('.')}: ` : '')
 
-/** A name or a number; the text of anything else is nothing that may be shown, or throws. */
+/** A name or a number. Anything else cannot be shown as text. */
 const isStep = (step: Json): boolean => typeof step === 'string' || typeof step === 'number'

@@ -1,12 +1,12 @@
 import type { Item, Part } from '../protocol/item.ts'
 import type { Prompt } from '../protocol/request.ts'
 
-// What becomes of each thing that a caller may ask for, in each language that providers speak. docs/fidelity.md is written
-// from this table, a test holds every codec to it, and a plan answers from it before the call.
+// What each dialect of a provider makes of each field of a request. docs/fidelity.md is generated from this table, a test holds
+// every dialect to it, and a plan is answered from it before the call.
 
 /**
- * `kept`: the same field there. `mapped`: said in other words, and nothing is lost. `approximated`: said as well as that
- * language can, with a warning. `dropped`: left out, with a warning.
+ * `kept`: the same field. `mapped`: another field, and nothing is lost. `approximated`: the nearest that the language has, with a
+ * warning. `dropped`: left out, with a warning.
  */
 export type Fate = 'kept' | 'mapped' | 'approximated' | 'dropped'
 
@@ -19,13 +19,13 @@ export const fateIn = (language: ProviderLanguage, { fates }: Pick<Feature, 'fat
   fates[providerLanguages.indexOf(language)] ?? 'dropped'
 
 export interface Feature {
-  /** The field as warnings name it; `[*]` stands for any place in a list. */
+  /** The field as warnings name it; `[*]` is any index of a list. */
   readonly param: string
   readonly name: string
   readonly isUsed: (prompt: Prompt) => boolean
-  /** By an offer that says nothing special of itself, in the order of `providerLanguages`. */
+  /** For an offer without quirks, in the order of `providerLanguages`. */
   readonly fates: readonly [responses: Fate, chat: Fate, messages: Fate, gemini: Fate, bedrock: Fate]
-  /** What the warnings or the mapping mean, where a word does not say it. */
+  /** What the mapping or the warning means, if it needs an explanation. */
   readonly note?: string
 }
 

@@ -2,16 +2,16 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-// Readers of what callers send. Written by hand, since a schema library costs several times the whole decoding of a small request.
+// Readers of fields of a caller's body. Written by hand, since a schema library costs several times the decoding of a small request.
 
-/** Gives back one value of a caller's body, typed, or throws the 400 that names its path. */
+/** Returns a value of a caller's body, typed, or throws the 400 that names its path. */
 export type Read<T> = (value: Json, path: string) => T
 
 export function refuse(code: ErrorCode, message: string, param: string): never {
   throw new GatewayError(code, { message, param })
 }
 
-/** The value itself stays out of the message: it may be megabytes, or a secret. */
+/** The value is not in the message: it may be megabytes, or a secret. */
 export const wrong = (path: string, expected: string, value: Json): never =>
   refuse('invalid_parameter_value', `\`${path}\` must be ${expected}, got ${kindOf(value)}.`, path)
 
@@ -63,13 +63,14 @@ export const list =
   (value, path) =>
     Array.isArray(value) ? value.map((entry: Json, at) => each(entry, `${path}[${at}]`)) : wrong(path, 'an array', value)
 
-/** Handed on as it came: a copy would be the one place where a key such as `__proto__` does harm. */
+/** Returns the object itself: in a copy a key such as `__proto__` would do harm. */
 export const stringMap =
-  (most = Infinity): Read<Readonly<Record<string, string>>> =>
+  (maxEntries = Infinity): Read<Readonly<Record<string, string>>> =>
   (value, path) => {
     const map = object(value, path)
     const keys = Object.keys(map)
-    if (keys.length > most) refuse('invalid_parameter_value', `\`${path}\` may hold ${most} entries at most, got ${keys.length}.`, path)
+    if (keys.length > maxEntries)
+      refuse('invalid_parameter_value', `\`${path}\` may hold ${maxEntries} entries at most, got ${keys.length}.`, path)
     for (const key of keys) text(map[key] ?? null, at(path, key))
     return map as Readonly<Record<string, string>>
   }
@@ -86,7 +87,7 @@ export function optional<T>({ body, path }: Place, key: string, read: Read<T>): 
   return value === undefined || value === null ? undefined : read(value, at(path, key))
 }
 
-/** The fields of an object that are given, by their readers. */
+/** Those of the fields that an object has, each by its reader. */
 export function optionalFields<T extends object>(
   place: Place,
   readers: { readonly [Key in keyof T]: Read<T[Key]> },
@@ -112,10 +113,10 @@ export function missing(param: string, suggestion?: string): never {
   })
 }
 
-/** A key that a caller made up may be of any length. */
+/** Keys are cut, since a caller may send one of any length. */
 const at = (path: string, key: string): string => (path === '' ? key.slice(0, 200) : `${path}.${key.slice(0, 200)}`)
 
-/** An object of ours that may hold nothing but these fields: a typing error there would be obeyed by nobody and noticed by no one. */
+/** Reads an object of the gateway's own, which has no other fields: a misspelled one would have no effect and no error. */
 export function exact(body: JsonObject, path: string, fields: ReadonlyMap<string, Read<unknown>>): Record<string, unknown> {
   const read: Record<string, unknown> = {}
   for (const key of Object.keys(body)) {

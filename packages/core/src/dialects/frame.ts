@@ -1,7 +1,7 @@
 import { answerLimits } from '../protocol/answer-limits.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-/** What a frame holds: an object, nothing of interest, the end mark, or something that is no JSON. */
+/** The content of a frame: an object, nothing, the end mark `[DONE]`, or text that is not JSON. */
 export type Content = JsonObject | 'nothing' | 'done' | 'broken'
 
 export function readFrame({ data }: Frame): Content {
@@ -12,7 +12,7 @@ export function readFrame({ data }: Frame): Content {
   return isObject(value) ? value : 'nothing'
 }
 
-/** JSON that an outsider wrote. Nothing where it is none, or beyond the bounds of `answerLimits`: that is found before it is parsed. */
+/** Parses JSON of a provider. Undefined if it is invalid or beyond `answerLimits`, which is checked before it is parsed. */
 export function parseBounded(text: string): Json | undefined {
   if (isTooComplex(text)) return undefined
   try {
@@ -30,17 +30,17 @@ const {
   elementsOfList: maxElements,
   values: maxValues,
 } = answerLimits
-/** A text that is shorter cannot pass any of the bounds. */
+/** A shorter text cannot be beyond any limit. */
 const shortest = 2 * nesting
 
-/** Whether JSON is nested deeper, or holds more, than an answer may. One walk over the characters outside of strings; text that is no JSON gets some answer. */
+/** Whether JSON is nested deeper, or has more values, than an answer may. One pass over the characters outside of strings. */
 export function isTooComplex(json: string): boolean {
   if (json.length < shortest) return false
   let depth = 0
   let containers = 0
   let values = 0
   let lengthOfText = 0
-  /** Keys and commas so far of what is open at each depth. */
+  /** Keys and commas so far of the open containers, by depth. */
   const keys: number[] = [0]
   const commas: number[] = [0]
   for (let at = 0; at < json.length; at++) {

@@ -1,12 +1,12 @@
 import type { Headroom, LimitHeaders } from '../protocol/headroom.ts'
 import { parseDelay } from './parse-retry-after.ts'
 
-// What is left of a provider's rate limits, from the headers of its answers. Which headers those are is a fact of the provider.
+// What is left of a provider's rate limits, read from response headers. The names of the headers are a fact of the provider.
 
-/** Limits whose headers name no reset are minutes. */
-const usualMs = 60_000
+/** The window of a limit whose reset is not in a header. */
+const defaultWindowMs = 60_000
 
-/** The tightest of the limits that the headers tell of; nothing where they tell of none. */
+/** The limit of which the smallest share is left; undefined if the headers have none. */
 export function readHeadroom(
   header: (name: string) => string | undefined,
   limits: readonly LimitHeaders[],
@@ -15,15 +15,16 @@ export function readHeadroom(
   let tightest: Headroom | undefined
   for (const { limit, remaining, reset } of limits) {
     const left = count(header(remaining))
-    const most = count(header(limit))
-    if (left === undefined || !most) continue
-    const share = Math.min(1, left / most)
-    if (tightest === undefined || share < tightest.share) tightest = { share, resetsInMs: parseDelay(header(reset), now) ?? usualMs }
+    const max = count(header(limit))
+    if (left === undefined || !max) continue
+    const share = Math.min(1, left / max)
+    if (tightest === undefined || share < tightest.share)
+      tightest = { share, resetsInMs: parseDelay(header(reset), now) ?? defaultWindowMs }
   }
   return tightest
 }
 
-/** −1 and the like mean that nobody counts. */
+/** Undefined for values such as −1, which mean that there is no limit. */
 function count(value: string | undefined): number | undefined {
   if (value === undefined || !/^\d{1,15}(\.\d+)?$/.test(value)) return undefined
   return Number(value)

@@ -1,16 +1,16 @@
 import { fnv1a } from '../runtime/fnv.ts'
 
 /**
- * A call id for a call that came without a usable one. Made from the answer it stands in, so that decoding stays pure and
- * two answers of one conversation do not collide.
+ * A call id for a call without a usable one. It is a hash of the answer that holds the call, so that decoding stays pure and ids
+ * of two answers of a conversation differ.
  */
 export function deriveCallId(...seed: readonly (string | number)[]): string {
   const text = seed.join('\u0000')
   return `call_${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}${hash(text, 0x9e3779b9)}`
 }
 
-/** A call's id, or, where a vendor takes none so long, one that always stands for it: calls and results still find each other. */
-export const shortCallId = (id: string, longest: number): string => (id.length <= longest ? id : deriveCallId(id))
+/** The id of a call, or a hash of it if it is too long: the same for a call and its result. */
+export const shortCallId = (id: string, maxLength: number): string => (id.length <= maxLength ? id : deriveCallId(id))
 
 /** Seven characters of base 36. */
 function hash(text: string, basis: number): string {
@@ -19,16 +19,16 @@ function hash(text: string, basis: number): string {
   return ((value ^ (value >>> 13)) >>> 0).toString(36).padStart(7, '0')
 }
 
-/** The id of an answer as another language prefixes it: `idUnder('chatcmpl-', stamp)`. */
+/** The id of an answer with the prefix of another language: `idUnder('chatcmpl-', stamp)`. */
 export const idUnder = (prefix: string, { id }: { readonly id: string }): string => prefix + id.slice(id.indexOf('_') + 1)
 
-/** Vendors take so many characters of an id that stands for somebody; clients send whole objects as one. */
-const longestId = 64
+/** Vendors limit ids of users to so many characters; some clients send whole objects. */
+const maxIdLength = 64
 
-/** An id of a caller's making, or, where it is too long, one that always stands for it. */
-export const shortId = (id: string): string => (id.length <= longestId ? id : deriveCallId(id).replace('call_', 'id_'))
+/** A caller's id of a user, or a hash of it if it is too long. */
+export const shortId = (id: string): string => (id.length <= maxIdLength ? id : deriveCallId(id).replace('call_', 'id_'))
 
-/** The id of the request that an answer belongs to, as headers and logs have it: ours, in any language, are that one without its dashes. */
+/** The id of the request of an answer, as headers and logs have it. The id of an answer is that id without its dashes. */
 export const requestIdOf = (stamp: { readonly id: string }): string =>
   idUnder('', stamp).replace(/^(?:[a-z]+-)?(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')
 

@@ -2,13 +2,13 @@ import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { parseBounded } from './frame.ts'
 
-// Readers of what providers send. They never throw: what does not fit counts as absent.
+// Readers of JSON of providers. They never throw: a value of another type counts as absent.
 
 export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 const none: readonly JsonObject[] = []
 
-/** The objects of a list. The very list where it holds nothing else: these are read with every token. */
+/** The objects of a list. Returns the list itself if it has nothing else, since lists are read with every token. */
 export function objects(value: Json | undefined): readonly JsonObject[] {
   if (!Array.isArray(value)) return none
   const list: readonly Json[] = value
@@ -20,7 +20,7 @@ function areObjects(list: readonly Json[]): list is readonly JsonObject[] {
   return true
 }
 
-/** The object that a text holds: none where it is something else, or beyond the bounds of an answer. */
+/** The object in a text; undefined if it is something else, or beyond the limits of an answer. */
 export function objectIn(text: string): JsonObject | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   const value = parseBounded(text)

@@ -4,28 +4,28 @@ import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { unsupported } from './apply-quirks.ts'
 
-// Marks that callers set on pieces of a conversation. A language that has no such mark says so once, not once a piece.
+// Marks that callers set on parts of a conversation. If a language has no such mark, there is one warning and not one for each.
 
-/** The parts of an item, wherever it keeps them. */
+/** The parts of an item. */
 export function partsOf(item: Item): readonly Part[] {
   if (item.type === 'message') return item.content
   return item.type === 'function_call_output' && typeof item.output !== 'string' ? item.output : []
 }
 
-/** One warning however many there are: a client that marks one place marks many. */
+/** One warning for any number of paths: a client that marks one part marks many. */
 export function oneWarning(params: readonly string[], why: string): readonly Warning[] {
   const [first, ...others] = params
   if (first === undefined) return []
   return [unsupported(first, `\`${first}\`${others.length > 0 ? ` (and ${others.length} more like it)` : ''} ${why}`)]
 }
 
-/** Tool results that say that the tool failed. */
+/** The paths of tool results that are errors. */
 export const failedTools = (input: readonly Item[]): readonly string[] =>
   input.flatMap((item, at) => (item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${at}]`)}.is_error`] : []))
 
-/** Where callers marked what may be cached. `goesAlong`: marks that are sent, and need no warning. */
-export function cachePoints({ input, tools = [] }: Prompt, goesAlong: (reading: object) => boolean): readonly string[] {
-  const isLost = (reading: object): boolean => 'cache' in reading && reading.cache !== undefined && !goesAlong(reading)
+/** The paths of cache points that are lost. `isSent`: whether the cache point of an item, part or tool is sent. */
+export function cachePoints({ input, tools = [] }: Prompt, isSent: (reading: object) => boolean): readonly string[] {
+  const isLost = (reading: object): boolean => 'cache' in reading && reading.cache !== undefined && !isSent(reading)
   return [
     ...tools.flatMap((tool, at) => (isLost(tool) ? [pathOf(tool, `tools[${at}]`)] : [])),
     ...input.flatMap((item, at): readonly string[] => {

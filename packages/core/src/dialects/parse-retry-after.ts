@@ -1,8 +1,8 @@
 import { isObject, type Json } from '../protocol/wire.ts'
 
 const second = 1000
-const shortest = second
-const longest = 600 * second
+const minDelay = second
+const maxDelay = 600 * second
 
 const units: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
@@ -15,7 +15,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['d', 86_400 * second],
 ])
 
-/** However a provider spells "stay away until": milliseconds from `now`, from 1 second to 10 minutes; nothing where it is not a time. */
+/** A delay in any form that providers use, in milliseconds from `now`, between 1 second and 10 minutes; undefined if it is not a time. */
 export function parseDelay(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (text === '' || text.length > 64) return undefined
@@ -23,7 +23,7 @@ export function parseDelay(value: string | undefined, now: number): number | und
   return milliseconds === undefined ? undefined : clamp(milliseconds)
 }
 
-const clamp = (milliseconds: number): number => Math.min(longest, Math.max(shortest, Math.ceil(milliseconds)))
+const clamp = (milliseconds: number): number => Math.min(maxDelay, Math.max(minDelay, Math.ceil(milliseconds)))
 
 /** By magnitude: an instant in milliseconds, an instant in seconds, or plain seconds. */
 const fromNumber = (value: number, now: number): number => {
@@ -40,27 +40,27 @@ function fromDuration(text: string): number | undefined {
   return milliseconds
 }
 
-/** RFC 3339 and HTTP dates. Both name a year, which keeps `Date.parse` from guessing at stray words. */
+/** RFC 3339 and HTTP dates. Both have a year; without one `Date.parse` would guess. */
 const fromDate = (text: string, now: number): number | undefined => {
   const instant = /\d{4}/.test(text) && /[-:]/.test(text.slice(1)) ? Date.parse(text) : Number.NaN
   return Number.isNaN(instant) ? undefined : instant - now
 }
 
-const spoken =
+const delayInText =
   /(?:try again|retry(?:ing)?) (?:in|after):? ?((?:\d+(?:\.\d+)?(?:ms|[smhd]) ?){1,4}\b|\d+(?:\.\d+)? (?:milliseconds?|seconds?|minutes?|hours?))/i
 
 /** "Please try again in 7m12s." */
 export function parseDelayInMessage(message: string, now: number): number | undefined {
-  const [, found] = spoken.exec(message.slice(0, 4000)) ?? []
+  const [, found] = delayInText.exec(message.slice(0, 4000)) ?? []
   if (found === undefined) return undefined
-  const words = found
+  const duration = found
     .trim()
     .replace(/ millisecond.*/i, 'ms')
     .replace(/ ([smh])(?:econd|inute|our).*/i, '$1')
-  return parseDelay(words, now)
+  return parseDelay(duration, now)
 }
 
-/** Families of limits and the headers that tell of each: what is left, and when it fills up. */
+/** Headers of rate limits: what is left, and when it is reset. */
 const families: readonly (readonly [remaining: string, reset: string])[] = [
   ...['requests', 'tokens', 'requests-day', 'tokens-minute'].map(
     name => [`x-ratelimit-remaining-${name}`, `x-ratelimit-reset-${name}`] as const,
@@ -73,7 +73,7 @@ const families: readonly (readonly [remaining: string, reset: string])[] = [
   ['x-ratelimitbysize-remaining-minute', 'ratelimitbysize-reset'],
 ]
 
-/** The reset of the dimension that is used up; where none says so, the nearest. */
+/** The latest reset of the limits that are used up; if none is, the nearest of all. */
 function readReset(header: (name: string) => string | undefined, now: number): number | undefined {
   const resets = families.flatMap(([remaining, reset]) => {
     const delay = parseDelay(header(reset), now)
@@ -90,16 +90,16 @@ export interface RetryAfterInput {
   readonly message: string
   /** The parsed body, for hints that stand in a field. */
   readonly body: Json | undefined
-  /** Resets of limit families say something about us only when we were limited. */
+  /** Whether the request was limited. Only then do resets of limits count. */
   readonly limited: boolean
 }
 
-/** Said in milliseconds > said in seconds > said in the body > read from the limits. */
+/** From a header in milliseconds, else one in seconds, else the body, else the resets of limits. */
 export function retryAfter({ header, now, message, body, limited }: RetryAfterInput): number | undefined {
   const inMilliseconds = header('retry-after-ms') ?? header('x-ms-retry-after-ms')
-  const said =
+  const stated =
     (inMilliseconds === undefined ? undefined : parseDelay(`${inMilliseconds.trim()}ms`, now)) ?? parseDelay(header('retry-after'), now)
-  if (said !== undefined || !limited) return said
+  if (stated !== undefined || !limited) return stated
   return parseDelay(retryInfo(body), now) ?? parseDelayInMessage(message, now) ?? readReset(header, now)
 }
 

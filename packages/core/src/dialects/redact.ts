@@ -1,6 +1,6 @@
-const longest = 500
+const maxLength = 500
 
-/** What a secret looks like in a provider's words. Bounded repeats only: this runs on text that an outsider wrote. */
+/** What secrets look like in a provider's message. Repeats are bounded, since the text is untrusted. */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(?:sk|pk|rk|ak|gsk|xai|pplx|hf|nvapi|fw|key|tgp|csk)[-_][\w\-*.]{6,2000}/gi, '[redacted]'],
   [/\bBearer\s{1,8}[^\s"',;]{1,2000}/gi, 'Bearer [redacted]'],
@@ -13,8 +13,8 @@ const secrets: readonly (readonly [RegExp, string])[] = [
 
 /** Text of a provider that may be shown to a caller: no secrets, no control characters, 500 characters at most. */
 export function redact(text: string): string {
-  const clean = secrets.reduce((kept, [pattern, put]) => kept.replace(pattern, put), plain(text.slice(0, 4 * longest)))
-  return clean.length <= longest ? clean : `${clean.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+  const clean = secrets.reduce((kept, [pattern, put]) => kept.replace(pattern, put), plain(text.slice(0, 4 * maxLength)))
+  return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out

@@ -17,9 +17,9 @@ import {
   stringMap,
 } from './field-readers.ts'
 
-// `model` and `gateway`: where an answer may come from. This part of a body is ours, so an unknown field is an error.
+// `model` and `gateway`: the fields of a body that are the gateway's own. An unknown field in them is an error.
 
-/** A day: whatever takes longer is no request any more, and a hold must not outlive a crash by more. */
+/** At most a day, since a hold must not outlive a crash by more. */
 const milliseconds = integer(1, 86_400_000)
 const names = list(filled)
 const price = number(0)
@@ -52,7 +52,7 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
   } satisfies { readonly [Field in Exclude<keyof RoutingOptions, 'models'>]-?: Read<unknown> }),
 )
 
-/** Of a caller in this process, whose body nobody read: throws the 400 that names the field at fault. */
+/** Checks the options of a caller in this process, whose body was not decoded. Throws the 400 that names the field. */
 export function checkRoutingFields({ models, ...options }: RoutingOptions): void {
   if (Object.keys(options).length > 1 || typeof options.allow_fallbacks !== 'boolean')
     exact(options as unknown as JsonObject, 'gateway.routing', routingFields)
@@ -77,7 +77,7 @@ interface GatewayFields {
   readonly models?: readonly string[]
 }
 
-/** `model` and `gateway`: where the answer may come from. */
+/** Reads `model` and `gateway`. */
 export function readRouting(body: JsonObject): { readonly routing: RoutingOptions; readonly metadata?: Readonly<Record<string, string>> } {
   const model = optional({ body, path: '' }, 'model', filled)
   const gateway =

@@ -1,18 +1,18 @@
 import type { SchemaTarget } from '../protocol/schemas.ts'
 
-// What of JSON Schema each target takes. Sources: the vendors' pages on structured output and function calling, as of 2026-11.
+// The part of JSON Schema that each target supports. Sources: the vendors' pages on structured output and function calling, as of 2026-11.
 
 export interface SchemaRules {
   /** Keywords that may stay as they are. */
   readonly keeps: ReadonlySet<string>
   /** `format` names that may stay; absent: any. */
   readonly formats?: ReadonlySet<string>
-  /** Every object must forbid what it does not list. */
+  /** Every object must set `additionalProperties: false`. */
   readonly closed: boolean
   /** What an enum may hold. */
   readonly enums: ReadonlySet<string>
-  /** `minItems` beyond this is not understood; absent: any is. */
-  readonly mostMinItems?: number
+  /** The largest supported `minItems`; absent: any. */
+  readonly maxMinItems?: number
 }
 
 const common = ['type', 'description', 'title', 'enum', 'items', 'properties', 'required', 'anyOf', '$ref', '$defs', 'additionalProperties']
@@ -22,7 +22,7 @@ const strict: SchemaRules = {
   formats: new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']),
   closed: true,
   enums: new Set(['string', 'number', 'boolean', 'null']),
-  mostMinItems: 1,
+  maxMinItems: 1,
 }
 
 export const schemaRules: Readonly<Record<SchemaTarget, SchemaRules>> = {
@@ -57,8 +57,8 @@ export const annotations: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ])
 
-/** Limits that can be told to a model in words where the target cannot hold it to them. */
-export const tellable: ReadonlySet<string> = new Set([
+/** Limits that can go into the description, if the target cannot enforce them. */
+export const describable: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
   'exclusiveMinimum',

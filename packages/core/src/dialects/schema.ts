@@ -1,18 +1,18 @@
 import type { FittedSchema, SchemaTarget } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { definitionsOf, loopsIn, nameOf } from './schema-definitions.ts'
-import { annotations, type SchemaRules, schemaRules, tellable } from './schema-rules.ts'
+import { annotations, describable, type SchemaRules, schemaRules } from './schema-rules.ts'
 
-// JSON schemas as callers write them → as a provider takes them. Meaning is kept where it can be: a limit that the target
-// does not know goes into the description, where the model still reads it.
+// JSON schemas of callers → schemas that a provider supports. A limit that the target does not support goes into the
+// description, where the model still reads it.
 
-/** Deeper than any schema that a model could follow. References count as levels. */
-const deepest = 64
+/** In levels; references count. */
+const maxDepth = 64
 /** Of one schema, as it is written out. */
 export const maxSchemaNodes = 20_000
-const mostChanges = 100
-/** A recursion is written out so many times; what lies deeper may be anything. */
-const mostUnrolled = 2
+const maxChanges = 100
+/** How often a recursion is written out; below that anything is allowed. */
+const maxUnrolled = 2
 
 /** What may still be written out: places of schemas, and characters of the texts in them. */
 export interface SchemaBudget {
@@ -71,7 +71,7 @@ export function fitSchema(
 }
 
 const note = ({ changes }: Fitting, change: string): void => {
-  if (changes.length < mostChanges) changes.push(change.slice(0, 200))
+  if (changes.length < maxChanges) changes.push(change.slice(0, 200))
 }
 
 function fit(value: Json | undefined, at: string, fitting: Fitting): JsonObject {
@@ -80,7 +80,7 @@ function fit(value: Json | undefined, at: string, fitting: Fitting): JsonObject 
   if (value === true || value === undefined) return {}
   const isSpent = budget.nodes < 0 || budget.characters < 0
   fitting.isCut ||= isSpent
-  if (!isObject(value) || isSpent || fitting.depth >= deepest) {
+  if (!isObject(value) || isSpent || fitting.depth >= maxDepth) {
     note(fitting, `what stands at ${at} cannot be said and allows anything`)
     return {}
   }
@@ -101,7 +101,7 @@ function fitReference(
   if (fitting.definitions.has(reference) && !fitting.looping.has(reference)) return { $ref: `#/$defs/${nameOf(reference)}`, ...description }
   const target = fitting.definitions.get(reference)
   const depth = fitting.unrolled.get(reference) ?? 0
-  if (target === undefined || depth >= mostUnrolled) {
+  if (target === undefined || depth >= maxUnrolled) {
     note(fitting, `${reference.slice(0, 100)} at ${at} ${target === undefined ? 'leads nowhere' : 'is recursive'} and allows anything`)
     return description
   }
@@ -154,8 +154,8 @@ function fitNode(node: JsonObject, at: string, fitting: Fitting): JsonObject {
       if (reader) return reader(value, `${at}/${key}`, fitting)
       if (keptAsIs(key, value, fitting)) return [[key, value]]
       if (annotations.has(key)) return []
-      if (tellable.has(key)) told.push(`${key}: ${JSON.stringify(value)}`)
-      note(fitting, tellable.has(key) ? `${key} at ${at} is told in the description` : `${key.slice(0, 100)} at ${at} was left out`)
+      if (describable.has(key)) told.push(`${key}: ${JSON.stringify(value)}`)
+      note(fitting, describable.has(key) ? `${key} at ${at} is told in the description` : `${key.slice(0, 100)} at ${at} was left out`)
       return []
     },
   )
@@ -183,7 +183,7 @@ const lengthOf = (value: Json | undefined): number => {
 function keptAsIs(key: string, value: Json | undefined, { rules }: Fitting): boolean {
   if (!rules.keeps.has(key)) return false
   if (key === 'format') return rules.formats === undefined || (typeof value === 'string' && rules.formats.has(value))
-  return key !== 'minItems' || rules.mostMinItems === undefined || (typeof value === 'number' && value <= rules.mostMinItems)
+  return key !== 'minItems' || rules.maxMinItems === undefined || (typeof value === 'number' && value <= rules.maxMinItems)
 }
 
 /** A tuple, in either draft's words, is a list of any of its kinds where places cannot be told apart. */

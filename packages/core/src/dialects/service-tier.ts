@@ -3,11 +3,11 @@ import type { RoutingOptions } from '../protocol/request.ts'
 import type { Json } from '../protocol/wire.ts'
 import { type Encoded, unsupported } from './apply-quirks.ts'
 
-// Which tier a request gets. The body that is sent and the bill that is written both ask here, so that no dear tier is
-// ever sent at the ordinary price.
+// Which tier a request gets. Both the encoder of the body and the bill use this, so that no expensive tier is charged at the
+// standard price.
 
-/** Tiers that cost the ordinary price or less. Any other name may be dear, whoever invents it. */
-const ordinary: ReadonlySet<Json | undefined> = new Set([
+/** Tiers that cost the standard price or less. Any other tier may cost more. */
+const standardTiers: ReadonlySet<Json | undefined> = new Set([
   undefined,
   null,
   'auto',
@@ -18,7 +18,7 @@ const ordinary: ReadonlySet<Json | undefined> = new Set([
   'flex',
 ])
 
-/** What an offer knows of its tiers. */
+/** The facts of an offer that decide its tiers. */
 export interface Tiers {
   readonly price: Price | undefined
   readonly quirks: Quirks
@@ -30,16 +30,16 @@ const sellsDear = ({ price, quirks }: Tiers): boolean => price?.priority !== und
 const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
   tier !== undefined && sellsDear(tiers) ? tiers.quirks.priority_tier : undefined
 
-/** Whether this request gets a dear tier from this offer. `named`: its own `service_tier`. */
+/** Whether this request gets an expensive tier from this offer. `named`: the caller's `service_tier`. */
 export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
-  sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || !ordinary.has(named))
+  sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || !standardTiers.has(named))
 
-/** Fields of single languages that make an answer dearer than its price, and the values that do not. */
+/** Fields that raise the price of an answer, and their values that do not. */
 const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
   ['speed', new Set<Json | undefined>([undefined, null, 'standard'])],
   ['inference_geo', new Set<Json | undefined>([undefined, null, 'global'])],
   ['performanceConfig', new Set<Json | undefined>([undefined, null])],
-  // Other models of the provider's, at prices and speeds of their own.
+  // Other models of the provider, with prices and speeds of their own.
   ['fallbacks', new Set<Json | undefined>([undefined, null])],
 ])
 
@@ -55,12 +55,12 @@ function withoutSurcharge({ body, warnings }: Encoded): Encoded {
   }
 }
 
-/** Puts the tier into a body, or takes out one that has no price here, and names what of `gateway.routing` was not done. */
+/** Sets the tier of a body, or removes one without a price, with a warning for each option of `gateway.routing` that has no effect. */
 export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
   const { body, warnings } = withoutSurcharge(encoded)
   const bought = tierOf(routing, tiers)
   const { service_tier, ...rest } = body
-  const tooDear = bought === undefined && !ordinary.has(service_tier) && !sellsDear(tiers)
+  const tooDear = bought === undefined && !standardTiers.has(service_tier) && !sellsDear(tiers)
   const without = tooDear ? rest : body
   return {
     body: bought === undefined ? without : { ...body, service_tier: bought },

@@ -1,6 +1,6 @@
 /**
- * A text that grows piece by piece. Pieces are kept in a list and joined in groups: a string that grows by `+=` is a rope
- * and keeps 32 bytes and the piece for each addition.
+ * A text that grows piece by piece. Pieces are kept in a list and joined in groups: a string that grows by `+=` keeps 32 bytes
+ * and the piece for each addition.
  */
 export interface TextBuffer {
   /** Characters in all. */

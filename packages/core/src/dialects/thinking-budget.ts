@@ -1,8 +1,8 @@
 import type { Effort } from '../protocol/request.ts'
 
-// Levels of effort as numbers of tokens, for models that take a number.
+// Effort levels → numbers of tokens, for models that take a number.
 
-/** How much of the longest answer is given to thoughts. Source: the AI SDK's catalog of models, as of 2026-11. */
+/** The share of the longest answer that is for thoughts. Source: the AI SDK's catalog of models, as of 2026-11. */
 export const thinkingShares: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 0.02,
@@ -15,18 +15,18 @@ export const thinkingShares: Readonly<Record<Effort, number>> = {
 
 export interface Budgeting {
   readonly effort: Effort
-  /** By the caller, who then counts it into the cap. */
+  /** The caller's own budget, which counts against the cap. */
   readonly named: number | undefined
-  /** On everything that the model writes, where the caller named one: it is what they pay for, so it is never raised. */
+  /** The caller's cap on all output, if any. It is never raised, since the caller pays for it. */
   readonly cap: number | undefined
-  /** For the answer alone, where nobody named a cap. */
+  /** Tokens for the answer alone, if the caller sets no cap. */
   readonly room: number
-  /** The longest that the model writes, thoughts included. */
+  /** The model's limit on all output, thoughts included. */
   readonly longest: number
   readonly range: { readonly min: number; readonly max: number }
 }
 
-/** What a model may think, and write in all; nothing where the cap leaves no room for both a thought and an answer. */
+/** The budget for thoughts and the cap on all output; undefined if the cap has no room for both thoughts and an answer. */
 export function thinkingBudget({
   effort,
   named,

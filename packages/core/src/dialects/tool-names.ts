@@ -4,8 +4,8 @@ import type { FunctionTool, Prompt, Tool, ToolChoice } from '../protocol/request
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { deriveCallId } from './ids.ts'
 
-// Names of tools, where they are letters, digits, `_` and `-`, and only so many. What is written otherwise carries a hash of
-// what it was, so that two of them never become one, and the same one always becomes the same.
+// Tool names for providers that limit them to letters, digits, `_` and `-`, and to a length. A name that does not fit gets a hash
+// of itself, so that two names never become one, and a name always becomes the same.
 
 const plain = /^[a-zA-Z0-9_-]+$/
 const hashLength = 21
@@ -13,11 +13,11 @@ const hashLength = 21
 export const plainName = (name: string, longest: number): string =>
   plain.test(name) && name.length <= longest ? name : hashed(name, longest - hashLength - 1)
 
-/** What was readable is kept, up to so many characters. */
-export const hashed = (text: string, most: number): string =>
-  `${text.slice(0, most).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${deriveCallId(text).slice('call_'.length)}`
+/** Up to `maxLength` readable characters and a hash. */
+export const hashed = (text: string, maxLength: number): string =>
+  `${text.slice(0, maxLength).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${deriveCallId(text).slice('call_'.length)}`
 
-/** How a language writes a tool and a call, for those that came in its own words. */
+/** How a language renames a tool and a call that came in that language. */
 export interface Renaming {
   readonly dialect: string
   readonly longest: number
@@ -26,13 +26,13 @@ export interface Renaming {
 }
 
 export interface Renamed {
-  /** The very prompt that was given where nothing had to change. */
+  /** The given prompt itself if no name had to change. */
   readonly prompt: Prompt
-  /** As sent → as the caller knows it, for those that differ. */
+  /** The name that is sent → the caller's name, for those that differ. */
   readonly toolNames?: ReadonlyMap<string, string>
 }
 
-/** A prompt whose tools go by names that are taken, wherever it names one. */
+/** A prompt with tool names that the provider takes, everywhere in it. */
 export function withPlainNames(prompt: Prompt, renaming: Renaming): Renamed {
   const { tools = [], input, tool_choice } = prompt
   const named = [...tools, ...input].flatMap(each => (each.type === 'function' || each.type === 'function_call' ? [each.name] : []))

@@ -1,19 +1,19 @@
 import type { Item } from '../protocol/item.ts'
 
-// Most languages want what a tool returned directly behind the turn that called it. Callers put other things between: an
-// agent runs its tools and meanwhile its user speaks.
+// Most languages want the result of a tool directly after the turn that called it. Callers put other items between: a user may
+// write while an agent runs its tools.
 
 export interface PlacedItem {
   readonly item: Item
-  /** Its place in the caller's own order. */
+  /** Its index in the caller's order. */
   readonly at: number
 }
 
-/** A conversation with each result behind the turn of its call; all else keeps its order. `stays`: results that are left where they are. */
+/** A conversation with each result after the turn of its call; all other items keep their order. `stays`: results that are not moved. */
 export function orderToolResults(input: readonly Item[], stays: (item: Item) => boolean = () => false): readonly PlacedItem[] {
   const ends = turnEnds(input)
   const calls = new Map<string, number>()
-  /** Results, by the place behind which they belong. */
+  /** Results by the index of the item that they follow. */
   const answers = new Map<number, PlacedItem[]>()
   const others: PlacedItem[] = []
   for (const [at, item] of input.entries()) {
@@ -28,7 +28,7 @@ export function orderToolResults(input: readonly Item[], stays: (item: Item) => 
   return answers.size === 0 ? others : others.flatMap(each => [each, ...(answers.get(each.at) ?? [])])
 }
 
-/** For each item, where the assistant stops that speaks there. */
+/** For each item, the index of the last item of its turn. */
 function turnEnds(input: readonly Item[]): readonly number[] {
   const ends: number[] = input.map((_, at) => at)
   for (let at = input.length - 2; at >= 0; at -= 1) {
@@ -38,7 +38,7 @@ function turnEnds(input: readonly Item[]): readonly number[] {
   return ends
 }
 
-/** Whether the assistant does this. */
+/** Whether the item is a part of the assistant's turn. */
 export const isAssistantItem = (item: Item): boolean =>
   item.type === 'reasoning' ||
   item.type === 'function_call' ||

@@ -4,13 +4,13 @@ import type { Warning } from '../protocol/response.ts'
 import { type DialectName, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { oneWarning, partsOf } from './lossy-marks.ts'
 
-// Fields inside messages, blocks and tools that we do not read. A provider of the caller's own language gets them with the
-// original; to every other they are lost, and a caller is told so.
+// Unknown fields inside messages, parts and tools. A provider of the caller's own language gets them with the original; for any
+// other they are lost, with a warning.
 
 const marks = ['prompt_cache_breakpoint', 'cache_control']
 
-/** What our readers take from each kind of piece: language and kind, then for objects within the field that holds them. */
-const read: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+/** The known fields, by language and type, and for an object inside also by the field that holds it. */
+const knownFields: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['responses message', ['type', 'id', 'role', 'content', 'phase', 'status']],
   ['responses function_call', ['type', 'id', 'call_id', 'name', 'arguments', 'status']],
   ['responses function_call_output', ['type', 'id', 'call_id', 'name', 'output', 'status']],
@@ -48,7 +48,7 @@ const read: ReadonlyMap<string, readonly string[]> = new Map<string, readonly st
   ['messages tool_result', ['type', 'tool_use_id', 'content', 'is_error', 'cache_control']],
   ['messages thinking', ['type', 'thinking', 'signature']],
   ['messages redacted_thinking', ['type', 'data']],
-  // Whether arguments stream early is a matter of delivery.
+  // Early streaming of arguments does not change them.
   ['messages custom', ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'eager_input_streaming']],
   ['messages settings of reasoning', ['thinking', 'output_config']],
   ['messages settings of reasoning.thinking', ['type', 'budget_tokens', 'display']],
@@ -60,20 +60,20 @@ export function unknownFieldWarnings({ input, tools = [], reasoning, text }: Pro
   const lost: string[] = []
   const seen = new Set<JsonObject>()
   const search = (body: JsonObject, kind: string, path: string): void => {
-    const known = read.get(kind)
+    const known = knownFields.get(kind)
     if (!known) return
     for (const field in body) {
       const value = body[field]
       if (!known.includes(field)) {
-        if (says(value)) lost.push(`${path}.${field.slice(0, 100)}`)
+        if (isSet(value)) lost.push(`${path}.${field.slice(0, 100)}`)
       } else if (isObject(value)) search(value, `${kind}.${field}`, `${path}.${field}`)
     }
   }
-  /** `kind`: of a piece that does not name its own. `place`: among our items, where the caller's is not known. */
+  /** `kind`: the type of an object without one. `place`: its path in the prompt, if its path in the body is not known. */
   const look = (reading: object, kind: string, place: string): void => {
     const original = originalOf(reading)
     if (!original || original.dialect === dialect || seen.has(original.body)) return
-    // What the assistant said in one message may be several items of ours.
+    // One message of the assistant may be several items.
     seen.add(original.body)
     const { type } = original.body
     search(original.body, `${original.dialect} ${typeof type === 'string' ? type : kind}`, original.path ?? place)
@@ -88,7 +88,7 @@ export function unknownFieldWarnings({ input, tools = [], reasoning, text }: Pro
   return lost.length === 0 ? [] : oneWarning(lost, 'is not known to this provider’s language, and was left out.')
 }
 
-const says = (value: Json | undefined): boolean =>
+const isSet = (value: Json | undefined): boolean =>
   value !== undefined &&
   value !== null &&
   value !== false &&

@@ -1,19 +1,19 @@
 import type { Usage } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-/** No answer has so many tokens; what claims more is nonsense, not a bill. */
-const most = 1e12
+/** More tokens than any answer has: a larger count is an error of the provider. */
+const maxTokens = 1e12
 
 /** Field names of one dialect, first match wins; a dot goes one level down. */
 export interface UsageNames {
   readonly input: readonly string[]
-  /** Each is counted beside `input`, where we count it in. */
+  /** Counts that are not part of the provider's `input`, and are part of ours. */
   readonly inputBeside?: readonly string[]
   readonly output: readonly string[]
   readonly outputBeside?: readonly string[]
   readonly cached: readonly string[]
   readonly cacheWrite: readonly string[]
-  /** Of the cache writes, those that are kept for an hour. */
+  /** Cache writes that are kept for an hour. */
   readonly longWrite?: readonly string[]
   readonly reasoning: readonly string[]
   /** Default: `total_tokens`. */
@@ -65,8 +65,8 @@ export const usageNames = {
 } as const satisfies Record<string, UsageNames>
 
 /**
- * Tokens as a provider counted them, made to add up. Absent where it said nothing usable, so that a count of ours takes
- * its place; `estimated` where it said something that cannot be.
+ * The provider's counts of tokens, made to add up. Undefined if there are none, so that the gateway counts; `estimated` if they
+ * cannot be right.
  */
 export function readUsage(wire: Json | undefined, names: UsageNames): Usage | undefined {
   if (!isObject(wire)) return undefined
@@ -100,7 +100,7 @@ interface Counts {
   readonly sound: boolean
 }
 
-/** Some count thoughts beside the completion, some count cache reads beside the prompt; the total gives both away. */
+/** Some providers do not count thoughts as output, or cache reads as input; the total shows both. */
 function balance({ input, output, cached, cacheWrite, reasoning, total, sound }: Counts): Usage {
   const rest = total === undefined ? 0 : total - input - output
   const thoughtsBeside = reasoning > 0 && rest === reasoning
@@ -147,10 +147,10 @@ interface Counted {
 function count(value: Json | undefined): Counted | undefined {
   if (value === undefined || value === null) return undefined
   const tokens = typeof value === 'string' && /^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value
-  if (typeof tokens !== 'number' || !(tokens >= 0 && tokens <= most)) return { tokens: 0, sound: false }
+  if (typeof tokens !== 'number' || !(tokens >= 0 && tokens <= maxTokens)) return { tokens: 0, sound: false }
   return { tokens: Math.round(tokens), sound: true }
 }
 
-/** Zeros beside an answer mean that nobody counted. */
+/** Zeros for an answer that has content mean that the provider did not count. */
 export const isCounted = (usage: Usage | undefined, answered: boolean): usage is Usage =>
   usage !== undefined && (!answered || usage.input_tokens > 0 || usage.output_tokens > 0)

@@ -15,13 +15,13 @@ export const originalBody = (reading: object): JsonObject | undefined => {
 export const without = (body: JsonObject, fields: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([field]) => !fields.has(field)))
 
-/** What callers of our own language put into `include` to see probabilities. */
+/** The entry of `include` in a prompt that asks for log probabilities. */
 export const wantsLogprobs = 'message.output_text.logprobs'
 
-/** Where thoughts stand in a message, in words or sealed. */
+/** Fields of a message that hold thoughts, plain or sealed. */
 export const thoughtFields: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'])
 
-/** What of a message or a delta we read; the rest is carried. */
+/** Fields of a message or a delta that are decoded; others are passed on. */
 export const messageFields: ReadonlySet<string> = new Set([
   ...thoughtFields,
   'role',
@@ -35,8 +35,8 @@ export const messageFields: ReadonlySet<string> = new Set([
 
 const failed = (kind: FailureKind, message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 
-/** Why an answer ended; what is not listed means that it simply did. */
-const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+/** Outcomes by finish reason; any other reason means that the answer is complete. */
+const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
@@ -46,14 +46,14 @@ const endings: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['insufficient_system_resource', failed('overloaded', 'The provider broke the answer off for want of resources.')],
 ])
 
-export const outcomeOf = (reason: string): Outcome => endings.get(reason) ?? { status: 'completed' }
+export const outcomeOf = (reason: string): Outcome => outcomes.get(reason) ?? { status: 'completed' }
 
 /** The choice that counts: number 0, or the only one that has no number. */
 export const firstChoice = (body: JsonObject): JsonObject | undefined => objects(body.choices).find(isFirst)
 
 const isFirst = ({ index }: JsonObject): boolean => index === undefined || index === null || index === 0
 
-/** Some put fields of their own, and fields that belong elsewhere, into an object with a name such as `x_vendor`. */
+/** A field of an object with a name such as `x_vendor`, into which some providers put fields that belong elsewhere. */
 export function vendorField(body: JsonObject, field: string): Json | undefined {
   for (const key in body) {
     const extras = key.startsWith('x_') ? body[key] : undefined

@@ -248,7 +248,7 @@ function finish(encoder: FrameEncoder, event: EventOf<'finished'>): void {
   emit(encoder, `response.${outcome.status}`, { response })
 }
 
-/** In both shapes that exist, since each is missed by some client. */
+/** Writes an error in both shapes that exist, since each is missed by some client. */
 function emitError(encoder: FrameEncoder, error: JsonObject, param: string | null): void {
   const { type, ...facts } = error
   emit(encoder, 'error', { ...facts, param, error: { ...error, param } })

@@ -9,7 +9,7 @@ const prefixes: Readonly<Record<Item['type'], string>> = {
   native: 'item',
 }
 
-/** Names items for one answer: by their own id where they have one that is not taken, else by a new one. Clients key by these. */
+/** Gives the items of one answer their ids: their own, unless that is blank or taken. Clients use them as keys. */
 export function itemIds(stamp: Pick<Stamp, 'itemId'>): (item: Item) => string {
   const taken = new Set<string>()
   return item => {

@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 export const dialect = 'responses'
 
 export interface HostedEvent {
-  /** It only announces work. */
+  /** Whether it comes before any content. */
   readonly preamble: boolean
-  /** The type of item that it is about; sound is about none. */
+  /** The type of the item that it is about; undefined for audio. */
   readonly item: string | undefined
 }
 
