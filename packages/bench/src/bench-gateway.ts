@@ -10,6 +10,8 @@ export interface BenchGatewayOptions {
   readonly upstream: string
   readonly storage: Storage
   readonly transport: Transport
+  /** Leaves nothing to chance, for counts: no request keeps more of its routing in its usage row than the others. Default: false. */
+  readonly isRepeatable?: boolean
 }
 
 export interface BenchGateway {
@@ -25,12 +27,13 @@ const model = (dialect: Language, provider_model_id: string): Model => ({
 })
 
 /** The gateway that is measured: every step of a request is on, and no limit is reached. */
-export async function openBenchGateway({ upstream, storage, transport }: BenchGatewayOptions): Promise<BenchGateway> {
+export async function openBenchGateway({ upstream, storage, transport, isRepeatable = false }: BenchGatewayOptions): Promise<BenchGateway> {
   const gateway = createGateway({
     providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: languages })],
     models: languages.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
     storage,
     transport,
+    ...(isRepeatable && { seed: 1, record: { store: 0 } }),
     limits: { inferenceRpm: 1_000_000_000, concurrentRequests: 100_000 },
   })
   const workspace = await gateway.workspaces.create({ name: 'Bench' })

@@ -11,10 +11,12 @@ import type { Section } from './section.ts'
 import { soak } from './soak.ts'
 import { streams } from './streams.ts'
 import { translate } from './translate.ts'
+import { walk } from './walk.ts'
 
 /** Every section by name, and the page of docs/ that shows it. `pnpm bench` runs those that have one. */
 export const sections: Readonly<Record<string, { readonly run: Section; readonly page?: string }>> = {
   counts: { run: counts, page: 'performance' },
+  walk: { run: walk, page: 'architecture' },
   relay: { run: relay, page: 'performance' },
   streams: { run: streams, page: 'performance' },
   translate: { run: translate, page: 'performance' },

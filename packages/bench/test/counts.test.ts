@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest'
-import { offences } from '../src/counts/ceilings.ts'
+import { offences, walkCeilings } from '../src/counts/ceilings.ts'
 import { measureCounts } from '../src/counts/measure.ts'
+import { measureWalk, walkFigures } from '../src/counts/walk.ts'
 
 test('requests make no more promises, garbage, timers and calls than the table of ceilings allows', async () => {
   const { figures } = await measureCounts()
   expect(offences(figures)).toEqual([])
+}, 60_000)
+
+test('requests run no more files, functions and calls than the table of ceilings allows', async () => {
+  expect(offences(walkFigures(await measureWalk()), walkCeilings)).toEqual([])
 }, 60_000)
 
 test('a figure above its ceiling, one far below it, and one without a ceiling are offences', () => {

@@ -23,7 +23,7 @@ export interface CountedWork extends Counts {
 export type InProcessVerbs = { count: (request: CountedRequest) => Promise<CountedWork> }
 
 const { transport, setDeltas, upstream } = pieceTransport()
-const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport })
+const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport, isRepeatable: true })
 const api = createApi(gateway, { onRequest: () => {} })
 const instruments = makeInstruments()
 

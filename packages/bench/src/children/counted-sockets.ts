@@ -1,6 +1,7 @@
 import { nodeTransport, serve as serveGateway } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { openBenchGateway } from '../bench-gateway.ts'
+import { type FunctionCalls, openCoverage } from '../counts/coverage.ts'
 import { type Counts, makeInstruments, settled } from '../counts/instruments.ts'
 import { serve } from '../ipc.ts'
 
@@ -11,13 +12,22 @@ export type SocketVerbs = {
   stopCounts: (input: Record<string, never>) => Promise<Counts>
   /** Bytes of V8's heap and what hangs on it, after a collection. */
   heap: (input: Record<string, never>) => Promise<number>
+  startCoverage: (input: Record<string, never>) => Promise<void>
+  /** The calls since the start or since they were last taken, once nothing is left to do. */
+  takeCoverage: (input: Record<string, never>) => Promise<FunctionCalls>
 }
 
 const instruments = makeInstruments()
+const coverage = openCoverage()
 
 serve({
   async listen({ upstream }) {
-    const { gateway, authorization } = await openBenchGateway({ upstream, storage: memoryStorage(), transport: nodeTransport() })
+    const { gateway, authorization } = await openBenchGateway({
+      upstream,
+      storage: memoryStorage(),
+      transport: nodeTransport(),
+      isRepeatable: true,
+    })
     const { port } = await serveGateway(gateway, { port: 0, onRequest: () => {} })
     return { port, authorization }
   },
@@ -33,5 +43,10 @@ serve({
     }
     const { heapUsed, external } = process.memoryUsage()
     return heapUsed + external
+  },
+  startCoverage: () => coverage.start(),
+  async takeCoverage() {
+    await settled()
+    return coverage.take()
   },
 } satisfies SocketVerbs)

@@ -8,13 +8,23 @@ import type { LockStep } from './lock-step.ts'
 /** Requests over sockets, one piece at a time. */
 export interface Traffic {
   whole(): Promise<void>
+  /** Asks for a whole answer; resolves when the provider has been asked. */
+  ask(): Promise<Pending>
+  /** Asks for a stream; resolves when the provider has been asked. */
+  askStream(): Promise<OpenStream>
   /** Resolves when the first delta has come. */
   open(): Promise<OpenStream>
   /** A stream of so many deltas, each read before the next is written. */
   stream(deltas: number): Promise<void>
 }
 
+export interface Pending {
+  answer(): Promise<void>
+}
+
 export interface OpenStream {
+  /** Writes what comes before the deltas, and the first of them. */
+  begin(): Promise<void>
   /** Writes so many deltas at once; resolves when all have come. */
   deltas(count: number): Promise<void>
   end(): Promise<void>
@@ -41,10 +51,19 @@ export function trafficOf({ lockStep, port, authorization, language }: TrafficOp
   const [wholePost, streamPost] = [post(false), post(true)]
   const word = chunk(speech.delta(' word'))
 
-  const open = async (): Promise<OpenStream> => {
-    const exchange = await lockStep.send(port, streamPost)
-    await exchange.say(Buffer.concat([firstWrite(speech), word]), mark)
+  const ask = async (): Promise<Pending> => {
+    const exchange = await lockStep.send(port, wholePost)
     return {
+      async answer() {
+        await exchange.say(wholeWrite(speech), 'Once there was a signalbox')
+        exchange.done()
+      },
+    }
+  }
+  const askStream = async (): Promise<OpenStream> => {
+    const exchange = await lockStep.send(port, streamPost)
+    return {
+      begin: () => exchange.say(Buffer.concat([firstWrite(speech), word]), mark),
       deltas: count => exchange.say(Buffer.concat(Array.from({ length: count }, () => word)), mark, count),
       async end() {
         await exchange.say(lastWrite(speech), '\r\n0\r\n\r\n')
@@ -52,17 +71,20 @@ export function trafficOf({ lockStep, port, authorization, language }: TrafficOp
       },
     }
   }
+  const open = async (): Promise<OpenStream> => {
+    const stream = await askStream()
+    await stream.begin()
+    return stream
+  }
   return {
+    ask,
+    askStream,
     open,
-    async whole() {
-      const exchange = await lockStep.send(port, wholePost)
-      await exchange.say(wholeWrite(speech), 'Once there was a signalbox')
-      exchange.done()
-    },
+    whole: async () => (await ask()).answer(),
     async stream(deltas) {
-      const { deltas: say, end } = await open()
-      for (let at = 1; at < deltas; at += 1) await say(1)
-      await end()
+      const stream = await open()
+      for (let at = 1; at < deltas; at += 1) await stream.deltas(1)
+      await stream.end()
     },
   }
 }

@@ -1,0 +1,42 @@
+import { Session } from 'node:inspector/promises'
+
+/** How often each function of the product ran, as `core/inference/infer.ts:infer@120`; the number is its place in the file. */
+export type FunctionCalls = Readonly<Record<string, number>>
+
+export interface Coverage {
+  start(): Promise<void>
+  /** What ran since the start, or since it was last taken. */
+  take(): Promise<FunctionCalls>
+}
+
+interface Script {
+  readonly url: string
+  readonly functions: readonly {
+    readonly functionName: string
+    readonly ranges: readonly { readonly startOffset: number; readonly count: number }[]
+  }[]
+}
+
+/** V8's exact counts of calls in this process. */
+export function openCoverage(): Coverage {
+  const session = new Session()
+  return {
+    async start() {
+      session.connect()
+      await session.post('Profiler.enable')
+      await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    },
+    async take() {
+      const { result } = (await session.post('Profiler.takePreciseCoverage')) as { readonly result: readonly Script[] }
+      return Object.fromEntries(result.flatMap(callsIn))
+    },
+  }
+}
+
+function callsIn({ url, functions }: Script): readonly (readonly [string, number])[] {
+  const [, name, path] = /\/packages\/([\w-]+)\/src\/(.+)$/.exec(url) ?? []
+  if (name === undefined || name === 'bench') return []
+  return functions.flatMap(({ functionName, ranges: [range] }) =>
+    range === undefined || range.count === 0 ? [] : [[`${name}/${path}:${functionName}@${range.startOffset}`, range.count] as const],
+  )
+}
