@@ -1,59 +1,41 @@
 import { createApi } from '@signalbox/api'
 import { createGateway } from '@signalbox/core'
 import { compatible } from '@signalbox/core/providers'
-import type { Transport } from '@signalbox/core/runtime'
+import type { Transport, TransportRequest } from '@signalbox/core/runtime'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { fakeClock } from '../src/index.ts'
+import { fakeClock, sse, tongues } from '../src/index.ts'
 import { type Asked, ask } from './matrix/asking.ts'
+import { bytesOf, type RawAnswer, scriptedTransport } from './scripted-transport.ts'
 
 // A provider that stops taking a workspace's own key: who pays from then on, and what the workspace hears of it.
 
 const operators = 'sk-operator-0123456789'
 const theirs = 'sk-theirs-0123456789'
 
-const usage = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }
-const frame = (value: object): string =>
-  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...value })}\n\n`
-const streamed = [
-  frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Here.' }, finish_reason: null }] }),
-  frame({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-  frame({ choices: [], usage }),
-  'data: [DONE]\n\n',
-].join('')
-const whole = {
-  id: 'c',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Here.' }, finish_reason: 'stop' }],
-  usage,
+const told = tongues.chat.tell({ text: 'Here.', usage: { input: 12, output: 3 } }, { model: 'm', includeUsage: true })
+const json = (body: object, status = 200): RawAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  pieces: [bytesOf(JSON.stringify(body))],
+})
+const streamed: RawAnswer = {
+  headers: { 'content-type': 'text/event-stream' },
+  pieces: [bytesOf(sse([...told.opening, ...told.content, ...told.closing]))],
 }
 
 /** A provider that takes the keys of `taken` and no other; `asked` holds the key of each call for an answer. */
 function vendor() {
   const taken = new Set([operators, theirs])
   const asked: string[] = []
-  const transport: Transport = async ({ method, headers, body }) => {
+  const answerTo = ({ method, headers, body }: TransportRequest): RawAnswer => {
     const secret = headers.authorization?.replace('Bearer ', '') ?? ''
     if (method === 'POST') asked.push(secret)
-    const isTaken = taken.has(secret)
-    const isStream = method === 'POST' && JSON.parse(String(body)).stream === true
-    const list = { object: 'list', data: [] }
-    const answer = isStream ? streamed : JSON.stringify(method === 'GET' ? list : whole)
-    const bytes = [new TextEncoder().encode(isTaken ? answer : JSON.stringify({ error: { message: 'No such key.' } }))]
-    return {
-      status: isTaken ? 200 : 401,
-      header: name => (name === 'content-type' ? (isTaken && isStream ? 'text/event-stream' : 'application/json') : undefined),
-      body: {
-        next: async () => {
-          const value = bytes.pop()
-          return value ? { done: false, value } : { done: true, value: undefined }
-        },
-        return: async () => ({ done: true, value: undefined }),
-      },
-    }
+    if (!taken.has(secret)) return json({ error: { message: 'No such key.' } }, 401)
+    if (method === 'GET') return json({ object: 'list', data: [] })
+    return JSON.parse(String(body)).stream === true ? streamed : json(told.whole)
   }
+  const transport: Transport = request => scriptedTransport(() => answerTo(request))(request)
   return { taken, asked, transport }
 }
 

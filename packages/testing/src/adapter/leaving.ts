@@ -20,7 +20,7 @@ interface Phase {
   readonly stream: boolean
   /** What the client has seen when it leaves; nothing: it leaves once the provider has the request. */
   readonly seen?: string
-  /** Milliseconds in which the provider sees the close. Default: 100. Once content was seen, an answer is read on for its usage: for 5 s by the clock of the gateway. */
+  /** Milliseconds in which the provider sees the close. Default: 500. Once content was seen, an answer is read on for its usage: for 5 s by the clock of the gateway. */
   readonly withinMs?: number
 }
 
@@ -36,7 +36,7 @@ const phases: readonly Phase[] = [
 
 /** A caller who leaves stops the provider, in whatever phase. */
 export function describeLeaving(setting: () => Setting): void {
-  test.each(phases)('who leaves $phase closes the connection to the provider in time', async ({ plays, stream, seen, withinMs = 100 }) => {
+  test.each(phases)('who leaves $phase closes the connection to the provider in time', async ({ plays, stream, seen, withinMs = 500 }) => {
     const { url, secret, upstream } = setting()
     const known = upstream.requests.length
     upstream.next(plays)
