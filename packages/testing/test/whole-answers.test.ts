@@ -172,25 +172,46 @@ test('a large whole answer is told to a client that streams in parts, with turns
   expect(Math.max(...sizes)).toBeLessThan(total / 2)
 })
 
-test('a stream of more items than an answer may hold is cut, and ends in one failure', async () => {
-  const chunk = (delta: JsonObject): string => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`
-  const pieces = Array.from({ length: 300 }, (_, read) =>
-    bytesOf(
-      Array.from({ length: 50 }, (__, at) =>
-        chunk({ tool_calls: [{ index: read * 50 + at, id: `c${read}-${at}`, function: { name: 'f', arguments: '{}' } }] }),
-      ).join(''),
-    ),
-  )
-  const house = await testGateway({
-    providers: [rawProvider('first', 'chat')],
-    models: [modelOf('alone', [{ provider: 'first', dialect: 'chat' }])],
-    transport: scriptedTransport(() => ({ pieces })),
-  })
-  open.push(house)
-  const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
-  const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
-  const text = await response.text()
-  expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toEqual(['event: response.failed'])
-  expect(text).toContain('The answer has more than 10000 items.')
-})
+const chunkOf = (delta: JsonObject, more: JsonObject = {}): string =>
+  `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, ...more }] })}\n\n`
+const callAt = (index: number): JsonObject => ({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } })
+const numbers = (count: number, from = 0): readonly number[] => Array.from({ length: count }, (_, at) => from + at)
+
+/** Calls that begin, and are whole once all have begun. */
+const openCalls = (count: number): readonly JsonObject[] => [
+  ...numbers(count).map(index => ({ index, id: `c${index}`, function: { name: 'f', arguments: '{"a":' } })),
+  ...numbers(count).map(index => ({ index: count - 1 - index, function: { arguments: '1}' } })),
+]
+
+const tooManyCalls: Readonly<Record<string, readonly string[]>> = {
+  'in many reads': numbers(300).map(read =>
+    numbers(50, read * 50)
+      .map(index => chunkOf({ tool_calls: [callAt(index)] }))
+      .join(''),
+  ),
+  'in one event': [chunkOf({ tool_calls: numbers(15_000).map(callAt) })],
+  'in one read that ends the answer': [
+    `${chunkOf({ tool_calls: numbers(15_000).map(callAt) }, { finish_reason: 'tool_calls' })}data: [DONE]\n\n`,
+  ],
+  'in one event, the first of them finished last': [chunkOf({ tool_calls: openCalls(15_000) })],
+}
+
+test.each(Object.entries(tooManyCalls))(
+  'a stream of more items than an answer may hold, %s, is cut, and ends in one failure',
+  async (_, texts) => {
+    const pieces = texts.map(bytesOf)
+    const house = await testGateway({
+      providers: [rawProvider('first', 'chat')],
+      models: [modelOf('alone', [{ provider: 'first', dialect: 'chat' }])],
+      transport: scriptedTransport(() => ({ pieces })),
+    })
+    open.push(house)
+    const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
+    const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+    const text = await response.text()
+    expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toEqual(['event: response.failed'])
+    expect(text).toContain('The answer has more than 10000 items.')
+    expect(text.match(/^event: response\.output_item\.added$/gm)?.length).toBeLessThanOrEqual(10_000)
+  },
+)

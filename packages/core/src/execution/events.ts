@@ -47,17 +47,18 @@ export function decoded(
       return ended()
     }
   }
-  /** The items so far stand, and what is open is closed; more of them would only fill the memory. */
+  /** The items within the bound stand, and what is open is closed; more of them would only fill the memory. */
   const cutOff = (events: Batch): Batch => {
     line.hangUp()
-    return [...events, ...ended().map(event => (event.type === 'finished' ? tooManyItems : event))]
+    const kept = [...events, ...ended()].filter(event => event.type !== 'finished' && !isBeyond(event))
+    return [...kept, tooManyItems]
   }
   return {
     async next() {
       while (!over) {
         const read = await readOnce()
         if (read.length === 0) continue
-        const events = hasTooManyItems(read) ? cutOff(read) : read
+        const events = read.some(isBeyond) ? cutOff(read) : read
         if (isOver(events) && !over) {
           over = true
           void drain(source, line, clock)
@@ -76,11 +77,8 @@ export function decoded(
 
 const isTooMany = (items: number): boolean => items > answerLimits.items
 
-/** Items are numbered in order, so that the last event of a batch tells enough. */
-function hasTooManyItems(events: Batch): boolean {
-  const last = events.at(-1)
-  return last !== undefined && 'index' in last && last.index !== undefined && isTooMany(last.index + 1)
-}
+/** Of an item that is one too many. Any event of a batch may be, since the last one may be of an item that began early, or of none. */
+const isBeyond = (event: InferenceEvent): boolean => 'index' in event && event.index !== undefined && isTooMany(event.index + 1)
 
 const tooMany: Failure = { kind: 'unreadable', message: `The answer has more than ${answerLimits.items} items.` }
 const tooManyItems: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: tooMany } }
