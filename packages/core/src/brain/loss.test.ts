@@ -1,27 +1,13 @@
 import { expect, test } from 'vitest'
+import { makeSight } from '../../test/brain/make-sight.ts'
 import { lossBy, worthAt } from './loss.ts'
 import type { RouterOffer } from './port.ts'
 import { type Preference, preferences } from './preferences.ts'
 import type { Sight } from './sight.ts'
 
-const flawless: Sight = {
-  cost: 0,
-  firstContentMs: 0,
-  growingMs: 0,
-  failure: 0,
-  lostMs: 0,
-  breaking: 0,
-  lateness: 0,
-  heldMs: 0,
-  restingMs: 0,
-  headroom: 1,
-  warmTokens: 0,
-  unheardMs: 0,
-  scarcity: 0,
-}
 const offer: RouterOffer = { id: 'alder', price: { input: 0, output: 0 } }
 const worth = { waiting: 0.001, growing: 0.0001, failing: 0.05 }
-const loss = (seen: Partial<Sight>) => lossBy(worth)({ ...flawless, ...seen }, offer)
+const loss = (seen: Partial<Sight>) => lossBy(worth)(makeSight(seen), offer)
 
 test('an offer that costs nothing, answers at once and never fails loses nothing', () => {
   expect(loss({})).toBe(0)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drive, world } from '../../test/brain/journeys.ts'
+import { makeSight } from '../../test/brain/make-sight.ts'
 import { evidenceOf } from './evidence.ts'
 import { lossBy } from './loss.ts'
 import type { Choice, RouterOffer } from './port.ts'
@@ -11,21 +12,7 @@ import { createRouter } from './router.ts'
 import type { Sight } from './sight.ts'
 import { riskOf } from './standouts.ts'
 
-const calm: Sight = {
-  cost: 0.002,
-  firstContentMs: 500,
-  growingMs: 4_000,
-  failure: 0,
-  lostMs: 400,
-  breaking: 0,
-  lateness: 0,
-  heldMs: 0,
-  restingMs: 0,
-  headroom: 1,
-  warmTokens: 0,
-  unheardMs: 10,
-  scarcity: 0,
-}
+const calm = makeSight({ cost: 0.002, firstContentMs: 500, growingMs: 4_000, lostMs: 400, unheardMs: 10 })
 
 const worth = preferences.balanced
 const offer = (id: string): RouterOffer => ({ id, provider: `p-${id}`, price: { input: 1, output: 1 } })

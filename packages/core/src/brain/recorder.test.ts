@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drive, said, world } from '../../test/brain/journeys.ts'
+import { makeSight } from '../../test/brain/make-sight.ts'
 import type { Choice, Failed, RouterOffer, RouterOptions } from './port.ts'
 import type { DecisionRecord } from './record.ts'
 import { createRecorder } from './recorder.ts'
@@ -76,29 +77,12 @@ test('where not all find room, the best by loss stay, and so do the cheapest, th
   expect(kept).toEqual([...kept].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
 })
 
-const plainSights = (count: number): Sight[] =>
-  Array.from({ length: count }, () => ({
-    cost: 0.5,
-    firstContentMs: 500,
-    growingMs: 500,
-    failure: 0,
-    lostMs: 0,
-    breaking: 0,
-    lateness: 0,
-    heldMs: 0,
-    restingMs: 0,
-    headroom: 1,
-    warmTokens: 0,
-    unheardMs: 0,
-    scarcity: 0,
-  }))
+const plain = makeSight({ cost: 0.5, firstContentMs: 500, growingMs: 500 })
 const forty = Array.from({ length: 40 }, (_, at) => offer(`o${at}`, 1_000_000 + at))
 
 /** The record of a choice among forty, of whom the one in the middle fails nearly always. */
 function recorded(chosen: { readonly at: number; readonly why: Choice['why'] }, hoped: boolean): DecisionRecord {
-  const [calm] = plainSights(1) as [Sight]
-  const sights = plainSights(40)
-  sights[20] = { ...calm, failure: 0.75 }
+  const sights = forty.map((_, at) => (at === 20 ? { ...plain, failure: 0.75 } : plain))
   const loss = ({ failure }: Sight, { price }: RouterOffer): number => (failure > 0.5 ? 1e12 : price.input)
   const among = forty.map(each => ({ offer: each }))
   const recorder = createRecorder({}, 1)
@@ -106,10 +90,10 @@ function recorded(chosen: { readonly at: number; readonly why: Choice['why'] }, 
     {
       offers: forty,
       sights,
-      hope: hoped ? { at: 20, sight: calm } : undefined,
+      hope: hoped ? { at: 20, sight: plain } : undefined,
       looking: { now: 1, inputTokens: 1, outputTokens: 1, stream: true, turns: 1, leftMs: 1 },
     },
-    { offer: forty[chosen.at] as RouterOffer, sight: calm, loss: 1, why: chosen.why, waitMs: 0, timeoutMs: 1 },
+    { offer: forty[chosen.at] as RouterOffer, sight: plain, loss: 1, why: chosen.why, waitMs: 0, timeoutMs: 1 },
   )
   return recorder.trace().decisions[0] as DecisionRecord
 }
