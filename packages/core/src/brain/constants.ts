@@ -28,11 +28,11 @@ const latency = {
   priorTail: 1.15,
   /** Answers that the prior distribution counts for, and the share of the past that one answer leaves in it. */
   priorWeight: 12,
-  binDecay: 0.992,
+  binDecay: 0.998,
   /** One answer counts in the mean as at most this many levels; the prior mean counts for so many answers, and at most so many are averaged. */
   maxTailFactor: 8,
-  tailMass: 50,
-  maxTailMass: 250,
+  tailMass: 200,
+  maxTailMass: 1_000,
   maxScatterMass: 150,
   /** Milliseconds over which a level returns to the long run, and over which the long run follows a level that rose. */
   relaxMs: 600_000,
@@ -44,9 +44,14 @@ const latency = {
   maxVariance: 0.5,
   /** One answer moves the level as if it were at most this many deviations off. */
   maxDeviations: 2.5,
-  /** Beyond this many deviations an answer is off; so many in a row are another level. */
-  offDeviations: 2,
-  offsInRow: 2,
+  /** Milliseconds from one rise of the level to the next, as assumed: the longer since the last answer, the likelier one is. */
+  changeEveryMs: 900_000,
+  /** Deviations above the level that are no evidence of a rise, and the least evidence that is enough. */
+  riseSlack: 1,
+  minRise: 1,
+  /** Below the level by more than this many deviations an answer is far below; so many in a row are another level. */
+  fallDeviations: 2,
+  fallsInRow: 2,
   /** Chance that a raised level is over once its last answer was far below it. */
   settledChance: 0.8,
 }

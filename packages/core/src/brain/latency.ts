@@ -4,7 +4,8 @@ import { tuning } from './constants.ts'
 // and how single answers scatter around it.
 
 const { priorWeight, binDecay, maxTailFactor, tailMass, relaxMs, longRunMs, driftPerMs, maxVariance, maxDeviations } = tuning.latency
-const { priorScatter, priorTail, maxTailMass, maxScatterMass, longRunWeight, offDeviations, offsInRow, settledChance } = tuning.latency
+const { priorScatter, priorTail, maxTailMass, maxScatterMass, longRunWeight, settledChance } = tuning.latency
+const { changeEveryMs, riseSlack, minRise, fallDeviations, fallsInRow } = tuning.latency
 
 export interface Latency {
   /** ln of milliseconds to first content, of a prompt without a word. */
@@ -19,8 +20,12 @@ export interface Latency {
   seen: number
   /** When the level was last brought up to date. */
   at: number
-  /** Answers in a row that were far off, and on which side. */
-  offside: number
+  /** Evidence that the level rose: a cumulative sum of how far answers were above it, in deviations. */
+  rise: number
+  /** The evidence at which a rise is believed: less where the run of slow answers began after a long pause. */
+  riseNeeded: number
+  /** Answers in a row that were far below the level. */
+  falls: number
   /** What single answers take more than the level, on average, slow ones included. */
   tail: number
   /** Single answers by how far they were off, in steps of `step`: forgets. */
@@ -45,7 +50,9 @@ export function makeLatency(at: number, level: number): Latency {
     scatter: priorScatter,
     seen: 0,
     at,
-    offside: 0,
+    rise: 0,
+    riseNeeded: 0,
+    falls: 0,
     tail: priorTail,
     bins: grantedBins(),
     p92: 0,
@@ -63,7 +70,7 @@ export const levelNow = (latency: Latency, now: number): number =>
 
 /** How likely it is that a level that rose has fallen back: four times in five where the last answer was far below it. */
 export const settledNow = (latency: Latency, now: number): number =>
-  latency.offside < 0 ? settledChance : 1 - Math.exp((latency.at - now) / relaxMs)
+  latency.falls > 0 ? settledChance : 1 - Math.exp((latency.at - now) / relaxMs)
 
 export const doubtNow = (latency: Latency, now: number): number => Math.min(maxVariance, latency.doubt + driftPerMs * (now - latency.at))
 
@@ -81,11 +88,10 @@ export function observe(latency: Latency, milliseconds: number, now: number): vo
     const spread = Math.sqrt(doubt + latency.scatter)
     const off = seen - level
     const moved = Math.min(Math.max(off, -maxDeviations * spread), maxDeviations * spread)
-    latency.offside = Math.abs(off) > offDeviations * spread ? Math.sign(off) * (Math.max(0, latency.offside * Math.sign(off)) + 1) : 0
-    // One slow answer is no news; a run of them is another level.
-    const opened = Math.abs(latency.offside) >= offsInRow ? Math.min(maxVariance, off * off) : doubt
+    const isChanged = hasChanged(latency, { off: moved / spread, elapsedMs: now - latency.at })
+    const opened = isChanged ? Math.min(maxVariance, off * off) : doubt
     const gain = opened / (opened + latency.scatter)
-    latency.level = level + gain * (Math.abs(latency.offside) >= offsInRow ? off : moved)
+    latency.level = level + gain * (isChanged ? off : moved)
     latency.doubt = (1 - gain) * opened
     // A bad spell must not become what is expected of it; a good one may.
     const news = latency.level > latency.longRun ? Math.min(longRunWeight, (now - latency.at) / longRunMs) : longRunWeight
@@ -93,6 +99,18 @@ export function observe(latency: Latency, milliseconds: number, now: number): vo
   }
   latency.seen += 1
   latency.at = now
+}
+
+/**
+ * Whether answers so far speak for another level; `off`: how far the newest is off, in deviations. One slow answer is no news, a run
+ * of them is: their distances add up (a cumulative sum), each less a slack, and must outweigh how unlikely a change was since the
+ * answer before them. Few answers are fast by chance, so a short run of those is enough.
+ */
+function hasChanged(latency: Latency, { off, elapsedMs }: { readonly off: number; readonly elapsedMs: number }): boolean {
+  if (latency.rise === 0) latency.riseNeeded = Math.max(minRise, Math.log(changeEveryMs / Math.max(1, elapsedMs)) / 2)
+  latency.rise = Math.max(0, latency.rise + off - riseSlack)
+  latency.falls = off < -fallDeviations ? latency.falls + 1 : 0
+  return latency.rise > latency.riseNeeded || latency.falls >= fallsInRow
 }
 
 /** One in so many answers takes longer than `off` beyond the level: read off between the two marks, and on beyond them. */
