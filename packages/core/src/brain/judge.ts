@@ -53,6 +53,8 @@ const { minLeftMs } = tuning.exploration
 const streamsPassMs = 60_000
 /** How long a request stands in line for an offer that is full, of what is left. */
 const patience = { milliseconds: tuning.queueing.maxMs, share: tuning.queueing.share }
+/** With this many attempts left a request that was already sent does not queue while another offer is free. */
+const lastAttempts = 2
 /** And where nobody has room. */
 const longPatience = { milliseconds: tuning.queueing.maxLastResortMs, share: tuning.queueing.lastResortShare }
 const waitingUpTo = ({ milliseconds, share }: typeof patience, leftMs: number): number =>
@@ -127,6 +129,8 @@ export function look(judging: Judging, contenders: readonly Contender[], failed?
   const { mind, request, stream, strategy, readers } = judging
   const now = mind.monotonic()
   const left = leftOf(judging, now)
+  // The last attempts are not spent queueing: the queue may be longer than believed, and another offer has room.
+  const mayQueue = judging.asked.length === 0 || judging.left > lastAttempts
   const looking: Looking = {
     now,
     stream,
@@ -136,7 +140,7 @@ export function look(judging: Judging, contenders: readonly Contender[], failed?
     growth: mind.affinity.growth(),
     warm: 0,
     leftMs: left,
-    patienceMs: waitingUpTo(patience, left),
+    patienceMs: mayQueue ? waitingUpTo(patience, left) : 0,
     best: bestOf(judging.among, now),
   }
   // Filled as long as they will be: what grows is made several times.
