@@ -1,4 +1,4 @@
-import type { OfferPause, OfferStatistics, Reader, RoutingNews } from '@signalbox/storage'
+import type { OfferStatistics, Reader, RoutingNews } from '@signalbox/storage'
 import { countNames } from './counts.ts'
 
 // What comes from a store that others write to, other versions of us among them. One number that is none would stay in what is
@@ -21,11 +21,9 @@ export function soundNews({ cursor, statistics, pauses }: RoutingNews, at: numbe
   return {
     cursor,
     statistics: statistics.filter(isSound),
-    pauses: pauses.filter(({ until }) => isAmount(until)).map(pause => shortened(pause, at + longestPauseMs)),
+    pauses: pauses.filter(({ until }) => isAmount(until)).map(pause => ({ ...pause, until: Math.min(pause.until, at + longestPauseMs) })),
   }
 }
-
-const shortened = (pause: OfferPause, latest: number): OfferPause => (pause.until > latest ? { ...pause, until: latest } : pause)
 
 export const soundReaders = (readers: readonly Reader[]): readonly Reader[] =>
   readers.filter(({ tokens, at }) => isAmount(tokens) && tokens <= mostTokens && isAmount(at))

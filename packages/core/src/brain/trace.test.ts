@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drive, world } from '../../test/brain/journeys.ts'
+import { traceWithEveryField } from '../../test/brain/trace-with-every-field.ts'
 import type { Trace } from './record.ts'
 import { replay } from './replay.ts'
 import { createRouter } from './router.ts'
@@ -33,6 +35,12 @@ test('a trace comes back from bytes, from text and from JSON as it was', () => {
     }),
     { numRuns: 60 },
   )
+})
+
+test('the format is settled: a trace with every field and code is written as the same bytes as ever, and reads back', () => {
+  const text = encodeTraceText(traceWithEveryField)
+  expect(decodeTrace(text)).toEqual(traceWithEveryField)
+  expect(createHash('sha256').update(text).digest('hex')).toBe('d98a6e7b53f9424717cf6b4580fdabbc69fac1cc1e0063b533d0177a2d5b7926')
 })
 
 test('the trace of a plan is read from the middle of a larger piece of memory, too', () => {
@@ -105,6 +113,14 @@ test('bytes with the right sum that no router wrote are read as a trace or refus
   )
 })
 
+test('bytes with the right sum are refused if a choice in them is none of the candidates', () => {
+  const bytes = encodeTrace({ ...traceWithEveryField, decisions: traceWithEveryField.decisions.slice(0, 1) })
+  const chosenAt = bytes.length - 4 - (117 + 62 + 2 * 73) + 67
+  expect(bytes[chosenAt]).toBe(1)
+  bytes[chosenAt] = 2
+  expect(() => decodeTrace(sealed(bytes))).toThrow('`decisions[0].chosen` takes a whole number from 0 to 1')
+})
+
 test('a trace of another version is refused by its number', () => {
   const bytes = encodeTrace(some())
   bytes[3] = 9
@@ -121,6 +137,18 @@ test.each<[string, (trace: Trace) => unknown, string]>([
   ['an unknown reason', trace => changed(trace, { why: 'whim' }), '`decisions[0].why` takes one of best, probe, fallback, last_resort'],
   ['a number that JSON lost', trace => changed(trace, { waitMs: null }), '`decisions[0].waitMs` takes a number'],
   ['no weights', trace => changed(trace, { worth: undefined }), '`decisions[0].worth` takes the weights of its strategy'],
+  ['a choice before the candidates', trace => changed(trace, { chosen: -1 }), '`decisions[0].chosen` takes a whole number'],
+  ['a choice between two candidates', trace => changed(trace, { chosen: 0.5 }), '`decisions[0].chosen` takes a whole number'],
+  ['a hope beyond the candidates', trace => changed(trace, { hope: hopeAt(trace, 2) }), '`decisions[0].hope.at` takes a whole number'],
+  ['a probe of another than was hoped for', trace => changed(trace, { why: 'probe', hope: hopeAt(trace, 1) }), '`decisions[0].hope` takes'],
+  ['a turn of no byte', trace => changed(trace, { turn: 256 }), '`decisions[0].turn` takes a whole number from 0 to 255'],
+  ['too many omitted', trace => changed(trace, { omitted: 2 ** 32 }), '`decisions[0].omitted` takes a whole number from 0 to 4294967295'],
+  ['a request that is null', trace => changed(trace, { asked: null }), '`decisions[0].asked` takes an object'],
+  [
+    'a flag that is none',
+    trace => changed(trace, { asked: { ...trace.decisions[0]?.asked, stream: 1 } }),
+    '`decisions[0].asked.stream` takes a boolean',
+  ],
   ['a probe without a hope', trace => changed(trace, { why: 'probe', hope: undefined }), '`decisions[0].hope`'],
 ])('%s is refused with the name of what is wrong', (_, spoil, message) => {
   const spoiled = spoil(some()) as Trace
@@ -128,7 +156,20 @@ test.each<[string, (trace: Trace) => unknown, string]>([
   expect(() => encodeTrace(spoiled)).toThrow(message)
 })
 
+const hopeAt = (trace: Trace, at: number) => ({ at, sight: trace.decisions[0]?.candidates[0]?.sight, loss: 1 })
+
 const changed = (trace: Trace, changes: object): unknown => ({
   ...trace,
   decisions: trace.decisions.map((decision, at) => (at === 0 ? { ...decision, ...changes } : decision)),
+})
+
+test('the largest numbers that a record has room for are no fault', () => {
+  const [first] = some().decisions
+  if (!first) throw new Error('There is a decision.')
+  const large: Trace = {
+    ...some(),
+    dropped: Number.MAX_SAFE_INTEGER,
+    decisions: [{ ...first, turn: 255, omitted: 0xffff_ffff, chosen: 1 }],
+  }
+  expect(decodeTrace(encodeTrace(large))).toEqual(large)
 })
