@@ -2,6 +2,7 @@ import type { Reading } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import type { Json } from '../../protocol/wire.ts'
+import { namelessCall } from '../answer-failures.ts'
 import { callIdFor } from '../ids.ts'
 import {
   appendDelta,
@@ -21,7 +22,6 @@ import {
   thoughtsOf,
 } from '../item-assembler.ts'
 import { textOf } from '../text-buffer.ts'
-import { namelessCall } from './errors.ts'
 import { encodeReasoningState } from './reasoning-state.ts'
 import { decodeUsage } from './wire.ts'
 

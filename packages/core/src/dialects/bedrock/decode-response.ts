@@ -3,6 +3,7 @@ import { fold } from '../../protocol/fold.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { failed } from '../answer-failures.ts'
 import { drainEvents } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
 import {
@@ -17,7 +18,7 @@ import {
   finishAnswer,
   stopBlock,
 } from './block-assembler.ts'
-import { errorIn, failed, invalidJson } from './errors.ts'
+import { errorIn, invalidJson } from './errors.ts'
 import { dialect, inputText, outcomeOf } from './wire.ts'
 
 /** Its blocks are assembled as those of a stream are. */

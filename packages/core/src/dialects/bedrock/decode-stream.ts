@@ -1,6 +1,7 @@
 import type { EventDecoder, Reading } from '../../protocol/dialect.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { failed, truncated } from '../answer-failures.ts'
 import { failureOf } from '../failure.ts'
 import { readFrame } from '../frame.ts'
 import { drainEvents } from '../item-assembler.ts'
@@ -17,7 +18,7 @@ import {
   finishAnswer,
   stopBlock,
 } from './block-assembler.ts'
-import { errorDetails, failed, invalidJson, truncated } from './errors.ts'
+import { errorDetails, invalidJson } from './errors.ts'
 import { inputText, outcomeOf } from './wire.ts'
 
 // Only calls announce themselves; a text or a thought starts with its first delta.

@@ -2,10 +2,11 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { FunctionTool, Prompt, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
-import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { readAllowedTools } from '../allowed-tools.ts'
 import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { objects, stringOf } from '../json.ts'
+import { stringOf } from '../json.ts'
 import type { CacheEncoder } from './cache-points.ts'
 import type { EncodedFormat } from './encode-format.ts'
 import type { Conversation } from './items.ts'
@@ -48,7 +49,7 @@ function encodeSpecs(
   quirks: Quirks,
   { cache, schemas }: ToolContext,
 ): { readonly specs: Specs; readonly warnings: readonly Warning[] } {
-  const allowed = allowedTools(tool_choice)
+  const allowed = readAllowedTools(tool_choice)
   const warnings: Warning[] = []
   const specs = tools.flatMap((tool, at): Specs => {
     const param = `tools[${at}]`
@@ -56,7 +57,7 @@ function encodeSpecs(
       warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
       return []
     }
-    if (allowed && !allowed.names.has(tool.name)) return []
+    if (allowed && !allowed.names.includes(tool.name)) return []
     const encoded = encodeSpec(tool, param, { quirks, schemas })
     warnings.push(...encoded.warnings)
     return [encoded.body, ...cache.after(tool.cache)]
@@ -136,19 +137,6 @@ const parallelWarnings = ({ parallel_tool_calls }: Prompt, specs: Specs): readon
     ? [unsupported('parallel_tool_calls', 'Several tool calls at once cannot be forbidden here; there may be more than one.')]
     : []
 
-interface AllowedTools {
-  readonly names: ReadonlySet<string>
-  readonly isForced: boolean
-}
-
-/** An `allowed_tools` choice. This dialect has no such choice: the other tools are left out instead. */
-function allowedTools(choice: ToolChoice | undefined): AllowedTools | undefined {
-  if (typeof choice !== 'object' || choice.type !== 'native' || choice.body.type !== 'allowed_tools') return undefined
-  const { mode, tools } = isObject(choice.body.allowed_tools) ? choice.body.allowed_tools : choice.body
-  const names = objects(tools).map(tool => stringOf(tool.name) || stringOf(isObject(tool.function) ? tool.function.name : ''))
-  return { names: new Set(names), isForced: mode === 'required' }
-}
-
 interface EncodedChoice {
   readonly type: 'auto' | 'any' | 'tool'
   readonly name?: string
@@ -158,7 +146,7 @@ interface EncodedChoice {
 function encodeChoice(choice: ToolChoice | undefined, canForceCall: boolean): EncodedChoice {
   const auto = (...warnings: readonly Warning[]): EncodedChoice => ({ type: 'auto', warnings })
   if (choice === undefined || choice === 'auto' || choice === 'none') return auto()
-  const allowed = allowedTools(choice)
+  const allowed = readAllowedTools(choice)
   if (allowed && !allowed.isForced) return auto()
   const isForeign = choice !== 'required' && choice.type === 'native' && !allowed
   if (isForeign) return auto(unsupported('tool_choice', '`tool_choice` needs a provider of another kind and was left out.'))

@@ -1,7 +1,7 @@
 import type { FailedAnswer } from '../../protocol/dialect.ts'
 import type { Failure } from '../../protocol/failure.ts'
-import type { Outcome } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { failed } from '../answer-failures.ts'
 import { decodeFailedAnswer, type ErrorDetails, failureOf, readErrorDetails, unreadable } from '../failure.ts'
 import { objectIn, stringOf } from '../json.ts'
 
@@ -30,8 +30,5 @@ export function errorIn(body: JsonObject): Failure {
   return details.message === '' && details.code === undefined ? unreadable('The provider’s answer holds no message.') : failureOf(details)
 }
 
-export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
-
+/** Of a body or an event. */
 export const invalidJson = failed(unreadable('The provider sent something that is not valid JSON.'))
-export const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
-export const namelessCall = failed(unreadable('The provider sent a tool call without a name.'))

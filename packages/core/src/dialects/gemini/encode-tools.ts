@@ -3,9 +3,10 @@ import type { FunctionTool, Prompt, ToolChoice } from '../../protocol/request.ts
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { readAllowedTools } from '../allowed-tools.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { objects, stringOf } from '../json.ts'
+import { stringOf } from '../json.ts'
 import type { ToolNames } from './tool-names.ts'
 import { dialect } from './wire.ts'
 
@@ -107,7 +108,7 @@ function encodeChoice({ choice, isStrict, names }: ChoiceContext, quirks: Quirks
     warnings.push(unsupported('tool_choice', '`tool_choice` needs a provider of another kind and was left out.'))
     return auto
   }
-  const allowed = requested.allowed?.map(names.encode)
+  const allowed = requested.names?.map(names.encode)
   if (requested.isForced && quirks.no_forced_tools) {
     warnings.push(unsupported('tool_choice', 'A tool call cannot be demanded here; the model was left to choose.'))
     return allowed ? callingConfig('VALIDATED', allowed) : auto
@@ -116,12 +117,7 @@ function encodeChoice({ choice, isStrict, names }: ChoiceContext, quirks: Quirks
 }
 
 /** Whether a call is forced, and the tools that may be called. */
-function readChoice(choice: ToolChoice): { readonly isForced: boolean; readonly allowed?: readonly string[] } | undefined {
+function readChoice(choice: ToolChoice): { readonly isForced: boolean; readonly names?: readonly string[] } | undefined {
   if (typeof choice === 'string') return { isForced: choice === 'required' }
-  if (choice.type === 'function') return { isForced: true, allowed: [choice.name] }
-  const { body } = choice
-  if (body.type !== 'allowed_tools') return undefined
-  const { mode, tools } = isObject(body.allowed_tools) ? body.allowed_tools : body
-  const allowed = objects(tools).map(tool => stringOf(tool.name) || stringOf(isObject(tool.function) ? tool.function.name : ''))
-  return { isForced: mode === 'required', allowed: allowed.filter(name => name !== '') }
+  return choice.type === 'function' ? { isForced: true, names: [choice.name] } : readAllowedTools(choice)
 }

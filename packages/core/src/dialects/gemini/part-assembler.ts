@@ -2,6 +2,7 @@ import type { Reading } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { invalidJson, namelessCall } from '../answer-failures.ts'
 import { callIdFor } from '../ids.ts'
 import {
   appendAnnotation,
@@ -22,7 +23,6 @@ import {
 import { stringOf } from '../json.ts'
 import { textOf } from '../text-buffer.ts'
 import { citationsOf, noSources, type Sources } from './citations.ts'
-import { invalidJson, namelessCall } from './errors.ts'
 import { addPieces, argumentsText, createArguments, type PartialArguments } from './partial-args.ts'
 import { encodeReasoningState, type SignatureState } from './reasoning-state.ts'
 import { dialect, type ResponseHead } from './wire.ts'

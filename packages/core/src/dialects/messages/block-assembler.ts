@@ -3,12 +3,12 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { ItemStatus, Part } from '../../protocol/item.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { namelessCall } from '../answer-failures.ts'
 import { callIdFor } from '../ids.ts'
 import { announceItem, appendAnnotation, appendDelta, createItemAssembler, finishItem, type ItemAssembler } from '../item-assembler.ts'
 import { stringOf } from '../json.ts'
 import { appendText } from '../text-buffer.ts'
 import { type BlockKind, blockKind, isLink, isMessagePart } from './decode-blocks.ts'
-import { namelessCall } from './errors.ts'
 import {
   announcedItem,
   type BlockItem,

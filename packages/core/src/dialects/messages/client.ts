@@ -1,8 +1,8 @@
 import type { ClientDialect } from '../../protocol/dialect.ts'
 import { decodeCounting, decodeRequest } from './decode-request.ts'
-import { encodeError } from './encode-error.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeEvents } from './encode-stream.ts'
+import { encodeError } from './errors.ts'
 import { dialect } from './wire.ts'
 
 /** The Messages API, as clients call it. */

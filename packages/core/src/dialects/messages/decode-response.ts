@@ -2,10 +2,11 @@ import type { Reading } from '../../protocol/dialect.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { failed } from '../answer-failures.ts'
 import { emitItem, emptyMessage } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
 import { createBlockAssembler, finishBlock, finishItems, startBlock } from './block-assembler.ts'
-import { errorIn, failed, nestedTooDeep, noContent } from './errors.ts'
+import { errorIn, nestedTooDeep, noContent } from './errors.ts'
 import { decodeUsage, dialect, outcomeOf, readHead } from './wire.ts'
 
 export function decodeResponse(body: JsonObject, reading: Reading = {}): InferenceResponse {

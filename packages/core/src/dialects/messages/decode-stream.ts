@@ -3,6 +3,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { failed, invalidJson, truncated } from '../answer-failures.ts'
 import { readFrame } from '../frame.ts'
 import { drainEvents, emitItem, emptyMessage } from '../item-assembler.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
@@ -15,7 +16,7 @@ import {
   finishItems,
   startBlock,
 } from './block-assembler.ts'
-import { errorIn, failed, invalidJson, secondMessage, truncated } from './errors.ts'
+import { errorIn, secondMessage } from './errors.ts'
 import { addDelta, inferredBlocks, type PartialBlock, textDeltas } from './partial-blocks.ts'
 import { decodeUsage, dialect, outcomeOf, readHead } from './wire.ts'
 

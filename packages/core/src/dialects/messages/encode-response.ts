@@ -5,7 +5,7 @@ import type { InferenceResponse, Outcome, Usage } from '../../protocol/response.
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder, requestIdOf } from '../ids.ts'
 import { objectIn } from '../json.ts'
-import { encodeFailure } from './encode-error.ts'
+import { encodeFailure } from './errors.ts'
 import { renameWarnings } from './field-names.ts'
 import { dialect, originalBody } from './wire.ts'
 

@@ -1,8 +1,8 @@
 import { pathOf } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { readAllowedTools } from '../allowed-tools.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
-import { objects, stringOf } from '../json.ts'
 import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, warn, warnOmitted } from './encode-context.ts'
 import type { EncodedFormat } from './encode-format.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -16,9 +16,9 @@ export interface ToolOptions {
 
 /** `tools` and `tool_choice`. */
 export function encodeTools(prompt: Prompt, { format, canForceCall }: ToolOptions, context: EncodeContext): JsonObject {
-  const allowed = allowedNames(prompt.tool_choice)
+  const allowed = readAllowedTools(prompt.tool_choice)
   const tools = (prompt.tools ?? []).flatMap((tool, at) => {
-    const isAllowed = tool.type !== 'function' || !allowed || allowed.has(tool.name)
+    const isAllowed = tool.type !== 'function' || !allowed || allowed.names.includes(tool.name)
     const encoded = isAllowed ? encodeTool(tool, pathOf(tool, `tools[${at}]`), context) : undefined
     return encoded ? [encoded] : []
   })
@@ -64,19 +64,6 @@ function encodeFunction({ name, description, parameters, strict }: FunctionTool,
   }
 }
 
-/** The tools of an `allowed_tools` choice. This dialect has no such choice: the other tools are left out instead. */
-function allowedNames(choice: ToolChoice | undefined): ReadonlySet<string> | undefined {
-  const allowed = allowedTools(choice)
-  if (!allowed) return undefined
-  return new Set(objects(allowed.tools).map(({ name, function: inner }) => stringOf(name) || stringOf(isObject(inner) ? inner.name : '')))
-}
-
-/** The fields of an `allowed_tools` choice. One dialect nests them in an object of their own. */
-function allowedTools(choice: ToolChoice | undefined): JsonObject | undefined {
-  if (typeof choice !== 'object' || choice.type !== 'native' || choice.body.type !== 'allowed_tools') return undefined
-  return isObject(choice.body.allowed_tools) ? choice.body.allowed_tools : choice.body
-}
-
 const forcedTypes: ReadonlySet<Json | undefined> = new Set(['any', 'tool'])
 
 function encodeChoice({ tool_choice, parallel_tool_calls }: Prompt, canForceCall: boolean, context: EncodeContext): JsonObject {
@@ -95,8 +82,8 @@ function choiceOf(choice: ToolChoice, context: EncodeContext): JsonObject | unde
   if (typeof choice === 'string') return { type: choiceTypes[choice] }
   if (choice.type === 'function') return { type: 'tool', name: encodeToolName(choice.name, context) }
   if (choice.dialect === dialect) return choice.body
-  const allowed = allowedTools(choice)
-  if (allowed) return { type: allowed.mode === 'required' ? 'any' : 'auto' }
+  const allowed = readAllowedTools(choice)
+  if (allowed) return { type: allowed.isForced ? 'any' : 'auto' }
   warnOmitted(context, 'tool_choice')
   return undefined
 }

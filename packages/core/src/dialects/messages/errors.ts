@@ -1,9 +1,11 @@
-import type { Failure } from '../../protocol/failure.ts'
-import type { Outcome } from '../../protocol/response.ts'
+import { codes } from '../../errors/codes.ts'
+import type { ErrorBody } from '../../protocol/error-body.ts'
+import type { Failure, FailureKind } from '../../protocol/failure.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { failed } from '../answer-failures.ts'
 import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
-
-// Errors of a provider: as an HTTP status, in a body, in a stream, or found while decoding.
+import { renameError, renameParam } from './field-names.ts'
 
 export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
 
@@ -15,11 +17,94 @@ export function errorIn(body: JsonObject): Failure | undefined {
   return type === 'error' ? failureOf(readErrorDetails(flat)) : undefined
 }
 
-export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
-
-export const invalidJson = failed(unreadable('The provider sent an event that is not valid JSON.'))
-export const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
 export const secondMessage = failed(unreadable('The provider began a second answer within the first.'))
-export const namelessCall = failed(unreadable('The provider sent a tool call without a name.'))
 export const noContent = failed(unreadable('The provider’s answer has no content.'))
 export const nestedTooDeep = failed(unreadable('The provider’s answer is nested too deep.'))
+
+const errorTypes: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [402, 'billing_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [409, 'conflict_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [504, 'timeout_error'],
+  [529, 'overloaded_error'],
+])
+
+const errorType = (status: number): string => errorTypes.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+
+/** An error for clients: with a type that they know, and the gateway's own code. */
+export const encodeError = ({
+  status,
+  message,
+  code,
+  param,
+  suggestion,
+  doc_url,
+  provider,
+  attempts,
+  request_id,
+}: ErrorBody): JsonObject => ({
+  type: 'error',
+  error: {
+    type: errorType(status),
+    code,
+    ...renameError({ message, param }),
+    ...(suggestion !== undefined && { suggestion }),
+    ...(doc_url !== undefined && { doc_url }),
+    ...(provider !== undefined && { provider }),
+    ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
+  },
+  ...(request_id !== undefined && { request_id }),
+})
+
+/** The HTTP status of a failure whose code is not one of ours. */
+const statusByKind: Readonly<Record<FailureKind, number>> = {
+  client_left: 499,
+  shut_down: 503,
+  out_of_credit: 402,
+  out_of_budget: 402,
+  stale_state: 400,
+  rejected: 400,
+  policy: 400,
+  too_long: 400,
+  unsupported: 400,
+  rate_limited: 429,
+  out_of_quota: 502,
+  timed_out: 504,
+  deadline: 504,
+  overloaded: 503,
+  server_error: 502,
+  unreadable: 502,
+  unreachable: 502,
+  bad_credential: 502,
+  unknown_model: 502,
+}
+
+const ownCodes: Readonly<Record<string, { readonly status: number } | undefined>> = codes
+
+/**
+ * A failure inside a stream or a response. The provider's own status is ignored: if it rejects the gateway's credential, the
+ * client is not at fault.
+ */
+export function encodeFailure(
+  { kind, message, code, param, provider }: Failure,
+  request: InferenceRequest,
+  request_id: string,
+): JsonObject & { readonly type: 'error' } {
+  const status = code !== undefined && Object.hasOwn(ownCodes, code) ? ownCodes[code]?.status : undefined
+  return {
+    type: 'error',
+    error: {
+      type: errorType(status ?? statusByKind[kind]),
+      message,
+      code: code ?? 'provider_error',
+      ...(param !== undefined && { param: renameParam(param, request) }),
+      ...(provider !== undefined && { provider }),
+    },
+    request_id,
+  }
+}

@@ -1,7 +1,7 @@
 import type { Delta } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { type BlockWriter, blockDeltas } from './block-writer.ts'
+import { appendToBlock, type BlockOutput, blockDeltas, closeBlock, openBlock, writeBlock, writeDelta } from './block-writer.ts'
 import { encodeCitation, redactedBlock, thinkingText, thoughtSeparator, toolUseBlock } from './encode-response.ts'
 import { dialect } from './wire.ts'
 
@@ -19,10 +19,10 @@ export interface ItemWriter {
 export const isEncodable = (item: Item): boolean =>
   item.type !== 'function_call_output' && (item.type !== 'native' || item.dialect === dialect)
 
-export function createItemWriter(item: Item, blocks: BlockWriter): ItemWriter {
-  if (item.type === 'message') return messageWriter(blocks)
-  if (item.type === 'reasoning') return reasoningWriter(blocks)
-  return item.type === 'function_call' ? callWriter(item, blocks) : nativeWriter(blocks)
+export function createItemWriter(item: Item, output: BlockOutput): ItemWriter {
+  if (item.type === 'message') return messageWriter(output)
+  if (item.type === 'reasoning') return reasoningWriter(output)
+  return item.type === 'function_call' ? callWriter(item, output) : nativeWriter(output)
 }
 
 /** What follows the text that was written. Empty if the final text differs: frames cannot be taken back. */
@@ -33,7 +33,7 @@ interface WrittenPart {
   annotations: number
 }
 
-function messageWriter(blocks: BlockWriter): ItemWriter {
+function messageWriter(output: BlockOutput): ItemWriter {
   const parts = new Map<number, WrittenPart>()
   let current = -1
 
@@ -47,13 +47,13 @@ function messageWriter(blocks: BlockWriter): ItemWriter {
   const openPart = (number: number): void => {
     if (current === number) return
     current = number
-    blocks.open({ type: 'text', text: '' }, blockDeltas.text)
+    openBlock(output, { type: 'text', text: '' }, blockDeltas.text)
   }
   const appendText = (number: number, text: string): void => {
     if (text === '') return
     openPart(number)
     partAt(number).text += text
-    blocks.append(text)
+    appendToBlock(output, text)
   }
   const addAnnotation = (number: number, annotation: JsonObject): void => {
     const written = partAt(number)
@@ -62,7 +62,7 @@ function messageWriter(blocks: BlockWriter): ItemWriter {
     const isClosed = current !== number && written.text !== ''
     if (!citation || isClosed) return
     openPart(number)
-    blocks.add({ type: 'citations_delta', citation })
+    writeDelta(output, { type: 'citations_delta', citation })
   }
 
   return {
@@ -71,7 +71,7 @@ function messageWriter(blocks: BlockWriter): ItemWriter {
       else if (delta.kind === 'annotation') addAnnotation(delta.part, delta.annotation)
     },
     addNative(delta) {
-      if (delta.type === 'citations_delta' && current !== -1) blocks.add(delta)
+      if (delta.type === 'citations_delta' && current !== -1) writeDelta(output, delta)
     },
     finish(item) {
       for (const [number, part] of item?.type === 'message' ? item.content.entries() : []) {
@@ -81,16 +81,16 @@ function messageWriter(blocks: BlockWriter): ItemWriter {
           appendText(number, unwritten(part.text, written.text))
           for (const annotation of part.annotations?.slice(written.annotations) ?? []) addAnnotation(number, annotation)
         } else if (part.type === 'native' && part.dialect === dialect) {
-          blocks.writeBlock(part.body)
+          writeBlock(output, part.body)
           current = -1
         }
       }
-      blocks.close()
+      closeBlock(output)
     },
   }
 }
 
-function reasoningWriter(blocks: BlockWriter): ItemWriter {
+function reasoningWriter(output: BlockOutput): ItemWriter {
   let written = ''
   let isOpen = false
   let kind: Delta['kind'] | undefined
@@ -99,22 +99,22 @@ function reasoningWriter(blocks: BlockWriter): ItemWriter {
   const open = (): void => {
     if (isOpen) return
     isOpen = true
-    blocks.open({ type: 'thinking', thinking: '', signature: '' }, blockDeltas.thinking)
+    openBlock(output, { type: 'thinking', thinking: '', signature: '' }, blockDeltas.thinking)
   }
   const appendText = (text: string): void => {
     if (text === '') return
     open()
     written += text
-    blocks.append(text)
+    appendToBlock(output, text)
   }
   const finish = (item: ReasoningItem): void => {
     const { encrypted_content: state, redacted } = item
     if (!redacted) appendText(unwritten(thinkingText(item), written))
     if (state === undefined || state === '') return
-    if (redacted) blocks.writeBlock(redactedBlock(state))
+    if (redacted) writeBlock(output, redactedBlock(state))
     else {
       open()
-      blocks.add({ type: 'signature_delta', signature: state })
+      writeDelta(output, { type: 'signature_delta', signature: state })
     }
   }
 
@@ -128,24 +128,24 @@ function reasoningWriter(blocks: BlockWriter): ItemWriter {
     },
     finish(item) {
       if (item?.type === 'reasoning') finish(item)
-      blocks.close()
+      closeBlock(output)
     },
   }
 }
 
-function callWriter(started: FunctionCallItem, blocks: BlockWriter): ItemWriter {
+function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter {
   let written = ''
   let isOpen = false
 
   const open = (call: FunctionCallItem): void => {
     if (isOpen) return
     isOpen = true
-    blocks.open(toolUseBlock(call), blockDeltas.input)
+    openBlock(output, toolUseBlock(call), blockDeltas.input)
   }
   const appendInput = (text: string): void => {
     if (text === '' || !isOpen) return
     written += text
-    blocks.append(text)
+    appendToBlock(output, text)
   }
 
   // A block cannot start without the name and id of its call: then it is written when the item is finished.
@@ -159,15 +159,15 @@ function callWriter(started: FunctionCallItem, blocks: BlockWriter): ItemWriter 
         open(item)
         appendInput(unwritten(item.arguments, written))
       }
-      blocks.close()
+      closeBlock(output)
     },
   }
 }
 
 /** Written when it is finished: only then is the block complete. */
-const nativeWriter = (blocks: BlockWriter): ItemWriter => ({
+const nativeWriter = (output: BlockOutput): ItemWriter => ({
   append() {},
   finish(item) {
-    if (item?.type === 'native') blocks.writeBlock(item.body)
+    if (item?.type === 'native') writeBlock(output, item.body)
   },
 })
