@@ -1,7 +1,7 @@
 import { remember } from '../../protocol/original.ts'
 import type { Effort, FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { filled, flag, integer, object, oneOf, optional, type Read, required, text } from '../field-readers.ts'
+import { filled, flag, integer, object, oneOf, optional, optionalFields, type Read, required, text } from '../field-readers.ts'
 import { thinkingShares } from '../thinking-budget.ts'
 import { readCachePoint } from './decode-parts.ts'
 import { dialect } from './wire.ts'
@@ -13,16 +13,10 @@ export const readTool: Read<Tool> = (value, path) => {
   const place = { body, path }
   const type = optional(place, 'type', text) ?? 'custom'
   if (type !== 'custom') return remember<Tool>({ type: 'native', dialect, body }, { dialect, body, path })
-  const description = optional(place, 'description', text)
-  const strict = optional(place, 'strict', flag)
-  const tool: FunctionTool = {
-    type: 'function',
-    name: required(place, 'name', filled),
-    ...(description !== undefined && { description }),
-    parameters: required(place, 'input_schema', object),
-    ...(strict !== undefined && { strict }),
-    ...readCachePoint(body, path),
-  }
+  const fields = optionalFields(place, { description: text, strict: flag })
+  const name = required(place, 'name', filled)
+  const parameters = required(place, 'input_schema', object)
+  const tool: FunctionTool = { type: 'function', name, ...fields, parameters, ...readCachePoint(body, path) }
   return remember(tool, { dialect, body, path })
 }
 

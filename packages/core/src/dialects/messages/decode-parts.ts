@@ -1,7 +1,7 @@
 import type { CachePoint, Part } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { filled, object, oneOf, optional, type Read, required, text } from '../field-readers.ts'
+import { filled, object, oneOf, optional, optionalFields, type Place, type Read, required, text } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
 // Content blocks → parts: text, images, documents.
@@ -16,8 +16,7 @@ export const readPart: Read<Part> = (value, path) => {
 export function readCachePoint(body: JsonObject, path: string): { readonly cache?: CachePoint } {
   const control = optional({ body, path }, 'cache_control', object)
   if (!control) return {}
-  const ttl = optional({ body: control, path: `${path}.cache_control` }, 'ttl', oneOf('5m', '1h'))
-  return { cache: ttl === undefined ? {} : { ttl } }
+  return { cache: optionalFields({ body: control, path: `${path}.cache_control` }, { ttl: oneOf('5m', '1h') }) }
 }
 
 type PartReader = (body: JsonObject, path: string) => Part | undefined
@@ -49,7 +48,7 @@ const partReaders: ReadonlyMap<string, PartReader> = new Map([
 export const isPartType = (type: string): boolean => partReaders.has(type)
 
 /** Turns a `source` object into a URL. */
-type SourceReader = (place: { readonly body: JsonObject; readonly path: string }) => string
+type SourceReader = (place: Place) => string
 
 const imageSources: ReadonlyMap<string, SourceReader> = new Map<string, SourceReader>([
   ['base64', place => `data:${required(place, 'media_type', filled)};base64,${required(place, 'data', filled)}`],

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors/gateway-error.ts'
 import { remember } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { filled, flag, integer, list, number, object, optional, type Read, required, text } from '../field-readers.ts'
+import { filled, flag, integer, list, number, object, optional, optionalFields, type Read, required, text } from '../field-readers.ts'
 import { readRouting } from '../routing-options.ts'
 import { readMessages, readSystem } from './decode-messages.ts'
 import { readOutputOptions, readTool, readToolChoice } from './decode-options.ts'
@@ -57,28 +57,22 @@ function readPrompt(body: JsonObject, isCounting: boolean): Prompt {
 
 function readSampling(body: JsonObject): Pick<Prompt, 'temperature' | 'top_p' | 'top_k' | 'stop'> {
   const place = { body, path: '' }
-  const temperature = optional(place, 'temperature', number(0, 1))
-  const top_p = optional(place, 'top_p', number(0, 1))
-  const top_k = optional(place, 'top_k', integer(0))
+  const sampling = optionalFields(place, samplingReaders)
   const stop = optional(place, 'stop_sequences', list(filled))
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(top_p !== undefined && { top_p }),
-    ...(top_k !== undefined && { top_k }),
-    ...(stop && stop.length > 0 && { stop }),
-  }
+  return { ...sampling, ...(stop && stop.length > 0 && { stop }) }
 }
+
+const samplingReaders = { temperature: number(0, 1), top_p: number(0, 1), top_k: integer(0) }
 
 /** The end user, the service tier, and parameters for a single provider. */
 function readAccount(body: JsonObject): Pick<Prompt, 'safety_identifier' | 'service_tier' | 'extensions'> {
   const place = { body, path: '' }
   const user = optional(place, 'metadata', readUser)
   const tier = optional(place, 'service_tier', text)
-  const extensions = optional(place, 'extensions', object)
   return {
     ...(user && { safety_identifier: user }),
     ...(tier !== undefined && tier !== 'auto' && { service_tier: tier }),
-    ...(extensions && { extensions }),
+    ...optionalFields(place, { extensions: object }),
   }
 }
 
