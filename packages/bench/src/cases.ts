@@ -86,17 +86,19 @@ const counts: Readonly<Record<Case['delivery'], readonly [one: number, many: num
 export const requestsOf = ({ delivery, connections, perSecond }: Case): number =>
   perSecond !== undefined ? perSecond * 2 : counts[delivery][connections === 1 ? 0 : 1]
 
-/** The floor translates nothing, so it is asked in the provider's language. */
+/** The floor translates nothing, and a peer is only given what it can pass on, so both are asked in the provider's language. */
+const passesOn = ({ kind }: Server): boolean => kind === 'floor' || kind === 'peer'
+
 export function jobFor(one: Case, server: Server, requests: number): Job {
   const wired = one.delivery === 'burst' ? 'bench-burst' : 'bench'
   const stream = one.delivery !== 'whole'
-  const asked =
-    server.kind === 'floor'
-      ? { language: one.provider, model: wired, stream }
-      : { language: one.client, model: `${one.provider}/${wired}`, stream }
+  const asked = passesOn(server)
+    ? { language: one.provider, model: wired, stream }
+    : { language: one.client, model: `${one.provider}/${wired}`, stream }
   return {
     port: server.port,
     authorization: server.authorization,
+    ...(server.headers !== undefined && { headers: server.headers }),
     path: pathOf(asked),
     body: bodyOf(asked),
     connections: one.connections,
@@ -110,6 +112,6 @@ export const checked = (job: Job, one: Case, server: Server): Job => ({
   ...job,
   check:
     one.delivery !== 'whole'
-      ? { mark: deltaMark[server.kind === 'floor' ? one.provider : one.client], times: deltas }
-      : { mark: 'Once there was a signalbox', times: server.kind !== 'floor' && one.client === 'responses' ? 2 : 1 },
+      ? { mark: deltaMark[passesOn(server) ? one.provider : one.client], times: deltas }
+      : { mark: 'Once there was a signalbox', times: !passesOn(server) && one.client === 'responses' ? 2 : 1 },
 })

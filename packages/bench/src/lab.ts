@@ -7,12 +7,13 @@ import type { Listening, MeasuredVerbs } from './children/measured.ts'
 import type { UpstreamVerbs } from './children/upstream.ts'
 import { type Child, start } from './ipc.ts'
 
-/** Who is measured. */
+/** The servers that are measured. */
 export const kinds = ['floor', 'memory', 'sqlite'] as const
 export type Kind = (typeof kinds)[number]
 
 export interface Server extends Listening {
-  readonly kind: Kind
+  /** `peer`: another gateway. */
+  readonly kind: Kind | 'peer'
   readonly child: Child<MeasuredVerbs>
   stop(): Promise<void>
 }
@@ -20,7 +21,7 @@ export interface Server extends Listening {
 /** The provider and the load generator, each in its own process; servers are started in further ones. */
 export interface Lab {
   readonly load: Child<LoadVerbs>
-  open(kind: Kind): Promise<Server>
+  open(kind: Server['kind']): Promise<Server>
   close(): Promise<void>
 }
 
@@ -39,7 +40,7 @@ export async function openLab(): Promise<Lab> {
       opened += 1
       const file = join(books, `${opened}.db`)
       const child = start<MeasuredVerbs>({
-        script: kind === 'floor' ? script('floor') : bundle,
+        script: kind === 'floor' || kind === 'peer' ? script(kind) : bundle,
         args: kind === 'sqlite' ? [file] : [],
         execArgv: ['--expose-gc'],
       })

@@ -22,14 +22,16 @@ export interface Post {
   readonly path: string
   /** Empty: without the header. */
   readonly authorization: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly body: string
 }
 
 /** A POST of JSON as it goes over the wire. */
-export function postBytes({ path, authorization, body }: Post): Buffer {
+export function postBytes({ path, authorization, headers = {}, body }: Post): Buffer {
   const proof = authorization === '' ? '' : `authorization: ${authorization}\r\n`
+  const others = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const length = Buffer.byteLength(body)
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${proof}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${proof}${others.join('')}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`,
   )
 }

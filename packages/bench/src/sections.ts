@@ -3,6 +3,7 @@ import { analytics } from './analytics.ts'
 import { counts } from './counts.ts'
 import { halves } from './halves.ts'
 import { image } from './image.ts'
+import { peers } from './peers.ts'
 import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { constants } from './routing/constants.ts'
@@ -13,11 +14,20 @@ import { streams } from './streams.ts'
 import { translate } from './translate.ts'
 import { walk } from './walk.ts'
 
-/** Every section by name, and the page of docs/ that shows it. `pnpm bench` runs those that have one. */
-export const sections: Readonly<Record<string, { readonly run: Section; readonly page?: string }>> = {
+interface Listed {
+  readonly run: Section
+  /** The page of docs/ that shows it. */
+  readonly page?: string
+  /** Runs only where it is named, since it needs the network. Default: false. */
+  readonly isOnDemand?: boolean
+}
+
+/** Every section by name. `pnpm bench` without names runs those that have a page. */
+export const sections: Readonly<Record<string, Listed>> = {
   counts: { run: counts, page: 'performance' },
   walk: { run: walk, page: 'architecture' },
   relay: { run: relay, page: 'performance' },
+  peers: { run: peers, page: 'performance', isOnDemand: true },
   streams: { run: streams, page: 'performance' },
   translate: { run: translate, page: 'performance' },
   halves: { run: halves, page: 'performance' },

@@ -9,6 +9,7 @@ export interface Job {
   readonly port: number
   readonly path: string
   readonly authorization: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly body: string
   readonly connections: number
   readonly requests: number

@@ -31,6 +31,8 @@ export type Counting = 'all' | 'promoted' | 'held'
 export interface Listening {
   readonly port: number
   readonly authorization: string
+  /** Sent with each request beside the authorization. */
+  readonly headers?: Readonly<Record<string, string>>
   /** What it can be asked in. */
   readonly speaks: readonly string[]
 }

@@ -121,13 +121,11 @@ export const argumentsOf = ({ parts }: PartialItem): string => {
   return part ? textOf(part.text) : ''
 }
 
-export const contentOf = (partial: PartialItem): readonly Part[] => partsInOrder(partial, ['text', 'refusal']).map(contentPart)
-
-/** A part of a message with the text that has come so far. */
-export function contentPart({ kind, text, annotations, logprobs }: Omit<PartialPart, 'number'>): Part {
-  if (kind === 'refusal') return { type: 'refusal', refusal: textOf(text) }
-  return { type: 'text', text: textOf(text), ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
-}
+export const contentOf = (partial: PartialItem): readonly Part[] =>
+  partsInOrder(partial, ['text', 'refusal']).map(({ kind, text, annotations, logprobs }): Part => {
+    if (kind === 'refusal') return { type: 'refusal', refusal: textOf(text) }
+    return { type: 'text', text: textOf(text), ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
+  })
 
 export function thoughtsOf(partial: PartialItem): Pick<ReasoningItem, 'summary' | 'content'> {
   const summary = partsInOrder(partial, ['summary']).map(({ text }) => textOf(text))

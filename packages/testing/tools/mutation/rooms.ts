@@ -5,11 +5,7 @@ import { join } from 'node:path'
 const rooms: Readonly<Record<string, readonly string[]>> = {
   api: ['packages/api/src/{body,match,handle,once,admit,stream}.ts'],
   access: ['packages/core/src/access/*.ts'],
-  'decoders and encoders': [
-    'packages/core/src/dialects/{item-assembler,stream-encoder,text-buffer}.ts',
-    'packages/core/src/dialects/*/{decode-stream,decode-chunk,encode-stream,*-assembler,partial-*,sent-items,item-*,frames,event-stream}.ts',
-    'packages/core/src/dialects/responses/{complete,match,merge}-item*.ts',
-  ],
+  'decoders and encoders': ['packages/core/src/dialects/*/{stream-in,stream-out*,answer,growing,reading,calls,frames,event-stream}.ts'],
   'error reading': ['packages/core/src/dialects/failure.ts', 'packages/core/src/errors/*.ts', 'packages/core/src/execution/told.ts'],
   attempts: ['packages/core/src/execution/*.ts'],
   'admission and settlement': ['packages/core/src/inference/*.ts'],

@@ -1,6 +1,5 @@
-import type { Item, ItemStatus } from '../../protocol/item.ts'
+import type { Item, ItemStatus, Part } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { contentPart } from '../item-assembler.ts'
 import type { EventOf } from '../stream-encoder.ts'
 import { type TextBuffer, textBuffer, textOf } from '../text-buffer.ts'
 import { encodeItem, originalBody } from './items.ts'
@@ -136,4 +135,9 @@ export function itemSoFar({ item, parts, arguments: written }: SentItem, status:
   if (item.type !== 'reasoning') return item
   const content = textsOf('reasoning')
   return { ...item, summary: textsOf('summary'), ...(content.length > 0 && { content }) }
+}
+
+function contentPart({ kind, text, annotations, logprobs }: SentPart): Part {
+  if (kind === 'refusal') return { type: 'refusal', refusal: textOf(text) }
+  return { type: 'text', text: textOf(text), ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { decode, faultsOf, plain } from '../../../test/dialects/laws.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
-import { fold } from '../../protocol/fold.ts'
-import { originalOf } from '../../protocol/original.ts'
-import type { Frame, JsonObject } from '../../protocol/wire.ts'
-import { responsesProvider } from '../index.ts'
+import { responsesProvider } from '../../src/dialects/index.ts'
+import type { InferenceEvent } from '../../src/protocol/event.ts'
+import { fold } from '../../src/protocol/fold.ts'
+import { originalOf } from '../../src/protocol/original.ts'
+import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { decode, faultsOf, plain } from './laws.ts'
 
 const frame = (body: JsonObject): Frame => ({ event: String(body.type), data: JSON.stringify(body) })
 const created = { type: 'response.created', response: { id: 'resp_1', model: 'm', created_at: 7, status: 'in_progress', output: [] } }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { plain } from '../../../test/dialects/laws.ts'
-import { isGatewayError } from '../../errors/gateway-error.ts'
-import { originalOf } from '../../protocol/original.ts'
-import type { Json, JsonObject } from '../../protocol/wire.ts'
-import { responsesClient } from '../index.ts'
+import { responsesClient } from '../../src/dialects/index.ts'
+import { isGatewayError } from '../../src/errors/gateway-error.ts'
+import { originalOf } from '../../src/protocol/original.ts'
+import type { Json, JsonObject } from '../../src/protocol/wire.ts'
+import { plain } from './laws.ts'
 
 const body = (fields: JsonObject = {}): JsonObject => ({ model: 'm', input: 'Hi', ...fields })
 const read = (fields: JsonObject = {}) => responsesClient.decodeRequest(body(fields))

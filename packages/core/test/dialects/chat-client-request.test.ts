@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { offer, plain } from '../../../test/dialects/laws.ts'
-import { isGatewayError } from '../../errors/gateway-error.ts'
-import { originalOf, pathOf } from '../../protocol/original.ts'
-import type { Json, JsonObject } from '../../protocol/wire.ts'
-import { chatClient, chatProvider, responsesProvider } from '../index.ts'
+import { chatClient, chatProvider, responsesProvider } from '../../src/dialects/index.ts'
+import { isGatewayError } from '../../src/errors/gateway-error.ts'
+import { originalOf, pathOf } from '../../src/protocol/original.ts'
+import type { Json, JsonObject } from '../../src/protocol/wire.ts'
+import { offer, plain } from './laws.ts'
 
 const user = { role: 'user', content: 'Hi' }
 const body = (fields: JsonObject = {}): JsonObject => ({ model: 'm', messages: [user], ...fields })

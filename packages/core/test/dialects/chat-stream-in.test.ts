@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { decode, faultsOf, plain } from '../../../test/dialects/laws.ts'
-import { fold } from '../../protocol/fold.ts'
-import type { Frame, Json, JsonObject } from '../../protocol/wire.ts'
-import { chatProvider } from '../index.ts'
+import { chatProvider } from '../../src/dialects/index.ts'
+import { fold } from '../../src/protocol/fold.ts'
+import type { Frame, Json, JsonObject } from '../../src/protocol/wire.ts'
+import { decode, faultsOf, plain } from './laws.ts'
 
 const chunk = (choice: JsonObject | undefined, more: JsonObject = {}): Frame => ({
   data: JSON.stringify({

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decode, faultsOf, offer, plain, stampOf } from '../../../test/dialects/laws.ts'
-import { fold } from '../../protocol/fold.ts'
-import type { FunctionCallOutputItem, Item, MessageItem, Part } from '../../protocol/item.ts'
-import type { Quirks } from '../../protocol/model.ts'
-import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
-import type { Frame, JsonObject } from '../../protocol/wire.ts'
-import { chatClient, chatProvider, responsesClient } from '../index.ts'
+import { chatClient, chatProvider, responsesClient } from '../../src/dialects/index.ts'
+import { fold } from '../../src/protocol/fold.ts'
+import type { FunctionCallOutputItem, Item, MessageItem, Part } from '../../src/protocol/item.ts'
+import type { Quirks } from '../../src/protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
+import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { decode, faultsOf, offer, plain, stampOf } from './laws.ts'
 
 // One language on both sides, and what the provider half does with what only other languages have words for.
 
