@@ -226,6 +226,6 @@ export function describeCatalogue(dialects: readonly SpokenDialect[], wanted: (f
       .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
       .filter(fault => isMetThere(fault, setting) && (!setting.fallback || withFallback(fault)))
       .map(fault => ({ row: fault.row, name: fault.name, fault }))
-    test.concurrent.for(cases)('row $row, $name', ({ fault }) => meetInTime(house, fault))
+    test.concurrent.for(cases)('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) => meetInTime(house, fault))
   })
 }

@@ -41,7 +41,7 @@ describe('each act ends by itself, or when the other side leaves', () => {
   test.concurrent.each(quick)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
     const size = 300_000
     const mark = `${name} ${mode} ${dialect}`
-    const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, patienceMs: 8_000 })
+    const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, patienceMs: 20_000 })
     expect(answer.ended !== 'open' || answer.text.length > size || isWhole(answer.text)).toBe(true)
     await gone(mark)
   })
