@@ -101,8 +101,9 @@ function announce(assembler: BlockAssembler, item: BlockItem): number {
 /** Completes a block, and emits what no delta contained. */
 export function finishBlock(assembler: BlockAssembler, block: PartialBlock, isCut = false): void {
   if (block.complete) return
-  if (!isCut) appendToBlock(assembler, block, finalText(block))
+  const text = isCut ? '' : finalText(block)
   assembler.content.push(completeBlock(block, isCut))
+  appendToBlock(assembler, block, text)
   const index = announce(assembler, block.item)
   const part = isMessagePart(block.kind) ? partOfBlock(block) : undefined
   for (const annotation of part?.type === 'text' ? (part.annotations ?? []) : [])

@@ -115,11 +115,15 @@ export function completeBlock(block: PartialBlock, isCut: boolean): JsonObject {
   return block.complete
 }
 
-function completeFields({ kind, wire: { fields }, text, citations }: PartialBlock): JsonObject {
+/** A block to which nothing was added stays exactly as the provider sent it. */
+function completeFields(block: PartialBlock): JsonObject {
+  const { kind, text, citations } = block
+  const { fields } = block.wire
+  if (text.length === initialText(block).length && citations.length === 0) return fields
   if (kind === 'text')
     return { ...fields, text: textOf(text), ...(citations.length > 0 && { citations: [...objects(fields.citations), ...citations] }) }
   if (kind === 'thinking') return { ...fields, thinking: textOf(text) }
-  const input = text.length === 0 ? undefined : readFrame({ data: textOf(text) })
+  const input = readFrame({ data: textOf(text) })
   return isObject(input) ? { ...fields, input } : fields
 }
 
