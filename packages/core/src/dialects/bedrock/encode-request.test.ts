@@ -1,12 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bedrockProvider } from '../../src/dialects/index.ts'
-import type { Item, Part } from '../../src/protocol/item.ts'
-import type { Quirks } from '../../src/protocol/model.ts'
-import { remember } from '../../src/protocol/original.ts'
-import type { Tool } from '../../src/protocol/request.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
-import { assistant, body, called, encode, look, messages, png, result, system, thought, user, warned } from './bedrock-asking.ts'
+import {
+  assistant,
+  body,
+  called,
+  encode,
+  look,
+  messages,
+  png,
+  result,
+  system,
+  thought,
+  user,
+  warned,
+} from '../../../test/dialects/bedrock-requests.ts'
+import type { Item, Part } from '../../protocol/item.ts'
+import type { Quirks } from '../../protocol/model.ts'
+import { remember } from '../../protocol/original.ts'
+import type { Tool } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { bedrockProvider } from '../index.ts'
 
 describe('a conversation', () => {
   test('neither model nor delivery stand in the body', () => {

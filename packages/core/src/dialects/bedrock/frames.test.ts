@@ -1,8 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { maxFrameSize, readEventStream } from '../../src/dialects/bedrock/frames.ts'
-import { sniff } from '../../src/execution/body.ts'
-import type { Frame } from '../../src/protocol/wire.ts'
 import {
   bedrockRecordings,
   errorBytes,
@@ -13,8 +10,11 @@ import {
   joined,
   message,
   streamBytes,
-} from './bedrock-wire.ts'
-import { skipWithout } from './recordings.ts'
+} from '../../../test/dialects/bedrock-wire.ts'
+import { skipWithout } from '../../../test/dialects/recordings.ts'
+import { sniff } from '../../execution/body.ts'
+import type { Frame } from '../../protocol/wire.ts'
+import { maxFrameSize, readEventStream } from './frames.ts'
 
 const readAll = (pieces: readonly Uint8Array[]): readonly Frame[] => {
   const reader = readEventStream()

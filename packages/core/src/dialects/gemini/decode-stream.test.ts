@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { geminiProvider } from '../../src/dialects/index.ts'
-import { fold } from '../../src/protocol/fold.ts'
-import type { Item } from '../../src/protocol/item.ts'
-import { unfold } from '../../src/protocol/unfold.ts'
-import { type Frame, isObject, type JsonObject } from '../../src/protocol/wire.ts'
-import { decode, faultsOf, said } from './laws.ts'
-import { haveRecordings, recordings } from './recordings.ts'
+import { decode, faultsOf, said } from '../../../test/dialects/laws.ts'
+import { haveRecordings, recordings } from '../../../test/dialects/recordings.ts'
+import { fold } from '../../protocol/fold.ts'
+import type { Item } from '../../protocol/item.ts'
+import { unfold } from '../../protocol/unfold.ts'
+import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
+import { geminiProvider } from '../index.ts'
 
 const frame = (body: unknown): Frame => ({ data: JSON.stringify(body) })
 const piece = (parts: readonly unknown[], more: JsonObject = {}): Frame =>

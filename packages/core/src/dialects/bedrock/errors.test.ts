@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bedrockProvider, chatProvider } from '../../src/dialects/index.ts'
-import type { FailureKind } from '../../src/protocol/failure.ts'
+import type { FailureKind } from '../../protocol/failure.ts'
+import { bedrockProvider, chatProvider } from '../index.ts'
 
 const fail = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   bedrockProvider.decodeFailure({

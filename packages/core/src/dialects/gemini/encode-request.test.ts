@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { geminiProvider, responsesClient } from '../../src/dialects/index.ts'
-import type { Item } from '../../src/protocol/item.ts'
-import type { Offer, Quirks } from '../../src/protocol/model.ts'
-import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
-import type { Json, JsonObject } from '../../src/protocol/wire.ts'
-import { offer } from './laws.ts'
+import { offer } from '../../../test/dialects/laws.ts'
+import type { Item } from '../../protocol/item.ts'
+import type { Offer, Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { geminiProvider, responsesClient } from '../index.ts'
 
 interface Content {
   readonly role: string

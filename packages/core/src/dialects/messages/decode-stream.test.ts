@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { messagesProvider } from '../../src/dialects/index.ts'
-import { fold } from '../../src/protocol/fold.ts'
-import { originalOf } from '../../src/protocol/original.ts'
-import { plain, said } from './laws.ts'
-import { decode, delta, end, open, read, start, stop, text, thought, tool } from './messages-provider-frames.ts'
+import { plain, said } from '../../../test/dialects/laws.ts'
+import { decode, delta, end, open, read, start, stop, text, thought, tool } from '../../../test/dialects/messages-provider-frames.ts'
+import { fold } from '../../protocol/fold.ts'
+import { originalOf } from '../../protocol/original.ts'
+import { messagesProvider } from '../index.ts'
 
 describe('blocks become items', () => {
   test('a thought is a summary, and the block itself is its state', () => {

@@ -1,9 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { bedrockProvider } from '../../src/dialects/index.ts'
-import type { Item } from '../../src/protocol/item.ts'
-import type { Quirks } from '../../src/protocol/model.ts'
-import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../src/protocol/request.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
 import {
   type Asking,
   assistant,
@@ -19,7 +14,12 @@ import {
   thought,
   user,
   warned,
-} from './bedrock-asking.ts'
+} from '../../../test/dialects/bedrock-requests.ts'
+import type { Item } from '../../protocol/item.ts'
+import type { Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { bedrockProvider } from '../index.ts'
 
 describe('tools', () => {
   const config = (asking: Asking) => body({ tools: [look], ...asking }).toolConfig

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { messagesProvider } from '../../src/dialects/index.ts'
-import { fold } from '../../src/protocol/fold.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
-import { plain } from './laws.ts'
-import { delta, end, frame, open, read, start, stop, text, thought } from './messages-provider-frames.ts'
+import { plain } from '../../../test/dialects/laws.ts'
+import { delta, end, frame, open, read, start, stop, text, thought } from '../../../test/dialects/messages-provider-frames.ts'
+import { fold } from '../../protocol/fold.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { messagesProvider } from '../index.ts'
 
 describe('trouble', () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { messagesClient, messagesProvider, responsesClient } from '../../src/dialects/index.ts'
-import type { Quirks } from '../../src/protocol/model.ts'
-import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
-import { offer } from './laws.ts'
-import { hello, requestFor, result, send } from './messages-provider-sent.ts'
+import { offer } from '../../../test/dialects/laws.ts'
+import { hello, requestFor, result, send } from '../../../test/dialects/messages-provider-sent.ts'
+import type { Quirks } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { messagesClient, messagesProvider, responsesClient } from '../index.ts'
 
 describe('tools', () => {
   const weather = { type: 'function', name: 'weather', description: 'Tells it', parameters: { type: 'object', properties: {} } } as const

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { messagesClient } from '../../src/dialects/messages/client.ts'
-import { isGatewayError } from '../../src/errors/gateway-error.ts'
-import type { Failure } from '../../src/protocol/failure.ts'
-import { originalOf, pathOf } from '../../src/protocol/original.ts'
-import type { InferenceRequest } from '../../src/protocol/request.ts'
-import type { Json, JsonObject } from '../../src/protocol/wire.ts'
-import { plain, stampOf } from './laws.ts'
+import { plain, stampOf } from '../../../test/dialects/laws.ts'
+import { isGatewayError } from '../../errors/gateway-error.ts'
+import type { Failure } from '../../protocol/failure.ts'
+import { originalOf, pathOf } from '../../protocol/original.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { messagesClient } from './client.ts'
 
 const body = (fields: JsonObject = {}): JsonObject => ({
   model: 'm',

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { bedrockProvider } from '../../src/dialects/index.ts'
-import type { Reading } from '../../src/protocol/dialect.ts'
-import type { InferenceEvent } from '../../src/protocol/event.ts'
-import { fold } from '../../src/protocol/fold.ts'
-import { originalOf } from '../../src/protocol/original.ts'
-import type { InferenceResponse } from '../../src/protocol/response.ts'
-import type { Frame, Json, JsonObject } from '../../src/protocol/wire.ts'
-import { bedrockRecordings, event, haveBedrockRecordings } from './bedrock-wire.ts'
-import { faultsOf, plain } from './laws.ts'
+import { bedrockRecordings, event, haveBedrockRecordings } from '../../../test/dialects/bedrock-wire.ts'
+import { faultsOf, plain } from '../../../test/dialects/laws.ts'
+import type { Reading } from '../../protocol/dialect.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import { fold } from '../../protocol/fold.ts'
+import { originalOf } from '../../protocol/original.ts'
+import type { InferenceResponse } from '../../protocol/response.ts'
+import type { Frame, Json, JsonObject } from '../../protocol/wire.ts'
+import { bedrockProvider } from '../index.ts'
 
 const text = (words: string, contentBlockIndex = 0) => event({ contentBlockDelta: { contentBlockIndex, delta: { text: words } } })
 const start = (contentBlockIndex: number, name: string, toolUseId: string) =>

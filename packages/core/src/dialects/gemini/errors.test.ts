@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { geminiProvider } from '../../src/dialects/index.ts'
-import type { FailureKind } from '../../src/protocol/failure.ts'
-import { haveRecordings } from './recordings.ts'
+import { haveRecordings } from '../../../test/dialects/recordings.ts'
+import type { FailureKind } from '../../protocol/failure.ts'
+import { geminiProvider } from '../index.ts'
 
 const fail = (status: number, body: unknown) =>
   geminiProvider.decodeFailure({
@@ -57,6 +57,6 @@ test('a provider that says when to come back is believed', () => {
 })
 
 test.skipIf(!haveRecordings)('the recorded refusal is a limit of requests a minute', () => {
-  const body = readFileSync(new URL('../../../../../shared/recordings/google/google-429-retry-info.json', import.meta.url), 'utf8')
+  const body = readFileSync(new URL('../../../../../../shared/recordings/google/google-429-retry-info.json', import.meta.url), 'utf8')
   expect(fail(429, body)).toMatchObject({ kind: 'rate_limited', type: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 })
 })

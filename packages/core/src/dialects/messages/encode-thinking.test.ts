@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { messagesProvider } from '../../src/dialects/index.ts'
-import { encodeReasoningState } from '../../src/dialects/messages/reasoning-state.ts'
-import type { Item } from '../../src/protocol/item.ts'
-import type { Quirks } from '../../src/protocol/model.ts'
-import type { Prompt } from '../../src/protocol/request.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
-import { offer } from './laws.ts'
-import { assistant, call, hello, requestFor, result, send } from './messages-provider-sent.ts'
+import { offer } from '../../../test/dialects/laws.ts'
+import { assistant, call, hello, requestFor, result, send } from '../../../test/dialects/messages-provider-sent.ts'
+import type { Item } from '../../protocol/item.ts'
+import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt } from '../../protocol/request.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { messagesProvider } from '../index.ts'
+import { encodeReasoningState } from './reasoning-state.ts'
 
 describe('how long the answer may become', () => {
   const cap = (prompt: Partial<Prompt>, quirks: Quirks = {}, most?: number) =>

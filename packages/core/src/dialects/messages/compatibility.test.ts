@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { messagesClient, messagesProvider } from '../../src/dialects/index.ts'
-import type { Quirks } from '../../src/protocol/model.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
-import { claudeQuirks } from '../../src/providers/claude-models.ts'
+import type { Quirks } from '../../protocol/model.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { claudeQuirks } from '../../providers/claude-models.ts'
+import { messagesClient, messagesProvider } from '../index.ts'
 
 const marked = { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }
 const tools = [{ name: 'look', input_schema: { type: 'object', properties: {} } }]

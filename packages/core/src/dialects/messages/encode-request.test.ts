@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { messagesClient, messagesProvider } from '../../src/dialects/index.ts'
-import { encodeReasoningState } from '../../src/dialects/messages/reasoning-state.ts'
-import type { Item, Part } from '../../src/protocol/item.ts'
-import type { JsonObject } from '../../src/protocol/wire.ts'
-import { offer } from './laws.ts'
-import { assistant, call, hello, result, send, text, user } from './messages-provider-sent.ts'
+import { offer } from '../../../test/dialects/laws.ts'
+import { assistant, call, hello, result, send, text, user } from '../../../test/dialects/messages-provider-sent.ts'
+import type { Item, Part } from '../../protocol/item.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
+import { messagesClient, messagesProvider } from '../index.ts'
+import { encodeReasoningState } from './reasoning-state.ts'
 
 const system = (words: string): Item => ({ type: 'message', role: 'system', content: [text(words)] })
 
