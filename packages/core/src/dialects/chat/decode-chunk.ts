@@ -3,7 +3,7 @@ import type { Item, ItemStatus } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { unreadable } from '../failure.ts'
+import { namelessCall } from '../answer-failures.ts'
 import {
   announceItem,
   appendAnnotation,
@@ -198,7 +198,7 @@ function emitUnknown({ assembler }: AnswerDecoder, delta: JsonObject): void {
 /** Fixes the outcome and finishes all items. */
 function settle(decoder: AnswerDecoder, outcome: Outcome): Outcome {
   const isNameless = decoder.calls.all.some(call => call.name === '' && call.arguments.length > 0)
-  const settled = isNameless && outcome.status !== 'failed' ? nameless : outcome
+  const settled = isNameless && outcome.status !== 'failed' ? namelessCall : outcome
   decoder.outcome = settled
   finishItems(decoder, settled.status === 'completed' ? 'completed' : 'incomplete')
   return settled
@@ -213,4 +213,3 @@ function finishItems(decoder: AnswerDecoder, status: ItemStatus): void {
 }
 
 const none: readonly JsonObject[] = []
-const nameless: Outcome = { status: 'failed', error: unreadable('The provider sent a tool call without a name.') }

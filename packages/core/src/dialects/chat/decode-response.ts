@@ -1,8 +1,9 @@
 import type { Reading } from '../../protocol/dialect.ts'
 import { fold } from '../../protocol/fold.ts'
 import { remember } from '../../protocol/original.ts'
-import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
+import type { InferenceResponse } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { failed } from '../answer-failures.ts'
 import { unreadable } from '../failure.ts'
 import { drainEvents } from '../item-assembler.ts'
 import { createAnswerDecoder, decodeChunk, finishAnswer } from './decode-chunk.ts'
@@ -16,4 +17,4 @@ export function decodeResponse(body: JsonObject, reading?: Reading): InferenceRe
   return remember(fold(drainEvents(decoder.assembler)), { dialect, body })
 }
 
-const withoutChoices: Outcome = { status: 'failed', error: unreadable('The provider’s answer has no choices.') }
+const withoutChoices = failed(unreadable('The provider’s answer has no choices.'))

@@ -1,7 +1,6 @@
 import type { EventDecoder, Reading } from '../../protocol/dialect.ts'
-import type { Outcome } from '../../protocol/response.ts'
 import type { Frame } from '../../protocol/wire.ts'
-import { unreadable } from '../failure.ts'
+import { invalidJson, truncated } from '../answer-failures.ts'
 import { readFrame } from '../frame.ts'
 import { drainEvents } from '../item-assembler.ts'
 import { type AnswerDecoder, createAnswerDecoder, decodeChunk, finishAnswer } from './decode-chunk.ts'
@@ -22,10 +21,7 @@ export function decodeEvents(reading?: Reading): EventDecoder {
 
 function decodeFrame(decoder: AnswerDecoder, frame: Frame): void {
   const chunk = readFrame(frame)
-  if (chunk === 'broken') finishAnswer(decoder, broken)
+  if (chunk === 'broken') finishAnswer(decoder, invalidJson)
   else if (chunk === 'done') finishAnswer(decoder, decoder.assembler.count > 0 ? { status: 'completed' } : truncated)
   else if (chunk !== 'nothing') decodeChunk(decoder, chunk)
 }
-
-const broken: Outcome = { status: 'failed', error: unreadable('The provider sent an event that is not valid JSON.') }
-const truncated: Outcome = { status: 'failed', error: unreadable('The provider’s stream ended before the answer was finished.') }

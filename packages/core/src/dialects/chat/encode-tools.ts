@@ -3,8 +3,9 @@ import { pathOf } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
+import { type AllowedTools, readAllowedTools } from '../allowed-tools.ts'
 import { unsupported } from '../apply-quirks.ts'
-import { objects, stringOf } from '../json.ts'
+import { stringOf } from '../json.ts'
 import { dialect, originalBody, without } from './wire.ts'
 
 // Tools, the choice among them, and the format of the answer.
@@ -17,7 +18,8 @@ export interface EncodedTools {
 /** `tool_choice` and `parallel_tool_calls` are refused by hosts where no tool stands beside them. */
 export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks): EncodedTools {
   const warnings: Warning[] = []
-  const allowed = allowedNames(tool_choice)
+  const choices = allowedTools(tool_choice)
+  const allowed = choices && new Set(choices.names)
   const encoded = tools.flatMap((tool, at): readonly JsonObject[] => {
     const param = pathOf(tool, `tools[${at}]`)
     if (tool.type === 'native' && tool.dialect !== dialect) {
@@ -73,15 +75,8 @@ const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
     : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
 
 /** `allowed_tools` of another language is sent as a list of tools without the others. */
-function allowedNames(choice: ToolChoice | undefined): ReadonlySet<string> | undefined {
-  const allowed = allowedTools(choice)
-  return allowed && new Set(objects(allowed.tools).map(tool => stringOf(tool.name)))
-}
-
-const allowedTools = (choice: ToolChoice | undefined): JsonObject | undefined =>
-  typeof choice === 'object' && choice.type === 'native' && choice.dialect !== dialect && choice.body.type === 'allowed_tools'
-    ? choice.body
-    : undefined
+const allowedTools = (choice: ToolChoice | undefined): AllowedTools | undefined =>
+  typeof choice === 'object' && choice.type === 'native' && choice.dialect === dialect ? undefined : readAllowedTools(choice)
 
 function encodeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const field = choiceField(choice, quirks, warnings)
@@ -96,7 +91,7 @@ function choiceField(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): J
   if (choice.type === 'function') return { type: 'function', function: { name: choice.name } }
   if (choice.dialect === dialect) return choice.body
   const allowed = allowedTools(choice)
-  if (allowed) return allowed.mode === 'required' ? required : 'auto'
+  if (allowed) return allowed.isForced ? required : 'auto'
   warnings.push(
     unsupported('tool_choice', `\`tool_choice\` (${stringOf(choice.body.type)}) needs a provider of another kind and was left out.`),
   )

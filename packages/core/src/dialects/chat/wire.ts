@@ -1,7 +1,7 @@
-import type { FailureKind } from '../../protocol/failure.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { failed } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
 
@@ -33,17 +33,15 @@ export const messageFields: ReadonlySet<string> = new Set([
   'function_call',
 ])
 
-const failed = (kind: FailureKind, message: string): Outcome => ({ status: 'failed', error: { kind, message } })
-
 /** Outcomes by finish reason; any other reason means that the answer is complete. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['content_filter', { status: 'incomplete', reason: 'content_filter' }],
-  ['error', failed('server_error', 'The provider broke the answer off with an error.')],
-  ['abort', failed('server_error', 'The provider broke the answer off.')],
-  ['insufficient_system_resource', failed('overloaded', 'The provider broke the answer off for want of resources.')],
+  ['error', failed({ kind: 'server_error', message: 'The provider broke the answer off with an error.' })],
+  ['abort', failed({ kind: 'server_error', message: 'The provider broke the answer off.' })],
+  ['insufficient_system_resource', failed({ kind: 'overloaded', message: 'The provider broke the answer off for want of resources.' })],
 ])
 
 export const outcomeOf = (reason: string): Outcome => outcomes.get(reason) ?? { status: 'completed' }

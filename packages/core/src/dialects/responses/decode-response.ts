@@ -3,11 +3,12 @@ import type { Item } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { InferenceResponse, Outcome } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { failed, namelessCall } from '../answer-failures.ts'
 import { unreadable } from '../failure.ts'
 import { callIdFor } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, usageNames } from '../usage.ts'
-import { failed, failureIn, nameless } from './errors.ts'
+import { failureIn } from './errors.ts'
 import { decodeItem } from './items.ts'
 import { dialect } from './wire.ts'
 
@@ -19,7 +20,7 @@ export function decodeResponse(body: JsonObject, reading?: Reading): InferenceRe
   const output = withCallIds(items, head)
   const stated =
     Array.isArray(body.output) || hasError(body) ? decodeOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
-  const outcome = stated.status !== 'failed' && output.some(isNameless) ? nameless : stated
+  const outcome = stated.status !== 'failed' && output.some(isNameless) ? namelessCall : stated
   const usage = usageOf(body, output.length > 0)
   return remember({ ...head, output, outcome, ...(usage && { usage }) }, { dialect, body })
 }

@@ -4,7 +4,7 @@ import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
-import { unreadable } from '../failure.ts'
+import { failed, invalidJson, namelessCall, truncated } from '../answer-failures.ts'
 import { readFrame } from '../frame.ts'
 import { callIdFor } from '../ids.ts'
 import {
@@ -23,7 +23,7 @@ import {
 import { objects, stringOf } from '../json.ts'
 import { completeItem, completeText } from './complete-item.ts'
 import { decodeOutcome, decodeOutputItem, type Head, headOf, usageOf } from './decode-response.ts'
-import { failed, failureOfEvent, nameless } from './errors.ts'
+import { failureOfEvent } from './errors.ts'
 import { type AssumedType, addItem, findItem, findOrAddItem, type ItemRegistry, itemRegistry, registerId } from './item-registry.ts'
 import { matchItems } from './match-items.ts'
 import { mergedItem } from './merge-item.ts'
@@ -63,13 +63,10 @@ export function decodeEvents(reading: Reading = {}): EventDecoder {
   }
 }
 
-const broken = failed(unreadable('The provider sent an event that is not valid JSON.'))
-const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
-
 function decodeFrame(decoder: StreamDecoder, frame: Frame): void {
   const read = readFrame(frame)
   const content = read === 'broken' ? (repairSnapshot(frame) ?? read) : read
-  if (content === 'broken') finish(decoder, broken)
+  if (content === 'broken') finish(decoder, invalidJson)
   else if (content !== 'nothing' && content !== 'done') decodeEvent(decoder, unwrapEvent(content), frame)
 }
 
@@ -287,7 +284,7 @@ function finish(decoder: StreamDecoder, outcome: Outcome, { response, usage }: P
   const { items, assembler } = decoder
   const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
   for (const partial of items.all) if (!partial.finished) finishPartial(decoder, partial, assembledItem(partial, status))
-  const stated = outcome.status !== 'failed' && items.all.some(({ index }) => index === undefined) ? nameless : outcome
+  const stated = outcome.status !== 'failed' && items.all.some(({ index }) => index === undefined) ? namelessCall : outcome
   assembler.events.push(remember({ type: 'finished', outcome: stated, ...(usage && { usage }) }, response && { dialect, body: response }))
   decoder.phase = 'ended'
 }

@@ -1,15 +1,9 @@
 import type { Failure } from '../../protocol/failure.ts'
-import type { Outcome } from '../../protocol/response.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
-import { failureOf, readErrorDetails, unreadable } from '../failure.ts'
+import { failureOf, readErrorDetails } from '../failure.ts'
 
 export { errorObject as encodeError } from '../error-object.ts'
 export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
-
-export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
-
-/** A call without a name is of no use: nothing says what to call. */
-export const nameless = failed(unreadable('The provider sent a tool call without a name.'))
 
 /** The failure in a response object, whose `error` may be null. */
 export const failureIn = ({ error }: JsonObject): Failure => failureOf(readErrorDetails(error ?? ''))
