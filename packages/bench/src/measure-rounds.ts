@@ -2,7 +2,7 @@ import { type Case, checked, jobFor, requestsOf } from './cases.ts'
 import type { Lab, Server } from './lab.ts'
 
 /** What one server cost in one round. */
-export interface Measured {
+interface Measured {
   /** Microseconds of CPU for each request. */
   readonly cpu: number
   readonly perSecond: number

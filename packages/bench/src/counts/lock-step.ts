@@ -10,7 +10,7 @@ export interface LockStep {
   close(): void
 }
 
-export interface Exchange {
+interface Exchange {
   /** The provider writes; resolves once the client has read `mark` so many times since. */
   say(bytes: Uint8Array, mark: string, times?: number): Promise<void>
   /** The answer is over: the client's connection serves the next request. */

@@ -18,7 +18,7 @@ export interface Traffic {
   stream(deltas: number): Promise<void>
 }
 
-export interface Pending {
+interface Pending {
   answer(): Promise<void>
 }
 

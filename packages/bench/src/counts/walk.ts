@@ -18,7 +18,7 @@ export interface Walk {
 }
 
 /** How many files and functions run, and how often functions are called. */
-export interface Extent {
+interface Extent {
   readonly files: number
   readonly functions: number
   readonly calls: number
@@ -84,7 +84,7 @@ function leastOf([first = {}, ...others]: readonly FunctionCalls[]): FunctionCal
 
 export const fileOf = (name: string): string => name.slice(0, name.indexOf(':'))
 
-export function extentOf(steps: readonly Step[]): Extent {
+function extentOf(steps: readonly Step[]): Extent {
   const functions = new Set(steps.flatMap(({ calls }) => Object.keys(calls)))
   return {
     files: new Set([...functions].map(fileOf)).size,
