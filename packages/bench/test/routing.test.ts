@@ -133,6 +133,14 @@ describe('simulated requests', () => {
     expect(last.size).toBeGreaterThan(100)
   })
 
+  it('are of one size where the world says so, apart from those of conversations', () => {
+    const size = { inputTokens: 60, outputTokens: 40 }
+    for (const { session, inputTokens, outputTokens } of makeRequests({ ...calm, size }, { seed: 2, minutes: 10, rate: 4 })) {
+      if (session === undefined) expect({ inputTokens, outputTokens }).toEqual(size)
+      else expect(inputTokens).not.toBe(60)
+    }
+  })
+
   it('are about as many as asked for, and as many in conversations', () => {
     const requests = makeRequests(calm, { seed: 2, minutes: 60, rate: 4 })
     expect(requests.length / (4 * 3_600)).toBeCloseTo(1, 1)

@@ -2,7 +2,7 @@ import { medianOf } from '../numbers.ts'
 import type { Figures } from './figures.ts'
 import type { Policy } from './policy.ts'
 import { simulate } from './simulate.ts'
-import { type Fault, sixOffers, type TrueOffer, type World } from './world.ts'
+import { type Fault, type RequestSize, sixOffers, type TrueOffer, type World } from './world.ts'
 
 // One offer that everybody should prefer, and one thing that happens to it: what a policy does about it can be counted.
 
@@ -31,12 +31,13 @@ const offers: readonly TrueOffer[] = [
   elm,
 ].map(offer => ({ ...offer, requestsPerMinute: 3_000 }))
 
-const drill = (faults: readonly Fault[]): World => ({
+const drill = (faults: readonly Fault[], size?: RequestSize): World => ({
   name: 'drill',
   offers,
   rate: 8,
   minutes: 30,
-  sessions: 0.4,
+  sessions: size ? 0 : 0.4,
+  ...(size && { size }),
   drift: 0,
   faults: () => faults,
 })
@@ -76,9 +77,16 @@ export interface Back {
   readonly longest: number
 }
 
+interface DrillOptions {
+  readonly rate: number
+  readonly seeds: number
+  /** All requests are of this size, and none belongs to a conversation. */
+  readonly size?: RequestSize
+}
+
 /** The favourite has recovered after ten minutes: when does it have its traffic again? */
-export function recover(policy: Policy, trouble: Trouble, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Back {
-  return back(policy, { ...trouble, offer: favourite, ...fault }, { rate, seeds })
+export function recover(policy: Policy, trouble: Trouble, options: DrillOptions): Back {
+  return back(policy, { ...trouble, offer: favourite, ...fault }, options)
 }
 
 /** An offer that was slow for half an hour, ever since anybody knows it, is the best from then on: when is that found? */
@@ -86,10 +94,10 @@ export function improve(policy: Policy, { rate, seeds }: { readonly rate: number
   return back(policy, { slower: 4, offer: favourite, fromMs: 0, toMs: 30 * minuteMs }, { rate, seeds })
 }
 
-function back(policy: Policy, trouble: Fault, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Back {
+function back(policy: Policy, trouble: Fault, { rate, seeds, size }: DrillOptions): Back {
   const minutes = trouble.toMs / minuteMs + 30
   const found = Array.from({ length: seeds }, (_, at) => {
-    return secondsUntilBack(simulate(drill([trouble]), policy, { seed: at + 1, rate, minutes }), trouble.toMs)
+    return secondsUntilBack(simulate(drill([trouble], size), policy, { seed: at + 1, rate, minutes }), trouble.toMs)
   })
   return { usual: medianOf(found), longest: Math.max(...found) }
 }

@@ -67,6 +67,7 @@ export function makeRequests(world: World, { seed, minutes, rate }: Span): reado
       atMs,
       inputTokens: Math.min(60_000, prompt(own, 1)),
       outputTokens: Math.min(4_000, output(own, 2)),
+      ...world.size,
       stream: streams(own),
     })
   }

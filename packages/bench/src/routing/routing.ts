@@ -62,6 +62,7 @@ export const routing: Section = async ({ quick, only }) => {
     preferences: preferencePart,
     'broken favourite': brokenPart,
     recovery: recoveryPart,
+    'recovery by size of requests': recoveryBySizePart,
     decision: decisionPart,
   }
   const found: Part[] = []
@@ -180,6 +181,30 @@ function recoveryPart({ drillSeeds: seeds }: Extent): Part {
     text: [
       `Seconds until the best offer has its traffic again, or for the first time (of ${ours.name}; of ${seeds} runs).`,
       table(['', 'usual s', 'longest s'], rows),
+    ].join('\n\n'),
+  }
+}
+
+const sizes = [
+  { inputTokens: 60, outputTokens: 40 },
+  { inputTokens: 1_000, outputTokens: 300 },
+  { inputTokens: 6_000, outputTokens: 600 },
+]
+
+function recoveryBySizePart({ drillSeeds: seeds }: Extent): Part {
+  const rows = [1, 15].flatMap(rate =>
+    sizes.map(size => [
+      `${size.inputTokens} in, ${size.outputTokens} out, ${rate}/s`,
+      ...Object.values(troubles).map(trouble => {
+        const { usual, longest } = recover(ours, trouble, { rate, seeds, size })
+        return `${seconds(usual)} / ${seconds(longest)}`
+      }),
+    ]),
+  )
+  return {
+    text: [
+      `The same where all requests are of one size, in tokens: usual / longest seconds (of ${ours.name}; of ${seeds} runs).`,
+      table(['', ...Object.keys(troubles)], rows),
     ].join('\n\n'),
   }
 }

@@ -58,6 +58,11 @@ export interface FaultPlan {
   readonly favourites: () => readonly number[]
 }
 
+export interface RequestSize {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
 export interface World {
   readonly name: string
   readonly offers: readonly TrueOffer[]
@@ -66,6 +71,8 @@ export interface World {
   readonly minutes: number
   /** Share of requests that belong to a conversation. */
   readonly sessions: number
+  /** Tokens of every request outside a conversation. Default: they scatter, see `traffic`. */
+  readonly size?: RequestSize
   /** How far offers wander: the deviation of the logarithm of their speed. */
   readonly drift: number
   readonly faults: (plan: FaultPlan) => readonly Fault[]

@@ -67,9 +67,8 @@ function whyLost(record: DecisionRecord, it: Seen): string {
 const whyHeld = (it: Sight, won: Sight): string | undefined =>
   isFree(it) || !isFree(won) ? undefined : it.restingMs > 0 ? 'was resting after failures' : 'had used up its limit'
 
-/** Null: nothing is later. */
-const later = (a: number | null | undefined, b: number | null | undefined): boolean =>
-  (a === null ? Number.POSITIVE_INFINITY : (a ?? 0)) > (b === null ? Number.POSITIVE_INFINITY : (b ?? 0))
+/** Null: nothing is later. Neither has a place where the caller asked for no order. */
+const later = (a: number | null = 0, b: number | null = 0): boolean => b !== null && (a === null || a > b)
 
 /** What may weigh against an offer: the numbers that tell it, and how it is said. */
 const faults: readonly { readonly of: readonly (keyof Sight)[]; readonly says: (it: Sight, won: Sight) => string }[] = [
