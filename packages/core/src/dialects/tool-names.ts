@@ -10,8 +10,8 @@ import { deriveCallId } from './ids.ts'
 const plain = /^[a-zA-Z0-9_-]+$/
 const hashLength = 21
 
-export const plainName = (name: string, longest: number): string =>
-  plain.test(name) && name.length <= longest ? name : hashed(name, longest - hashLength - 1)
+export const plainName = (name: string, maxLength: number): string =>
+  plain.test(name) && name.length <= maxLength ? name : hashed(name, maxLength - hashLength - 1)
 
 /** Up to `maxLength` readable characters and a hash. */
 export const hashed = (text: string, maxLength: number): string =>
@@ -20,7 +20,7 @@ export const hashed = (text: string, maxLength: number): string =>
 /** How a language renames a tool and a call that came in that language. */
 export interface Renaming {
   readonly dialect: string
-  readonly longest: number
+  readonly maxLength: number
   readonly tool: (body: JsonObject, name: string) => JsonObject
   readonly call: (body: JsonObject, name: string) => JsonObject
 }
@@ -38,7 +38,7 @@ export function withPlainNames(prompt: Prompt, renaming: Renaming): Renamed {
   const named = [...tools, ...input].flatMap(each => (each.type === 'function' || each.type === 'function_call' ? [each.name] : []))
   const sent = new Map(
     named.flatMap(name => {
-      const plain = plainName(name, renaming.longest)
+      const plain = plainName(name, renaming.maxLength)
       return plain === name ? [] : [[name, plain] as const]
     }),
   )

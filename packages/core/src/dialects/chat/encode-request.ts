@@ -37,7 +37,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
 /** A call came as a part of a whole message, and is written anew within it. */
 const naming: Renaming = {
   dialect,
-  longest: 64,
+  maxLength: 64,
   tool: (body, name) => ({ ...body, ...(isObject(body.function) && { function: { ...body.function, name } }) }),
   call: body => body,
 }

@@ -26,7 +26,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
 }
 
 const named = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
-const naming: Renaming = { dialect, longest: 128, tool: named, call: named }
+const naming: Renaming = { dialect, maxLength: 128, tool: named, call: named }
 
 /** Of the fields that the gateway decides, those that this language has. */
 const ownFields: ReadonlySet<string> = new Set([
