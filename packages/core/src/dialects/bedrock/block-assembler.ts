@@ -96,7 +96,7 @@ const appendArguments = (assembler: BlockAssembler, { partial }: OpenCall, text:
   appendDelta(assembler, partial, { kind: 'arguments', part: 0, text })
 }
 
-export interface CallStart {
+interface CallStart {
   readonly id: string
   readonly name: string
 }
