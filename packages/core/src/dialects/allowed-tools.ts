@@ -3,7 +3,7 @@ import { isObject } from '../protocol/wire.ts'
 import { objects, stringOf } from './json.ts'
 
 /** A choice among some of the tools of a request. Dialects without such a choice leave out the other tools instead. */
-interface AllowedTools {
+export interface AllowedTools {
   readonly names: readonly string[]
   /** One of them must be called. */
   readonly isForced: boolean
