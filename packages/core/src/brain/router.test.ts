@@ -383,3 +383,23 @@ test('an offer that was not heard of for minutes is tried once, and again after 
   expect(again).toBeGreaterThanOrEqual(250)
   expect(again).toBeLessThan(260)
 })
+
+test.each(['error', 'timeout'] as const)('after its %s a provider goes last, by all of its offers; after a limit it does not', kind => {
+  const shared = offers.map((offer, at) => ({ ...offer, provider: at < 2 ? 'one' : 'two' }))
+  const next = (failed: Failed): string | undefined => {
+    const router = createRouter({ offers: shared, clock: { now: () => 0 } })
+    const plan = router.plan({ inputTokens: 500, offers: ['cheap', 'middle', 'dear'] })
+    router.failed(router.started(plan.next() as Choice), failed)
+    return plan.next()?.offer.id
+  }
+  expect(next({ kind })).toBe('dear')
+  expect(next({ kind: 'rate_limited', retryAfterMs: 60_000 })).toBe('middle')
+})
+
+test('with no other offer an attempt gets two minutes for a stream, five for a whole answer, or what the request allows', () => {
+  const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => 0 } })
+  const timeout = (request: object) => (router.plan({ inputTokens: 500, ...request }).next() as Choice).timeoutMs
+  expect([timeout({}), timeout({ stream: false }), timeout({ timeoutMs: 9_000 }), timeout({ deadlineMs: 7_000 })]).toEqual([
+    120_000, 300_000, 9_000, 7_000,
+  ])
+})
