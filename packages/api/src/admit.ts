@@ -1,15 +1,13 @@
 import type { Actor, Caller } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
+import { type Step, wait } from '@signalbox/core/runtime'
 import type { Call, KeyedRoute, WorkspaceRoute } from './routes.ts'
 import { secretOf } from './secret.ts'
 
 /** Who calls, whether there is such a place for them, whether they may, and whether not too often. */
-export async function admit(
-  row: KeyedRoute | WorkspaceRoute,
-  { gateway, request, line, params }: Omit<Call, 'query' | 'body'>,
-): Promise<Caller> {
+export function* admit(row: KeyedRoute | WorkspaceRoute, { gateway, request, line, params }: Omit<Call, 'query' | 'body'>): Step<Caller> {
   const { needs, rate, keyHeader } = row
-  const caller = await gateway.authenticate(secretOf(request, keyHeader))
+  const caller = yield* wait(gateway.authenticate(secretOf(request, keyHeader)))
   line.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
   if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw absent(params.workspace_id ?? '')
   if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
@@ -17,7 +15,7 @@ export async function admit(
       message: `This key lacks the scope ${needs.map(scope => `"${scope}"`).join(' or ')}.`,
     })
   }
-  if (rate === 'reads' || rate === 'writes') await gateway.countManagement(caller, rate)
+  if (rate === 'reads' || rate === 'writes') yield* wait(gateway.countManagement(caller, rate))
   return caller
 }
 

@@ -1,6 +1,7 @@
 import { checkBody } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { type Step, wait } from '@signalbox/core/runtime'
 import { checkDensity } from './body-density.ts'
 import type { ApiRequest } from './exchange.ts'
 import type { Settings } from './settings.ts'
@@ -10,13 +11,13 @@ import type { Upload } from './uploads.ts'
  * The body as text. Throws where it is too large, did not come whole, or would be too much beside the others that are under way;
  * where bytes were left unread, `visit.close` says so.
  */
-export async function readBody(visit: {
+export function* readBody(visit: {
   readonly request: ApiRequest
   readonly site: { readonly settings: Pick<Settings, 'bodyBytes'> }
   /** Absent: the body is here already. */
   readonly upload: Upload | undefined
   close: boolean
-}): Promise<string> {
+}): Step<string> {
   const { request, upload } = visit
   const limit = visit.site.settings.bodyBytes
   checkType(request)
@@ -26,7 +27,7 @@ export async function readBody(visit: {
     refusal = upload?.claim(bytes)
     return refusal === undefined
   }
-  const read = await (upload ? request.text(limit, heard) : request.text(limit))
+  const read = yield* wait(upload ? request.text(limit, heard) : request.text(limit))
   if (read.ok) return read.text
   visit.close = true
   if (refusal) throw refusal

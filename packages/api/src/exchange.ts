@@ -1,3 +1,6 @@
+import type { Source } from '@signalbox/core/protocol'
+import type { Awaitable } from '@signalbox/core/runtime'
+
 /** One HTTP exchange in plain values: no Request, no Response, no server. */
 export interface ApiRequest {
   readonly method: string
@@ -13,7 +16,7 @@ export interface ApiRequest {
    * Reads the body as UTF-8 text, at most `limit` bytes, counted as they come; past them reading stops. `heard` is told the sum
    * after each piece; where it returns false reading stops too.
    */
-  readonly text: (limit: number, heard?: (bytes: number) => boolean) => Promise<BodyText>
+  readonly text: (limit: number, heard?: (bytes: number) => boolean) => Awaitable<BodyText>
   /** Fires when the client has left before the reply was over. */
   readonly signal: AbortSignal
   /** Who is at the other end of the connection, for the audit; nothing is decided by it. Never read from a header. */
@@ -28,8 +31,8 @@ export interface ApiReply {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Each string of an iterator is one write: whole events, pulled at the client's pace. `return()` is called when the client leaves. */
-  readonly body: string | AsyncIterator<string, undefined>
+  /** Each text of a source is one write: whole events. It is paused while the client takes nothing, and cancelled when it leaves. */
+  readonly body: string | Source<string>
   /** The rest of the request body was not read: the connection cannot be used again. */
   readonly close?: boolean
 }
@@ -39,4 +42,5 @@ export interface ApiContext {
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
+/** Never rejects: what goes wrong is an answer. */
 export type Api = (request: ApiRequest, context?: ApiContext) => Promise<ApiReply>

@@ -1,5 +1,6 @@
 import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
+import { isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import { actorOf, admit } from './admit.ts'
 import { isHeavy, parseBody, readBody } from './body.ts'
 import { kept } from './cache.ts'
@@ -9,18 +10,18 @@ import type { Api, ApiContext, ApiReply, ApiRequest } from './exchange.ts'
 import { asGatewayError, failure } from './fail.ts'
 import { cleanHeaders, commonHeaders, type Headers, idHeaders } from './headers.ts'
 import { type Line, startLine } from './line.ts'
-import { createMatcher, type Match, nearestRow } from './match.ts'
+import { createMatcher, type Match, type Matcher, nearestRow } from './match.ts'
 import { onlyOnce } from './once.ts'
 import { readQuery } from './query.ts'
 import type { Call, Route, Site } from './routes.ts'
 import type { Upload } from './uploads.ts'
 
-/** One request, in order: match, authenticate, scope, limit, read, run, answer. Here is the only try/catch of the HTTP side. */
+/** One request, in order: match, authenticate, scope, limit, read, run, answer. */
 export function createHandler(gateway: Gateway, site: Site): Api {
   const match = createMatcher(site.routes, site.settings.basePath)
   const { onRequest, cors } = site.settings
 
-  return async (request, context) => {
+  return (request, context) => {
     const requestId = gateway.ids.uuid()
     const line = startLine(gateway, request, { requestId, onRequest })
     const ids = { ...commonHeaders, ...idHeaders(requestId, request) }
@@ -37,19 +38,26 @@ export function createHandler(gateway: Gateway, site: Site): Api {
       headers: undefined,
       close: false,
     }
-    const answered = (reply: ApiReply): ApiReply => finish(reply, { common, line, row: visit.row, requestId, request })
-    try {
-      const found = match(request.method, request.path)
-      return answered(await (found.kind === 'row' ? run(found, visit) : withoutRow(found, visit)))
-    } catch (thrown) {
-      const error = asGatewayError(thrown, { gateway, site, requestId })
-      line.note({ code: error.code })
-      visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
-      return answered(failure(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))
-    } finally {
-      // An answer has begun, so the provider has the request; until then the body is kept for the next one.
-      visit.upload?.release()
-    }
+    const answering = runSteps(answer(visit, match, common))
+    return isPromise(answering) ? answering : Promise.resolve(answering)
+  }
+}
+
+/** Here is the only try/catch of the HTTP side. */
+function* answer(visit: Visit, match: Matcher, common: Headers): Step<ApiReply> {
+  const { gateway, site, request, requestId, line } = visit
+  const answered = (reply: ApiReply): ApiReply => finish(reply, { common, line, row: visit.row, requestId, request })
+  try {
+    const found = match(request.method, request.path)
+    return answered(found.kind === 'row' ? yield* run(found, visit) : withoutRow(found, visit))
+  } catch (thrown) {
+    const error = asGatewayError(thrown, { gateway, site, requestId })
+    line.note({ code: error.code })
+    visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
+    return answered(failure(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))
+  } finally {
+    // An answer has begun, so the provider has the request; until then the body is kept for the next one.
+    visit.upload?.release()
   }
 }
 
@@ -69,7 +77,7 @@ interface Visit {
   close: boolean
 }
 
-async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {
+function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Step<ApiReply> {
   visit.row = row
   visit.line.note({ route: row.path })
   const { gateway, site, request, requestId, line, context } = visit
@@ -77,39 +85,40 @@ async function run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visi
   const coming = (): boolean => row.body !== undefined && request.arrived?.() !== true
   if (row.needs === 'nothing') {
     if (coming()) visit.upload = site.uploads.open(undefined)
-    return row.handler({ ...seen, ...(await read(row, visit)) })
+    return yield* wait(row.handler({ ...seen, ...(yield* read(row, visit)) }))
   }
-  const caller = await admit(row, seen)
+  const caller = yield* admit(row, seen)
   if (coming()) visit.upload = site.uploads.open(caller.keyId)
-  const admission = visit.upload && row.rate === 'inference' ? await gateway.admit(caller, requestId) : undefined
+  const admission = visit.upload && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
-    const { text, ...asked } = await read(row, visit)
+    const { text, ...asked } = yield* read(row, visit)
     const call = { ...seen, ...asked, admission }
-    if (row.of === undefined) return await row.handler(call, caller)
+    if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const actor = actorOf(caller, call)
-    return await onlyOnce({ row, call, caller, text }, once =>
+    const managed = onlyOnce({ row, call, caller, text }, once =>
       row.handler(call, gateway.workspaces(caller.workspaceId, once === undefined ? actor : { ...actor, once })),
     )
+    return yield* wait(managed)
   } catch (error) {
-    await admission?.leave()
+    if (admission) yield* wait(admission.leave())
     throw error
   }
 }
 
-async function read(row: Route, visit: Visit): Promise<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
+function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
   // SDKs, proxies and frameworks add parameters of their own to calls of models, and no provider minds.
   const query = readQuery(row.query, visit.request.query, row.rate === 'inference')
   if (row.body === undefined) return { query, body: {}, text: '' }
-  const text = await readBody(visit)
+  const text = yield* readBody(visit)
   const heavy = isHeavy(text)
-  if (heavy) await visit.site.heavySteps()
+  if (heavy) yield* wait(visit.site.heavySteps())
   const body = parseBody(text)
-  if (heavy) await visit.site.heavySteps()
+  if (heavy) yield* wait(visit.site.heavySteps())
   if (row.strict) checkFields(visit.site.schemas()[row.body], body, row.immutable)
   return { query, body, text }
 }
 
-async function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): Promise<ApiReply> {
+function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): ApiReply {
   visit.headers = { allow: found.allow }
   if (found.kind === 'options') {
     return {

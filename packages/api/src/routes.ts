@@ -1,6 +1,7 @@
 import type { Caller, EarlyAdmission, Gateway, Scope, Workspace } from '@signalbox/core'
 import type { ErrorCode } from '@signalbox/core/errors'
 import type { JsonObject } from '@signalbox/core/protocol'
+import type { Awaitable } from '@signalbox/core/runtime'
 import type { Keeping } from './cache.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { Views } from './catalog/views.ts'
@@ -98,14 +99,14 @@ interface RouteFacts {
 export interface PublicRoute extends RouteFacts {
   readonly of?: undefined
   readonly needs: 'nothing'
-  readonly handler: (call: Call) => ApiReply | Promise<ApiReply>
+  readonly handler: (call: Call) => Awaitable<ApiReply>
 }
 
 export interface KeyedRoute extends RouteFacts {
   readonly of?: undefined
   /** A list: any one of these scopes. */
   readonly needs: 'any key' | readonly string[]
-  readonly handler: (call: Call, caller: Caller) => ApiReply | Promise<ApiReply>
+  readonly handler: (call: Call, caller: Caller) => Awaitable<ApiReply>
 }
 
 /** A row of one workspace, that of the key: `:workspace_id` in its path. For a key of another one there is nothing here. */
@@ -114,7 +115,7 @@ export interface WorkspaceRoute extends RouteFacts {
   /** Any one of these. */
   readonly needs: readonly Scope[]
   /** The workspace as the key may see and change it. */
-  readonly handler: (call: Call, workspace: Workspace) => ApiReply | Promise<ApiReply>
+  readonly handler: (call: Call, workspace: Workspace) => Awaitable<ApiReply>
 }
 
 export type Route = PublicRoute | KeyedRoute | WorkspaceRoute

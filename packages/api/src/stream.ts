@@ -1,6 +1,6 @@
 import { asFailure, type Gateway, keepAlive, type Reply, writeFrames } from '@signalbox/core'
 import type { GatewayError } from '@signalbox/core/errors'
-import type { ClientDialect, EventEncoder, InferenceEvent } from '@signalbox/core/protocol'
+import type { ClientDialect, EventEncoder, InferenceEvent, Sink, Source } from '@signalbox/core/protocol'
 import type { ApiReply } from './exchange.ts'
 import { asGatewayError } from './fail.ts'
 import { warningHeaders } from './headers.ts'
@@ -10,191 +10,195 @@ import type { Call } from './routes.ts'
 
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
-/**
- * Opened is not committed. A failure before first content is an HTTP error; but a proxy drops what stays silent, so after
- * `holdMs` status 200 is sent and comments follow. Nothing has been said then: another provider may still step in, and
- * only if all fail does the stream tell it itself.
- */
-export async function streamed(call: Call, { dialect, asked, reply }: Answering): Promise<ApiReply> {
-  const { clock } = call.gateway
-  const committed = await commitOrHold(reply.committed, clock, call.site.settings.holdMs)
-  const encoder = dialect.encodeEvents(asked, () => reply.stamp())
-  const headers = committed ? { ...eventStream, ...warningHeaders(reply.stamp().warnings) } : eventStream
-  return { status: 200, headers, body: eventText(call, { reply, encoder, committed, breath: breathOf(dialect) }) }
+type Batch = readonly InferenceEvent[]
+
+interface StreamState {
+  readonly call: Call
+  readonly clock: Gateway['clock']
+  readonly reply: Reply
+  readonly events: Source<Batch>
+  readonly encoder: EventEncoder
+  /** What keeps a silent stream alive. */
+  readonly breath: string
+  /** Gives the reply to the adapter. Absent: it has it. */
+  open: { readonly resolve: (reply: ApiReply) => void; readonly reject: (error: unknown) => void } | undefined
+  /** Some events have come. */
+  isCommitted: boolean
+  sink: Sink<string> | undefined
+  isPaused: boolean
+  /** Text that waits for its reader. */
+  ready: string
+  /** `last`: what is ready is the last text. */
+  phase: 'open' | 'last' | 'over'
+  /** Monotonic milliseconds: when the request came, and when something was written last. */
+  readonly startedAt: number
+  writtenAt: number
+  timer: unknown
 }
 
-/** What is said in silence: a word of the language, where it has one for that. */
+/**
+ * The answer as a stream of events. A failure before first content is an HTTP error; but a proxy drops a connection that stays
+ * silent, so after `holdMs` status 200 is sent and comments follow. Another provider may still step in then, and only if all fail
+ * does the stream itself tell it.
+ */
+export function streamed(call: Call, { dialect, asked, reply }: Answering): Promise<ApiReply> {
+  const { clock } = call.gateway
+  return new Promise((resolve, reject) => {
+    const state: StreamState = {
+      call,
+      clock,
+      reply,
+      events: reply.events(),
+      encoder: dialect.encodeEvents(asked, () => reply.stamp()),
+      breath: breathOf(dialect),
+      open: { resolve, reject },
+      isCommitted: false,
+      sink: undefined,
+      isPaused: false,
+      ready: '',
+      phase: 'open',
+      startedAt: clock.monotonic(),
+      writtenAt: clock.monotonic(),
+      timer: undefined,
+    }
+    const { holdMs, keepAliveMs } = call.site.settings
+    state.timer = clock.setTimeout(() => silent(state), Math.min(holdMs, keepAliveMs))
+    state.events.read({ next: batch => take(state, batch), end: () => end(state), fail: error => broken(state, error) })
+  })
+}
+
 const breathOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
 
-const commitOrHold = (committed: Promise<void>, clock: Gateway['clock'], holdMs: number): Promise<boolean> =>
-  new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => resolve(false), holdMs)
-    committed.then(
-      () => {
-        clock.clearTimeout(timer)
-        resolve(true)
-      },
-      (error: unknown) => {
-        clock.clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
-
-type Step = IteratorResult<string, undefined>
-const over: Step = { done: true, value: undefined }
-
-interface Speaking {
-  readonly reply: Reply
-  readonly encoder: EventEncoder
-  readonly committed: boolean
-  readonly breath: string
+/** Gives the reply to the adapter, once. */
+function open(state: StreamState): void {
+  const { resolve } = state.open ?? {}
+  state.open = undefined
+  const headers = state.isCommitted ? { ...eventStream, ...warningHeaders(state.reply.stamp().warnings) } : eventStream
+  resolve?.({ status: 200, headers, body: textOf(state) })
 }
 
 /**
- * Events → text, one batch a pull. Written by hand: a generator that waits for a batch could neither say a comment
- * meanwhile nor be left. One promise a batch, one timer a stream, armed anew only when it has fired.
+ * One timer a stream, armed anew only when it has fired: it gives the reply to the adapter where nothing came for `holdMs`, and writes
+ * a comment where the stream is silent for `keepAliveMs`. While its reader is paused a comment would not arrive sooner.
  */
-function eventText(call: Call, { reply, encoder, committed, breath }: Speaking): AsyncIterator<string, undefined> {
-  const { gateway, site, line, context } = call
-  const { clock } = gateway
-  const { keepAliveMs } = site.settings
-  let source: AsyncIterator<readonly InferenceEvent[], undefined> | undefined = committed ? reply.batches() : undefined
-  let ready: string | undefined = committed ? undefined : breath
-  let waiting: ((step: Step) => void) | undefined
-  let asking = false
-  let state: 'open' | 'last' | 'over' = 'open'
-  let heardAt = clock.monotonic()
-  let timer: unknown
+function silent(state: StreamState): void {
+  if (state.phase !== 'open') return
+  const { holdMs, keepAliveMs } = state.call.site.settings
+  const now = state.clock.monotonic()
+  const heldMs = now - state.startedAt
+  if (state.open && heldMs >= holdMs) {
+    write(state, state.breath)
+    open(state)
+  } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.breath)
+  const untilBreath = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
+  const waitMs = state.open ? holdMs - heldMs : untilBreath > 0 ? untilBreath : keepAliveMs
+  state.timer = state.clock.setTimeout(() => silent(state), Math.max(1, Math.ceil(waitMs)))
+}
 
-  function say(text: string): void {
-    heardAt = clock.monotonic()
-    const give = waiting
-    waiting = undefined
-    if (give === undefined) ready = (ready ?? '') + text
-    else give({ done: false, value: text })
-  }
-
-  /** Runs only while the client waits: who does not pull has not taken the last batch, and a comment would not reach them sooner. */
-  function watch(): void {
-    timer = undefined
-    if (waiting === undefined) return
-    const silent = clock.monotonic() - heardAt
-    if (silent >= keepAliveMs) say(breath)
-    else timer = clock.setTimeout(watch, keepAliveMs - silent)
-  }
-
-  function end(): void {
-    if (state === 'over') return
-    state = 'over'
-    clock.clearTimeout(timer)
-    line.end()
-    waiting?.(over)
-    waiting = undefined
-  }
-
-  function ask(): void {
-    if (asking || source === undefined) return
-    asking = true
-    source.next().then(take, broken)
-  }
-
-  function take(step: IteratorResult<readonly InferenceEvent[], undefined>): void {
-    asking = false
-    if (state !== 'open') return
-    if (step.done) {
-      end()
-      return
-    }
-    try {
-      if (line.wanted) noteFinish(step.value)
-      const text = writeFrames(encoder.write(step.value))
-      // Some batches say nothing in this dialect.
-      if (text === '') ask()
-      else say(text)
-    } catch (error) {
-      broken(error)
-    }
-  }
-
-  function noteFinish(events: readonly InferenceEvent[]): void {
-    const last = events.at(-1)
-    if (last?.type === 'finished') noteOutcome(line, reply.stamp(), last)
-  }
-
-  /** Nothing more is wanted of the provider. The skin's work may end with the reply, so what it takes to leave is handed on. */
-  function leave(): Promise<void> {
-    const leaving = left(source ?? reply.batches())
-    context?.waitUntil?.(leaving.then(() => reply.leave()))
-    return leaving
-  }
-
-  /** Told in the stream, by its own encoder, since the status is spent. It may be the encoder that broke, so the source is left too. */
-  function broken(thrown: unknown): void {
-    asking = false
-    if (state !== 'open') return
-    const error = asGatewayError(thrown, call)
-    line.note({ code: error.code })
-    state = 'last'
-    const begin = source === undefined ? reply : undefined
-    void leave()
-    try {
-      say(writeFrames(encoder.write(failedEvents(error, begin))))
-    } catch (again) {
-      asGatewayError(again, call)
-      end()
-    }
-  }
-
-  if (!committed) {
-    reply.committed.then(() => {
-      if (state !== 'open') return
-      source = reply.batches()
-      if (waiting !== undefined) ask()
-    }, broken)
-  }
-
-  return {
-    next() {
-      if (ready !== undefined) {
-        const value = ready
-        ready = undefined
-        return Promise.resolve({ done: false, value })
-      }
-      if (state !== 'open') {
-        end()
-        return Promise.resolve(over)
-      }
-      return new Promise(resolve => {
-        waiting = resolve
-        timer ??= clock.setTimeout(watch, Math.max(1, keepAliveMs - (clock.monotonic() - heardAt)))
-        ask()
-      })
-    },
-    async return() {
-      if (state === 'open') {
-        line.note({ code: 'client_disconnected' })
-        // The skin's signal has fired by now, so nothing in there waits for an upstream any more.
-        const leaving = leave()
-        end()
-        await leaving
-      }
-      end()
-      return over
-    },
+function take(state: StreamState, batch: Batch): void {
+  if (state.phase !== 'open') return
+  state.isCommitted = true
+  try {
+    const last = batch.at(-1)
+    const { line } = state.call
+    if (line.wanted && last?.type === 'finished') noteOutcome(line, state.reply.stamp(), last)
+    const text = writeFrames(state.encoder.write(batch))
+    // Some batches have no words in this language.
+    if (text !== '') write(state, text)
+    if (state.open) open(state)
+  } catch (error) {
+    broken(state, error)
   }
 }
 
-async function left(source: AsyncIterator<unknown, undefined>): Promise<void> {
+function write(state: StreamState, text: string): void {
+  state.writtenAt = state.clock.monotonic()
+  if (state.sink !== undefined && !state.isPaused && state.ready === '') state.sink.next(text)
+  else {
+    state.ready += text
+    state.events.pause()
+  }
+}
+
+function end(state: StreamState): void {
+  if (state.phase !== 'open') return
+  state.clock.clearTimeout(state.timer)
+  state.phase = 'last'
+  if (state.open) open(state)
+  if (state.ready === '' && state.sink !== undefined) close(state)
+}
+
+/** All of it has been handed on. */
+function close(state: StreamState): void {
+  state.phase = 'over'
+  state.call.line.end()
+  state.sink?.end()
+}
+
+/** Told in the stream, by its own encoder, where the status is spent. It may be the encoder that broke, so the answer is left too. */
+function broken(state: StreamState, thrown: unknown): void {
+  if (state.phase !== 'open') return
+  const { open: opening, call, encoder, reply } = state
+  if (opening) {
+    state.phase = 'over'
+    state.clock.clearTimeout(state.timer)
+    leave(state)
+    opening.reject(thrown)
+    return
+  }
+  const error = asGatewayError(thrown, call)
+  call.line.note({ code: error.code })
+  leave(state)
   try {
-    await source.return?.()
-  } catch {
-    // Whoever failed to let go has said so elsewhere; the reply is over either way.
+    write(state, writeFrames(encoder.write(failedEvents(error, state.isCommitted ? undefined : reply))))
+  } catch (again) {
+    asGatewayError(again, call)
+  }
+  end(state)
+}
+
+/** Nothing more is wanted of the provider. A runtime may freeze once the reply is over, so what it takes to leave is handed on. */
+function leave({ events, reply, call: { context } }: StreamState): void {
+  events.cancel()
+  const leaving = reply.leave().catch(() => {})
+  context?.waitUntil?.(leaving)
+}
+
+function textOf(state: StreamState): Source<string> {
+  const flow = (): void => {
+    state.isPaused = false
+    const { ready, sink } = state
+    state.ready = ''
+    if (ready !== '') sink?.next(ready)
+    if (state.isPaused) return
+    if (state.phase === 'open') state.events.resume()
+    else if (state.phase === 'last') close(state)
+  }
+  return {
+    read(sink) {
+      state.sink = sink
+      if (!state.isPaused) flow()
+    },
+    pause() {
+      state.isPaused = true
+      state.events.pause()
+    },
+    resume: flow,
+    cancel() {
+      if (state.phase === 'open') {
+        state.call.line.note({ code: 'client_disconnected' })
+        state.phase = 'over'
+        leave(state)
+      }
+      state.phase = 'over'
+      state.clock.clearTimeout(state.timer)
+      state.call.line.end()
+    },
   }
 }
 
 /** `begin`: nothing has been said yet, so the answer has to be announced before it can fail. */
-function failedEvents(error: GatewayError, begin: Reply | undefined): readonly InferenceEvent[] {
+function failedEvents(error: GatewayError, begin: Reply | undefined): Batch {
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: asFailure(error) } }
   if (begin === undefined) return [finished]
   const { id, model, created_at } = begin.stamp()

@@ -1,7 +1,7 @@
 import type { Caller, Gateway, Reply } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { ClientDialect, InferenceEvent, InferenceRequest, InferenceResponse, JsonObject, Stamp } from '@signalbox/core/protocol'
-import { webClock, webIds } from '@signalbox/core/runtime'
+import { sourceOf, webClock, webIds } from '@signalbox/core/runtime'
 
 export const goodKey = 'ak_good'
 
@@ -9,7 +9,7 @@ export const goodKey = 'ak_good'
 interface Act {
   readonly commit?: Promise<void>
   /** Batches, given as they are pulled; a promise is waited for. */
-  readonly batches?: () => AsyncIterator<readonly InferenceEvent[], undefined>
+  readonly batches?: () => Batches
   readonly response?: Promise<InferenceResponse>
 }
 
@@ -70,6 +70,17 @@ export const completed: InferenceResponse = { id: 'x', model: 'small', created_a
 
 const notHere = (): Promise<never> => Promise.reject(new Error('not here'))
 
+type Batches = AsyncIterator<readonly InferenceEvent[], undefined>
+
+/** Nothing comes before the commit; what rejects it is how the events fail. */
+const afterCommit = (commit: Promise<void>, batches: Batches): Batches => ({
+  next: () => commit.then(() => batches.next()),
+  async return() {
+    await batches.return?.()
+    return { done: true, value: undefined }
+  },
+})
+
 /** A gateway of plain values: the HTTP side is tested without an engine. */
 export function fakeGateway(over: Partial<Gateway> = {}): Fake {
   const errors: string[] = []
@@ -99,7 +110,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
       flights: { of: () => undefined, trace: () => ({ version: 1, seed: 1, dropped: 0, decisions: [] }) },
       countManagement: async () => {},
-      admit: async () => ({ places: [], take: () => {}, leave: async () => {} }),
+      admit: async () => ({ places: [], take: () => {}, leave: () => undefined }),
       plan: () => Promise.reject(new Error('not here')),
       countTokens: async () => ({ input_tokens: 7, estimated: true }),
       fidelity: () => [],
@@ -108,10 +119,10 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         const { commit = Promise.resolve(), batches, response = Promise.resolve(completed) } = fake.act({ request, signal })
         commit.catch(() => {})
         response.catch(() => {})
-        const read =
-          batches ?? ((): AsyncIterator<readonly InferenceEvent[], undefined> => ({ next: async () => ({ done: true, value: undefined }) }))
+        const read = batches ?? ((): Batches => ({ next: async () => ({ done: true, value: undefined }) }))
         return {
           committed: commit,
+          events: () => sourceOf(afterCommit(commit, read())),
           batches: read,
           whole: () => response,
           leave: async () => {},

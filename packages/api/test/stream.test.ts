@@ -1,5 +1,7 @@
 import { GatewayError } from '@signalbox/core/errors'
-import { expect, test } from 'vitest'
+import type { ClientDialect } from '@signalbox/core/protocol'
+import { asIterator } from '@signalbox/core/runtime'
+import { assert, expect, test } from 'vitest'
 import { type ApiReply, type ApiRequest, createApi } from '../src/index.ts'
 import { delta, type Fake, fakeGateway, goodKey } from './fake-gateway.ts'
 
@@ -37,7 +39,7 @@ async function open(fake: Fake, left: () => Promise<void> = async () => {}): Pro
   return { reply, left: () => times, work }
 }
 
-/** A language that fails at every delta, and at everything where `mute`. */
+/** A language that fails at every batch but the first, and at the failure that is told then where `mute`. */
 function stammering(mute: boolean): Fake {
   const plain = fakeGateway()
   const { responses } = plain.gateway.dialects
@@ -48,9 +50,11 @@ function stammering(mute: boolean): Fake {
         ...responses,
         encodeEvents: (...given) => {
           const encoder = responses.encodeEvents(...given)
+          let writes = 0
           return {
             write: events => {
-              if (mute || events.some(event => event.type === 'delta')) throw new Error('No words for it.')
+              writes += 1
+              if (writes > 1 && (mute || events.some(event => event.type === 'delta'))) throw new Error('No words for it.')
               return encoder.write(events)
             },
           }
@@ -63,8 +67,9 @@ function stammering(mute: boolean): Fake {
 const textOf = async ({ body }: ApiReply): Promise<string> => {
   if (typeof body === 'string') return body
   let text = ''
-  for (let step = await body.next(); !step.done; step = await body.next()) text += step.value
-  await body.return?.()
+  const chunks = asIterator(body)
+  for (let step = await chunks.next(); !step.done; step = await chunks.next()) text += step.value
+  await chunks.return?.()
   return text
 }
 
@@ -74,13 +79,21 @@ test.each([
 ])('a source is left, once, when its encoder has no words for %s', async (_, mute) => {
   const opened = await open(stammering(mute))
   const text = await textOf(opened.reply)
-  expect(text).toMatch(mute ? /^$/ : /^event: response\.failed\n/)
+  expect(text).toMatch(mute ? /^event: response\.delta\n.*\n\n$/ : /^event: response\.delta\n.*\n\nevent: response\.failed\n/)
   expect([opened.left(), opened.work.length]).toEqual([1, 1])
+})
+
+test('an encoder that has no words for the first batch is an error with a status, and the source is left', async () => {
+  const plain = fakeGateway()
+  const mute = { write: () => assert.fail('No words for it.') }
+  const responses = { ...plain.gateway.dialects.responses, encodeEvents: () => mute } as ClientDialect
+  const opened = await open(fakeGateway({ dialects: { responses } }))
+  expect([opened.reply.status, opened.left(), opened.work.length]).toEqual([500, 1, 1])
 })
 
 test('a source that cannot be left disturbs nobody', async () => {
   const opened = await open(stammering(false), () => Promise.reject(new GatewayError('provider_error', { message: 'stuck' })))
-  expect(await textOf(opened.reply)).toMatch(/^event: response\.failed\n/)
+  expect(await textOf(opened.reply)).toMatch(/\n\nevent: response\.failed\n/)
   await expect(Promise.all(opened.work)).resolves.toEqual([undefined])
 })
 
@@ -94,6 +107,7 @@ test.each([
   const { body, status } = await createApi(fake.gateway, { holdMs: 1, keepAliveMs: 1 })({ ...request, path })
   expect(status).toBe(200)
   if (typeof body === 'string') throw new Error('It is no stream.')
-  expect([(await body.next()).value, (await body.next()).value]).toEqual([breath, breath])
-  await body.return?.()
+  const chunks = asIterator(body)
+  expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([breath, breath])
+  await chunks.return?.()
 })

@@ -1,3 +1,4 @@
+import { promised } from '@signalbox/storage'
 import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
@@ -10,21 +11,7 @@ import { usuallyKept } from './brain/recorder.ts'
 import { makeSchemaCache } from './dialects/fit-schemas.ts'
 import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
 import { GatewayError, orStoreDown } from './errors/gateway-error.ts'
-import type { Limits } from './execution/limits.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
-import { type Counting, countTokens, type TokenCount } from './inference/count.ts'
-import { admitEarly, type EarlyAdmission } from './inference/early-admission.ts'
-import { evidenceFrom } from './inference/evidence.ts'
-import { type Fidelity, fidelityOf } from './inference/fidelity.ts'
-import { type Flights, keepFlights } from './inference/flights.ts'
-import { type Engine, endForShutdown, infer, type Live } from './inference/infer.ts'
-import { keepCollector } from './inference/interrupted.ts'
-import { keepLeases } from './inference/leases.ts'
-import { type PlannedRequest, planned } from './inference/planned.ts'
-import { type CallOptions, type Reply, refusedReply } from './inference/reply.ts'
-import { keepRetention } from './inference/retention.ts'
-import { keepSharing } from './inference/sharing.ts'
-import { termsFor } from './inference/terms.ts'
 import { keepAnchors } from './management/audit-anchor.ts'
 import { keepByok } from './management/byok/byok.ts'
 import type { Resealed } from './management/byok/reseal.ts'
@@ -35,7 +22,7 @@ import { keepReloads } from './management/money/reloads.ts'
 import { makeRegistrar } from './management/register.ts'
 import { type Replies, repliesOf } from './management/replies.ts'
 import { type Workspaces, workspacesOf } from './management/workspaces.ts'
-import { keepDrains } from './metering/drains.ts'
+import { createDrains } from './metering/drains.ts'
 import { estimateInput } from './metering/estimate.ts'
 import { keepPaces } from './metering/hidden-tokens.ts'
 import { keepSettlements } from './metering/settlements.ts'
@@ -44,15 +31,31 @@ import type { ClientDialect } from './protocol/dialect.ts'
 import { originalOf, remember } from './protocol/original.ts'
 import type { AccountTier } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
+import { admitEarly, type EarlyAdmission } from './request/admission/early-admission.ts'
+import { keepLeases } from './request/admission/leases.ts'
+import { type Flights, keepFlights } from './request/attempts/flights.ts'
+import { type Counting, countTokens, type TokenCount } from './request/dry-run/count-tokens.ts'
+import { type Fidelity, fidelityOf } from './request/dry-run/fidelity.ts'
+import { type PlannedRequest, planned } from './request/dry-run/planned-request.ts'
+import { infer, type RequestPorts } from './request/infer.ts'
+import { endForShutdown, type Live } from './request/live.ts'
+import { refusals } from './request/refusals.ts'
+import { type CallOptions, type Reply, refusedReply } from './request/reply.ts'
+import { keepSharing } from './request/routing-sync/sharing.ts'
+import { evidenceFrom } from './request/settlement/evidence.ts'
+import { keepCollector } from './request/settlement/interrupted.ts'
+import { keepRetention } from './request/settlement/retention.ts'
 import { keepContenders } from './routing/contenders.ts'
 import { makePlan } from './routing/make-plan.ts'
 import { soundly, strategies } from './routing/strategies.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import { keepReadiness } from './runtime/readiness.ts'
 import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
+import { runSteps } from './runtime/steps.ts'
 import { timersOf } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 import { keepSetup } from './setup.ts'
+import type { Limits } from './upstream/limits.ts'
 
 export interface Gateway extends Endpoints {
   readonly operator: string
@@ -113,7 +116,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const models = directoryOf(options.models, options.providers, { facts: options.facts, logger })
-  const sharing = storage.routing && keepSharing({ store: storage.routing, clock, ids, logger })
+  const sharing = storage.isShared && storage.routing ? keepSharing({ store: storage.routing, clock, ids, logger }) : undefined
   // Gateways that nobody gave a seed have dice of their own: not all of them shall come back to a provider at the same moment.
   let drawn = options.seed
   const seed = (): number => {
@@ -142,7 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const live = new Set<Live>()
   const settlements = keepSettlements({ storage, clock, logger })
   const collector = keepCollector({ storage, settlements, terms, live, clock, logger })
-  const engine: Engine = {
+  const engine: RequestPorts = {
     terms,
     planning,
     brain,
@@ -167,7 +170,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onCredentialRefused: (workspaceId, credential) => byok.refuse(workspaceId, credential),
     onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
     onSpent: workspaceId => reloads?.look(workspaceId),
-    drains: keepDrains(clock),
+    drains: createDrains(clock),
     paces: keepPaces(),
     pending: new Set(),
     media: options.media,
@@ -218,7 +221,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       reloads,
     }),
     resealCredentials: byok.reseal,
-    authenticate: secret => setUp()?.then(() => authenticator.authenticate(secret)) ?? authenticator.authenticate(secret),
+    authenticate: secret => setUp()?.then(() => authenticator.authenticate(secret)) ?? promised(() => authenticator.authenticate(secret)),
     identity: caller => identityOf({ storage, terms, limits, clock }, caller),
     async countManagement({ keyId }, kind) {
       const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
@@ -238,18 +241,18 @@ export function createGateway(options: GatewayOptions): Gateway {
       return candidates.map(candidate => fidelityOf(request, candidate))
     },
     async admit(caller, requestId) {
-      if (closing) throw shuttingDown()
-      return admitEarly(engine, { caller, terms: await termsFor(engine, caller), requestId })
+      if (closing) throw refusals.shuttingDown()
+      return runSteps(admitEarly(engine, caller, requestId))
     },
     async countTokens(request, caller, counting) {
-      if (closing) throw shuttingDown()
+      if (closing) throw refusals.shuttingDown()
       return countTokens(engine, request, { ...counting, caller })
     },
     infer(request, call) {
       const stampId = call.requestId ?? ids.uuid()
-      if (closing) return refusedReply(shuttingDown())
+      if (closing) return refusedReply(refusals.shuttingDown(), clock)
       collector.wake()
-      if (settlements.isLong()) return refusedReply(overdue())
+      if (settlements.isLong()) return refusedReply(refusals.overdue(), clock)
       return infer(engine, request, { ...call, requestId: stampId })
     },
     async problems() {
@@ -279,18 +282,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   return { ...house, ...endpointsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, house) }
 }
 
-const shuttingDown = (): GatewayError =>
-  new GatewayError('service_unavailable', {
-    message: 'The gateway is shutting down. Try again at once: another one will answer.',
-    retryAfterMs: 1_000,
-  })
-
-const overdue = (): GatewayError =>
-  new GatewayError('service_unavailable', {
-    message: 'Too many requests wait to be settled: the storage cannot be written. Try again later.',
-    retryAfterMs: 5_000,
-  })
-
 /** The same request of another model: nothing else of it changes, so it still is what the caller wrote. */
 const askingFor = (request: InferenceRequest, model: string): InferenceRequest =>
   remember({ ...request, routing: { ...request.routing, models: [model] } }, originalOf(request))
@@ -303,7 +294,7 @@ function ringOf({ sealingKey, previousSealingKeys = [] }: GatewayOptions, ids: I
 }
 
 /** Waits until no request is under way, or the time is over. */
-async function emptied({ live, clock }: Engine, milliseconds: number): Promise<void> {
+async function emptied({ live, clock }: RequestPorts, milliseconds: number): Promise<void> {
   const until = clock.monotonic() + milliseconds
   while (live.size > 0 && clock.monotonic() < until) await new Promise<void>(resolve => void clock.setTimeout(resolve, 20))
 }

@@ -3,7 +3,6 @@ import type { Caller } from './access/caller.ts'
 import type { RecordOptions } from './brain/recorder.ts'
 import type { Strategy } from './brain/sight.ts'
 import { nearestOf } from './errors/nearest.ts'
-import type { Limits, Timeouts } from './execution/limits.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
 import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
@@ -13,6 +12,7 @@ import { strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 import { keyBytes } from './runtime/seal.ts'
 import type { Setup } from './setup.ts'
+import type { Limits, Timeouts } from './upstream/limits.ts'
 
 export interface GatewayOptions {
   /** Whom we can call. Order is the tie-breaker between equals. */

@@ -12,7 +12,6 @@ const listed: Readonly<Record<string, number>> = {
   'api/management': 20,
   catalog: 2,
   'core/brain': 21,
-  'core/inference': 14,
   'core/management': 5,
   'core/management/byok': 5,
   'core/management/money': 3,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { codes } from '../src/errors/codes.ts'
-import { verdicts } from '../src/execution/verdict.ts'
+import { verdicts } from '../src/upstream/verdicts.ts'
 
 const path = resolve(import.meta.dirname, '../../../docs/errors.md')
 
@@ -11,7 +11,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 /** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
 const page = `# Errors
 
-Written from \`packages/core/src/errors/codes.ts\` and \`execution/verdict.ts\`; a test keeps it true.
+Written from \`packages/core/src/errors/codes.ts\` and \`upstream/verdicts.ts\`; a test keeps it true.
 
 \`\`\`json
 { "error": { "message": "The model \\"gpt-5-mni\\" does not exist. Did you mean \\"gpt-5-mini\\"?", "type": "not_found_error", "param": "model", "code": "model_not_found", "suggestion": "Similar models: gpt-5-mini." } }

@@ -7,8 +7,8 @@ const floors: readonly (readonly string[])[] = [
   ['errors', 'runtime', 'sse'],
   ['dialects', 'brain'],
   ['providers', 'access', 'routing', 'metering'],
-  ['execution'],
-  ['inference', 'management'],
+  ['upstream'],
+  ['request', 'management'],
   ['in-process'],
 ]
 

@@ -9,21 +9,16 @@ const maxFileLines = 300
 
 /** Functions that are still longer, and how long they may be: the list may only become shorter, and its numbers smaller. */
 const longFunctions: Readonly<Record<string, number>> = {
-  'api/stream.ts eventText': 129,
   'core/access/authenticate.ts makeAuthenticator': 67,
   'core/brain/brain.ts createBrain': 101,
   'core/brain/hearing.ts makeHearing': 69,
   'core/gateway.ts createGateway': 134,
-  'core/inference/infer.ts infer': 71,
-  'core/inference/interrupted.ts keepCollector': 76,
-  'core/inference/reply.ts replyOf': 61,
-  'core/inference/sharing.ts keepSharing': 66,
+  'core/request/settlement/interrupted.ts keepCollector': 76,
+  'core/request/routing-sync/sharing.ts keepSharing': 66,
   'core/management/byok/validation.ts keepValidations': 77,
   'core/management/register.ts makeRegistrar': 61,
-  'core/metering/meter.ts meter': 110,
   'core/metering/settlements.ts keepSettlements': 170,
   'core/runtime/seal.ts makeKeyRing': 61,
-  'node-http/transport/body.ts openBody': 63,
   'node-http/transport/exchange.ts send': 78,
   'node-http/transport/pool.ts createPools': 69,
   'storage-memory/ledger.ts memoryLedger': 134,
@@ -34,8 +29,6 @@ const longFunctions: Readonly<Record<string, number>> = {
 /** Files that are still longer. */
 const longFiles: Readonly<Record<string, number>> = {
   'core/brain/layout.ts': 308,
-  'core/gateway.ts': 309,
-  'core/metering/settlements.ts': 309,
 }
 
 const tools = ['testing', 'bench']

@@ -18,7 +18,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     "core/src/dialects/usage.ts wire[names.total ?? 'total_tokens']",
     'core/src/dialects/usage.ts wire[name.slice(0, dot)]',
     'core/src/dialects/usage.ts holder[name.slice(dot + 1)]',
-    'core/src/execution/send.ts reply.headers?.[name]',
+    'core/src/upstream/send.ts reply.headers?.[name]',
     'core/src/management/bounds.ts (before as Values | undefined)?.[field]',
     'core/src/management/bounds.ts (after as Values | undefined)?.[field]',
     'core/src/management/bounds.ts (before as unknown as Values)[field]',
@@ -64,10 +64,10 @@ const justified: Readonly<Record<string, readonly string[]>> = {
   ],
   'the object has no prototype': ['core/src/dialects/gemini/partial-args.ts at[step]', 'core/src/dialects/gemini/wire.ts known[name]'],
   'the name begins with a prefix of ours, as in `credit:`': [
-    'core/src/inference/alerts.ts amounts[account]',
-    'core/src/inference/bill.ts amounts[creditAccount(call.workspaceId)]',
-    'core/src/inference/bill.ts amounts[byokAccount(call.workspaceId, at)]',
-    'core/src/inference/bill.ts amounts[budgetAccountAt(budget, at)]',
+    'core/src/request/settlement/budget-alerts.ts amounts[account]',
+    'core/src/request/settlement/bill.ts amounts[creditAccount(call.workspaceId)]',
+    'core/src/request/settlement/bill.ts amounts[byokAccount(call.workspaceId, at)]',
+    'core/src/request/settlement/bill.ts amounts[budgetAccountAt(budget, at)]',
   ],
   '`Object.hasOwn` stands in the line before': ['node-http/src/transport/decode.ts decoders[encoding]'],
 }

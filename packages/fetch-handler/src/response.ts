@@ -1,4 +1,5 @@
 import type { ApiReply } from '@signalbox/api'
+import type { Source } from '@signalbox/core/protocol'
 import { type Pace, type Silence, watchSilence } from './pace.ts'
 import type { Exchange } from './request.ts'
 
@@ -7,25 +8,25 @@ export function responseOf({ status, headers, body }: ApiReply, exchange: Exchan
   const init = { status, headers: { ...headers } }
   if (typeof body !== 'string') {
     if (!exchange.gone()) return new Response(streamOf(body, exchange, pace), init)
-    // Nobody will read it, and nobody would tell it.
-    Promise.resolve(body.return?.()).catch(() => {})
+    // It has no reader.
+    body.cancel()
     return new Response(null, init)
   }
   // A status without a body may not be given an empty one either.
   return new Response(body === '' ? null : body, init)
 }
 
-/** Pulled at the reader's pace: nothing is asked of the gateway before the last batch was taken. Who takes none for `drainMs` has left. */
-function streamOf(body: AsyncIterator<string, undefined>, exchange: Exchange, { clock, drainMs }: Pace): ReadableStream<Uint8Array> {
+/** Paused while the reader takes nothing. A reader that takes nothing for `drainMs` has left. */
+function streamOf(body: Source<string>, exchange: Exchange, { clock, drainMs }: Pace): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let over = false
   let untaken: Silence | undefined
-  const leave = (reason: unknown): Promise<unknown> => {
+  const leave = (reason: unknown): void => {
     over = true
     untaken?.stop()
-    // Signal first: whoever waits for an upstream wakes up, and only then can the iterator be closed.
+    // Signal first: what waits for an upstream wakes up, and only then is the answer left.
     exchange.leave(reason)
-    return Promise.resolve(body.return?.())
+    body.cancel()
   }
   return new ReadableStream<Uint8Array>(
     {
@@ -33,23 +34,34 @@ function streamOf(body: AsyncIterator<string, undefined>, exchange: Exchange, { 
         const drop = (reason: unknown): void => {
           if (over) return
           controller.error(reason)
-          leave(reason).catch(() => {})
+          leave(reason)
         }
         exchange.onLeave(drop)
         untaken = watchSilence(clock, drainMs, () => drop(new Error(`Nobody read the stream for ${drainMs} ms.`)))
+        // Nothing is pushed before the first pull.
+        body.pause()
+        body.read({
+          next(text) {
+            if (over) return
+            body.pause()
+            untaken?.broken()
+            controller.enqueue(encoder.encode(text))
+          },
+          end() {
+            if (over) return
+            over = true
+            untaken?.stop()
+            controller.close()
+          },
+          fail: drop,
+        })
       },
-      async pull(controller) {
+      pull() {
         untaken?.pause()
-        const step = await body.next()
-        if (over) return
-        untaken?.broken()
-        if (!step.done) return controller.enqueue(encoder.encode(step.value))
-        over = true
-        untaken?.stop()
-        controller.close()
+        body.resume()
       },
-      async cancel(reason) {
-        if (!over) await leave(reason)
+      cancel(reason) {
+        if (!over) leave(reason)
       },
     },
     { highWaterMark: 0 },

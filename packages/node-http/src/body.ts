@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import type { Awaitable } from '@signalbox/core/runtime'
 
 /** By which clock, and at which pace, a body has to come. */
 export interface BodyPace extends Required<ClientLimits> {
@@ -18,11 +19,11 @@ export interface BodyReading {
 export const hasArrived = (message: IncomingMessage): boolean => message.complete && message.readableFlowing === null
 
 /** Reads at most `limit` bytes, counted as they come, and gives up on an upload that comes too slowly. */
-export function readText(message: IncomingMessage, reading: BodyReading): Promise<BodyText> {
+export function readText(message: IncomingMessage, reading: BodyReading): Awaitable<BodyText> {
   const { limit } = reading
-  if (Number(message.headers['content-length'] ?? 0) > limit) return Promise.resolve({ ok: false, why: 'too_large' })
-  if (message.destroyed) return Promise.resolve({ ok: false, why: 'broken' })
-  return hasArrived(message) ? Promise.resolve(arrived(message, limit)) : arriving(message, reading)
+  if (Number(message.headers['content-length'] ?? 0) > limit) return { ok: false, why: 'too_large' }
+  if (message.destroyed) return { ok: false, why: 'broken' }
+  return hasArrived(message) ? arrived(message, limit) : arriving(message, reading)
 }
 
 /** Most bodies are here, whole, before anyone asks: then they are taken as they lie, without events or a timer. */

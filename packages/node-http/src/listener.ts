@@ -4,7 +4,7 @@ import { type ApiOptions, type ApiReply, type ClientLimits, createApi, limitsOf,
 import type { Gateway } from '@signalbox/core'
 import type { BodyPace } from './body.ts'
 import { refuseUpload, send } from './reply.ts'
-import { exchangeOf, faultOf, locate } from './request.ts'
+import { exchangeOf, faultOf, hasBody, locate } from './request.ts'
 
 export interface NodeOptions extends ApiOptions, ClientLimits {}
 
@@ -46,21 +46,23 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}):
       return
     }
     // The API answers whatever goes wrong; what comes here is a fault in writing the answer.
-    const begin = (): void =>
-      void api(exchange.request)
-        .then(answer)
-        .catch((error: unknown) => {
-          gateway.logger.error({ error: String(error) }, 'A reply could not be written.')
-          response.destroy()
-        })
+    const broken = (error: unknown): void => {
+      gateway.logger.error({ error: String(error) }, 'A reply could not be written.')
+      response.destroy()
+    }
+    const answered = (reply: ApiReply): void => {
+      try {
+        answer(reply)
+      } catch (error) {
+        broken(error)
+      }
+    }
+    const begin = (): void => void api(exchange.request).then(answered, broken)
     // A small body lies in the packet of its head, and is parsed by the end of this turn: then nothing has to wait for it.
     if (hasBody(message)) setImmediate(begin)
     else begin()
   }
 }
-
-const hasBody = ({ headers, complete }: IncomingMessage): boolean =>
-  !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 
 const unspeakable = (message: string, requestId: string): ApiReply => ({
   status: 400,
@@ -71,5 +73,5 @@ const unspeakable = (message: string, requestId: string): ApiReply => ({
 
 /** The client was gone before the reply could begin. */
 function leave({ body }: ApiReply): void {
-  if (typeof body !== 'string') body.return?.().catch(() => {})
+  if (typeof body !== 'string') body.cancel()
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiReply } from '@signalbox/api'
+import type { Source } from '@signalbox/core/protocol'
 
 interface Sending {
   /** Registers what to do when the client leaves. */
@@ -68,39 +69,43 @@ function framing(response: ServerResponse): Framing {
   return { ...chunked, begin }
 }
 
-/** One write a batch, and the next batch is asked for only once the socket has taken this one. */
-function pump(response: ServerResponse, body: AsyncIterator<string, undefined>, { leave, drainMs }: Sending): void {
+/** One write for each text. The source is paused for as long as the socket does not take what was written. */
+function pump(response: ServerResponse, body: Source<string>, { leave, drainMs }: Sending): void {
   let dropping: NodeJS.Timeout | undefined
   let over = false
   const framed = framing(response)
-  const pull = (): void => void body.next().then(take, broken)
-  const take = (step: IteratorResult<string, undefined>): void => {
-    if (over) return
-    if (step.done) {
-      over = true
-      response.end(framed.last)
-      guardEnd(response, drainMs)
-      return
-    }
-    const taken = response.write(framed.chunk(step.value))
-    framed.begin()
-    if (taken) pull()
-    else dropping = setTimeout(broken, drainMs)
-  }
-  const broken = (): void => void response.destroy()
+  const destroy = (): void => void response.destroy()
   // A write that meets a connection just broken is told by `close`; unheard, its error would end the process.
-  response.on('error', broken)
+  response.on('error', destroy)
   response.on('drain', () => {
     clearTimeout(dropping)
-    if (!over) pull()
+    if (!over) body.resume()
   })
   leave(() => {
     if (over) return
     over = true
     clearTimeout(dropping)
-    body.return?.().catch(() => {})
+    body.cancel()
   })
-  pull()
+  body.read({
+    next(text) {
+      if (over) return
+      const taken = response.write(framed.chunk(text))
+      framed.begin()
+      if (taken) return
+      body.pause()
+      clearTimeout(dropping)
+      dropping = setTimeout(destroy, drainMs)
+    },
+    end() {
+      if (over) return
+      over = true
+      response.end(framed.last)
+      framed.begin()
+      guardEnd(response, drainMs)
+    },
+    fail: destroy,
+  })
 }
 
 /** How much, and how long, an unwanted upload is listened to, so that its sender gets to read the answer before the connection ends. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiRequest, BodyText } from '@signalbox/api'
+import type { Awaitable } from '@signalbox/core/runtime'
 import { type BodyPace, type BodyReading, hasArrived, readText } from './body.ts'
 
 export interface Exchange {
@@ -45,7 +46,7 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, p
       if (gone) run()
     },
     uploading: partlyRead =>
-      !message.complete && (partlyRead || !(Number(message.headers['content-length'] ?? Number.NaN) <= worthDraining)),
+      hasBody(message) && (partlyRead || !(Number(message.headers['content-length'] ?? Number.NaN) <= worthDraining)),
   }
 }
 
@@ -71,6 +72,10 @@ export function faultOf(message: IncomingMessage): string | undefined {
 /** Of the connection: behind a proxy it is the proxy's. A Unix socket has none. */
 const ipOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<ApiRequest, 'ip'> =>
   remoteAddress === undefined ? {} : { ip: remoteAddress }
+
+/** A body is coming: it was announced, and is not here to its end. */
+export const hasBody = ({ headers, complete }: IncomingMessage): boolean =>
+  !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 
 /** `http://host/path` is lawful on a request line; the host has no say. */
 function targetOf(url: string): string {
@@ -111,10 +116,10 @@ function joined(raw: readonly string[], name: string): string | undefined {
 const parsedBefore = (message: IncomingMessage): message is IncomingMessage & { readonly body: unknown } =>
   'body' in message && message.body !== undefined && message.readableDidRead
 
-function bodyOf(message: IncomingMessage, reading: BodyReading): Promise<BodyText> {
+function bodyOf(message: IncomingMessage, reading: BodyReading): Awaitable<BodyText> {
   if (!parsedBefore(message)) return readText(message, reading)
   const { limit } = reading
   const { body } = message
   const text = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body)
-  return Promise.resolve(Buffer.byteLength(text) > limit ? { ok: false, why: 'too_large' } : { ok: true, text })
+  return Buffer.byteLength(text) > limit ? { ok: false, why: 'too_large' } : { ok: true, text }
 }

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { Transport } from '@signalbox/core/runtime'
+import type { Transport, TransportReply } from '@signalbox/core/runtime'
 import { decoded } from './transport/decode.ts'
 import { exchange } from './transport/exchange.ts'
 import { createPools } from './transport/pool.ts'
@@ -34,6 +34,7 @@ export function nodeTransport({
   tls,
 }: NodeTransportOptions = {}): NodeTransport {
   const pools = createPools({ connectMs, keepAliveMs, ...(tls !== undefined && { tls }) })
-  const transport: Transport = async request => decoded(await exchange(pools, request), decodedBytes)
+  const decode = (reply: TransportReply): TransportReply | Promise<TransportReply> => decoded(reply, decodedBytes)
+  const transport: Transport = request => exchange(pools, request, decode)
   return Object.assign(transport, { close: () => pools.close() })
 }

@@ -1,4 +1,4 @@
-import type { TransportReply, TransportRequest } from '@signalbox/core/runtime'
+import { asIterator, type TransportReply, type TransportRequest } from '@signalbox/core/runtime'
 import { afterEach, beforeEach } from 'vitest'
 import { type NodeTransport, nodeTransport } from '../src/transport.ts'
 
@@ -31,6 +31,7 @@ export function asking(): Asking {
 
 export async function readAll({ body }: TransportReply): Promise<string> {
   const chunks: Uint8Array[] = []
-  for (let step = await body.next(); !step.done; step = await body.next()) chunks.push(step.value)
+  const pieces = asIterator(body)
+  for (let step = await pieces.next(); !step.done; step = await pieces.next()) chunks.push(step.value)
   return Buffer.concat(chunks).toString()
 }

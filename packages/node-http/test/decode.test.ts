@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { asIterator } from '@signalbox/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { asking, readAll } from './asking.ts'
 import { rawServer, until } from './raw.ts'
@@ -63,7 +64,7 @@ describe('an answer that comes encoded all the same', () => {
       gzip.write('data: 1\n\n')
       gzip.flush(constants.Z_SYNC_FLUSH)
     })
-    const { body } = await ask(server.url)
+    const body = asIterator((await ask(server.url)).body)
     const step = await body.next()
     expect(Buffer.from(step.value ?? []).toString()).toBe('data: 1\n\n')
     const waiting = body.next()

@@ -1,4 +1,5 @@
 import { createServer as createTlsServer } from 'node:tls'
+import { asIterator } from '@signalbox/core/runtime'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { asking, readAll } from './asking.ts'
 import { rawServer, sleep, until } from './raw.ts'
@@ -32,7 +33,7 @@ describe('an answer', () => {
 
   test('what one read of the socket brought is one chunk', async () => {
     const server = await rawServer(socket => void socket.write(chunked + chunk('a') + chunk('b') + chunk('c')))
-    const { body } = await ask(server.url)
+    const body = asIterator((await ask(server.url)).body)
     const step = await body.next()
     expect(Buffer.from(step.value ?? []).toString()).toBe('abc')
     await body.return?.()
@@ -77,12 +78,12 @@ describe('an answer', () => {
         if (!socket.write(block)) await new Promise<void>(resolve => (drained = resolve))
       }
     })
-    const reply = await ask(server.url)
+    const body = asIterator((await ask(server.url)).body)
     await sleep(200)
     const stalledAt = sent
     expect(stalledAt).toBeLessThan(20_000_000)
     let bytes = 0
-    for (let step = await reply.body.next(); !step.done; step = await reply.body.next()) bytes += step.value.length
+    for (let step = await body.next(); !step.done; step = await body.next()) bytes += step.value.length
     expect(bytes).toBe(67_108_864)
   })
 })
@@ -196,7 +197,7 @@ describe('an answer that breaks off', () => {
       await sleep(30)
       socket.resetAndDestroy()
     })
-    const { body } = await ask(server.url)
+    const body = asIterator((await ask(server.url)).body)
     await sleep(100)
     expect(Buffer.from((await body.next()).value ?? []).toString()).toBe('half')
     await expect(body.next()).rejects.toThrow('The connection broke.')
@@ -229,7 +230,7 @@ describe('leaving', () => {
   test('abort in the middle wakes the reader and closes the connection at once', async () => {
     const server = await stalling()
     const controller = new AbortController()
-    const { body } = await ask(server.url, { signal: controller.signal })
+    const body = asIterator((await ask(server.url, { signal: controller.signal })).body)
     await body.next()
     const waiting = body.next()
     const closed = new Promise(resolve => server.sockets[0]?.once('close', resolve).once('end', resolve))
@@ -242,14 +243,14 @@ describe('leaving', () => {
 
   test('return() closes the connection; it is not used again', async () => {
     const server = await stalling()
-    const { body } = await ask(server.url)
+    const body = asIterator((await ask(server.url)).body)
     await body.next()
     const waiting = body.next()
     await body.return?.()
     expect(await waiting).toEqual({ done: true, value: undefined })
     await until(() => server.sockets[0]?.destroyed === true || server.sockets[0]?.readableEnded === true)
     const again = await ask(server.url)
-    await again.body.return?.()
+    await asIterator(again.body).return?.()
     expect(server.sockets.length).toBe(2)
   })
 

@@ -1,5 +1,6 @@
 import { type Api, createApi } from '@signalbox/api'
 import { simulated } from '@signalbox/core/providers'
+import { asIterator } from '@signalbox/core/runtime'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { fakeClock } from '../src/fake-clock.ts'
@@ -44,7 +45,10 @@ async function post(text: string, { path = '/v1/responses', headers = {} }: Sent
   })
   let body = ''
   if (typeof reply.body === 'string') body = reply.body
-  else for (let step = await reply.body.next(); !step.done; step = await reply.body.next()) body += step.value
+  else {
+    const chunks = asIterator(reply.body)
+    for (let step = await chunks.next(); !step.done; step = await chunks.next()) body += step.value
+  }
   return { status: reply.status, text: body, ...(reply.status === 200 ? {} : { error: JSON.parse(body).error }) }
 }
 

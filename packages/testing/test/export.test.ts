@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Api, type ApiReply, createApi } from '@signalbox/api'
 import { createGateway } from '@signalbox/core'
-import { webClock } from '@signalbox/core/runtime'
+import { asIterator, webClock } from '@signalbox/core/runtime'
 import type { Storage, UsageRow } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
@@ -96,7 +96,8 @@ const askFor = (api: Api, query: string, secret: string): Promise<ApiReply> =>
 async function textOf({ body }: ApiReply): Promise<string> {
   if (typeof body === 'string') return body
   let text = ''
-  for (let step = await body.next(); !step.done; step = await body.next()) text += step.value
+  const pieces = asIterator(body)
+  for (let step = await pieces.next(); !step.done; step = await pieces.next()) text += step.value
   return text
 }
 
@@ -161,13 +162,14 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
     const { ask, asked } = await stage(open(), { rows })
     const { body } = await ask()
     if (typeof body === 'string') throw new Error('An export comes in pieces.')
-    await body.next()
+    const pieces = asIterator(body)
+    await pieces.next()
     expect(asked.pages).toBe(0)
-    await body.next()
-    await body.next()
+    await pieces.next()
+    await pieces.next()
     expect(asked.pages).toBe(2)
-    await body.return?.()
-    expect(await body.next()).toEqual({ done: true, value: undefined })
+    await pieces.return?.()
+    expect(await pieces.next()).toEqual({ done: true, value: undefined })
     expect(asked.pages).toBe(2)
     expect(parse(await textOf(await ask()))).toHaveLength(2_601)
   })

@@ -96,7 +96,7 @@ describe.each([
     ['before its first event is read', false],
     ['while an event is waited for', true],
   ])('who leaves %s leaves the provider at once too', async (_when, waits) => {
-    const { gateway, caller, provider } = await houseOf(dialect, acts.pauseAfter(4, 60_000))
+    const { gateway, caller, provider, storage } = await houseOf(dialect, acts.pauseAfter(4, 60_000))
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     const events = stream[Symbol.asyncIterator]()
     const reading = async (): Promise<void> => {
@@ -105,9 +105,11 @@ describe.each([
     const read = waits ? error(reading()) : undefined
     await new Promise(resolve => setTimeout(resolve, 20))
     await events.return?.()
+    // The loop ends at once. What had begun to be said is read on for its usage, until the gateway closes at the latest.
     await read
+    if (waits) await gateway.close()
     expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
-    expect(await gateway.workspaces(caller.workspaceId).billing.balance()).toMatchObject({ held: 0 })
+    expect(await storage.ledger.balance(`credit:${caller.workspaceId}`)).toMatchObject({ held: 0 })
   })
 
   test('a signal ends it, before the first word and after', async () => {

@@ -7,6 +7,9 @@ import { type Act, acts, type FakeClock, fakeClock, type ScriptedProvider, scrip
 
 // Two gateways over one storage: what one of them learns, the other knows.
 
+/** A memory store that two gateways share: only such a store is told what is learned. */
+const sharedMemory = (): Storage => ({ ...memoryStorage(), isShared: true })
+
 const offer = (provider: string, input: number): Offer => ({
   provider,
   provider_model_id: 'theirs',
@@ -89,7 +92,7 @@ describe('two gateways over one storage', () => {
   test('an outage that one of them meets is no news to the other', async () => {
     const clock = fakeClock()
     let heard = false
-    const storage = watching(memoryStorage(), ({ statistics }) => {
+    const storage = watching(sharedMemory(), ({ statistics }) => {
       heard ||= statistics.some(({ failed }) => failed > 2)
     })
     const [here, there] = [await houseOver(storage, clock), await houseOver(storage, clock)]
@@ -108,7 +111,7 @@ describe('two gateways over one storage', () => {
 
   test('who wants to be left alone is left alone by both', async () => {
     const clock = fakeClock()
-    const storage = memoryStorage()
+    const storage = sharedMemory()
     const [here, there] = [await houseOver(storage, clock), await houseOver(storage, clock)]
     here.cheap.play(acts.status(429, { retryAfter: 120 }))
     expect(await here.ask()).toBe('dear')
@@ -124,7 +127,7 @@ describe('two gateways over one storage', () => {
 
   test('nothing that a conversation says, and no name of a workspace, gets into what is shared', async () => {
     const clock = fakeClock()
-    const inner = memoryStorage()
+    const inner = sharedMemory()
     const said: string[] = []
     const watched = (verb: (...given: never[]) => unknown) =>
       ((...given: never[]) => {
@@ -150,9 +153,9 @@ test('a storage whose routing memory fails serves as one that has none, and says
   const fail = async (): Promise<never> => {
     throw new Error('gone')
   }
-  const { routing: _, ...bare } = memoryStorage()
+  const { routing: _, ...bare } = sharedMemory()
   const failing = await houseOver({ ...bare, routing: { publish: fail, pause: fail, news: fail, remember: fail, readers: fail } }, clock)
-  const none = await houseOver(memoryStorage(), clock)
+  const none = await houseOver(sharedMemory(), clock)
   const alone = await houseOver(bare, clock)
   for (let calls = 0; calls < 10; calls += 1) {
     const asked = [await failing.ask(`${calls}`), await none.ask(`${calls}`), await alone.ask(`${calls}`)]

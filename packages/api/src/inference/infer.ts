@@ -38,9 +38,9 @@ export interface Answering {
   readonly reply: Reply
 }
 
-async function whole({ line }: Call, { dialect, asked, reply }: Answering): Promise<ApiReply> {
-  const response = await reply.whole()
-  const stamp = reply.stamp()
-  noteOutcome(line, stamp, response)
-  return json(dialect.encodeResponse(response, asked, stamp), { headers: warningHeaders(stamp.warnings) })
-}
+const whole = ({ line }: Call, { dialect, asked, reply }: Answering): Promise<ApiReply> =>
+  reply.whole().then(response => {
+    const stamp = reply.stamp()
+    noteOutcome(line, stamp, response)
+    return json(dialect.encodeResponse(response, asked, stamp), { headers: warningHeaders(stamp.warnings) })
+  })

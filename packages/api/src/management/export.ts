@@ -1,4 +1,5 @@
 import type { Analytics, AnalyticsQuery } from '@signalbox/core'
+import { sourceOf } from '@signalbox/core/runtime'
 import type { ApiReply } from '../exchange.ts'
 import type { Call } from '../routes.ts'
 import { type RequestView, requestView } from './request-view.ts'
@@ -46,7 +47,7 @@ export async function exportRequests(call: Call, analytics: Analytics, asked: An
       'x-export-row-limit': String(limit),
       'x-export-truncated': String(count > limit),
     },
-    body: untilOver(lines, call),
+    body: sourceOf(untilOver(lines, call)),
   }
 }
 

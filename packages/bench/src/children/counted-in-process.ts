@@ -1,4 +1,6 @@
 import { type ApiRequest, createApi } from '@signalbox/api'
+import type { Source, TransportBody } from '@signalbox/core/protocol'
+import { asSource } from '@signalbox/core/runtime'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { openBenchGateway } from '../bench-gateway.ts'
 import { allocatedBy, type Counts, leastOf, makeInstruments, settled } from '../counts/instruments.ts'
@@ -28,7 +30,7 @@ const api = createApi(gateway, { onRequest: () => {} })
 const instruments = makeInstruments()
 
 /** What answers a request: the gateway, or the provider directly. */
-type Answer = (request: ApiRequest) => Promise<{ readonly status: number; readonly body: string | AsyncIterator<unknown, undefined> }>
+type Answer = (request: ApiRequest) => Promise<{ readonly status: number; readonly body: string | TransportBody | Source<string> }>
 
 serve({
   async count({ client, provider, deltas }) {
@@ -92,5 +94,6 @@ async function run(answer: Answer, request: ApiRequest): Promise<void> {
   const { status, body } = await answer(request)
   if (status !== 200) throw new Error(`Expected 200, got ${status}: ${String(body)}`)
   if (typeof body === 'string') return
-  for (let step = await body.next(); !step.done; step = await body.next());
+  const source: Source<unknown> = asSource<unknown>(body)
+  await new Promise<void>((resolve, reject) => source.read({ next: () => {}, end: resolve, fail: reject }))
 }

@@ -1,5 +1,6 @@
 import { type Api, type ApiReply, createApi } from '@signalbox/api'
 import { createGateway } from '@signalbox/core'
+import { asIterator } from '@signalbox/core/runtime'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 
 // What a dashboard asks, over the API and in a process of its own: memory is then that of the answers alone.
@@ -54,10 +55,11 @@ async function exported(): Promise<DashboardFound['export']> {
   const started = performance.now()
   const { headers, body } = await ask(api, `export?${range}`)
   if (typeof body === 'string') throw new Error('An export comes in pieces.')
-  let step = await body.next()
+  const chunks = asIterator(body)
+  let step = await chunks.next()
   const firstMs = performance.now() - started
   let [bytes, pieces, base, peak, before] = [0, 0, 0, 0, 0]
-  for (; !step.done; step = await body.next()) {
+  for (; !step.done; step = await chunks.next()) {
     bytes += step.value.length
     pieces += 1
     // What it takes to begin is not growth.

@@ -1,3 +1,4 @@
+import type { Sink, Source } from '@signalbox/core/protocol'
 import type { Transport } from '@signalbox/core/runtime'
 import { askedIn } from '../requests.ts'
 import { type Speech, speeches } from '../speech.ts'
@@ -28,22 +29,7 @@ export function pieceTransport(): PieceTransport & { readonly upstream: string }
     const speech = speeches[asked.language]
     const pieces = piecesOf(speech, asked.stream)
     const headers = streamHeaders(asked.stream ? speech.type : 'application/json')
-    let at = 0
-    return {
-      status: 200,
-      header: name => headers[name],
-      body: {
-        next: () =>
-          new Promise(resolve => {
-            setImmediate(() => {
-              const value = pieces[at]
-              at += 1
-              resolve(value === undefined ? { done: true, value: undefined } : { done: false, value })
-            })
-          }),
-        return: () => Promise.resolve({ done: true, value: undefined }),
-      },
-    }
+    return { status: 200, header: name => headers[name], body: pushed(pieces) }
   }
   return {
     upstream,
@@ -51,6 +37,39 @@ export function pieceTransport(): PieceTransport & { readonly upstream: string }
     setDeltas(count) {
       deltas = count
       streams.clear()
+    },
+  }
+}
+
+function pushed(pieces: readonly Uint8Array[]): Source<Uint8Array> {
+  let sink: Sink<Uint8Array> | undefined
+  let isPaused = false
+  let at = 0
+  const push = (): void => {
+    if (isPaused || sink === undefined) return
+    const piece = pieces[at]
+    at += 1
+    if (piece === undefined) {
+      sink.end()
+      return
+    }
+    sink.next(piece)
+    setImmediate(push)
+  }
+  return {
+    read(reader) {
+      sink = reader
+      setImmediate(push)
+    },
+    pause: () => {
+      isPaused = true
+    },
+    resume: () => {
+      if (isPaused) setImmediate(push)
+      isPaused = false
+    },
+    cancel: () => {
+      sink = undefined
     },
   }
 }

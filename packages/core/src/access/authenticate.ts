@@ -1,4 +1,4 @@
-import type { RecordStore } from '@signalbox/storage'
+import type { Awaitable, RecordStore } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts'
 import type { Kept, Records } from './records.ts'
 import { isMistyped } from './secret.ts'
 import type { Terms, TermsBook } from './terms.ts'
-import { noteUses } from './uses.ts'
+import { noteUses, type Uses } from './uses.ts'
 
 export interface Authenticating {
   readonly records: Records
@@ -21,7 +21,8 @@ export interface Authenticating {
 }
 
 export interface Authenticator {
-  authenticate(secret: string | undefined): Promise<Caller>
+  /** At once where the key is known from a request before. */
+  authenticate(secret: string | undefined): Awaitable<Caller>
   /** A new key is known at once, though it was refused a moment ago. */
   welcome(secret: string): void
   /** What changed of a key, its revocation above all, takes hold at once in the process that changed it. */
@@ -107,23 +108,17 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
     return true
   }
   const uses = noteUses({ store, clock, logger })
+  const accept = (cached: Cached, now: number): Caller => accepted(cached, now, { uses, clock })
 
   return {
     flush: uses.flush,
-    async authenticate(secret) {
+    authenticate(secret) {
       if (secret === undefined) throw refused()
       const now = clock.monotonic()
       const hit = known.get(secret)
       // Malformed keys are refused without asking the store, and so for a second are those that it did not know.
       if (!hit && (!form.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw refused()
-      const cached = hit && hit.until > now && isBound(hit) ? hit : await look(secret, hit)
-      // An expiry is a date: it goes by the wall clock.
-      if (cached.caller.expiresAt !== undefined && cached.caller.expiresAt <= clock.now()) throw refused()
-      if (now >= cached.touchDueAt) {
-        cached.touchDueAt = now + touchEveryMs
-        uses.note(cached.caller.keyId, clock.now())
-      }
-      return cached.caller
+      return hit && hit.until > now && isBound(hit) ? accept(hit, now) : look(secret, hit).then(cached => accept(cached, now))
     },
     welcome: secret => void unknown.delete(secret),
     forget(keyId) {
@@ -131,6 +126,23 @@ export function makeAuthenticator({ records, store, terms, clock, logger }: Auth
       for (const [secret, { caller }] of known.entries()) if (isIn(caller, keyId)) known.delete(secret)
     },
   }
+}
+
+interface AcceptPorts {
+  readonly uses: Uses
+  readonly clock: Clock
+}
+
+/** The caller of a key that is known. `now`: monotonic milliseconds. */
+function accepted(cached: Cached, now: number, { uses, clock }: AcceptPorts): Caller {
+  const { caller } = cached
+  // An expiry is a date: it goes by the wall clock.
+  if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw refused()
+  if (now >= cached.touchDueAt) {
+    cached.touchDueAt = now + touchEveryMs
+    uses.note(caller.keyId, clock.now())
+  }
+  return caller
 }
 
 /** It is the key, or stands below it. */

@@ -1,3 +1,4 @@
+import type { Awaitable } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
 import type { Credential } from '../protocol/provider.ts'
 import type { Clock } from '../runtime/ports.ts'
@@ -23,8 +24,8 @@ interface RefusedKey {
 export interface TermsBook {
   /** As they were read within the last 30 s. Nothing: they have to be read. */
   fresh(workspaceId: string): Terms | undefined
-  /** Nothing: there is no such workspace. */
-  of(workspaceId: string): Promise<Terms | undefined>
+  /** At once where they were read within the last 30 s. Nothing: there is no such workspace. */
+  of(workspaceId: string): Awaitable<Terms | undefined>
   /** The same, from a read that begins after this call. Calls that come while another read runs share the one after it. */
   readAnew(workspaceId: string): Promise<Terms | undefined>
   /** They changed: they are read anew, and what is being read now is not kept. */
@@ -105,7 +106,7 @@ export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
       if (!running) return ask(workspaceId)
       return following.get(workspaceId) ?? askAfter(running, workspaceId)
     },
-    of: async workspaceId => fresh(workspaceId) ?? reading.get(workspaceId) ?? ask(workspaceId),
+    of: workspaceId => fresh(workspaceId) ?? reading.get(workspaceId) ?? ask(workspaceId),
     forget(workspaceId) {
       known.delete(workspaceId)
       reading.delete(workspaceId)

@@ -330,3 +330,56 @@ test('what makes no sense is refused by name, or teaches nothing', () => {
   router.headroom('cheap', { share: 0, resetsInMs: Number.NaN })
   for (const { loss, timeoutMs } of router.plan({ inputTokens: 10 }).choices()) expect([loss, timeoutMs].every(Number.isFinite)).toBe(true)
 })
+
+test('a request that was refused for a limit keeps its last two attempts for offers that have room', () => {
+  let now = 0
+  const cached = offers.map(offer => ({ ...offer, price: { ...offer.price, cached: 0, cache_write: offer.price.input } }))
+  const router = createRouter({ offers: cached, clock: { now: () => now } })
+  const answer = (request: { readonly inputTokens: number; readonly cacheKey?: string; readonly offers?: readonly string[] }) => {
+    const attempt = router.started(router.plan(request).next() as Choice)
+    now += 300
+    router.firstContent(attempt)
+    router.finished(attempt, { outputTokens: 100, cachedTokens: request.cacheKey ? request.inputTokens : 0 })
+  }
+  for (let at = 0; at < 20; at += 1) for (const { id } of offers) answer({ inputTokens: 500, offers: [id] })
+  answer({ inputTokens: 60_000, cacheKey: 'talk', offers: ['cheap'] })
+  const plan = router.plan({ inputTokens: 60_000, cacheKey: 'talk', deadlineMs: 60_000 })
+  const asked: string[] = []
+  for (let choice = plan.next(); choice; choice = plan.next()) {
+    asked.push(choice.offer.id)
+    now += choice.waitMs
+    router.failed(router.started(choice), { kind: 'rate_limited', retryAfterMs: 1_000 })
+  }
+  expect(asked.slice(0, 2)).toEqual(['cheap', 'cheap'])
+  expect(asked.slice(2)).toEqual(['middle', 'dear'])
+})
+
+test('an offer that was not heard of for minutes is tried once, and again after 25 seconds at the soonest', () => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now }, preference: 'latency' })
+  const answer = (choice: Choice, ms: number) => {
+    const attempt = router.started(choice)
+    now += ms
+    router.firstContent(attempt)
+    router.finished(attempt, { outputTokens: 100 })
+  }
+  const ask = () => router.plan({ inputTokens: 500 }).next() as Choice
+  for (let at = 0; at < 40; at += 1)
+    for (const { id } of offers.slice(0, 2))
+      answer(router.plan({ inputTokens: 500, offers: [id] }).next() as Choice, id === 'cheap' ? 400 : 420)
+  const untilTried = (): number => {
+    for (let at = 1; at <= 5_000; at += 1) {
+      const choice = ask()
+      if (choice.why === 'probe') {
+        router.left(router.started(choice))
+        return at
+      }
+      answer(choice, 100)
+    }
+    return Number.POSITIVE_INFINITY
+  }
+  expect(untilTried()).toBeGreaterThan(3_900)
+  const again = untilTried()
+  expect(again).toBeGreaterThanOrEqual(250)
+  expect(again).toBeLessThan(260)
+})

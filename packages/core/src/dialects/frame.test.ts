@@ -9,7 +9,10 @@ const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repea
 const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`
 const many = (value: string, count: number): string => `[${`${value},`.repeat(count)}0]`
 
-const { nesting, containers, keysOfObject, keyCharacters, elementsOfList, values } = answerLimits
+const { nesting, containers, keysOfObject, keyCharacters, elementsOfList, values, smallCharacters } = answerLimits
+
+/** Beside a text that is long enough for keys to be looked at. */
+const keyOf = (characters: number): string => `{"${'k'.repeat(characters)}" : "${' '.repeat(smallCharacters)}"}`
 
 /** Short lists beside one another, so that none of them is too long itself. */
 const listsOf = (value: string, count: number): string => `[${many(value, 9_999)}${`,${many(value, 9_999)}`.repeat(count - 1)}]`
@@ -19,7 +22,7 @@ describe('JSON of a provider is taken up to a bound, and not beyond it', () => {
     ['lists inside one another', lists(nesting), lists(nesting + 1)],
     ['objects inside one another', objects(nesting), objects(nesting + 1)],
     ['keys of one object', keys(keysOfObject), keys(keysOfObject + 1)],
-    ['characters of a key', `{"${'k'.repeat(keyCharacters)}" : 1}`, `{"${'k'.repeat(keyCharacters + 1)}" : 1}`],
+    ['characters of a key', keyOf(keyCharacters), keyOf(keyCharacters + 1)],
     ['elements of one list', many('1', elementsOfList - 1), many('1', elementsOfList)],
     ['lists in all', listsOf('[]', containers / 10_000 - 1), listsOf('[]', containers / 10_000)],
     ['objects in all', listsOf('{}', containers / 10_000 - 1), listsOf('{}', containers / 10_000)],

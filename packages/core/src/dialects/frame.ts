@@ -29,13 +29,14 @@ const {
   keyCharacters,
   elementsOfList: maxElements,
   values: maxValues,
+  smallCharacters,
 } = answerLimits
 /** A shorter text cannot be beyond any limit. */
 const shortest = 2 * nesting
 
 /** Whether JSON is nested deeper, or has more values, than an answer may. One pass over the characters outside of strings. */
 export function isTooComplex(json: string): boolean {
-  if (json.length < shortest) return false
+  if (json.length < shortest || (json.length < smallCharacters && hasFewContainers(json))) return false
   let depth = 0
   let containers = 0
   let values = 0
@@ -64,6 +65,14 @@ export function isTooComplex(json: string): boolean {
     } else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--
   }
   return false
+}
+
+/** Fewer than can be nested too deep. Looks from bracket to bracket, those in texts included. */
+function hasFewContainers(json: string): boolean {
+  let count = 0
+  for (let at = json.indexOf('{'); at !== -1 && count < nesting; at = json.indexOf('{', at + 1)) count += 1
+  for (let at = json.indexOf('['); at !== -1 && count < nesting; at = json.indexOf('[', at + 1)) count += 1
+  return count < nesting
 }
 
 const quote = 0x22

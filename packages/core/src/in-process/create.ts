@@ -1,13 +1,13 @@
 import type { Caller } from '../access/caller.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { allFailed } from '../execution/told.ts'
-import type { TokenCount } from '../inference/count.ts'
-import { type CallOptions, leavable, type Reply } from '../inference/reply.ts'
 import type { ClientDialect, EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { type Frame, isObject, type JsonObject } from '../protocol/wire.ts'
+import type { TokenCount } from '../request/dry-run/count-tokens.ts'
+import { type CallOptions, leavable, type Reply } from '../request/reply.ts'
+import { allFailed } from '../upstream/error-message.ts'
 import { checkBody } from './body.ts'
 
 /** Who calls, as over HTTP: by a key, or by what `gateway.authenticate` gave for one. */

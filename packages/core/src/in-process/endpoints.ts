@@ -1,5 +1,5 @@
-import type { TokenCount } from '../inference/count.ts'
 import type { ClientDialect } from '../protocol/dialect.ts'
+import type { TokenCount } from '../request/dry-run/count-tokens.ts'
 import type { ChatShapes } from './chat.ts'
 import { type Calling, type Create, callerOf, createWith, headerOf, jsonOf, type Serving } from './create.ts'
 import type { CountTokens, MessagesShapes } from './messages.ts'

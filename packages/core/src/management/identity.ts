@@ -4,8 +4,8 @@ import { budgetAccountAt, budgetFacts, tightestOf } from '../access/budget-facts
 import type { Caller } from '../access/caller.ts'
 import type { TermsBook } from '../access/terms.ts'
 import { type BudgetFacts, orStoreDown } from '../errors/gateway-error.ts'
-import type { Limits } from '../execution/limits.ts'
 import type { Clock } from '../runtime/ports.ts'
+import type { Limits } from '../upstream/limits.ts'
 
 /** Who a key is, for `GET /v1/me`. */
 export interface Identity {

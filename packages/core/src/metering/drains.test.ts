@@ -1,52 +1,61 @@
 import { expect, test } from 'vitest'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
-import { drainLimits, keepDrains } from './drains.ts'
+import { createDrains, drainLimits } from './drains.ts'
 import { keepPaces } from './hidden-tokens.ts'
 
-const never = (): Promise<boolean> => new Promise(() => {})
-
-test('reads until there is nothing more to read', async () => {
-  const drains = keepDrains(fakeClock())
-  let reads = 0
-  await drains.run(async () => ++reads < 7)
-  expect(reads).toBe(7)
-})
-
-test('ends after five seconds, also where a read never ends', async () => {
+test('one that is over before its time is not ended, and no timer is left behind', async () => {
   const clock = fakeClock()
-  let isOver = false
-  void keepDrains(clock)
-    .run(never)
-    .then(() => {
-      isOver = true
-    })
-  await clock.advance(drainLimits.milliseconds - 1)
-  expect(isOver).toBe(false)
-  await clock.advance(1)
-  expect(isOver).toBe(true)
-})
-
-test('ends where a read fails', async () => {
-  await keepDrains(fakeClock()).run(() => Promise.reject(new Error('gone')))
-})
-
-test('so many run at once and no more; the others end at once', async () => {
-  const drains = keepDrains(fakeClock())
-  for (let at = 0; at < drainLimits.atOnce; at++) void drains.run(never)
-  let reads = 0
-  await drains.run(async () => {
-    reads += 1
-    return false
+  let ends = 0
+  const done = createDrains(clock).begin(() => {
+    ends += 1
   })
-  expect(reads).toBe(0)
+  done?.()
+  await clock.advance(drainLimits.milliseconds)
+  expect([ends, clock.pending()]).toEqual([0, 0])
+})
+
+test('ends after five seconds, once', async () => {
+  const clock = fakeClock()
+  const drains = createDrains(clock)
+  let ends = 0
+  drains.begin(() => {
+    ends += 1
+  })
+  await clock.advance(drainLimits.milliseconds - 1)
+  expect(ends).toBe(0)
+  await clock.advance(1)
+  drains.stop()
+  expect(ends).toBe(1)
+})
+
+test('so many run at once and no more; each that is over makes room for another', async () => {
+  const clock = fakeClock()
+  const drains = createDrains(clock)
+  const done = Array.from({ length: drainLimits.atOnce }, () => drains.begin(() => {}))
+  let ends = 0
+  const begin = () =>
+    drains.begin(() => {
+      ends += 1
+    })
+  expect(begin()).toBeUndefined()
+  done[0]?.()
+  expect(begin()).toBeDefined()
+  expect([begin(), clock.pending()]).toEqual([undefined, drainLimits.atOnce])
+  await clock.advance(drainLimits.milliseconds)
+  expect(ends).toBe(1)
+  expect(begin()).toBeDefined()
   drains.stop()
 })
 
-test('all end when the gateway closes, and none begins', async () => {
-  const drains = keepDrains(fakeClock())
-  const running = [drains.run(never), drains.run(never)]
+test('all end when the gateway closes, and none begins', () => {
+  const clock = fakeClock()
+  const drains = createDrains(clock)
+  const ended: string[] = []
+  drains.begin(() => ended.push('a'))
+  drains.begin(() => ended.push('b'))
   drains.stop()
-  await Promise.all([...running, drains.run(never)])
+  expect(drains.begin(() => ended.push('c'))).toBeUndefined()
+  expect([ended, clock.pending()]).toEqual([['a', 'b'], 0])
 })
 
 test('the pace of an offer is that of its answers, the newest counting a little', () => {

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/ports.ts'
 // After its client has left, an answer is read on for a moment, for the usage that stands at its end: what its provider takes for
 // it is known then, thoughts that nobody saw included.
 
-/** How long, how far and how often: the cost of an answer that nobody reads any more. */
+/** How long, how far and how often: the cost of an answer that has no reader any more. */
 export const drainLimits = {
   milliseconds: 5_000,
   /** Of content that comes after the client has left: an answer that goes on is cut, so that leaving stops its cost. */
@@ -12,39 +12,33 @@ export const drainLimits = {
 } as const
 
 export interface Drains {
-  /** Reads while `read` resolves to true, within the limits. Rejects never. */
-  run(read: () => Promise<boolean>): Promise<void>
+  /** Begins to read on: `end` is called once the time is over. Gives what to call when it is over before; nothing where too many are read on already. */
+  begin(end: () => void): (() => void) | undefined
   /** Ends those under way, and those to come: the gateway closes. */
   stop(): void
 }
 
-export function keepDrains(clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Drains {
+export function createDrains(clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Drains {
   const open = new Set<() => void>()
   let isStopped = false
   return {
-    run(read) {
-      if (isStopped || open.size >= drainLimits.atOnce) return Promise.resolve()
-      return new Promise(resolve => {
-        let isOver = false
-        const end = (): void => {
-          isOver = true
-          clock.clearTimeout(timer)
-          open.delete(end)
-          resolve()
-        }
-        const timer = clock.setTimeout(end, drainLimits.milliseconds)
-        open.add(end)
-        const again = (goesOn: boolean): void => {
-          if (isOver) return
-          if (goesOn) read().then(again, end)
-          else end()
-        }
-        again(true)
-      })
+    begin(end) {
+      if (isStopped || open.size >= drainLimits.atOnce) return undefined
+      const done = (): void => {
+        clock.clearTimeout(timer)
+        open.delete(stop)
+      }
+      const stop = (): void => {
+        done()
+        end()
+      }
+      const timer = clock.setTimeout(stop, drainLimits.milliseconds)
+      open.add(stop)
+      return done
     },
     stop() {
       isStopped = true
-      for (const end of [...open]) end()
+      for (const stop of [...open]) stop()
     },
   }
 }

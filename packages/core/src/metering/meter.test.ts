@@ -1,78 +1,82 @@
 import { expect, test } from 'vitest'
-import type { InferenceEvent } from '../protocol/event.ts'
-import { webClock } from '../runtime/web.ts'
-import { meter, type Seen, type Stage } from './meter.ts'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
+import type { Delta, InferenceEvent } from '../protocol/event.ts'
+import type { Item } from '../protocol/item.ts'
+import type { InferenceResponse } from '../protocol/response.ts'
+import { createMeter, meterEvent, meterLeft, meterResponse, seenBy } from './meter.ts'
 
-const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
-const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, estimated: true }
-const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
-
-const watched = (
-  batches: readonly (readonly InferenceEvent[])[],
-  { stuck = false, through }: { stuck?: boolean; through?: Stage } = {},
-) => {
-  const ends: Seen[] = []
-  let closed = 0
-  const queue = [...batches]
-  const source = {
-    next: (): Promise<IteratorResult<readonly InferenceEvent[], undefined>> => {
-      const value = queue.shift()
-      if (value) return Promise.resolve({ done: false, value })
-      return stuck ? new Promise(() => {}) : Promise.resolve({ done: true, value: undefined })
-    },
-    return: async () => {
-      closed += 1
-      return { done: true as const, value: undefined }
-    },
-  }
-  const metered = meter(source, { clock: webClock(), ...(through && { through }) }, async seen => {
-    ends.push(seen)
-    return usage
-  })
-  return { metered, ends, closed: () => closed }
+const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' }, usage }
+const delta = (kind: 'text' | 'refusal' | 'arguments' | 'summary' | 'reasoning', text: string): InferenceEvent => {
+  const of: Delta = { kind, part: 0, text }
+  return { type: 'delta', index: 0, delta: of }
 }
+const annotation: InferenceEvent = { type: 'delta', index: 0, delta: { kind: 'annotation', part: 0, annotation: {} } }
+const native: Item = { type: 'native', dialect: 'responses', body: { type: 'image_generation_call' } }
 
-test('the books are closed before the last batch is handed on', async () => {
-  const { metered, ends } = watched([[delta('ab')], [delta('c'), finished]])
-  await metered.events.next()
-  expect(ends).toHaveLength(0)
-  expect((await metered.events.next()).value?.at(-1)).toMatchObject({ type: 'finished', usage })
-  expect(ends).toMatchObject([{ characters: 3, outcome: { status: 'completed' } }])
-  await metered.events.next()
-  await metered.events.return?.()
-  expect(ends).toHaveLength(1)
+test('characters are counted by what was handed on, thoughts apart', () => {
+  const meter = createMeter(fakeClock())
+  for (const event of [delta('text', 'ab'), delta('refusal', 'c'), delta('arguments', 'de'), delta('summary', 'f')])
+    meterEvent(meter, event)
+  for (const event of [annotation, delta('reasoning', 'ghij')]) meterEvent(meter, event)
+  expect(seenBy(meter)).toMatchObject({ characters: 10, thoughtCharacters: 4 })
 })
 
-test('a stream that is left before its first read is closed and counted once', async () => {
-  const { metered, ends, closed } = watched([[delta('ab')]])
-  await metered.events.return?.()
-  await metered.leave()
-  expect(ends).toMatchObject([{ characters: 0 }])
-  expect(closed()).toBe(1)
+test('the time of the first content is that of the first words or the first item that comes whole, not of what announces it', async () => {
+  const clock = fakeClock()
+  const meter = createMeter(clock)
+  meterEvent(meter, { type: 'started', id: 'r', model: 'm', created_at: 1 })
+  meterEvent(meter, { type: 'item_started', index: 0, item: native })
+  expect(seenBy(meter).firstContentAt).toBeUndefined()
+  await clock.advance(5)
+  meterEvent(meter, { type: 'item_finished', index: 0, item: native })
+  await clock.advance(5)
+  meterEvent(meter, delta('text', 'a'))
+  expect(seenBy(meter)).toMatchObject({ firstContentAt: 5, hasNative: true })
 })
 
-test('a stream can be left while a read waits for ever', async () => {
-  const { metered, ends } = watched([[delta('ab')]], { stuck: true })
-  await metered.events.next()
-  void metered.events.next()
-  await metered.leave()
-  expect(ends).toMatchObject([{ characters: 2 }])
-  expect(ends[0]?.outcome).toBeUndefined()
+test('nothing is known of the end before it came', () => {
+  const meter = createMeter(fakeClock())
+  meterEvent(meter, delta('text', 'a'))
+  expect(Object.keys(seenBy(meter)).sort()).toEqual(['characters', 'firstContentAt', 'thoughtCharacters'])
+  meterEvent(meter, finished)
+  expect(seenBy(meter)).toMatchObject({ outcome: { status: 'completed' }, usage })
 })
 
-const throwing: readonly (readonly [string, Stage])[] = [
-  [
-    'throws',
-    () => {
-      throw new Error('broken')
+test('what comes after the client has left was not handed on, and its end is known all the same', async () => {
+  const clock = fakeClock()
+  const meter = createMeter(clock)
+  meterEvent(meter, delta('text', 'ab'))
+  await clock.advance(7)
+  meterLeft(meter)
+  meterEvent(meter, delta('text', 'cdef'))
+  meterEvent(meter, finished)
+  expect(seenBy(meter)).toMatchObject({ characters: 2, leftAt: 7, outcome: { status: 'completed' }, usage })
+})
+
+test('an answer that came whole counts as much as its stream', () => {
+  const output: readonly Item[] = [
+    { type: 'reasoning', summary: ['ab'], content: ['cde', 'f'] },
+    {
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'ghi' },
+        { type: 'refusal', refusal: 'j' },
+      ],
     },
-  ],
-  ['rejects', () => Promise.reject(new Error('broken'))],
-]
-test.each(throwing)('a stage that %s ends the stream, and the books are closed once', async (_, through) => {
-  const { metered, ends, closed } = watched([[delta('ab')], [finished]], { through })
-  await expect(metered.events.next()).rejects.toThrow('broken')
-  expect([ends.length, closed()]).toEqual([1, 1])
-  await metered.leave()
-  expect(ends).toHaveLength(1)
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    native,
+  ]
+  const response: InferenceResponse = { id: 'r', model: 'm', created_at: 1, output, outcome: { status: 'completed' }, usage }
+  const meter = createMeter(fakeClock())
+  meterResponse(meter, response)
+  expect(seenBy(meter)).toEqual({
+    ...{ characters: 12, thoughtCharacters: 4, hasNative: true, firstContentAt: 0 },
+    ...{ outcome: { status: 'completed' }, usage },
+  })
+  const empty = createMeter(fakeClock())
+  meterResponse(empty, { ...response, output: [] })
+  expect(seenBy(empty)).toMatchObject({ characters: 0, outcome: { status: 'completed' } })
+  expect(seenBy(empty).firstContentAt).toBeUndefined()
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
-import { encode } from '../execution/encode.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
+import { encodeForOffer } from '../upstream/encode-for-offer.ts'
 import { maxOutput, outputCap, takesCap, withOutputCap } from './output-cap.ts'
 
 const capping = { usual: 16_384, inputTokens: 100 }
@@ -27,7 +27,7 @@ test.each(written)('the cap of a request that names none is what %s is sent, thi
   for (const body of [{}, { reasoning: { effort: 'medium' } }, { unknown_to_us: 1 }]) {
     const request = asking(body)
     const cap = outputCap({ offer, provider: {} }, request.prompt, capping)
-    const sent = encode(dialect, withOutputCap(request, cap), { offer, quirks })
+    const sent = encodeForOffer(dialect, withOutputCap(request, cap), { offer, quirks })
     expect(capIn(sent.body)).toBe(cap)
     // Nothing of it is lost, so that a strict request is not refused for a cap that it did not name.
     expect(sent.warnings.filter(({ param }) => param === 'max_output_tokens')).toEqual([])
@@ -38,8 +38,8 @@ test('what a caller wrote in the language of its provider goes on as it was, wit
   const body = { model: 'm', input: 'Hi', prompt_cache_options: { mode: 'new' }, max_output_tokens: null }
   const request = asking(body)
   const { offer } = writer({ dialect: 'responses' })
-  const before = encode(responsesProvider, request, { offer, quirks: {} })
-  const after = encode(responsesProvider, withOutputCap(request, 500), { offer, quirks: {} })
+  const before = encodeForOffer(responsesProvider, request, { offer, quirks: {} })
+  const after = encodeForOffer(responsesProvider, withOutputCap(request, 500), { offer, quirks: {} })
   expect(after).toEqual({ ...before, body: { ...before.body, max_output_tokens: 500 } })
 })
 

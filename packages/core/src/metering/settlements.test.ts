@@ -2,8 +2,9 @@ import type { SpoolStore, Storage, UsageRow } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
+import { settlementLimits } from './settlement-queue.ts'
 import { writeSettlement } from './settlement-text.ts'
-import { keepSettlements, settlementLimits } from './settlements.ts'
+import { keepSettlements } from './settlements.ts'
 
 const row = (id: string): UsageRow => ({
   ...{ id, workspaceId: 'w', keyId: 'k', at: 1_000, modelAsked: 'm', model: 'm', provider: 'p', credential: 'platform', strategy: 's' },
@@ -108,7 +109,7 @@ test('an answer waits for a store that is stuck only until its settlement is in 
   const { settlements, state, clock, rows, release } = scene({ spool })
   state.mode = 'stuck'
   let isAnswered = false
-  void settlements.settle(settling('r')).then(() => {
+  void Promise.resolve(settlements.settle(settling('r'))).then(() => {
     isAnswered = true
   })
   await clock.advance(settlementLimits.spoolAfterMs - 1)

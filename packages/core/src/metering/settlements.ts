@@ -1,19 +1,14 @@
-import { type Awaitable, allSettled, type Storage } from '@signalbox/storage'
+import { type Awaitable, allSettled, andThen, isPromise, promised, recover, type Storage } from '@signalbox/storage'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sleep, unrefTimer } from '../runtime/timers.ts'
-import { readSettlement, type SettlementFacts, writeSettlement } from './settlement-text.ts'
-
-interface Settling extends SettlementFacts {
-  /** Called once it is written down. */
-  readonly onSettled?: () => void
-  /** Given a promise where the settlement has to wait: it resolves once nothing waits any more. */
-  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-}
+import { type Entry, type Settling, settlementLimits, settlementQueue } from './settlement-queue.ts'
+import { settlementSpool } from './settlement-spool.ts'
+import { readSettlement, type SettlementFacts } from './settlement-text.ts'
 
 /** Writes settlements; those that the store cannot take now wait in memory and in its spool, and are tried until `close`. */
 export interface Settlements {
-  /** Resolves once the settlement is in the store or in its spool; where neither can be written, once it waits in memory. Never rejects. */
-  settle(settling: Settling): Promise<void>
+  /** Answers once the settlement is in the store or in its spool; where neither can be written, once it waits in memory. Never fails. */
+  settle(settling: Settling): Awaitable<void>
   /** Whether a settlement of this request waits. */
   has(requestId: string): boolean
   /** So many settlements wait that no new work should begin. */
@@ -30,36 +25,9 @@ export interface SettlementPorts {
   readonly logger: Logger
 }
 
-/** Bounds of the queue and its waits. */
-export const settlementLimits = {
-  /** Beyond either, what the spool has is dropped from memory, and what it has not is lost. */
-  maxWaiting: 50_000,
-  maxWaitingBytes: 128 * 1024 * 1024,
-  /** From here on new requests get 503. */
-  longWaiting: 1_000,
-  longWaitingBytes: 16 * 1024 * 1024,
-  /** A write that takes longer is spooled, and its answer waits no longer for it. */
-  spoolAfterMs: 250,
-  /** Waits before each further try; the last one repeats. */
-  retryMs: [200, 500, 1_000, 2_000, 3_000],
-  /** Settlements tried at once. */
-  maxAtOnce: 200,
-  /** How long a closing gateway goes on trying. */
-  closeMs: 10_000,
-} as const
-
-interface Entry {
-  readonly settling: Settling
-  /** Monotonic milliseconds. */
-  readonly since: number
-  readonly resolve: () => void
-  text: string
-  spool: 'out' | 'asked' | 'in'
-}
-
 export function keepSettlements({ storage, clock, logger }: SettlementPorts): Settlements {
-  const spool = keepSpool(storage.spool, logger)
-  const queue = keepQueue()
+  const spool = settlementSpool(storage.spool, logger)
+  const queue = settlementQueue()
   /** Under way for the first time. */
   const writing = new Map<string, Entry>()
   let spooling: unknown
@@ -71,16 +39,6 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
   let isOverfull = false
   let emptied: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
 
-  const write = async ({ row, amounts, slotKeys }: SettlementFacts): Promise<void> => {
-    // Each does nothing the second time, so what did succeed is not done twice.
-    const done = await allSettled([
-      () => storage.ledger.settle({ id: row.id, amounts, at: row.at + Math.round(row.durationMs) }),
-      () => storage.usage.append(row),
-      ...slotKeys.map(key => () => storage.counters.leave(key, row.id)),
-    ])
-    const failed = done.find(result => result.status === 'rejected')
-    if (failed) throw failed.reason
-  }
   const spoolOverdue = (): void => {
     spooling = undefined
     const before = clock.monotonic() - settlementLimits.spoolAfterMs
@@ -96,14 +54,6 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
     emptied?.resolve()
     emptied = undefined
     void spool.clear()
-  }
-  const written = (entry: Entry): void => {
-    entry.resolve()
-    try {
-      entry.settling.onSettled?.()
-    } catch (error) {
-      logger.error({ requestId: entry.settling.row.id, error: String(error) }, 'What follows a settlement failed; the settlement stands.')
-    }
   }
   const wait = (entry: Entry): void => {
     const { row } = entry.settling
@@ -121,6 +71,30 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
     }
     entry.settling.waitUntil?.(emptied.promise)
     schedule()
+  }
+  /** The first try of a settlement whose store takes its time. */
+  const follow = (entry: Entry, outcome: Promise<undefined | { readonly error: unknown }>): void => {
+    const { id } = entry.settling.row
+    writing.set(id, entry)
+    if (spool.isThere) watchWriting()
+    void outcome.then(failure => {
+      writing.delete(id)
+      if (failure) return notWritten(entry, failure.error)
+      entry.resolve()
+      tellSettled(entry.settling, logger)
+      if (entry.spool !== 'out') tidy()
+    })
+  }
+  const notWritten = (entry: Entry, error: unknown): void => {
+    if (isWrong(error)) {
+      refuse(entry, error)
+      entry.resolve()
+      return
+    }
+    const requestId = entry.settling.row.id
+    if (queue.size() === 0) logger.warn({ requestId, error: String(error) }, 'A settlement cannot be written now; it waits.')
+    tries = Math.max(tries, 1)
+    wait(entry)
   }
   const refuse = ({ settling: { row } }: Entry, error: unknown): void =>
     logger.error(
@@ -145,58 +119,49 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
     const some = queue.first(settlementLimits.maxAtOnce)
     const failures = await Promise.all(
       some.map(entry =>
-        write(entry.settling).then(
+        promised(() => writeTo(storage, entry.settling)).then(
           () => undefined,
           (error: unknown) => ({ error }),
         ),
       ),
     )
-    let failed: unknown
+    let notYet: { readonly error: unknown } | undefined
     for (const [index, entry] of some.entries()) {
       const failure = failures[index]
       if (failure && !isWrong(failure.error)) {
-        failed = failure.error
+        notYet = failure
         continue
       }
       queue.remove(entry)
       if (failure) refuse(entry, failure.error)
-      else written(entry)
+      else {
+        entry.resolve()
+        tellSettled(entry.settling, logger)
+      }
     }
-    if (failed === undefined) tries = 0
+    if (notYet === undefined) tries = 0
     else {
       tries += 1
-      logger.warn({ waiting: queue.size(), error: String(failed) }, 'Settlements cannot be written; they are tried again.')
+      logger.warn({ waiting: queue.size(), error: String(notYet.error) }, 'Settlements cannot be written; they are tried again.')
       await spool.add(some.filter(entry => queue.has(entry.settling.row.id)))
     }
     tidy()
   }
 
   return {
-    settle: settling =>
-      new Promise(resolve => {
+    settle(settling) {
+      const outcome = recover(
+        () => writeTo(storage, settling),
+        error => ({ error }),
+      )
+      // Most settlements in this process are over at once: nothing has to be kept of them.
+      if (outcome === undefined) return tellSettled(settling, logger)
+      return new Promise(resolve => {
         const entry: Entry = { settling, since: clock.monotonic(), resolve, text: '', spool: 'out' }
-        writing.set(settling.row.id, entry)
-        if (spool.isThere) watchWriting()
-        write(settling).then(
-          () => {
-            writing.delete(settling.row.id)
-            written(entry)
-            if (entry.spool !== 'out') tidy()
-          },
-          (error: unknown) => {
-            writing.delete(settling.row.id)
-            if (isWrong(error)) {
-              refuse(entry, error)
-              resolve()
-              return
-            }
-            if (queue.size() === 0)
-              logger.warn({ requestId: settling.row.id, error: String(error) }, 'A settlement cannot be written now; it waits.')
-            tries = Math.max(tries, 1)
-            wait(entry)
-          },
-        )
-      }),
+        if (isPromise(outcome)) follow(entry, outcome)
+        else notWritten(entry, outcome.error)
+      })
+    },
     has: id => writing.has(id) || queue.has(id),
     isLong: queue.isLong,
     async adopt() {
@@ -231,79 +196,31 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
   }
 }
 
+/** Each of the writes does nothing the second time, so what did succeed is not done twice. */
+function writeTo(
+  { ledger, usage, counters }: Pick<Storage, 'ledger' | 'usage' | 'counters'>,
+  { row, amounts, slotKeys }: SettlementFacts,
+): Awaitable<undefined> {
+  const writing = allSettled([
+    () => ledger.settle({ id: row.id, amounts, at: row.at + Math.round(row.durationMs) }),
+    () => usage.append(row),
+    ...slotKeys.map(key => () => counters.leave(key, row.id)),
+  ])
+  return andThen(writing, done => {
+    const failed = done.find(result => result.status === 'rejected')
+    if (failed) throw failed.reason
+    return undefined
+  })
+}
+
+/** What follows a settlement cannot undo it. */
+function tellSettled({ row, onSettled }: Settling, logger: Logger): void {
+  try {
+    onSettled?.()
+  } catch (error) {
+    logger.error({ requestId: row.id, error: String(error) }, 'What follows a settlement failed; the settlement stands.')
+  }
+}
+
 /** No further try helps. */
 const isWrong = (error: unknown): boolean => error instanceof RangeError || error instanceof TypeError
-
-/** What waits, by request. */
-function keepQueue() {
-  const entries = new Map<string, Entry>()
-  let bytes = 0
-  return {
-    size: () => entries.size,
-    has: (id: string): boolean => entries.has(id),
-    isLong: (): boolean => entries.size >= settlementLimits.longWaiting || bytes >= settlementLimits.longWaitingBytes,
-    first: (count: number): readonly Entry[] => (count >= entries.size ? [...entries.values()] : [...entries.values()].slice(0, count)),
-    /** False: there is no room. */
-    add(entry: Entry): boolean {
-      textOf(entry)
-      const { id } = entry.settling.row
-      if (entries.has(id)) return true
-      if (entries.size >= settlementLimits.maxWaiting || bytes + entry.text.length > settlementLimits.maxWaitingBytes) return false
-      entries.set(id, entry)
-      bytes += entry.text.length
-      return true
-    },
-    remove(entry: Entry): void {
-      if (entries.delete(entry.settling.row.id)) bytes -= entry.text.length
-    },
-  }
-}
-
-/** Made once, and only where a settlement has to wait. */
-function textOf(entry: Entry): string {
-  if (entry.text === '') entry.text = writeSettlement(entry.settling)
-  return entry.text
-}
-
-/** The spool of the store, where it has one, in turns: nothing is added while it is being cleared. */
-function keepSpool(spool: Storage['spool'], logger: Logger) {
-  let turn: Promise<void> = Promise.resolve()
-  let isFailing = false
-  const inTurn = (run: () => Awaitable<void>, failed: (error: unknown) => void): Promise<void> => {
-    turn = turn.then(run).catch(failed)
-    return turn
-  }
-  const notWritten = (error: unknown): void => {
-    if (!isFailing) logger.error({ error: String(error) }, 'The spool cannot be written: settlements that wait are in memory only.')
-    isFailing = true
-  }
-  const notAdopted = (error: unknown): void =>
-    logger.error({ error: String(error) }, 'A spool that another process has left cannot be read now.')
-  return {
-    isThere: spool !== undefined,
-    /** Those that are in it already are not added again. Their answers wait no longer, whether or not it could be written. */
-    async add(entries: readonly Entry[]): Promise<void> {
-      const missing = entries.filter(entry => entry.spool === 'out')
-      if (spool && missing.length > 0) {
-        for (const entry of missing) entry.spool = 'asked'
-        await inTurn(async () => {
-          await spool.append(missing.map(textOf))
-          isFailing = false
-          for (const entry of missing) entry.spool = 'in'
-        }, notWritten)
-        for (const entry of missing) if (entry.spool === 'asked') entry.spool = 'out'
-      }
-      for (const entry of missing) entry.resolve()
-    },
-    clear: (): Promise<void> => (spool ? inTurn(() => spool.clear(), notWritten) : turn),
-    async adopt(): Promise<readonly string[]> {
-      let lines: readonly string[] = []
-      if (spool)
-        await inTurn(async () => {
-          lines = await spool.adopt()
-        }, notAdopted)
-      return lines
-    },
-    settled: () => turn,
-  }
-}

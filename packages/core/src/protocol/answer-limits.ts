@@ -28,6 +28,8 @@ export const answerLimits = {
   keysOfObject: 10_000,
   /** Characters of one key. V8 tells keys of more than 16,383 apart only by comparing each with all others. */
   keyCharacters: 4_096,
+  /** Of a JSON text below this many characters only the nesting is checked: whatever else it holds is little. */
+  smallCharacters: 16_384,
   elementsOfList: 50_000,
   values: 4_000_000,
   /** Output items of one answer: messages, thoughts and tool calls. In a whole answer their parts are counted with them. */

@@ -1,4 +1,4 @@
-/** The ways in which a provider call goes wrong. Expected, so a value; what each leads to stands in execution/verdict.ts. */
+/** The ways in which a provider call goes wrong. Expected, so a value; what each leads to stands in upstream/verdicts.ts. */
 export type FailureKind =
   | 'client_left'
   | 'shut_down'

@@ -61,6 +61,7 @@ export {
 export { type AccountTier, type DataPolicy, type DataPolicyDemand, dataPolicies, type ProviderFacts } from './provider-facts.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { InferenceResponse, Outcome, Usage, Warning } from './response.ts'
-export type { Transport, TransportReply, TransportRequest } from './transport.ts'
+export type { Sink, Source } from './source.ts'
+export type { Transport, TransportBody, TransportReply, TransportRequest } from './transport.ts'
 export { unfold } from './unfold.ts'
 export { type DialectName, type Frame, isObject, type Json, type JsonObject, own } from './wire.ts'

@@ -1,3 +1,5 @@
+import type { Source } from './source.ts'
+
 /**
  * One HTTP exchange with a provider, in plain values (a Request and a Response object cost three times the exchange).
  * Redirects are not followed. Rejects where no answer came (name, connect, TLS, reset); the message says which.
@@ -14,10 +16,13 @@ export interface TransportRequest {
   readonly signal: AbortSignal
 }
 
+/** Decoded bytes of an answer: pushed, or pulled by an async iterator whose `return()` closes the connection. */
+export type TransportBody = Source<Uint8Array> | AsyncIterator<Uint8Array, undefined>
+
 export interface TransportReply {
   readonly status: number
   /** A header's value by lower-case name; several values are joined by a comma. */
   readonly header: (name: string) => string | undefined
-  /** Decoded bytes, at the pace of the reader. Rejects where the connection broke before its end. `return()` closes the connection. */
-  readonly body: AsyncIterator<Uint8Array, undefined>
+  /** Fails where the connection broke before the end of the answer. */
+  readonly body: TransportBody
 }

@@ -3,6 +3,7 @@ import { answerLimits } from '../protocol/answer-limits.ts'
 import type { Authorizing, Credential } from '../protocol/provider.ts'
 import type { TransportReply } from '../protocol/transport.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { asIterator } from '../runtime/source.ts'
 
 // A service account signs a statement about itself and gets a token for it, good for an hour.
 
@@ -154,8 +155,9 @@ async function sign(
 async function readText({ body }: TransportReply): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  for (let step = await body.next(); !step.done && text.length < answerLimits.tokenCharacters; step = await body.next())
+  const pieces = asIterator(body)
+  for (let step = await pieces.next(); !step.done && text.length < answerLimits.tokenCharacters; step = await pieces.next())
     text += decoder.decode(step.value, { stream: true })
-  await body.return?.()
+  await pieces.return?.()
   return text
 }

@@ -1,3 +1,4 @@
+export { type Awaitable, isPromise } from '@signalbox/storage'
 export type {
   CallFacts,
   Clock,
@@ -11,4 +12,6 @@ export type {
   TransportReply,
   TransportRequest,
 } from './ports.ts'
+export { asIterator, asSource, sourceOf } from './source.ts'
+export { runSteps, type Step, wait } from './steps.ts'
 export { consoleLogger, webClock, webIds, webTransport } from './web.ts'

@@ -1,6 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { asIterator } from './source.ts'
 import { webIds, webTransport } from './web.ts'
 
 const server = setupServer()
@@ -33,9 +34,10 @@ test('status, headers and bytes come back as they were sent', async () => {
     note: 'hi',
     missing: undefined,
   })
-  const step = await reply.body.next()
+  const body = asIterator(reply.body)
+  const step = await body.next()
   expect(JSON.parse(new TextDecoder().decode(step.value))).toEqual({ got: { a: 1 }, key: 'Bearer secret' })
-  expect((await reply.body.next()).done).toBe(true)
+  expect((await body.next()).done).toBe(true)
 })
 
 test('a redirect is handed back and never followed, so no secret travels on', async () => {
@@ -58,9 +60,9 @@ test('a connection that fails rejects', async () => {
 
 test('an answer without a body is an empty one, and can be left', async () => {
   server.use(http.post(url, () => new HttpResponse(null, { status: 204 })))
-  const reply = await call()
-  expect(await reply.body.next()).toEqual({ done: true, value: undefined })
-  expect(await reply.body.return?.()).toEqual({ done: true, value: undefined })
+  const body = asIterator((await call()).body)
+  expect(await body.next()).toEqual({ done: true, value: undefined })
+  expect(await body.return?.()).toEqual({ done: true, value: undefined })
 })
 
 test('ids are unique, and sort by the time of their making', async () => {

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readEventStream } from '../../src/dialects/bedrock/frames.ts'
 import { clientDialects, providerDialects } from '../../src/dialects/index.ts'
-import { ceiling } from '../../src/inference/ceiling.ts'
-import { watchCalls } from '../../src/inference/remarks.ts'
-import { asSummaries } from '../../src/inference/summaries.ts'
 import type { FrameReader, ProviderDialect } from '../../src/protocol/dialect.ts'
 import type { InferenceEvent } from '../../src/protocol/event.ts'
 import { startFold } from '../../src/protocol/fold.ts'
@@ -11,6 +8,9 @@ import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
 import type { InferenceResponse } from '../../src/protocol/response.ts'
 import { unfold } from '../../src/protocol/unfold.ts'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { outputCutter } from '../../src/request/response/output-cutter.ts'
+import { asSummaries } from '../../src/request/response/summaries.ts'
+import { watchCalls } from '../../src/request/response/watch-calls.ts'
 import { readFrames } from '../../src/sse/read.ts'
 import { streamBytes } from './bedrock-wire.ts'
 import { type BigAnswer, bigAnswers, frameOf } from './big-answers.ts'
@@ -32,14 +32,14 @@ type Batch = readonly InferenceEvent[]
 
 /** What an answer goes through between its decoder and the client, and the whole answer that it comes to. */
 function watched(batches: Iterable<Batch>): InferenceResponse {
-  const cap = ceiling(1_000_000, () => {})
+  const cutter = outputCutter(1_000_000, { onCut: () => {}, close: () => [] })
   const calls = watchCalls(prompt)
   const retell = asSummaries(prompt, 'chat')
   const folding = startFold()
   for (const batch of batches) {
-    const kept = cap(batch)
+    const kept = cutter.cut(batch)
     calls?.look(kept)
-    for (const event of retell ? retell(kept) : kept) folding.add(event)
+    for (const event of retell ? retell.batch(kept) : kept) folding.add(event)
   }
   return folding.response()
 }

@@ -7,16 +7,17 @@ import type { Contender } from '../../src/brain/belief.ts'
 import { type Brain, createBrain } from '../../src/brain/brain.ts'
 import type { Attempt } from '../../src/brain/port.ts'
 import { makeSchemaCache } from '../../src/dialects/fit-schemas.ts'
-import { keepFlights } from '../../src/inference/flights.ts'
-import type { Engine, Live } from '../../src/inference/infer.ts'
-import { keepLeases } from '../../src/inference/leases.ts'
 import { directoryOf } from '../../src/management/models.ts'
-import { keepDrains } from '../../src/metering/drains.ts'
+import { createDrains } from '../../src/metering/drains.ts'
 import { keepPaces } from '../../src/metering/hidden-tokens.ts'
 import { keepSettlements } from '../../src/metering/settlements.ts'
 import { defaultLimits, defaultTimeouts } from '../../src/options.ts'
 import type { Model } from '../../src/protocol/model.ts'
 import type { Provider } from '../../src/protocol/provider.ts'
+import { keepLeases } from '../../src/request/admission/leases.ts'
+import { keepFlights } from '../../src/request/attempts/flights.ts'
+import type { RequestPorts } from '../../src/request/infer.ts'
+import type { Live } from '../../src/request/live.ts'
 import { keepContenders } from '../../src/routing/contenders.ts'
 import { strategies } from '../../src/routing/strategies.ts'
 import { makeKeyRing } from '../../src/runtime/seal.ts'
@@ -25,7 +26,7 @@ import { webTransport } from '../../src/runtime/web.ts'
 // The engine of a gateway with its brain in reach: what it was told of each call, and what it believes is under way.
 
 export interface Watched {
-  readonly engine: Engine
+  readonly engine: RequestPorts
   readonly storage: Storage
   readonly caller: Caller
   /** Everyone who was ever chosen among. */
@@ -61,7 +62,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       createdAt: 0,
     },
     engine: {
-      terms: { fresh: () => terms, of: async () => terms, readAnew: async () => terms, forget: () => {} },
+      terms: { of: async () => terms },
       planning: {
         providers: new Map(providers.map(provider => [provider.id, provider])),
         find: directory.find,
@@ -92,7 +93,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       leases: keepLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger: quiet }),
       settlements,
       retention: { look: () => {}, flush: async () => {} },
-      drains: keepDrains(clock),
+      drains: createDrains(clock),
       paces: keepPaces(),
       pending: new Set(),
     },

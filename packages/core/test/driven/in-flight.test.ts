@@ -3,10 +3,11 @@ import { describe, expect, inject, test } from 'vitest'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../../../testing/src/scripted-provider.ts'
 import { chatProvider } from '../../src/dialects/index.ts'
-import { makerOf, sealState } from '../../src/inference/envelope.ts'
-import { endForShutdown, infer } from '../../src/inference/infer.ts'
 import type { Model, Offer } from '../../src/protocol/model.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
+import { infer } from '../../src/request/infer.ts'
+import { endForShutdown } from '../../src/request/live.ts'
+import { makerOf, sealState } from '../../src/request/reasoning-state/envelope.ts'
 import { type Watched, watchedEngine } from './engine.ts'
 
 // However a call ends, the brain is told so exactly once, and nothing that is over stays under way in what it believes.
@@ -201,6 +202,7 @@ describe('what is under way', () => {
             await clock.advance(asked.afterMs / 10)
           }
           endForShutdown(watched.engine.live)
+          watched.engine.drains.stop()
           await clock.advance(1_000)
           await Promise.all([...watched.engine.live].map(live => live.leave()))
           await clock.advance(1_000)

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { clientDialects, providerDialects } from '../../src/dialects/index.ts'
-import { encode } from '../../src/execution/encode.ts'
 import type { ClientDialect, ProviderDialect } from '../../src/protocol/dialect.ts'
 import type { Offer } from '../../src/protocol/model.ts'
 import { originalOf } from '../../src/protocol/original.ts'
 import { isObject, type JsonObject } from '../../src/protocol/wire.ts'
+import { encodeForOffer } from '../../src/upstream/encode-for-offer.ts'
 import { chatFields, type FieldSample, messagesFields, responsesFields } from './fields.ts'
 
 const simple: Readonly<Record<string, JsonObject>> = {
@@ -19,7 +19,7 @@ const fields: Readonly<Record<string, readonly FieldSample[]>> = { responses: re
 const encoded = (client: ClientDialect, provider: ProviderDialect, body: JsonObject) => {
   const request = client.decodeRequest(body)
   const offer: Offer = { provider: 'p', provider_model_id: 'm', dialect: provider.name, max_output_tokens: 64_000 }
-  return { request, ...encode(provider, request, { offer, quirks: {} }) }
+  return { request, ...encodeForOffer(provider, request, { offer, quirks: {} }) }
 }
 
 const pairs = Object.values(clientDialects).flatMap(client => Object.values(providerDialects).map(provider => ({ client, provider })))

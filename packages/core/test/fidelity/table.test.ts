@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Fate, type Feature, fateIn, features, providerLanguages } from '../../src/dialects/fidelity.ts'
 import { providerDialects } from '../../src/dialects/index.ts'
-import { fidelityOf } from '../../src/inference/fidelity.ts'
 import type { Item, Part } from '../../src/protocol/item.ts'
 import type { Offer } from '../../src/protocol/model.ts'
 import type { InferenceRequest, Prompt, Tool } from '../../src/protocol/request.ts'
+import { fidelityOf } from '../../src/request/dry-run/fidelity.ts'
 
 const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })
 const hello = user({ type: 'text', text: 'Hi' })

@@ -1,9 +1,9 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { type Scope, scopes } from '../../src/access/scopes.ts'
-import { ratesOfCaller, ratesOfModel } from '../../src/inference/rates.ts'
-import { roomsOf } from '../../src/inference/slots.ts'
 import { defaultLimits } from '../../src/options.ts'
+import { ratesOfCaller, ratesOfModel } from '../../src/request/admission/rate-limits.ts'
+import { roomsOf } from '../../src/request/admission/slots.ts'
 import { codeOf, type Stage, stage } from './stage.ts'
 
 const refused = 'operation_not_allowed'

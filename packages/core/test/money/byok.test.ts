@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { acts } from '../../../testing/src/scripted-provider.ts'
 import { byokAccount, creditAccount } from '../../src/access/accounts.ts'
-import type { Engine } from '../../src/inference/infer.ts'
-import { planned } from '../../src/inference/planned.ts'
+import { planned } from '../../src/request/dry-run/planned-request.ts'
+import type { RequestPorts } from '../../src/request/infer.ts'
 import { budget, costOfAnswer, ownOf, stage } from './stage.ts'
 
 const credit = creditAccount('workspace')
@@ -72,7 +72,7 @@ describe('who is asked', () => {
 describe('a credential that is refused', () => {
   test('is told, and ours step in where that is allowed', async () => {
     const told: unknown[] = []
-    const onCredentialRefused: Engine['onCredentialRefused'] = (workspaceId, { id }) => void told.push([workspaceId, id])
+    const onCredentialRefused: RequestPorts['onCredentialRefused'] = (workspaceId, { id }) => void told.push([workspaceId, id])
     const { ask, credit: pay } = stage({ own, engine: { onCredentialRefused }, acts: { first: refused } })
     await pay(1_000_000)
     expect((await ask()).routing).toMatchObject({ provider: 'second', cost: { usd: costOfAnswer / 1e6 } })

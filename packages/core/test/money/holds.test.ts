@@ -1,10 +1,11 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { chatProvider } from '../../src/dialects/index.ts'
-import { hold } from '../../src/inference/holds.ts'
 import type { Credential, Provider } from '../../src/protocol/provider.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
+import { hold } from '../../src/request/admission/holds.ts'
 import type { Candidate } from '../../src/routing/plan.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { budget, ownOf, stage } from './stage.ts'
 
 const provider: Provider = { id: 'p', dialects: [chatProvider], endpoint: () => 'https://p.invalid/', authorize: () => {} }
@@ -18,7 +19,7 @@ test('a budget that counts both sets aside what it may cost when ours and theirs
   const dearToRead = candidate(ownOf('p'), 100_000_000, 0)
   const dearToAnswer = candidate({ id: 'ours', owner: 'platform', secret: '' }, 0, 1_000_000_000)
   const { engine } = stage({ budgets: [budget('both', { limit: 1e9, period: 'total', includeByok: true })] })
-  const terms = engine.terms.fresh('workspace')
+  const terms = await engine.terms.of('workspace')
   if (!terms) throw new Error('The stage has terms.')
   const caller = { keyId: 'k', keyName: 'K', keyPrefix: 'ak_', workspaceId: 'workspace', workspaceName: 'W', createdAt: 0 }
   const request: InferenceRequest = {
@@ -32,9 +33,10 @@ test('a budget that counts both sets aside what it may cost when ours and theirs
     const plan = { candidates, excluded: [], strategy: 'balanced', ruling: 'balanced' } as const
     const bounds = { size: { likely: 1_000, most: 1_500 }, maxOutput: () => 1_000 }
     const facts = { requestId: 'r', inputTokens: 1_000, bounds, hedge: true, at: 0 }
-    await hold({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, terms, plan, request }, ledger)
+    await runSteps(hold({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, terms, plan, request }, ledger))
     return (await ledger.balance('budget:both')).held
   }
+  expect(await held(dearToRead)).toBeGreaterThan(0)
   // Who is dear to read costs nothing more for the answer: half of it is for the one that came second.
   expect(await held(dearToRead, dearToAnswer)).toBe((await held(dearToAnswer)) + (await held(dearToRead)) / 2)
 })

@@ -8,11 +8,11 @@ import type { Kept } from '../../src/access/records.ts'
 import type { Terms } from '../../src/access/terms.ts'
 import { chatProvider } from '../../src/dialects/index.ts'
 import { responsesClient } from '../../src/dialects/responses/client.ts'
-import { type Engine, infer } from '../../src/inference/infer.ts'
 import { keepSettlements } from '../../src/metering/settlements.ts'
 import type { Credential } from '../../src/protocol/provider.ts'
 import type { InferenceResponse } from '../../src/protocol/response.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
+import { infer, type RequestPorts } from '../../src/request/infer.ts'
 import { watchedEngine } from '../driven/engine.ts'
 
 // One workspace and what it laid down, and providers that answer twelve tokens with three.
@@ -28,13 +28,14 @@ export interface Staged {
   readonly budgets?: readonly Kept<'budget'>[]
   /** Of the workspace's own, by provider. */
   readonly own?: Readonly<Record<string, readonly Credential[]>>
-  readonly engine?: Partial<Engine>
+  readonly engine?: Partial<RequestPorts>
   readonly caller?: Partial<Caller>
   readonly acts?: Readonly<Record<string, Act>>
 }
 
 export interface Stage {
-  readonly engine: Engine
+  readonly caller: Caller
+  readonly engine: RequestPorts
   readonly clock: FakeClock
   readonly providers: Readonly<Record<'first' | 'second', ScriptedProvider>>
   /** Asks for at most ten tokens. */
@@ -92,16 +93,17 @@ export function stage({ workspace, budgets = [], own = {}, engine: parts, caller
     budgets,
     credentials: new Map(Object.entries(own)),
   }
-  const engine: Engine = {
+  const engine: RequestPorts = {
     ...watched.engine,
     planning: { ...watched.engine.planning, strategy: 'order' },
-    terms: { fresh: () => terms, of: async () => terms, readAnew: async () => terms, forget: () => {} },
+    terms: { of: async () => terms },
     ...(parts?.storage && { settlements: keepSettlements({ storage: parts.storage, clock, logger: watched.engine.logger }) }),
     ...parts,
   }
   const caller = { ...watched.caller, ...told }
   let asked = 0
   return {
+    caller,
     engine,
     clock,
     providers,

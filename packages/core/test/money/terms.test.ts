@@ -3,12 +3,13 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
 import type { RoutingDefaults } from '../../src/access/kinds.ts'
 import { recordsOf } from '../../src/access/records.ts'
-import { keepTerms } from '../../src/access/terms.ts'
+import { keepTerms, type Terms } from '../../src/access/terms.ts'
 import { messagesClient } from '../../src/dialects/index.ts'
 import { responsesClient } from '../../src/dialects/responses/client.ts'
-import { withDefaults } from '../../src/inference/defaults.ts'
-import { underTerms } from '../../src/inference/terms.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
+import { applyPolicy } from '../../src/request/policy/apply-policy.ts'
+import { withDefaults } from '../../src/request/policy/workspace-defaults.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { stage } from './stage.ts'
 
 describe('routing defaults', () => {
@@ -106,13 +107,15 @@ test('what the settings of a workspace forbid nobody gets, whatever the request 
   await expect(asking()).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
 })
 
-test('a second call beside a silent one may cost what both the gateway and the workspace allow', () => {
-  const { engine } = stage()
-  const bounded = (hedgeMaxExtraCost: number) => {
-    const workspace = { body: { settings: { hedgeMaxExtraCost } } } as Parameters<typeof underTerms>[1]['workspace']
-    return underTerms({ ...engine, hedgeMaxCost: 0.5 }, { workspace, budgets: [], credentials: new Map() }).hedgeMaxCost
+test('a second call beside a silent one may cost what both the gateway and the workspace allow', async () => {
+  const { engine, caller } = stage()
+  const request = responsesClient.decodeRequest({ model: 'model', input: 'Hi' }, () => undefined)
+  const bounded = async (hedgeMaxExtraCost: number) => {
+    const workspace = { body: { settings: { hedgeMaxExtraCost } } } as Terms['workspace']
+    const terms = { of: () => Promise.resolve({ workspace, budgets: [], credentials: new Map() }) }
+    return (await runSteps(applyPolicy({ ...engine, terms, hedgeMaxCost: 0.5 }, request, caller))).hedgeMaxCost
   }
-  expect([bounded(0.1), bounded(0), bounded(2)]).toEqual([0.1, 0, 0.5])
+  expect(await Promise.all([bounded(0.1), bounded(0), bounded(2)])).toEqual([0.1, 0, 0.5])
 })
 
 describe('where the terms are not known', () => {

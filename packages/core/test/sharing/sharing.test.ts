@@ -4,7 +4,7 @@ import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
 import { type Brain, createBrain } from '../../src/brain/brain.ts'
 import type { RouterOffer } from '../../src/brain/port.ts'
 import { beforeContent, expected } from '../../src/brain/rate.ts'
-import { keepSharing, type Sharing } from '../../src/inference/sharing.ts'
+import { keepSharing, type Sharing } from '../../src/request/routing-sync/sharing.ts'
 import type { Ids } from '../../src/runtime/ports.ts'
 import { cheap, dear, routingStore } from './together.ts'
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { responsesClient } from '../../src/dialects/index.ts'
-import { openCarried } from '../../src/inference/carry.ts'
-import { makerOf, openState, sealState } from '../../src/inference/envelope.ts'
-import { sealing } from '../../src/inference/seal.ts'
 import type { InferenceEvent } from '../../src/protocol/event.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import { originalOf, remember } from '../../src/protocol/original.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
+import { makerOf, openState, sealState } from '../../src/request/reasoning-state/envelope.ts'
+import { openCarried } from '../../src/request/reasoning-state/open-state.ts'
+import { itemSealer, sealBatch } from '../../src/request/reasoning-state/seal-items.ts'
 import type { Candidate } from '../../src/routing/plan.ts'
 import { makeKeyRing } from '../../src/runtime/seal.ts'
 import { sealingKey } from './stage.ts'
@@ -118,7 +118,7 @@ test('thoughts that a provider wants back in words are restored from the envelop
     index: 0,
     item: { type: 'reasoning', summary: [], content: ['First.', '', 'Then.'] },
   }
-  const [sealed] = await sealing(provider, { ring, logger, workspaceId: 'w' })([finished])
+  const [sealed] = await sealBatch(itemSealer(provider, { ring, logger, workspaceId: 'w' }), [finished])
   if (sealed?.type !== 'item_finished' || sealed.item.type !== 'reasoning') throw new Error('It stays an item.')
   const { content, ...bare } = sealed.item
   const carried = await openCarried(requestOf(bare), 'w', ring)
@@ -126,26 +126,26 @@ test('thoughts that a provider wants back in words are restored from the envelop
 })
 
 test('a batch without reasoning is handed on as it is, and nobody waits for it', () => {
-  const stage = sealing(candidate('a'), { ring, logger, workspaceId: 'w' })
+  const seal = itemSealer(candidate('a'), { ring, logger, workspaceId: 'w' })
   const batch: readonly InferenceEvent[] = Array.from({ length: 100 }, () => ({
     type: 'delta',
     index: 0,
     delta: { kind: 'text', part: 0, text: 'word ' },
   }))
-  expect(stage(batch)).toBe(batch)
+  expect(sealBatch(seal, batch)).toBe(batch)
   const started: readonly InferenceEvent[] = [{ type: 'item_started', index: 0, item: { type: 'reasoning', summary: [] } }]
-  expect(stage(started)).toEqual(started)
+  expect(sealBatch(seal, started)).toEqual(started)
 })
 
 test('where nothing can be sealed, the answer goes on without state', async () => {
   const broken = { ...ring, seal: () => Promise.reject(new Error('no crypto here')) }
-  const stage = sealing(candidate('a'), { ring: broken, logger, workspaceId: 'w' })
+  const seal = itemSealer(candidate('a'), { ring: broken, logger, workspaceId: 'w' })
   const finished: InferenceEvent = {
     type: 'item_finished',
     index: 0,
     item: { type: 'reasoning', summary: ['Hm.'], encrypted_content: 'x' },
   }
-  expect(await stage([finished])).toEqual([{ ...finished, item: { type: 'reasoning', summary: ['Hm.'] } }])
+  expect(await sealBatch(seal, [finished])).toEqual([{ ...finished, item: { type: 'reasoning', summary: ['Hm.'] } }])
 })
 
 test('a thought that is only referred to is left out with the warning, and the conversation goes on', async () => {

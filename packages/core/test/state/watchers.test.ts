@@ -1,13 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ceiling } from '../../src/inference/ceiling.ts'
-import { watchCalls } from '../../src/inference/remarks.ts'
+import {
+  appendDelta,
+  assembledItem,
+  createItemAssembler,
+  type PartialItem,
+  partialItem,
+  partOf,
+} from '../../src/dialects/item-assembler.ts'
 import type { InferenceEvent } from '../../src/protocol/event.ts'
 import { fold } from '../../src/protocol/fold.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import type { Prompt } from '../../src/protocol/request.ts'
 import type { InferenceResponse } from '../../src/protocol/response.ts'
 import { unfold } from '../../src/protocol/unfold.ts'
+import { outputCutter } from '../../src/request/response/output-cutter.ts'
+import { watchCalls } from '../../src/request/response/watch-calls.ts'
 import { faultsOf } from '../dialects/laws.ts'
 
 const usage = { input_tokens: 1, output_tokens: 9_999, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
@@ -28,12 +36,36 @@ const most = 168 + 1_024
 
 function under(batches: readonly (readonly InferenceEvent[])[]) {
   let cuts = 0
-  const pass = ceiling(cap, () => {
-    cuts += 1
+  const read: InferenceEvent[] = []
+  const { cut } = outputCutter(cap, {
+    onCut: () => {
+      cuts += 1
+    },
+    close: () => endOf(read),
   })
   const events: InferenceEvent[] = []
-  for (const batch of batches) if (cuts === 0) events.push(...pass(batch))
+  for (const batch of batches)
+    if (cuts === 0) {
+      read.push(...batch)
+      events.push(...cut(batch))
+    }
   return { events, cuts, response: fold(events) }
+}
+
+/** What a decoder that has read these events gives when it is closed: each open item as far as it came. */
+function endOf(read: readonly InferenceEvent[]): readonly InferenceEvent[] {
+  const open = new Map<number, PartialItem>()
+  for (const event of read) {
+    const partial = event.type === 'delta' ? open.get(event.index) : undefined
+    if (event.type === 'item_started') open.set(event.index, partialItem(event.item))
+    else if (event.type === 'item_finished') open.delete(event.index)
+    else if (event.type === 'delta' && partial) {
+      if (event.delta.kind === 'annotation') partOf(partial, 'text', event.delta.part).annotations.push(event.delta.annotation)
+      else appendDelta(createItemAssembler(), partial, event.delta)
+    }
+  }
+  const ends = [...open].map(([index, partial]) => ({ type: 'item_finished', index, item: assembledItem(partial, 'incomplete') }) as const)
+  return [...ends, { type: 'finished', outcome: { status: 'failed', error: { kind: 'unreadable', message: 'It was closed.' } } }]
 }
 
 const lengthOf = (events: readonly InferenceEvent[]): number =>
@@ -43,11 +75,15 @@ describe('the output cap', () => {
   test('an answer within it passes untouched, batch by batch', () => {
     const batch = unfold(answer(message('x'.repeat(most))))
     let cuts = 0
-    const pass = ceiling(cap, () => {
-      cuts += 1
+    const { cut, isTooLong } = outputCutter(cap, {
+      onCut: () => {
+        cuts += 1
+      },
+      close: () => [],
     })
-    expect(pass(batch)).toBe(batch)
+    expect(cut(batch)).toBe(batch)
     expect(cuts).toBe(0)
+    expect([most, most + 1].map(length => isTooLong(answer(message('x'.repeat(length)))))).toEqual([false, true])
   })
 
   test('an answer without an end is cut in the middle of a text, and says so', () => {

@@ -1,79 +1,91 @@
+import type { Sink, Source } from '@signalbox/core/protocol'
 import type { Dispatcher } from 'undici'
 
-/** Bytes of one answer, pushed in by the socket and pulled out by the reader. */
+/** Bytes of one answer: pushed in by the socket, and on to the reader, together where they came together. */
 export interface Body {
   push(chunk: Uint8Array): void
   end(): void
   fail(error: Error): void
-  readonly iterator: AsyncIterator<Uint8Array, undefined>
+  readonly source: Source<Uint8Array>
 }
 
 /** Waiting bytes beyond which the socket is not read any further. */
-const highWater = 65_536
+const highWaterBytes = 65_536
 
-type Step = IteratorResult<Uint8Array, undefined>
+interface BodyState {
+  readonly control: Dispatcher.DispatchController
+  readonly chunks: Uint8Array[]
+  bytes: number
+  sink: Sink<Uint8Array> | undefined
+  isPaused: boolean
+  isFlushing: boolean
+  ending: 'none' | 'ended' | { readonly error: Error }
+}
 
-/** `leave` is called when the reader goes before the end. */
+/** `leave` is called when the reader cancels before the end. */
 export function openBody(control: Dispatcher.DispatchController, leave: () => void): Body {
-  let queue: Uint8Array[] = []
-  let bytes = 0
-  let state: 'open' | 'ended' | 'failed' = 'open'
-  let error: Error | undefined
-  let wake: (() => void) | undefined
-
-  const rouse = (): void => {
-    const run = wake
-    wake = undefined
-    run?.()
+  const state: BodyState = { control, chunks: [], bytes: 0, sink: undefined, isPaused: false, isFlushing: false, ending: 'none' }
+  const flushNow = (): void => flush(state)
+  /** In a microtask, so after all chunks of one read of the socket: what came together is one batch for all that follows. */
+  const flushSoon = (): void => {
+    if (state.isFlushing || state.sink === undefined) return
+    state.isFlushing = true
+    queueMicrotask(flushNow)
   }
-
-  /** Everything that is there, as one: what one read of the socket brought is one batch for all that follows. */
-  const take = (): Step => {
-    const [first] = queue
-    if (first !== undefined) {
-      const value = queue.length === 1 ? first : Buffer.concat(queue, bytes)
-      queue = []
-      bytes = 0
-      if (control.paused) control.resume()
-      return { done: false, value }
-    }
-    if (error !== undefined) throw error
-    return { done: true, value: undefined }
-  }
-
   return {
     push(chunk) {
-      queue.push(chunk)
-      bytes += chunk.length
-      if (bytes >= highWater) control.pause()
-      rouse()
+      state.chunks.push(chunk)
+      state.bytes += chunk.length
+      if (state.bytes >= highWaterBytes) control.pause()
+      if (!state.isPaused) flushSoon()
     },
     end() {
-      state = 'ended'
-      rouse()
+      state.ending = 'ended'
+      flushSoon()
     },
-    fail(why) {
-      state = 'failed'
-      error = why
-      rouse()
+    fail(error) {
+      state.ending = { error }
+      flushSoon()
     },
-    iterator: {
-      async next() {
-        // Woken in a microtask, so after all chunks of one read of the socket have been pushed.
-        if (queue.length === 0 && state === 'open') await new Promise<void>(resolve => (wake = resolve))
-        return take()
+    source: {
+      read(sink) {
+        state.sink = sink
+        flushSoon()
       },
-      async return() {
-        if (state === 'open') {
-          state = 'ended'
-          leave()
-        }
-        queue = []
-        bytes = 0
-        error = undefined
-        rouse()
-        return { done: true, value: undefined }
+      pause() {
+        state.isPaused = true
+      },
+      resume() {
+        if (!state.isPaused) return
+        state.isPaused = false
+        flushSoon()
+      },
+      cancel() {
+        state.sink = undefined
+        state.chunks.length = 0
+        state.bytes = 0
+        if (state.ending === 'none') leave()
+        state.ending = 'ended'
       },
     },
   }
+}
+
+function flush(state: BodyState): void {
+  state.isFlushing = false
+  if (state.isPaused) return
+  const { chunks, control } = state
+  const [first] = chunks
+  if (first !== undefined) {
+    const value = chunks.length === 1 ? first : Buffer.concat(chunks, state.bytes)
+    chunks.length = 0
+    state.bytes = 0
+    if (control.paused) control.resume()
+    state.sink?.next(value)
+  }
+  if (state.isPaused || chunks.length > 0 || state.ending === 'none') return
+  const { sink, ending } = state
+  state.sink = undefined
+  if (ending === 'ended') sink?.end()
+  else sink?.fail(ending.error)
 }

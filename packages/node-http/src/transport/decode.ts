@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
-import type { TransportReply } from '@signalbox/core/runtime'
+import { asIterator, type TransportReply } from '@signalbox/core/runtime'
 import { transportError } from './errors.ts'
 
 /** Bytes that may come out of one byte before it counts as a bomb, once there is enough to judge by. */
@@ -14,13 +14,14 @@ export function decoded(reply: TransportReply, maxBytes: number): TransportReply
 }
 
 async function unwrapped(reply: TransportReply, encoding: string, maxBytes: number): Promise<TransportReply> {
-  const first = Object.hasOwn(decoders, encoding) ? await reply.body.next() : undefined
+  const body = asIterator(reply.body)
+  const first = Object.hasOwn(decoders, encoding) ? await body.next() : undefined
   const decoder = first && decoders[encoding]?.(first.value?.[0])
   if (decoder === undefined) {
-    await reply.body.return?.()
+    await body.return?.()
     throw transportError('UNKNOWN_ENCODING', 'The answer is encoded in a way that is not understood.')
   }
-  const source = replayed(first, reply.body)
+  const source = replayed(first, body)
   const header = (name: string): string | undefined =>
     name === 'content-encoding' || name === 'content-length' ? undefined : reply.header(name)
   return { status: reply.status, header, body: inflate(source, decoder, maxBytes) }

@@ -8,20 +8,27 @@ import type { Line, Pool, Pools } from './pool.ts'
  * One request, one answer. A connection that had been used before and breaks before the first byte of the answer was
  * closed by the provider while it was idle: the request is sent again, once, over a fresh one.
  */
-export function exchange(pools: Pools, request: TransportRequest): Promise<TransportReply> {
+export function exchange(pools: Pools, request: TransportRequest, decode: Decode): Promise<TransportReply> {
   const { pool, path } = pools.at(request.url)
   return new Promise((resolve, reject) => {
     const once = (line: Line): void => {
       const reused = line.served > 0
-      send({ pool, line, path, request }, resolve, error => {
-        if (reused && isStale(error) && !request.signal.aborted) once(pool.take(true))
-        else reject(request.signal.aborted ? request.signal.reason : unreachable(error))
-      })
+      send(
+        { pool, line, path, request },
+        reply => resolve(decode(reply)),
+        error => {
+          if (reused && isStale(error) && !request.signal.aborted) once(pool.take(true))
+          else reject(request.signal.aborted ? request.signal.reason : unreachable(error))
+        },
+      )
     }
     if (request.signal.aborted) reject(request.signal.reason)
     else once(pool.take())
   })
 }
+
+/** Undoes the encoding of an answer, where it has one. */
+type Decode = (reply: TransportReply) => TransportReply | Promise<TransportReply>
 
 /** Names of headers in one answer; real ones have a few dozen. */
 const mostHeaders = 500
@@ -79,8 +86,7 @@ function send({ pool, line, path, request }: Sending, accept: (reply: TransportR
         controller.abort(new Error('aborted'))
         pool.drop(line)
       })
-      const { iterator } = body
-      accept({ status, header: name => headerOf(headers, name), body: iterator })
+      accept({ status, header: name => headerOf(headers, name), body: body.source })
     },
     onResponseData(_, chunk) {
       body?.push(chunk)

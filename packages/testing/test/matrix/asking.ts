@@ -1,4 +1,5 @@
 import type { Api } from '@signalbox/api'
+import { asIterator } from '@signalbox/core/runtime'
 
 /** A workspace with a key that may do everything, and whatever was made in it so far. */
 export interface House {
@@ -43,7 +44,10 @@ export async function ask({ api, secret }: Pick<House, 'api' | 'secret'>, call: 
   })
   let text = ''
   if (typeof reply.body === 'string') text = reply.body
-  else for await (const chunk of { [Symbol.asyncIterator]: () => reply.body as AsyncIterator<string> }) text += chunk
+  else {
+    const chunks = asIterator(reply.body)
+    for (let step = await chunks.next(); !step.done; step = await chunks.next()) text += step.value
+  }
   const isJson = reply.headers['content-type'] === 'application/json'
   return { status: reply.status, headers: reply.headers, text, json: isJson && text !== '' ? JSON.parse(text) : {} }
 }

@@ -36,7 +36,8 @@ async function town(
 /** A store, and the names under which conversations are looked up and written down in it. */
 function listening(): { readonly names: Set<string>; readonly storage: ReturnType<typeof memoryStorage> } {
   const names = new Set<string>()
-  const storage = memoryStorage()
+  // Only what several gateways share is told what they learn.
+  const storage = { ...memoryStorage(), isShared: true }
   const { routing } = storage
   if (!routing) return { names, storage }
   const readers: typeof routing.readers = (key, at) => {

@@ -1,6 +1,7 @@
 import { type Api, createApi, routes } from '@signalbox/api'
 import { createGateway } from '@signalbox/core'
 import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
+import { asIterator } from '@signalbox/core/runtime'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { scriptedProvider } from '../../src/scripted-provider.ts'
 
@@ -111,7 +112,10 @@ async function answerOf(api: Api, { method, path, text, secret }: Call): Promise
   })
   let body = ''
   if (typeof reply.body === 'string') body = reply.body
-  else for (let step = await reply.body.next(); !step.done; step = await reply.body.next()) body += step.value
+  else {
+    const chunks = asIterator(reply.body)
+    for (let step = await chunks.next(); !step.done; step = await chunks.next()) body += step.value
+  }
   return { status: reply.status, code: reply.status < 400 ? '' : codeOf(body) }
 }
 

@@ -5,10 +5,14 @@ import { join } from 'node:path'
 const rooms: Readonly<Record<string, readonly string[]>> = {
   api: ['packages/api/src/{body,match,handle,once,admit,stream}.ts'],
   access: ['packages/core/src/access/*.ts'],
-  'decoders and encoders': ['packages/core/src/dialects/*/{stream-in,stream-out*,answer,growing,reading,calls,frames,event-stream}.ts'],
-  'error reading': ['packages/core/src/dialects/failure.ts', 'packages/core/src/errors/*.ts', 'packages/core/src/execution/told.ts'],
-  attempts: ['packages/core/src/execution/*.ts'],
-  'admission and settlement': ['packages/core/src/inference/*.ts'],
+  'decoders and encoders': ['packages/core/src/dialects/*/{decode-*,encode-*,partial-*,item-*,items,frames,event-stream}.ts'],
+  'error reading': [
+    'packages/core/src/dialects/failure.ts',
+    'packages/core/src/errors/*.ts',
+    'packages/core/src/upstream/error-message.ts',
+  ],
+  attempts: ['packages/core/src/upstream/*.ts'],
+  'admission and settlement': ['packages/core/src/request/**/*.ts'],
   management: ['packages/core/src/management/**/*.ts'],
   metering: ['packages/core/src/metering/*.ts'],
   router: ['packages/core/src/brain/*.ts'],

@@ -96,7 +96,7 @@ const appendArguments = (assembler: BlockAssembler, { partial }: OpenCall, text:
   appendDelta(assembler, partial, { kind: 'arguments', part: 0, text })
 }
 
-interface CallStart {
+export interface CallStart {
   readonly id: string
   readonly name: string
 }

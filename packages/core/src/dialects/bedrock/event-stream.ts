@@ -1,23 +1,24 @@
 // AWS event stream (`application/vnd.amazon.eventstream`): a message is a prelude of two lengths and their checksum, headers,
-// a payload, and a checksum of the whole message. The packages that parse this format are many times larger than this file.
+// a payload, and a checksum over all of it. Read by hand: it is this little, and the packages that read it bring more than
+// they read.
 
-/** Size of the message, size of its headers, and a checksum of both. */
+/** Two lengths and a checksum of them: what says how long a message is. */
 export const preludeSize = 12
 const checksumSize = 4
-/** A message without headers and payload. */
+/** A prelude, no headers, no payload, a checksum. */
 const minSize = preludeSize + checksumSize
 
 export interface Message {
-  /** Headers of other types than text are ignored. */
+  /** Those that are text; others say nothing of interest. */
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Uint8Array
 }
 
-// Bytes are read one by one: messages are short, and a DataView for each would cost more.
+// Bytes are read one by one: a view would be made for every message, and they are short.
 const uint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
 const uint32 = (bytes: Uint8Array, at: number): number => uint16(bytes, at) * 0x10000 + uint16(bytes, at + 2)
 
-/** The size of the message that starts here. Throws if its prelude is invalid. */
+/** Of the message that begins here, once its prelude is proven. Throws where there can be none. */
 export function sizeOfMessage(bytes: Uint8Array, at: number): number {
   if (uint32(bytes, at + 8) !== crc32(bytes, at, at + 8)) throw new Error('The checksum of a message’s beginning is wrong.')
   const size = uint32(bytes, at)
@@ -26,8 +27,8 @@ export function sizeOfMessage(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Reads complete messages with valid preludes, from `at` to `next`. Throws if a checksum or the headers are invalid. Nearly
- * every message of a stream has the same headers as the one before it: those are parsed once.
+ * Reads whole messages whose preludes are proven, from `at` to `next`. Throws where a checksum or the headers are broken.
+ * Nearly every message of a stream has the headers of the one before it, to the byte: those are read once.
  */
 export function messageReader(): (bytes: Uint8Array, at: number, next: number) => Message {
   let known = new Uint8Array(0)
@@ -37,7 +38,7 @@ export function messageReader(): (bytes: Uint8Array, at: number, next: number) =
     if (uint32(bytes, end) !== crc32(bytes, at, end)) throw new Error('The checksum of a message is wrong.')
     const start = at + preludeSize
     const headersEnd = start + uint32(bytes, at + 4)
-    if (headersEnd - start !== known.length || !startsWith(bytes, start, known)) {
+    if (headersEnd - start !== known.length || !standsAt(bytes, start, known)) {
       headers = readHeaders(bytes.subarray(start, headersEnd))
       known = new Uint8Array(bytes.subarray(start, headersEnd))
     }
@@ -45,14 +46,14 @@ export function messageReader(): (bytes: Uint8Array, at: number, next: number) =
   }
 }
 
-function startsWith(bytes: Uint8Array, start: number, known: Uint8Array): boolean {
+function standsAt(bytes: Uint8Array, start: number, known: Uint8Array): boolean {
   for (let at = 0; at < known.length; at += 1) if (bytes[start + at] !== known[at]) return false
   return true
 }
 
 const bytesType = 6
 const textType = 7
-/** Sizes of header values by type. Bytes and texts start with their size. */
+/** Of values by their type; bytes and texts say theirs themselves. */
 const sizes: readonly number[] = [0, 0, 1, 2, 4, 8, Number.NaN, Number.NaN, 8, 16]
 
 function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> {
@@ -70,7 +71,7 @@ function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> {
   return headers
 }
 
-/** Headers are short and usually ASCII: a TextDecoder would cost more. */
+/** Short and plain as a rule: a decoder costs more than the text is long. */
 function textIn(bytes: Uint8Array, start: number, end: number): string {
   let text = ''
   for (let at = start; at < end; at += 1) {
@@ -81,7 +82,7 @@ function textIn(bytes: Uint8Array, start: number, end: number): string {
   return text
 }
 
-/** Tables of CRC-32 (as in gzip and PNG) for the last byte, and for a byte that 1, 2 or 3 others follow. */
+/** CRC-32 as in gzip and PNG. What is left of a byte that stands last, and of one that 1, 2 or 3 others follow. */
 const last = Int32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte
   for (let bit = 0; bit < 8; bit += 1) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1
@@ -92,7 +93,7 @@ const third = oneBefore(last)
 const second = oneBefore(third)
 const first = oneBefore(second)
 
-/** Four bytes at a time, which takes half as long as one by one: the checksum covers every byte of a stream. */
+/** Four bytes at a time, which takes half as long as one by one: every message is summed whole. */
 function crc32(bytes: Uint8Array, start: number, end: number): number {
   let sum = -1
   let at = start

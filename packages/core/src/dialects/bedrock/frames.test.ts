@@ -12,8 +12,8 @@ import {
   streamBytes,
 } from '../../../test/dialects/bedrock-wire.ts'
 import { skipWithout } from '../../../test/dialects/recordings.ts'
-import { sniff } from '../../execution/body.ts'
 import type { Frame } from '../../protocol/wire.ts'
+import { type AnswerShape, detectShape } from '../../upstream/read-body.ts'
 import { maxFrameSize, readEventStream } from './frames.ts'
 
 const readAll = (pieces: readonly Uint8Array[]): readonly Frame[] => {
@@ -145,10 +145,13 @@ describe('broken messages', () => {
   })
 })
 
-test('the first byte of an event stream is told from JSON and from a page', async () => {
-  const body = async function* (): AsyncGenerator<Uint8Array, undefined> {
-    yield eventBytes(hello)
-    return undefined
-  }
-  expect((await sniff(body())).shape).toBe('frames')
+test('the first byte of an event stream is told from JSON and from a page', () => {
+  const shapes: AnswerShape[] = []
+  const pushed: Uint8Array[] = []
+  const reader = detectShape(shape => {
+    shapes.push(shape)
+    return { next: bytes => void pushed.push(bytes), end: () => {}, fail: () => {} }
+  })
+  reader.next(eventBytes(hello))
+  expect([shapes, pushed]).toEqual([['frames'], [eventBytes(hello)]])
 })

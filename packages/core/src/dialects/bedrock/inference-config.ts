@@ -9,7 +9,7 @@ import type { EncodedThinking } from './encode-thinking.ts'
 
 // `inferenceConfig`, the service tier, and `top_k`.
 
-interface EncodedSettings {
+export interface EncodedSettings {
   readonly inferenceConfig: JsonObject
   readonly tier: Json | undefined
   /** For `additionalModelRequestFields`. */

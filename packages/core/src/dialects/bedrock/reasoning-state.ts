@@ -3,7 +3,7 @@ import { objectIn } from '../json.ts'
 
 // The state of a reasoning item is its wire block as text: providers accept a thought only exactly as they sent it.
 
-interface Thought {
+export interface Thought {
   readonly text: string
   readonly signature: string
   /** Base64 of a thought that the provider hides. */

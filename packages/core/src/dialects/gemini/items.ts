@@ -24,7 +24,7 @@ export interface ContentOptions {
   readonly refuses: { readonly file: boolean; readonly audio: boolean }
 }
 
-interface EncodedContents {
+export interface EncodedContents {
   readonly contents: readonly JsonObject[]
   readonly systemInstruction?: JsonObject
   readonly warnings: readonly Warning[]

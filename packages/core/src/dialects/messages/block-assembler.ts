@@ -75,7 +75,7 @@ function itemFor(assembler: BlockAssembler, kind: BlockKind, { name, id }: { rea
 }
 
 function addItem(assembler: BlockAssembler, item: BlockItem): BlockItem {
-  if (assembler.lastItem?.openBlocks === 0) finishBlockItem(assembler, assembler.lastItem, { status: 'completed' })
+  if (assembler.lastItem?.openBlocks === 0) finishBlockItem(assembler, assembler.lastItem, 'completed')
   assembler.items.add(item)
   assembler.lastItem = item
   return item
@@ -117,13 +117,17 @@ function citationEvent(citation: JsonObject, index: number): InferenceEvent {
   return { type: 'native', dialect, name: type, index, body: { type, delta: { type: 'citations_delta', citation } }, preamble: false }
 }
 
+export function finishBlockItem(assembler: BlockAssembler, item: BlockItem, status: ItemStatus): void {
+  finishWithRefusal(assembler, item, { status, refusal: '' })
+}
+
 interface ItemEnd {
   readonly status: ItemStatus
   /** The explanation of a refusal: the last part of its message. */
-  readonly refusal?: string
+  readonly refusal: string
 }
 
-export function finishBlockItem(assembler: BlockAssembler, item: BlockItem, { status, refusal = '' }: ItemEnd): void {
+function finishWithRefusal(assembler: BlockAssembler, item: BlockItem, { status, refusal }: ItemEnd): void {
   assembler.items.delete(item)
   if (assembler.lastItem === item) assembler.lastItem = undefined
   for (const block of item.blocks) finishBlock(assembler, block, status !== 'completed')
@@ -138,5 +142,5 @@ export function finishItems(assembler: BlockAssembler, outcome: Outcome, message
   const refusal = refusalText(outcome, message)
   if (refusal !== '' && !(assembler.lastItem && isMessagePart(assembler.lastItem.kind))) addItem(assembler, createItem('text'))
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
-  for (const item of assembler.items) finishBlockItem(assembler, item, { status, refusal: item === assembler.lastItem ? refusal : '' })
+  for (const item of assembler.items) finishWithRefusal(assembler, item, { status, refusal: item === assembler.lastItem ? refusal : '' })
 }

@@ -155,7 +155,7 @@ function handleBlockStop(state: DecoderState, { index }: JsonObject): void {
   if (!block) return
   finishBlock(state, block)
   // An item that is not the last one gets no more blocks.
-  if (block.item !== state.lastItem && block.item.openBlocks === 0) finishBlockItem(state, block.item, { status: 'completed' })
+  if (block.item !== state.lastItem && block.item.openBlocks === 0) finishBlockItem(state, block.item, 'completed')
 }
 
 function handleMessageDelta(state: DecoderState, { type, delta, usage, ...rest }: JsonObject): void {

@@ -7,7 +7,7 @@ import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, wa
 import type { EncodedFormat } from './encode-format.ts'
 import { dialect, originalBody } from './wire.ts'
 
-interface ToolOptions {
+export interface ToolOptions {
   /** May add the tool whose arguments are the answer. */
   readonly format: EncodedFormat
   /** The model can be made to call a tool. */

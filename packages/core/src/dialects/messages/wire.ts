@@ -21,7 +21,7 @@ export const originalBody = (decoded: object): JsonObject | undefined => {
   return original?.dialect === dialect ? original.body : undefined
 }
 
-interface MessageHead {
+export interface MessageHead {
   readonly id: string
   readonly model: string
   readonly created_at: number

@@ -1,9 +1,10 @@
 import pTimeout from 'p-timeout'
 import type { CredentialBody } from '../../access/kinds.ts'
-import { maxFailureBytes, readText } from '../../execution/body.ts'
 import type { AccountCheck, Credential, Provider } from '../../protocol/provider.ts'
 import type { Clock, Transport } from '../../runtime/ports.ts'
+import { asSource } from '../../runtime/source.ts'
 import { timersOf } from '../../runtime/timers.ts'
+import { maxFailureBytes, readText } from '../../upstream/read-body.ts'
 
 /** Nothing can be told: its provider has no way to look at a key at no cost. */
 export type Checked = Checks | undefined
@@ -56,7 +57,7 @@ async function ask({ provider, credential, check }: Asked, { transport, clock, s
   if (url === undefined) return { status: Object.keys(headers).length > before ? 'valid' : 'invalid' }
   const { status, header, body } = await transport({ url, method: 'GET', headers, signal })
   if (status >= 200 && status < 300) {
-    await body.return?.()
+    asSource(body).cancel()
     return { status: 'valid', header }
   }
   const { text } = await readText(body, maxFailureBytes)

@@ -1,0 +1,67 @@
+import { type SettlementFacts, writeSettlement } from './settlement-text.ts'
+
+export interface Settling extends SettlementFacts {
+  /** Called once it is written down. */
+  readonly onSettled?: () => void
+  /** Given a promise where the settlement has to wait: it resolves once nothing waits any more. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+}
+
+/** Bounds of the queue and its waits. */
+export const settlementLimits = {
+  /** Beyond either, what the spool has is dropped from memory, and what it has not is lost. */
+  maxWaiting: 50_000,
+  maxWaitingBytes: 128 * 1024 * 1024,
+  /** From here on new requests get 503. */
+  longWaiting: 1_000,
+  longWaitingBytes: 16 * 1024 * 1024,
+  /** A write that takes longer is spooled, and its answer waits no longer for it. */
+  spoolAfterMs: 250,
+  /** Waits before each further try; the last one repeats. */
+  retryMs: [200, 500, 1_000, 2_000, 3_000],
+  /** Settlements tried at once. */
+  maxAtOnce: 200,
+  /** How long a closing gateway goes on trying. */
+  closeMs: 10_000,
+} as const
+
+/** A settlement that waits. */
+export interface Entry {
+  readonly settling: Settling
+  /** Monotonic milliseconds. */
+  readonly since: number
+  readonly resolve: () => void
+  text: string
+  spool: 'out' | 'asked' | 'in'
+}
+
+/** The settlements that wait, by request. */
+export function settlementQueue() {
+  const entries = new Map<string, Entry>()
+  let bytes = 0
+  return {
+    size: () => entries.size,
+    has: (id: string): boolean => entries.has(id),
+    isLong: (): boolean => entries.size >= settlementLimits.longWaiting || bytes >= settlementLimits.longWaitingBytes,
+    first: (count: number): readonly Entry[] => (count >= entries.size ? [...entries.values()] : [...entries.values()].slice(0, count)),
+    /** False: there is no room. */
+    add(entry: Entry): boolean {
+      textOf(entry)
+      const { id } = entry.settling.row
+      if (entries.has(id)) return true
+      if (entries.size >= settlementLimits.maxWaiting || bytes + entry.text.length > settlementLimits.maxWaitingBytes) return false
+      entries.set(id, entry)
+      bytes += entry.text.length
+      return true
+    },
+    remove(entry: Entry): void {
+      if (entries.delete(entry.settling.row.id)) bytes -= entry.text.length
+    },
+  }
+}
+
+/** Made once, and only where a settlement has to wait. */
+export function textOf(entry: Entry): string {
+  if (entry.text === '') entry.text = writeSettlement(entry.settling)
+  return entry.text
+}

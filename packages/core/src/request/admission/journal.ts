@@ -1,0 +1,107 @@
+import type { UsageRow } from '@signalbox/storage'
+import type { Usage } from '../../protocol/response.ts'
+import type { CallFacts } from '../../runtime/ports.ts'
+import { type Bill, noBill } from '../settlement/bill.ts'
+
+// The journal of a hold: text that the store keeps with it, so that another process can settle a request whose own is gone.
+
+/** What is known of a request from its admission on. */
+export interface JournalFacts {
+  readonly workspaceId: string
+  readonly keyId: string
+  /** Keys above it, whose budgets pay too. */
+  readonly ancestors?: CallFacts['ancestors']
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly modelAsked: string
+  /** Of the first candidate. */
+  readonly model: string
+  readonly strategy: string
+  readonly streamed: boolean
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/** What is known of it since a provider was asked. */
+export interface JournalProgress {
+  readonly model: string
+  readonly provider: string
+  readonly credential: UsageRow['credential']
+  readonly attempts: number
+  readonly durationMs: number
+  readonly firstContentMs?: number
+  /** Estimated, as is the bill. */
+  readonly usage: Usage
+  readonly bill: Bill
+}
+
+export interface Journal extends JournalFacts {
+  readonly slotKeys: readonly string[]
+  readonly progress?: JournalProgress | undefined
+}
+
+/** The journal of a request under way, as it grows. */
+export interface GrowingJournal {
+  slotKeys: readonly string[]
+  /** Asked whenever the journal is written. */
+  progress: () => JournalProgress | undefined
+  readonly write: () => string
+}
+
+export function growingJournal(facts: JournalFacts): GrowingJournal {
+  const journal: GrowingJournal = {
+    slotKeys: [],
+    progress: () => undefined,
+    write: () => JSON.stringify({ ...facts, slotKeys: journal.slotKeys, progress: journal.progress() } satisfies Journal),
+  }
+  return journal
+}
+
+/** Nothing: there is none, or it is not ours. */
+export function readJournal(text: string | undefined): Journal | undefined {
+  try {
+    const found: unknown = JSON.parse(text ?? '')
+    return isJournal(found) ? found : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isJournal = (found: unknown): found is Journal =>
+  typeof found === 'object' &&
+  found !== null &&
+  'workspaceId' in found &&
+  typeof found.workspaceId === 'string' &&
+  'at' in found &&
+  typeof found.at === 'number' &&
+  'slotKeys' in found &&
+  Array.isArray(found.slotKeys)
+
+const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+
+/** The usage row of a request whose process is gone, and what is billed for it. Where no provider had been asked that is nothing. */
+export function interruptedRow(id: string, journal: Journal): { readonly row: UsageRow; readonly bill: Bill } {
+  const { slotKeys: _, ancestors: __, progress, metadata, ...facts } = journal
+  const { usage = noUsage, bill = noBill, model = facts.model } = progress ?? {}
+  const row: UsageRow = {
+    ...facts,
+    id,
+    model,
+    provider: progress?.provider ?? '',
+    credential: progress?.credential ?? 'platform',
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cachedTokens: usage.cached_tokens,
+    cacheWriteTokens: usage.cache_write_tokens,
+    reasoningTokens: usage.reasoning_tokens,
+    estimated: progress !== undefined,
+    cost: bill.cost,
+    byokCost: bill.byokCost,
+    result: 'interrupted',
+    attempts: progress?.attempts ?? 0,
+    durationMs: progress?.durationMs ?? 0,
+    ...(progress?.firstContentMs !== undefined && { firstContentMs: progress.firstContentMs }),
+    warnings: [],
+    ...(metadata && { metadata }),
+  }
+  return { row, bill }
+}

@@ -1,0 +1,79 @@
+import { type CounterStore, type LedgerStore, recover } from '@signalbox/storage'
+import type { Clock, Logger } from '../../runtime/ports.ts'
+import { unrefTimer } from '../../runtime/timers.ts'
+import type { Live } from '../live.ts'
+import { type Place, slotMs } from './slots.ts'
+
+/** Renews the slots and holds of requests under way: what is not renewed belongs to a process that is gone. */
+export interface Leases {
+  /** A request was admitted: renews from now on, until none is under way. */
+  begin(): void
+}
+
+export interface Leasing {
+  readonly live: ReadonlySet<Live>
+  readonly counters: CounterStore
+  readonly ledger: Pick<LedgerStore, 'renew'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Times of leases, in milliseconds. */
+const leaseTimes = {
+  /** Between two looks at what is due. */
+  tickMs: 2_000,
+  slotMs: slotMs / 3,
+  holdMs: 10_000,
+} as const
+
+/** Holds renewed in one step of the store. */
+const batchSize = 200
+
+export function keepLeases({ live, counters, ledger, clock, logger }: Leasing): Leases {
+  let timer: unknown
+  let slotsDueAt = 0
+  let isRenewing = false
+
+  // Whatever the limit: a request that runs keeps its slot, also where a clock that was set forward had freed it for another one.
+  const enterAgain = (slot: Place & { readonly slot: string }, at: number): void =>
+    void recover(
+      () => counters.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER, ttlMs: slotMs }, at),
+      error => logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'),
+    )
+  const renewSlots = (): void => {
+    const at = clock.now()
+    for (const { requestId, places } of live) for (const place of places) enterAgain({ ...place, slot: requestId }, at)
+  }
+  const renewHolds = async (): Promise<void> => {
+    const now = clock.monotonic()
+    const due = [...live].filter(({ holdDueAt }) => holdDueAt !== undefined && holdDueAt <= now)
+    for (let from = 0; from < due.length; from += batchSize) {
+      const batch = due.slice(from, from + batchSize)
+      await ledger.renew(batch.map(({ requestId, journal }) => ({ id: requestId, ...(journal && { journal }) })))
+      for (const each of batch) each.holdDueAt = now + leaseTimes.holdMs
+    }
+  }
+  // It outlasts the requests that it was made for: most of those are over long before it fires, and the next one needs it again.
+  const tick = (): void => {
+    timer = live.size === 0 ? undefined : unrefTimer(clock.setTimeout(tick, leaseTimes.tickMs))
+    if (timer === undefined) return
+    if (!isRenewing) {
+      isRenewing = true
+      void renewHolds()
+        .catch((error: unknown) => logger.warn({ error: String(error) }, 'The holds of requests under way could not be renewed.'))
+        .finally(() => {
+          isRenewing = false
+        })
+    }
+    if (clock.monotonic() < slotsDueAt) return
+    slotsDueAt = clock.monotonic() + leaseTimes.slotMs
+    renewSlots()
+  }
+  return {
+    begin: () => {
+      if (timer !== undefined) return
+      slotsDueAt = clock.monotonic() + leaseTimes.slotMs
+      timer = unrefTimer(clock.setTimeout(tick, leaseTimes.tickMs))
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import type { CounterRefusal, CounterRequest, CounterStore } from '@signalbox/storage'
+import type { Caller } from '../../access/caller.ts'
+import type { Terms } from '../../access/terms.ts'
+import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
+import type { Plan } from '../../routing/plan.ts'
+import { type Step, wait } from '../../runtime/steps.ts'
+import type { Limits } from '../../upstream/limits.ts'
+
+// What is counted by the minute: requests of a key, in all and with one model, and of its workspace; and the tokens of both.
+
+export interface Rated {
+  readonly caller: Caller
+  readonly terms: Terms
+  readonly plan: Plan
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+/** Tokens that a request may use, counted as it comes, and corrected when it ends. */
+export interface Tokens {
+  readonly keys: readonly string[]
+  readonly amount: number
+}
+
+export interface Rate extends CounterRequest {
+  readonly refused: (refusal: CounterRefusal) => GatewayError
+}
+
+type Whose = keyof typeof subjects
+
+const subjects = {
+  key: 'This key',
+  ancestor: 'A key above this one',
+  workspace: 'This workspace',
+} as const
+
+const minute = 60_000
+/** Tokens that an answer without a cap is counted as, until it is known. */
+const assumedAnswer = 1_024
+
+/** The counters of a request that are known before its body: of its key, and of its workspace where that is limited. */
+export function ratesOfCaller({ caller, terms }: Pick<Rated, 'caller' | 'terms'>, limits: Limits): Rate[] {
+  const { keyId, workspaceId, limits: own, ancestors = [] } = caller
+  const shared = { ...limits.workspace, ...terms.workspace.body.limits }.requestsPerMinute
+  const rates = [requests('key', { key: `rpm:${keyId}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm })]
+  for (const above of ancestors)
+    if (above.limits?.requestsPerMinute !== undefined)
+      rates.push(requests('ancestor', { key: `rpm:${above.keyId}`, limit: above.limits.requestsPerMinute }))
+  if (shared !== undefined) rates.push(requests('workspace', { key: `rpm:workspace:${workspaceId}`, limit: shared }))
+  return rates
+}
+
+/** The counters that depend on what is asked for. Without tokens: of a request that uses none. */
+export function ratesOfModel({ caller, terms, plan, at }: Rated, limits: Limits, tokens?: number): Rate[] {
+  const { keyId, workspaceId, limits: own, ancestors = [] } = caller
+  const shared = { ...limits.workspace, ...terms.workspace.body.limits }
+  const most = own?.requestsPerMinute ?? limits.inferenceRpm
+  const rates = [requests('key', { key: `rpm:${keyId}:${plan.candidates[0].model.id}`, limit: most })]
+  if (tokens === undefined) return rates
+  const mostTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
+  if (mostTokens !== undefined) rates.push(tokensOf('key', { id: keyId, limit: mostTokens, amount: tokens, at }))
+  for (const above of ancestors)
+    if (above.limits?.tokensPerMinute !== undefined)
+      rates.push(tokensOf('ancestor', { id: above.keyId, limit: above.limits.tokensPerMinute, amount: tokens, at }))
+  if (shared.tokensPerMinute !== undefined)
+    rates.push(tokensOf('workspace', { id: workspaceId, limit: shared.tokensPerMinute, amount: tokens, at }))
+  return rates
+}
+
+/** As many as the answer may have. */
+export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): number {
+  let most = 0
+  for (const { offer } of candidates) most = Math.max(most, Math.min(maxOutput ?? assumedAnswer, offer.max_output_tokens ?? Infinity))
+  return inputTokens + most
+}
+
+/** All of them, or none. Throws for the first that has no room. */
+export function* take(rates: readonly Rate[], counters: CounterStore, at: number): Step<void> {
+  // What exceeds a whole minute's limit never finds room, whatever is left of it.
+  const vain = rates.find(({ amount, limit }) => amount > limit)
+  if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
+  const refusal = yield* wait(orStoreDown(() => counters.take(rates, at)))
+  if (refusal) throw (rates.find(({ key }) => key === refusal.key) ?? rates[0])?.refused(refusal)
+}
+
+function requests(whose: Whose, { key, limit }: Pick<CounterRequest, 'key' | 'limit'>): Rate {
+  return {
+    key,
+    amount: 1,
+    limit,
+    windowMs: minute,
+    refused: ({ retryAfterMs }) =>
+      new GatewayError('requests_per_min_exceeded', {
+        message: `${subjects[whose]} may send ${limit} requests a minute, and has. Try again in ${seconds(retryAfterMs)} s.`,
+        limitedBy: 'routing',
+        retryAfterMs,
+      }),
+  }
+}
+
+interface Using {
+  readonly id: string
+  readonly limit: number
+  readonly amount: number
+  readonly at: number
+}
+
+/** The minute stands in the name of its counter, so that a correction that comes late corrects no other minute. */
+function tokensOf(whose: Whose, { id, limit, amount, at }: Using): Rate {
+  return {
+    key: `tpm:${whose === 'workspace' ? 'workspace:' : ''}${id}:${Math.floor(at / minute)}`,
+    amount,
+    limit,
+    windowMs: minute - (at % minute),
+    refused: ({ retryAfterMs }) =>
+      new GatewayError('tokens_per_min_exceeded', {
+        message:
+          amount > limit
+            ? `The request may use ${amount} tokens, and ${subjects[whose].toLowerCase()} may use ${limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
+            : `${subjects[whose]} may use ${limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
+        limitedBy: 'routing',
+        ...(amount > limit ? { shouldRetry: false } : { retryAfterMs }),
+      }),
+  }
+}
+
+const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1_000))
+
+/** Which of them are tokens, to be corrected when it is known how many they were. Nothing where nobody limits them. */
+export function tokensIn(rates: readonly Rate[]): Tokens | undefined {
+  const counted = rates.filter(({ key }) => key.startsWith('tpm:'))
+  return counted[0] && { keys: counted.map(({ key }) => key), amount: counted[0].amount }
+}

@@ -1,0 +1,88 @@
+import { type Awaitable, allSettled, type CounterStore } from '@signalbox/storage'
+import type { Caller } from '../../access/caller.ts'
+import type { Terms } from '../../access/terms.ts'
+import { GatewayError, storeDown } from '../../errors/gateway-error.ts'
+import { runSteps, type Step, wait } from '../../runtime/steps.ts'
+import type { Limits } from '../../upstream/limits.ts'
+import { type Rate, take } from './rate-limits.ts'
+
+/** A place among the requests that run at the same time: of the key, and of its workspace where that is limited. */
+export interface Place {
+  readonly key: string
+  readonly limit: number
+}
+
+export interface Room extends Place {
+  readonly full: () => GatewayError
+}
+
+/** A slot is a lease: renewed while the request lives, and free soon after a crash. */
+export const slotMs = 90_000
+
+export function roomsOf(
+  { keyId, workspaceId, limits: own, ancestors = [] }: Caller,
+  { workspace }: Terms,
+  limits: Limits,
+): readonly Room[] {
+  const rooms = [roomOf('This key', `slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests)]
+  for (const above of ancestors)
+    if (above.limits?.concurrentRequests !== undefined)
+      rooms.push(roomOf('A key above this one', `slots:${above.keyId}`, above.limits.concurrentRequests))
+  const shared = workspace.body.limits?.concurrentRequests ?? limits.workspace?.concurrentRequests
+  if (shared !== undefined) rooms.push(roomOf('This workspace', `slots:workspace:${workspaceId}`, shared))
+  return rooms
+}
+
+const roomOf = (whose: string, key: string, limit: number): Room => ({
+  key,
+  limit,
+  full: () =>
+    new GatewayError('concurrent_requests_exceeded', {
+      message: `${whose} already has ${limit} requests running, its limit. Wait for one to end.`,
+      limitedBy: 'routing',
+      retryAfterMs: 1_000,
+    }),
+})
+
+export interface SlotRequests {
+  readonly rates: readonly Rate[]
+  readonly rooms: readonly Room[]
+  readonly requestId: string
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+export interface SlotResults {
+  readonly counted: PromiseSettledResult<unknown>
+  /** For each room, in the same order: whether there was a place. */
+  readonly entered: readonly PromiseSettledResult<unknown>[]
+}
+
+/** Counts against the rates and takes the slots, in one turn of the store. */
+export function* takeTogether({ rates, rooms, requestId, at }: SlotRequests, counters: CounterStore): Step<SlotResults> {
+  const count = (): Awaitable<unknown> => runSteps(take(rates, counters, at))
+  const enter = rooms.map(
+    ({ key, limit }) =>
+      (): Awaitable<unknown> =>
+        counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at),
+  )
+  const [counted, ...entered] = yield* wait(allSettled([count, ...enter]))
+  return { counted: counted as PromiseSettledResult<unknown>, entered }
+}
+
+/** Throws for the first slot that there was not, else for the rate. */
+export function throwRefusals({ rooms, counted, entered }: SlotResults & Pick<SlotRequests, 'rooms'>): void {
+  entered.forEach((room, place) => {
+    if (room.status === 'rejected') throw storeDown(room.reason)
+    if (!room.value) throw rooms[place]?.full()
+  })
+  if (counted.status === 'rejected') throw counted.reason
+}
+
+/** What gives the slots back, also those that were not taken. */
+export const leaveRooms = (rooms: readonly Place[], requestId: string, counters: CounterStore): (() => Awaitable<unknown>)[] =>
+  rooms.map(
+    ({ key }) =>
+      () =>
+        counters.leave(key, requestId),
+  )

@@ -1,0 +1,231 @@
+import { expect, test } from 'vitest'
+import { fakeClock } from '../../../../testing/src/fake-clock.ts'
+import { type Act, acts, scriptedProvider } from '../../../../testing/src/scripted-provider.ts'
+import { type Brain, createBrain } from '../../brain/brain.ts'
+import type { RouterOffer } from '../../brain/port.ts'
+import { chatProvider } from '../../dialects/index.ts'
+import type { Failure, FailureKind } from '../../protocol/failure.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import { keepContenders } from '../../routing/contenders.ts'
+import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
+import { makeEnding } from '../../runtime/ending.ts'
+import { runSteps } from '../../runtime/steps.ts'
+import { webTransport } from '../../runtime/web.ts'
+import type { CommittedCall, SelectedOffer } from '../../upstream/call.ts'
+import type { Carried } from '../reasoning-state/open-state.ts'
+import { attemptLoop } from './attempt-loop.ts'
+import type { Selection } from './select-offers.ts'
+
+/** What a provider does for each failure to come of it. */
+const ways = {
+  ok: acts.reply(),
+  server_error: acts.status(500),
+  overloaded: acts.status(503, { code: 'server_is_overloaded' }),
+  rate_limited: acts.status(429),
+  rejected: acts.status(400),
+  bad_credential: acts.status(401),
+  stale_state: acts.status(400, { code: 'invalid_encrypted_content' }),
+  unreadable: acts.endAfter(0),
+  unreachable: acts.unreachable(),
+  timed_out: acts.never(),
+} satisfies Partial<Record<FailureKind | 'ok', Act>>
+
+type Way = keyof typeof ways
+
+const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'stream' }
+const state = 'the state of the conversation'
+const stateful: InferenceRequest = {
+  ...request,
+  prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: state }] }] },
+}
+
+/** Plays what each provider does, call by call; the last act is repeated. */
+async function run(
+  script: Readonly<Record<string, readonly Way[]>>,
+  options: {
+    excluded?: readonly Excluded[]
+    budget?: number
+    deadlineMs?: number
+    allow_fallbacks?: boolean
+    left?: boolean
+    carries?: boolean
+  } = {},
+) {
+  const { allow_fallbacks = true, budget = 4, carries = false } = options
+  const asked: string[] = []
+  const bare: boolean[] = []
+  const heard: Failure[] = []
+  const clock = fakeClock()
+  const logger = { info: () => {}, warn: () => {}, error: () => {} }
+  const ending = makeEnding()
+  if (options.left) ending.end('client_left')
+  const brain = createBrain({ monotonic: clock.monotonic, preference: 'balanced', seed: 1 })
+  const candidates = Object.entries(script).map(([id, each]): Candidate => {
+    let calls = 0
+    const act: Act = stage => {
+      asked.push(id)
+      bare.push(!JSON.stringify(stage.body).includes(state))
+      calls += 1
+      return ways[each[calls - 1] ?? each.at(-1) ?? 'ok'](stage)
+    }
+    return {
+      model: { id: 'm', offers: [] },
+      offer: { provider: id, provider_model_id: 'm', dialect: 'chat' },
+      provider: scriptedProvider({ id, dialect: chatProvider, clock, acts: Array.from({ length: 10 }, () => act) }),
+      credential: { id, owner: 'platform', secret: '' },
+    }
+  })
+  const routed = (of: InferenceRequest): InferenceRequest => ({ ...of, routing: { ...of.routing, allow_fallbacks } })
+  const carried: Carried = {
+    fit: (_, isBare) => ({ request: routed(carries && !isBare ? stateful : request), warnings: [], carries: carries && !isBare }),
+    lastMade: () => undefined,
+  }
+  const [first, ...others] = candidates
+  if (!first) throw new Error('A script has a provider.')
+  const plan: Plan = { candidates: [first, ...others], excluded: options.excluded ?? [], strategy: 'order', ruling: 'order' }
+  const hooks = { onFailure: (_: unknown, failure: Failure) => void heard.push(failure) }
+  const looping = async (): Promise<CommittedCall> =>
+    runSteps(
+      attemptLoop(
+        { brain, clock, hooks, logger, transport: webTransport() },
+        {
+          call: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
+          request: routed(request),
+          plan,
+          selection: inOrder(brain, candidates, allow_fallbacks ? budget : 1),
+          bounds: { capped: each => each },
+          carried,
+          ending,
+          limits: { deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000), ceilingMs: 1_000, idleMs: 1_000 },
+          maxCalls: budget,
+          isCeilingChosen: false,
+          startedAt: clock.monotonic(),
+          hedgeMaxCost: 0,
+          refusedKeys: undefined,
+          attempts: { count: 0, accepted: [] },
+        },
+      ),
+    )
+  const outcome = looping().catch((error: Error) => error)
+  await clock.advance(10_000)
+  return { outcome: await outcome, asked, bare, heard }
+}
+
+/** A real brain that keeps the order given. */
+function inOrder(brain: Brain, candidates: readonly Candidate[], attempts: number): Selection {
+  const contenderOf = keepContenders(brain)
+  const contenders = candidates.map(each => contenderOf(each, { rates: { input: 0, output: 0 }, thinking: false }))
+  const rank = (offer: RouterOffer): number => contenders.findIndex(each => each.offer === offer)
+  const plan = brain.plan({ inputTokens: 1, attempts, rank }, contenders)
+  return {
+    next(): SelectedOffer | undefined {
+      const choice = plan.next()
+      const at = choice ? rank(choice.offer) : -1
+      const [candidate, contender] = [candidates[at], contenders[at]]
+      return choice && candidate && contender && { choice, candidate, contender }
+    },
+    all: () => {
+      throw new Error('The loop looks at one after the other.')
+    },
+  }
+}
+
+test('the first that answers wins, and nobody else is asked', async () => {
+  const { outcome, asked } = await run({ a: ['ok'], b: ['ok'] })
+  expect(asked).toEqual(['a'])
+  expect(outcome).toMatchObject({ candidate: { provider: { id: 'a' } }, warnings: [] })
+})
+
+test('the others are asked before anyone is asked twice', async () => {
+  const { asked, outcome } = await run({ a: ['server_error', 'ok'], b: ['overloaded'] })
+  expect(asked).toEqual(['a', 'b', 'a'])
+  expect(outcome).toMatchObject({ candidate: { provider: { id: 'a' } } })
+})
+
+test('a failure that will not pass is not tried again', async () => {
+  const { asked, outcome } = await run({ a: ['unreadable'], b: ['bad_credential'] })
+  expect(asked).toEqual(['a', 'b'])
+  expect(outcome).toMatchObject({ code: 'provider_error', status: 502 })
+})
+
+test('a request that is itself at fault ends at once', async () => {
+  const { asked, outcome } = await run({ a: ['rejected'], b: ['ok'] })
+  expect(asked).toEqual(['a'])
+  expect(outcome).toMatchObject({ status: 400 })
+})
+
+test('the most telling failure is the one that is told', async () => {
+  expect((await run({ a: ['unreachable'], b: ['rate_limited'] })).outcome).toMatchObject({
+    code: 'rate_limit_exceeded',
+    status: 429,
+    facts: { limitedBy: 'provider' },
+  })
+  expect((await run({ a: ['bad_credential'], b: ['timed_out'] })).outcome).toMatchObject({ code: 'provider_timeout', status: 504 })
+})
+
+test('a time-out that a fallback made good is a warning', async () => {
+  const { outcome } = await run({ a: ['timed_out'], b: ['ok'] })
+  expect(outcome).toMatchObject({ warnings: [{ code: 'provider_timeout' }] })
+})
+
+test('retries and fallbacks share one budget', async () => {
+  expect((await run({ a: ['server_error'], b: ['server_error'], c: ['server_error'] }, { budget: 4 })).asked).toEqual(['a', 'b', 'c', 'a'])
+  expect((await run({ a: ['server_error'], b: ['ok'] }, { budget: 1 })).asked).toEqual(['a'])
+})
+
+test('without fallbacks only the first is asked, and asked again if that may help', async () => {
+  expect((await run({ a: ['server_error'], b: ['ok'] }, { allow_fallbacks: false })).asked).toEqual(['a', 'a'])
+  expect((await run({ a: ['timed_out'], b: ['ok'] }, { allow_fallbacks: false })).asked).toEqual(['a'])
+})
+
+test('nobody is asked after the caller has left, or past the deadline', async () => {
+  expect(await run({ a: ['ok'] }, { left: true })).toMatchObject({ asked: [], outcome: { code: 'client_disconnected' } })
+  expect(await run({ a: ['ok'] }, { deadlineMs: 0 })).toMatchObject({ asked: [], outcome: { code: 'deadline_exceeded' } })
+})
+
+test('when the last word is a refusal, the error still lists everyone who was asked', async () => {
+  const { outcome } = await run({ a: ['bad_credential'], b: ['rejected'] })
+  expect(outcome).toMatchObject({
+    code: 'invalid_parameter_value',
+    facts: {
+      provider: 'b',
+      attempts: [
+        { provider: 'a', kind: 'bad_credential' },
+        { provider: 'b', kind: 'rejected' },
+      ],
+    },
+  })
+})
+
+test('who could not use the state of the conversation is asked again at once, and never sent it again', async () => {
+  const { asked, bare } = await run({ a: ['stale_state', 'server_error', 'ok'], b: ['server_error'] }, { carries: true })
+  expect(asked).toEqual(['a', 'a', 'b', 'a'])
+  expect(bare).toEqual([false, true, false, true])
+})
+
+test('where no state was sent, the next is asked; and nobody twice for complaining', async () => {
+  expect((await run({ a: ['stale_state'], b: ['ok'] })).asked).toEqual(['a', 'b'])
+  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true })).asked).toEqual(['a', 'a', 'b'])
+  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true, budget: 1 })).asked).toEqual(['a'])
+})
+
+test('what is told is why the request failed without the state, since that it failed with it is mended', async () => {
+  const told = async (then: Way) => (await run({ a: ['stale_state', then] }, { carries: true, budget: 2 })).outcome
+  expect(await told('rejected')).toMatchObject({ message: expect.stringContaining('refused the request') })
+  expect(await told('overloaded')).toMatchObject({ code: 'server_is_overloaded', status: 503 })
+  expect(await told('stale_state')).toMatchObject({ code: 'invalid_parameter_value' })
+})
+
+test('when nobody answers, who was not asked is named too', async () => {
+  const excluded = [
+    {
+      model: 'm',
+      provider: 'z',
+      provider_model_id: 'z-m',
+      code: 'routing_failed' as const,
+      reason: 'this gateway has no credential for it',
+    },
+  ]
+  const { outcome } = await run({ a: ['unreadable'] }, { excluded })
+  expect(outcome).toMatchObject({ message: expect.stringMatching(/Not asked: z, since this gateway has no credential for it\.$/) })
+})

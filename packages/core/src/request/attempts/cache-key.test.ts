@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../protocol/item.ts'
+import type { Price } from '../../protocol/model.ts'
+import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
+import type { Candidate, Plan } from '../../routing/plan.ts'
+import { cacheKeyOf } from './cache-key.ts'
+
+const candidate = (model: string, price: Price): Candidate => ({
+  model: { id: model, offers: [] },
+  offer: { provider: 'p', provider_model_id: 'theirs', dialect: 'chat', price },
+  provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
+  credential: { id: 'c', owner: 'platform', secret: '' },
+})
+const cheaper: Price = { input: 10, output: 10, cached: 1 }
+const same: Price = { input: 10, output: 10, cached: 10 }
+
+const planOf = (...[first, ...rest]: readonly [Candidate, ...Candidate[]]): Plan => ({
+  candidates: [first, ...rest],
+  excluded: [],
+  strategy: 'balanced',
+  ruling: 'balanced',
+})
+const two = planOf(candidate('m', cheaper), candidate('m', same))
+
+const message = (role: 'user' | 'system' | 'assistant', text: string): Item =>
+  ({ type: 'message', role, content: [{ type: 'text', text }] }) as Item
+const request = (prompt: Partial<Prompt>, models: readonly [string, ...string[]] = ['m']): InferenceRequest => ({
+  prompt: { input: [message('user', 'Hi')], ...prompt },
+  routing: { models, allow_fallbacks: true },
+  delivery: 'stream',
+})
+const keyOf = (prompt: Partial<Prompt>, more: Partial<Parameters<typeof cacheKeyOf>[0]> = {}) =>
+  cacheKeyOf({ request: request(prompt), plan: two, inputTokens: 100, workspaceId: 'w', ...more })
+
+describe('the key of a conversation', () => {
+  test('is what the caller named, in its workspace and of its model', () => {
+    const key = keyOf({ prompt_cache_key: 'talk' })
+    expect(keyOf({ prompt_cache_key: 'talk', input: [message('user', 'Something else')] })).toBe(key)
+    expect(keyOf({ prompt_cache_key: 'other' })).not.toBe(key)
+    expect(keyOf({ prompt_cache_key: 'talk' }, { workspaceId: 'v' })).not.toBe(key)
+    expect(keyOf({ prompt_cache_key: 'talk' }, { plan: planOf(candidate('n', cheaper), candidate('n', same)) })).not.toBe(key)
+  })
+
+  test('of a pool is one for all its models, so that a conversation stays with the one that answered', () => {
+    const pool = request({ prompt_cache_key: 'talk' }, ['a', 'b'])
+    const keys = [planOf(candidate('a', cheaper), candidate('b', same)), planOf(candidate('b', same), candidate('a', cheaper))].map(plan =>
+      keyOf({}, { request: pool, plan }),
+    )
+    expect(keys[0]).toBe(keys[1])
+  })
+
+  test('follows from its beginning where it was not named, and what is said later does not change it', () => {
+    const opening = { instructions: 'Be brief.', tools: [{ type: 'function' as const, name: 'add' }] }
+    const begun = [message('system', 'You are a poet.'), message('user', 'A poem!')]
+    const key = keyOf({ ...opening, input: begun })
+    expect(keyOf({ ...opening, input: [...begun, message('assistant', 'Roses…'), message('user', 'More!')] })).toBe(key)
+    const others: readonly Partial<Prompt>[] = [
+      { ...opening, input: [message('system', 'You are a poet.'), message('user', 'A song!')] },
+      { ...opening, input: [message('system', 'You are a judge.'), message('user', 'A poem!')] },
+      { ...opening, instructions: 'Be long.', input: begun },
+      { ...opening, tools: [{ type: 'function', name: 'subtract' }], input: begun },
+      { instructions: opening.instructions, input: begun },
+    ]
+    expect(new Set([key, ...others.map(other => keyOf(other))]).size).toBe(others.length + 1)
+  })
+
+  test('is no name that somebody else’s beginning could have', () => {
+    const begun = keyOf({ input: [message('user', 'talk')] })
+    expect(keyOf({ prompt_cache_key: 'talk' })).not.toBe(begun)
+  })
+
+  test('is none where there is no choice, or nobody keeps so short a prompt', () => {
+    expect(keyOf({}, { plan: planOf(candidate('m', cheaper)) })).toBeUndefined()
+    const dear = planOf(candidate('m', same), candidate('m', { input: 10, output: 10 }))
+    expect(keyOf({}, { plan: dear, inputTokens: 1_023 })).toBeUndefined()
+    expect(keyOf({}, { plan: dear, inputTokens: 1_024 })).toBeDefined()
+  })
+
+  test('differs wherever the ends or the length of a long beginning differ, and is short whatever is named', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 1_000, max: 20_000 }),
+        fc.string({ minLength: 1, maxLength: 40 }),
+        (head, size, tail) => {
+          const long = 'x'.repeat(size)
+          const texts = [head + long + tail, `${head}!${long}${tail}`, `${head}${long}${tail}!`, `${head}${long}x${tail}`]
+          const distinct = new Set(texts)
+          const keys = texts.map(text => keyOf({ input: [message('user', text)] }))
+          expect(new Set(keys).size).toBe(distinct.size)
+          expect(keyOf({ prompt_cache_key: long })?.length).toBeLessThan(40)
+        },
+      ),
+    )
+  })
+})

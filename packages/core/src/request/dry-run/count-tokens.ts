@@ -1,0 +1,122 @@
+import pTimeout from 'p-timeout'
+import type { Caller } from '../../access/caller.ts'
+import { estimateTokens } from '../../metering/count.ts'
+import type { ProviderDialect } from '../../protocol/dialect.ts'
+import { quirksFor } from '../../protocol/provider.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import { makePlan } from '../../routing/make-plan.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import { runSteps } from '../../runtime/steps.ts'
+import { timersOf } from '../../runtime/timers.ts'
+import { inlineMedia } from '../../upstream/inline-media.ts'
+import { requestJson } from '../../upstream/request-json.ts'
+import { countRequest } from '../admission/admit.ts'
+import type { EarlyAdmission } from '../admission/early-admission.ts'
+import type { RequestPorts } from '../infer.ts'
+import { applyPolicy } from '../policy/apply-policy.ts'
+import { openCarried, pinned } from '../reasoning-state/open-state.ts'
+import { type Weighing, weighed } from './planned-request.ts'
+
+export interface TokenCount {
+  readonly input_tokens: number
+  /** No provider counted: we did, as well as can be done without its tokenizer. */
+  readonly estimated: boolean
+}
+
+export interface Counting {
+  readonly caller: Caller
+  readonly signal?: AbortSignal | undefined
+  /** Rates are taken already. */
+  readonly admission?: EarlyAdmission | undefined
+}
+
+/** A count is worth no longer wait than this; then it is an estimate. */
+const countingMs = 5_000
+
+/** Input tokens by the provider's own counter, where one of the candidates has one and it answers; else estimated. Nothing is paid. */
+export async function countTokens(
+  ports: RequestPorts,
+  asked: InferenceRequest,
+  { caller, signal, admission }: Counting,
+): Promise<TokenCount> {
+  const { request, terms, planning } = await runSteps(applyPolicy(ports, asked, caller))
+  const { clock, ring } = ports
+  const carried = await openCarried(request, caller.workspaceId, ring)
+  // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
+  const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
+  await runSteps(countRequest({ caller, terms, plan, at: clock.now(), admission }, ports))
+  const candidates = plan.candidates.length > 1 ? inOrder(ports, { plan, request, caller }) : plan.candidates
+  const counter = firstOf(candidates, counterOf)
+  const candidate = counter?.candidate ?? candidates[0]
+  const seen = carried?.fit(candidate, false).request ?? request
+  const counted = counter && (await byProvider(ports, seen, { ...counter, signal }))
+  return { input_tokens: counted ?? estimateTokens(seen.prompt), estimated: counted === undefined }
+}
+
+/** As they would be asked. */
+function inOrder(ports: RequestPorts, asked: Pick<Weighing, 'plan' | 'request' | 'caller'>): readonly [Candidate, ...Candidate[]] {
+  const [first, ...others] = weighed(ports, { ...asked, inputTokens: 0 })
+  return [first.candidate, ...others.map(({ candidate }) => candidate)]
+}
+
+interface Counter {
+  readonly candidate: Candidate
+  readonly dialect: ProviderDialect
+  readonly counting: NonNullable<ProviderDialect['counting']>
+  readonly url: string
+}
+
+interface Asking extends Counter {
+  readonly signal: AbortSignal | undefined
+}
+
+function counterOf(candidate: Candidate): Counter | undefined {
+  const { provider, offer, credential } = candidate
+  const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
+  const address = { dialect: offer.dialect, model: offer.provider_model_id, stream: false, credential }
+  const url = dialect?.counting && provider.countEndpoint?.(address)
+  return dialect?.counting && url !== undefined ? { candidate, dialect, counting: dialect.counting, url } : undefined
+}
+
+/** Nothing where it fails, says no number, or takes too long. */
+async function byProvider(ports: RequestPorts, request: InferenceRequest, { signal, ...counter }: Asking): Promise<number | undefined> {
+  const connection = new AbortController()
+  const hangUp = (): void => connection.abort()
+  if (signal?.aborted) hangUp()
+  else signal?.addEventListener('abort', hangUp, { once: true })
+  try {
+    const asking = ask(ports, request, { ...counter, signal: connection.signal })
+    return await pTimeout(asking, { milliseconds: countingMs, fallback: () => undefined, customTimers: timersOf(ports.clock) })
+  } catch (error) {
+    ports.logger.error(
+      { provider: counter.candidate.provider.id, error: String(error) },
+      'The provider’s own code threw; its tokens are estimated.',
+    )
+    return undefined
+  } finally {
+    signal?.removeEventListener('abort', hangUp)
+    hangUp()
+  }
+}
+
+async function ask(
+  { transport, clock, media }: RequestPorts,
+  request: InferenceRequest,
+  { candidate, dialect, counting, url, signal }: Counter & { readonly signal: AbortSignal },
+): Promise<number | undefined> {
+  const quirks = quirksFor(candidate.provider, candidate.offer)
+  const inlined = quirks.bytes_only && media ? await inlineMedia(request, media, signal) : undefined
+  if (inlined && !inlined.ok) return undefined
+  const encoded = counting.encodeRequest(inlined?.request ?? request, candidate.offer, quirks)
+  const body = await requestJson({ candidate, dialect, encoded, quirks, stream: false, signal, url }, { transport, clock })
+  const tokens = body && counting.decode(body)
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined
+}
+
+function firstOf<T, U>(list: readonly T[], find: (each: T) => U | undefined): U | undefined {
+  for (const each of list) {
+    const found = find(each)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

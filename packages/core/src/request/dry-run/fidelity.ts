@@ -1,0 +1,52 @@
+import { type Fate, fateIn, features, isProviderLanguage } from '../../dialects/fidelity.ts'
+import { quirksFor } from '../../protocol/provider.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import { encodeForOffer } from '../../upstream/encode-for-offer.ts'
+
+// What would become of a request, told before the call. The request is really encoded, so nothing here can differ from what
+// would be sent; the table only gives names to what no warning speaks of.
+
+/** One candidate, and what of the request would reach it. */
+export interface Fidelity {
+  readonly model: string
+  readonly provider: string
+  readonly dialect: string
+  readonly features: readonly FeatureFate[]
+}
+
+export interface FeatureFate {
+  /** The field, as warnings name it. */
+  readonly param: string
+  readonly name: string
+  readonly fate: Fate
+  /** What the warning would say. */
+  readonly note?: string
+}
+
+/** `lost`: what was left out of the request for this candidate before it is encoded. */
+export function fidelityOf(request: InferenceRequest, { model, provider, offer }: Candidate, lost: readonly Warning[] = []): Fidelity {
+  const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
+  const { warnings } = dialect ? encodeForOffer(dialect, request, { offer, quirks: quirksFor(provider, offer) }) : { warnings: [] }
+  const explained = new Set<Warning>()
+  const known = features
+    .filter(feature => feature.isUsed(request.prompt))
+    .map(({ param, name, ...feature }): FeatureFate => {
+      const warning = warnings.find(each => speaksOf(each, param))
+      const usual = isProviderLanguage(offer.dialect) ? fateIn(offer.dialect, feature) : 'mapped'
+      if (!warning) return { param, name, fate: usual === 'kept' ? 'kept' : 'mapped' }
+      explained.add(warning)
+      return { param, name, fate: usual === 'approximated' ? 'approximated' : 'dropped', note: warning.message }
+    })
+  const others = [...lost, ...warnings.filter(warning => !explained.has(warning))].map(
+    ({ param = '', message }): FeatureFate => ({ param, name: param, fate: 'dropped', note: message }),
+  )
+  return { model: model.id, provider: provider.id, dialect: offer.dialect, features: [...known, ...others] }
+}
+
+/** `input[2].content[0]` speaks of `input[*].content[*]`, and of all that it stands in. */
+const speaksOf = ({ param = '' }: Warning, feature: string): boolean => {
+  const general = param.replaceAll(/\[\d+\]/g, '[*]')
+  return general === feature || general.startsWith(`${feature}.`) || general.startsWith(`${feature}[`)
+}

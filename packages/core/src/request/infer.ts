@@ -1,0 +1,244 @@
+import { type Awaitable, isPromise } from '@signalbox/storage'
+import type { Drains } from '../metering/drains.ts'
+import { createMeter, meterResponse, type Seen, seenBy } from '../metering/meter.ts'
+import { priceFor } from '../metering/tier.ts'
+import { originalOf, remember } from '../protocol/original.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { InferenceResponse, Usage } from '../protocol/response.ts'
+import { makePlan } from '../routing/make-plan.ts'
+import type { Plan } from '../routing/plan.ts'
+import type { CallFacts } from '../runtime/ports.ts'
+import { runSteps, type Step, wait } from '../runtime/steps.ts'
+import type { AnswerStream } from '../upstream/answer-stream.ts'
+import type { CommittedCall } from '../upstream/call.ts'
+import type { Limits, Timeouts } from '../upstream/limits.ts'
+import { type AdmitPorts, admit } from './admission/admit.ts'
+import { type GrowingJournal, growingJournal } from './admission/journal.ts'
+import type { Attempts } from './attempts/attempt-context.ts'
+import { type AttemptLoopPorts, attemptLoop } from './attempts/attempt-loop.ts'
+import { cacheKeyOf } from './attempts/cache-key.ts'
+import { hedges } from './attempts/hedging.ts'
+import { reportEnd } from './attempts/report-outcome.ts'
+import { type SelectionPorts, startSelection } from './attempts/select-offers.ts'
+import { type Following, type FollowPorts, followClient } from './follow-client.ts'
+import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/apply-policy.ts'
+import { type MoneyBounds, moneyBounds } from './policy/money-bounds.ts'
+import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
+import { type CallOptions, type OpenedReply, type Reply, replyOf } from './reply.ts'
+import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
+import { responseStream } from './response/response-stream.ts'
+import { type Allowance, allowanceOf, runningLimit } from './settlement/running-cost.ts'
+import { createSettlement, type Settlement, type SettlementPorts } from './settlement/settlement.ts'
+import { type Known, stamper } from './stamp.ts'
+
+/** What the steps of a request need, each by an interface of its own. */
+export interface RequestPorts
+  extends PolicyPorts,
+    AdmitPorts,
+    SelectionPorts,
+    AttemptLoopPorts,
+    PipelinePorts,
+    SettlementPorts,
+    FollowPorts {
+  readonly limits: Limits
+  readonly timeouts: Timeouts
+  /** Two providers may be called at once where a request does not say. */
+  readonly hedge: boolean
+  /** Answers that are read on after their client has left. */
+  readonly drains: Drains
+}
+
+type Options = CallOptions & { readonly requestId: string }
+
+/** One request: what came, and what is known of it so far. */
+interface RequestState {
+  readonly asked: InferenceRequest
+  readonly options: Options
+  readonly following: Following
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+  known: Known
+}
+
+/** A request's whole life. Read this file first: `answer` has its steps in order. */
+export function infer(ports: RequestPorts, asked: InferenceRequest, options: Options): Reply {
+  const { requestId, signal } = options
+  const at = ports.clock.now()
+  const stamp = stamper({ requestId, modelAsked: asked.routing.models[0], at })
+  const leave = (): Promise<void> =>
+    opened.then(
+      reply => ('stream' in reply ? reply.stream.leave() : undefined),
+      () => {},
+    )
+  const following = followClient(ports, { requestId, signal, leave })
+  const state: RequestState = { asked, options, following, at, startedAt: ports.clock.monotonic(), known: { warnings: [] } }
+  const opened = asPromise(() => runSteps(answer(ports, state)))
+  opened.catch(following.release)
+  return replyOf(opened, { stamp: () => stamp(state.known), ending: following.ending, clock: ports.clock })
+}
+
+function asPromise<T>(run: () => Awaitable<T>): Promise<T> {
+  try {
+    const value = run()
+    return isPromise(value) ? value : Promise.resolve(value)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+function* answer(ports: RequestPorts, state: RequestState): Step<OpenedReply> {
+  const { caller, requestId, admission } = state.options
+  const { workspaceId, keyId, ancestors } = caller
+  try {
+    const policed = yield* applyPolicy(ports, state.asked, caller)
+    const { request, terms } = policed
+    const call: CallFacts = { requestId, workspaceId, keyId, ...(ancestors && { ancestors }), model: state.asked.routing.models[0] }
+    const bounds = moneyBounds({ terms, caller, prompt: request.prompt, usualOutput: ports.limits.maxOutputTokens })
+    const inputTokens = bounds.size.likely
+    const carried = yield* wait(openCarried(request, workspaceId, ports.ring))
+    const able = makePlan(request, inputTokens, pinned(policed.planning, carried)) // 404 unknown model, 400 no provider can serve this
+    const hedge = hedges(ports, request)
+    const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId })
+    const recalling = ports.sharing?.recall(cacheKey)
+    const journal = journalOf(call, { request, plan: able, at: state.at })
+    const holding = { requestId, caller, terms, plan: able, inputTokens, bounds, request, hedge, at: state.at, admission, journal }
+    const ticket = yield* admit(holding, ports) // 429 too fast or too many, 402 cannot be paid for
+    state.following.lease(ticket.places, journal)
+    admission?.take()
+    if (recalling) yield* wait(recalling)
+    const allowance = allowanceOf(requestId, ticket.held, { ledger: ports.storage.ledger, logger: ports.logger })
+    const attempts: Attempts = { count: 0, accepted: [] }
+    const { plan } = ticket
+    const { at, startedAt } = state
+    const { waitUntil } = state.options
+    const context = { call, terms, request, plan, ticket, bounds, allowance, inputTokens, at, startedAt, attempts, waitUntil }
+    const settlement = createSettlement(ports, context)
+    return yield* callAndAnswer(ports, state, { ...context, policed, carried, hedge, cacheKey, journal, settlement })
+  } catch (error) {
+    // A request that fails before it has taken the slot over gives it back, before its caller learns that it failed.
+    if (admission) yield* wait(admission.leave())
+    throw error
+  }
+}
+
+interface Admitted {
+  readonly call: CallFacts
+  readonly request: InferenceRequest
+  readonly plan: Plan
+  readonly policed: PolicedRequest
+  readonly carried: Carried | undefined
+  readonly bounds: MoneyBounds
+  readonly allowance: Allowance
+  readonly inputTokens: number
+  readonly hedge: boolean
+  readonly cacheKey: string | undefined
+  readonly journal: GrowingJournal
+  readonly attempts: Attempts
+  readonly settlement: Settlement
+}
+
+/** An admitted request is settled once, however it ends. */
+function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admitted): Step<OpenedReply> {
+  const { attempts, journal, settlement } = admitted
+  const { ending, unlease } = state.following
+  journal.progress = () => attempts.last && settlement.progress(attempts.last, { characters: 0 })
+  let committed: CommittedCall | undefined
+  try {
+    committed = yield* callProviders(ports, state, admitted)
+    return yield* openAnswer(ports, state, { ...admitted, committed })
+  } catch (error) {
+    if (committed) {
+      reportEnd(ports.brain, committed, {})
+      if ('stream' in committed.answer) committed.answer.stream.cancel()
+    }
+    unlease()
+    yield* settlement.release(error, ending.why === 'client_left')
+    throw error
+  }
+}
+
+function* callProviders(ports: RequestPorts, state: RequestState, admitted: Admitted): Step<CommittedCall> {
+  const { request, policed, attempts } = admitted
+  const { clock, timeouts, limits } = ports
+  const { startedAt, following } = state
+  const { timeout_ms, deadline_ms } = request.routing
+  const deadlineAt = startedAt + (deadline_ms ?? timeouts.deadlineMs)
+  const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
+  const ceilingMs = timeout_ms ?? usualMs
+  const selection = startSelection(ports, { ...admitted, leftMs: deadlineAt - clock.monotonic(), ceilingMs, attempts: limits.attempts })
+  admitted.settlement.routed(selection)
+  return yield* attemptLoop(ports, {
+    ...admitted,
+    selection,
+    attempts,
+    startedAt,
+    ending: following.ending,
+    limits: { deadlineAt, ceilingMs, idleMs: timeouts.idleMs },
+    maxCalls: limits.attempts,
+    isCeilingChosen: ceilingMs < usualMs,
+    hedgeMaxCost: policed.hedgeMaxCost,
+    refusedKeys: policed.terms.refusedKeys,
+  })
+}
+
+interface Committed extends Admitted {
+  readonly committed: CommittedCall
+}
+
+function* openAnswer(ports: RequestPorts, state: RequestState, context: Committed): Step<OpenedReply> {
+  const { committed, request, plan, bounds, call, journal, settlement } = context
+  const { candidate, answer } = committed
+  state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings }
+  const pipeline = responsePipeline(ports, { request, committed, workspaceId: call.workspaceId, cap: bounds.sentCap(candidate) })
+  const meter = createMeter(ports.clock)
+  journal.progress = () => settlement.progress(candidate, seenBy(meter))
+  const settle = (seen: Seen): Step<Usage> => settleAnswer(state, context, { pipeline, seen })
+  if ('stream' in answer) {
+    const running = runningLimitOf(answer.stream, context)
+    const stages = { pipeline: pipeline.batch, meter, running, drains: ports.drains }
+    return { stream: responseStream(answer.stream, { ...stages, settle: seen => runSteps(settle(seen)) }) }
+  }
+  const response = yield* wait(pipeline.whole(answer.response))
+  meterResponse(meter, response)
+  return { response: withUsage(response, yield* settle(seenBy(meter))) }
+}
+
+interface Settling {
+  readonly pipeline: ResponsePipeline
+  readonly seen: Seen
+}
+
+function* settleAnswer(state: RequestState, { committed, settlement }: Committed, { pipeline, seen }: Settling): Step<Usage> {
+  const { ending, unlease, release } = state.following
+  unlease()
+  const isLeft = ending.why === 'client_left'
+  const settled = yield* settlement.complete({ ...committed, warnings: pipeline.warnings() }, seen, isLeft)
+  state.known = { ...state.known, ...settled, warnings: pipeline.warnings() }
+  release()
+  return settled.usage
+}
+
+function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: Committed) {
+  return runningLimit({ allowance, price: priceFor(committed.candidate, request), inputTokens, stop: stream.stop })
+}
+
+const withUsage = (response: InferenceResponse, usage: Usage): InferenceResponse =>
+  usage === response.usage ? response : remember({ ...response, usage }, originalOf(response))
+
+const journalOf = (
+  { workspaceId, keyId, ancestors, model }: CallFacts,
+  { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
+): GrowingJournal =>
+  growingJournal({
+    workspaceId,
+    keyId,
+    ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
+    at,
+    modelAsked: model,
+    model: plan.candidates[0].model.id,
+    strategy: plan.strategy,
+    streamed: request.delivery === 'stream',
+    metadata: request.metadata,
+  })

@@ -1,0 +1,91 @@
+import type { Awaitable } from '@signalbox/storage'
+import type { Caller } from '../../access/caller.ts'
+import type { Terms, TermsBook } from '../../access/terms.ts'
+import { makeSchemaFitter, type SchemaCache } from '../../dialects/fit-schemas.ts'
+import { GatewayError } from '../../errors/gateway-error.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
+import type { Credential } from '../../protocol/provider.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Planning } from '../../routing/make-plan.ts'
+import type { Demands } from '../../routing/needs.ts'
+import { type Step, wait } from '../../runtime/steps.ts'
+import { defaultedIn, withDefaults } from './workspace-defaults.ts'
+
+export interface PolicyPorts {
+  readonly terms: Pick<TermsBook, 'of'>
+  readonly planning: Planning
+  /** USD that a second call beside a silent one may cost. */
+  readonly hedgeMaxCost: number
+  /** Schemas as providers take them, of the last requests. */
+  readonly schemas: SchemaCache
+  /** Changes a request once the defaults of its workspace are in it. */
+  readonly prepare?: (request: InferenceRequest, caller: Caller) => Awaitable<InferenceRequest>
+}
+
+/** A request with what its workspace lays down for it. */
+export interface PolicedRequest {
+  readonly terms: Terms
+  readonly request: InferenceRequest
+  readonly planning: Planning
+  /** USD. */
+  readonly hedgeMaxCost: number
+}
+
+/** The policy of a caller's workspace. Without it no provider is called: a store that is down must not lift what a workspace forbids. */
+export function* termsFor({ terms }: Pick<PolicyPorts, 'terms'>, { workspaceId }: Caller): Step<Terms> {
+  const found = yield* wait(terms.of(workspaceId))
+  if (found) return found
+  throw new GatewayError('invalid_api_key', { message: 'The workspace of this API key does not exist. Use a key of one that does.' })
+}
+
+/** The request as it is meant: with the defaults of its workspace, then as `prepare` changes it. */
+export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, caller: Caller): Step<PolicedRequest> {
+  const terms = yield* termsFor(ports, caller)
+  const request = withDefaults(asked, terms, ports)
+  const prepared = ports.prepare ? yield* wait(ports.prepare(request, caller)) : request
+  const { settings } = terms.workspace.body
+  return {
+    terms,
+    request: withSchemas(prepared, ports.schemas),
+    planning: planningUnder(ports.planning, terms, defaultedIn(asked, terms)),
+    hedgeMaxCost: Math.min(ports.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
+  }
+}
+
+/** All attempts of the request share one budget for schemas; one without any needs none. */
+function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRequest {
+  const { tools, text } = request.prompt
+  if ((tools === undefined || tools.length === 0) && text?.format?.type !== 'json_schema') return request
+  return remember({ ...request, schemas: makeSchemaFitter(cache) }, originalOf(request))
+}
+
+/** The very same planning where the workspace says nothing of which offers to use. */
+function planningUnder(planning: Planning, { workspace, credentials }: Terms, defaulted: ReadonlySet<string> | undefined): Planning {
+  const { settings } = workspace.body
+  if (!settings && credentials.size === 0 && !defaulted) return planning
+  return {
+    ...planning,
+    ...(settings && { demands: demandsOf(settings) }),
+    ...(defaulted && { defaulted }),
+    ...(credentials.size > 0 && { credentials: ({ id }) => usedOf(credentials.get(id)) }),
+  }
+}
+
+const none: readonly Credential[] = []
+
+/** The default one alone: the others wait until they are made it. */
+const usedOf = ([first]: readonly Credential[] = none): readonly Credential[] => (first ? [first] : none)
+
+const demandsOf = ({
+  dataPolicyRequired,
+  allowedProviders,
+  blockedProviders,
+  allowedModels,
+  ownKeysOnly,
+}: NonNullable<Terms['workspace']['body']['settings']>): Demands => ({
+  ...(dataPolicyRequired && { data_policy_required: dataPolicyRequired }),
+  ...(allowedProviders && { allowed_providers: allowedProviders }),
+  ...(blockedProviders && { blocked_providers: blockedProviders }),
+  ...(allowedModels && { allowed_models: allowedModels }),
+  ...(ownKeysOnly && { own_keys_only: true }),
+})

@@ -1,0 +1,73 @@
+import { sealedPrefix } from '../../protocol/item.ts'
+import { isObject, type Json } from '../../protocol/wire.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import type { KeyRing, SealedFor } from '../../runtime/seal.ts'
+
+// Reasoning state as callers carry it: `gw1.`, then what the key ring makes of a small JSON object.
+
+/** Who made a state, and in what language. It is given back to nobody else. */
+export interface Maker {
+  readonly provider: string
+  readonly credential: string
+  readonly dialect: string
+  readonly model: string
+  readonly family?: string
+}
+
+export interface State {
+  readonly maker: Maker
+  /** The provider half's own text. */
+  readonly text?: string
+  /** Thoughts in the clear, where the provider wants those back. */
+  readonly words?: readonly string[]
+}
+
+const version = 1
+
+export const isEnvelope = (text: string): boolean => text.startsWith(sealedPrefix)
+
+/** The workspace, and what the envelope is for: no other secret under the same key can be passed off as a state. */
+const placeOf = (workspaceId: string): SealedFor => ({ purpose: 'reasoning state', workspaceId, bound: `reasoning\n${workspaceId}` })
+
+/** JSON keeps every text, lone surrogates included. */
+export const sealState = async (ring: KeyRing, workspaceId: string, { maker, text, words }: State): Promise<string> => {
+  const { provider: p, credential: c, model: m, dialect: d, family: f } = maker
+  return sealedPrefix + (await ring.seal(JSON.stringify({ v: version, p, c, m, d, f, t: text, w: words }), placeOf(workspaceId)))
+}
+
+/** Nothing where it is not ours to read: altered, of another workspace, or sealed with a key that is gone. */
+export async function openState(ring: KeyRing, workspaceId: string, envelope: string): Promise<State | undefined> {
+  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), placeOf(workspaceId)) : undefined
+  return text === undefined ? undefined : readState(JSON.parse(text))
+}
+
+/** What opens was written by us, but perhaps by a later release. */
+function readState(body: Json): State | undefined {
+  if (!isObject(body) || body.v !== version) return undefined
+  const { p: provider, c: credential, m: model, d: dialect, f: family, t: text, w: words } = body
+  if (typeof provider !== 'string' || typeof credential !== 'string' || typeof model !== 'string' || typeof dialect !== 'string')
+    return undefined
+  const maker: Maker = { provider, credential, model, dialect, ...(typeof family === 'string' && { family }) }
+  return { maker, ...(typeof text === 'string' && { text }), ...(isTexts(words) && { words }) }
+}
+
+const isTexts = (value: Json | undefined): value is readonly string[] =>
+  Array.isArray(value) && value.every(each => typeof each === 'string')
+
+export const makerOf = ({ provider, credential, offer, model }: Candidate): Maker => ({
+  provider: provider.id,
+  credential: credential.id,
+  dialect: offer.dialect,
+  model: offer.provider_model_id,
+  ...(model.family !== undefined && { family: model.family }),
+})
+
+/**
+ * The account must be the same, since vendors bind state to it. The model need not be: a caller who moves to the next release
+ * of a family keeps the thread, vendors take such state, and one that does not answers `stale_state` and is asked without.
+ */
+export const isMaker = ({ provider, credential, offer, model }: Candidate, maker: Maker): boolean =>
+  provider.id === maker.provider &&
+  credential.id === maker.credential &&
+  offer.dialect === maker.dialect &&
+  (offer.provider_model_id === maker.model || (model.family !== undefined && model.family === maker.family))

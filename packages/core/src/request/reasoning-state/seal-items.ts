@@ -1,0 +1,78 @@
+import { type Awaitable, isPromise } from '@signalbox/storage'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import type { Item, ReasoningItem } from '../../protocol/item.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
+import { quirksFor } from '../../protocol/provider.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import type { Logger } from '../../runtime/ports.ts'
+import type { KeyRing } from '../../runtime/seal.ts'
+
+import type { Batch } from '../../upstream/answer-stream.ts'
+import { makerOf, type State, sealState } from './envelope.ts'
+
+// Reasoning state on its way out: no caller ever sees a provider's own text.
+
+export interface Sealing {
+  readonly ring: KeyRing
+  readonly logger: Logger
+  readonly workspaceId: string
+}
+
+/** The items of one answer, as the client may see them. An item that is not reasoning is handed on as it is. */
+export function itemSealer(candidate: Candidate, { ring, logger, workspaceId }: Sealing): (item: Item) => Awaitable<Item> {
+  const seal = async (item: ReasoningItem, made: Made): Promise<Item> => {
+    const maker = makerOf(candidate)
+    try {
+      return withState(item, await sealState(ring, workspaceId, { maker, ...made }))
+    } catch (error) {
+      logger.error({ provider: maker.provider, error: String(error) }, 'Reasoning state could not be sealed, and was left out.')
+      return item
+    }
+  }
+  return item => {
+    if (item.type !== 'reasoning') return item
+    const made = stateOf(item, quirksFor(candidate.provider, candidate.offer).reasoning_field !== undefined)
+    const bare = withoutState(item)
+    return made === undefined ? bare : seal(bare, made)
+  }
+}
+
+/** A batch without reasoning items is handed on as it is: nothing is made for it. */
+export function sealBatch(seal: (item: Item) => Awaitable<Item>, batch: Batch): Awaitable<Batch> {
+  if (!batch.some(isReasoning)) return batch
+  const sealed = batch.map((event): Awaitable<InferenceEvent> => {
+    if (!isReasoning(event)) return event
+    if (event.type === 'item_started') return { ...event, item: withoutState(event.item) }
+    const item = seal(event.item)
+    return isPromise(item) ? item.then(each => ({ ...event, item: each })) : { ...event, item }
+  })
+  return sealed.some(isPromise) ? Promise.all(sealed) : (sealed as readonly InferenceEvent[])
+}
+
+type ReasoningEvent = Extract<InferenceEvent, { type: 'item_started' | 'item_finished' }> & { readonly item: ReasoningItem }
+
+const isReasoning = (event: InferenceEvent): event is ReasoningEvent =>
+  (event.type === 'item_finished' || event.type === 'item_started') && event.item.type === 'reasoning'
+
+type Made = Omit<State, 'maker'>
+
+/** Thoughts that the provider wants back in words are state too: many clients keep nothing else of an item. */
+function stateOf({ encrypted_content: text, content, summary }: ReasoningItem, takesWords: boolean): Made | undefined {
+  const words = takesWords ? (content ?? summary).filter(thought => thought !== '') : []
+  if (text === undefined && words.length === 0) return undefined
+  return { ...(text !== undefined && { text }), ...(words.length > 0 && { words }) }
+}
+
+/**
+ * The item, and what it came from, with nothing in them that only the provider may read. An original is kept where the
+ * wire field of the state is known; elsewhere the item goes on without what we could not read in it.
+ */
+function withoutState(item: ReasoningItem): ReasoningItem {
+  const { encrypted_content, ...rest } = item
+  const original = originalOf(item)
+  if (original?.dialect !== 'responses') return rest
+  const { encrypted_content: raw, ...body } = original.body
+  return remember(rest, { ...original, body })
+}
+
+const withState = (item: ReasoningItem, encrypted_content: string): Item => remember({ ...item, encrypted_content }, originalOf(item))

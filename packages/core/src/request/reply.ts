@@ -1,0 +1,209 @@
+import type { Caller } from '../access/caller.ts'
+import type { Stamp } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
+import { startFold } from '../protocol/fold.ts'
+import type { InferenceResponse } from '../protocol/response.ts'
+import type { Source } from '../protocol/source.ts'
+import { unfold } from '../protocol/unfold.ts'
+import { type Ending, makeEnding } from '../runtime/ending.ts'
+import type { Clock } from '../runtime/ports.ts'
+import { iteratorOf } from '../runtime/source.ts'
+import type { Batch } from '../upstream/answer-stream.ts'
+import { allFailed } from '../upstream/error-message.ts'
+import { inTurns } from '../upstream/in-turns.ts'
+import type { EarlyAdmission } from './admission/early-admission.ts'
+import type { ResponseStream } from './response/response-stream.ts'
+
+export interface CallOptions {
+  readonly caller: Caller
+  /** Fires when the caller has left. */
+  readonly signal?: AbortSignal
+  /**
+   * Default: a new UUID. Also the id of the hold, the ledger entry and the usage row, each of which exists once per id: never
+   * let a client choose it, or its second request is settled as the first.
+   */
+  readonly requestId?: string
+  /** What `gateway.admit` gave for this request, under the same `requestId`: rates and slot are taken already. */
+  readonly admission?: EarlyAdmission
+  /**
+   * Where a runtime may freeze after an answer: takes a promise that lasts for as long as the settlement has to wait for the
+   * store. Called only then.
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
+/**
+ * One answer, read one way, once.
+ *
+ * @example
+ * for await (const event of gateway.infer(request, { caller })) if (event.type === 'delta') show(event.delta)
+ * const response = await gateway.infer(request, { caller }).whole()
+ */
+export interface Reply extends AsyncIterable<InferenceEvent> {
+  /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
+  readonly committed: Promise<void>
+  /** Events as they come, one batch per upstream read, pushed. It fails only before commit: a later break is a `finished` event that says so. `cancel()` leaves. */
+  events(): Source<readonly InferenceEvent[]>
+  /** The same, pulled. `return()` leaves. */
+  batches(): AsyncIterator<readonly InferenceEvent[], undefined>
+  whole(): Promise<InferenceResponse>
+  /** Leaves, and resolves once everything is settled: up to some seconds later. */
+  leave(): Promise<void>
+  /** Our id at once; provider and warnings once committed; cost once finished. */
+  stamp(): Stamp
+}
+
+/** An answer that has begun: settled already where it is whole, at its end where it is a stream. */
+export type OpenedReply = { readonly response: InferenceResponse } | { readonly stream: ResponseStream }
+
+export interface ReplyContext {
+  readonly stamp: () => Stamp
+  readonly ending: Ending
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+}
+
+export function replyOf(opened: Promise<OpenedReply>, { stamp, ending, clock }: ReplyContext): Reply {
+  const committed = opened.then(reply => {
+    // Without a reader the answer is settled all the same when the caller leaves. A gateway that closes is another matter: the
+    // caller is still there, and reads how it ends.
+    if ('stream' in reply)
+      ending.onEnd(() => {
+        if (ending.why === 'client_left') reply.stream.leave().catch(() => {})
+      })
+  })
+  committed.catch(() => {})
+  let isTaken = false
+  const take = (): void => {
+    if (isTaken) throw readTwice()
+    isTaken = true
+  }
+  const events = (): Source<Batch> => {
+    take()
+    return eventsOf(opened, { ending, clock })
+  }
+  const batches = (): AsyncIterator<Batch, undefined> => {
+    const iterator = iteratorOf(events())
+    return {
+      next: () => iterator.next(),
+      async return() {
+        ending.end('client_left')
+        const reply = await opened.catch(() => undefined)
+        if (reply && 'stream' in reply) {
+          const leaving = reply.stream.leave()
+          // What is read on for its usage keeps the caller not waiting.
+          if (reply.stream.isDraining()) leaving.catch(() => {})
+          else await leaving
+        }
+        return { done: true, value: undefined }
+      },
+    }
+  }
+  return {
+    committed,
+    events,
+    batches,
+    stamp,
+    leave() {
+      ending.end('client_left')
+      return opened.then(
+        reply => ('stream' in reply ? reply.stream.leave() : undefined),
+        () => {},
+      )
+    },
+    whole() {
+      if (isTaken) return Promise.reject(readTwice())
+      isTaken = true
+      return opened.then(reply => ('stream' in reply ? gathered(reply.stream).then(orFailure) : orFailure(reply.response)))
+    },
+    [Symbol.asyncIterator]() {
+      const source = batches()
+      return leavable(oneByOne(source), source)
+    },
+  }
+}
+
+const readTwice = (): TypeError => new TypeError('This reply is being read already. Keep what the first reading gave, or call infer again.')
+
+function orFailure(response: InferenceResponse): InferenceResponse {
+  if (response.outcome.status === 'failed') throw allFailed([response.outcome.error])
+  return response
+}
+
+/** The events of an answer that may not have begun. */
+function eventsOf(opened: Promise<OpenedReply>, { ending, clock }: Pick<ReplyContext, 'ending' | 'clock'>): Source<Batch> {
+  let source: Source<Batch> | undefined
+  let isPaused = false
+  let isCancelled = false
+  return {
+    read(sink) {
+      opened.then(
+        reply => {
+          if (isCancelled) return
+          source = 'stream' in reply ? reply.stream : inTurns(unfold(reply.response), clock)
+          if (isPaused) source.pause()
+          source.read(sink)
+        },
+        error => {
+          if (!isCancelled) sink.fail(error)
+        },
+      )
+    },
+    pause() {
+      isPaused = true
+      source?.pause()
+    },
+    resume() {
+      isPaused = false
+      source?.resume()
+    },
+    cancel() {
+      isCancelled = true
+      source?.cancel()
+      ending.end('client_left')
+    },
+  }
+}
+
+function gathered(stream: ResponseStream): Promise<InferenceResponse> {
+  const folding = startFold()
+  return new Promise((resolve, reject) => {
+    stream.read({
+      next: batch => batch.forEach(folding.add),
+      end: () => resolve(folding.response()),
+      fail: reject,
+    })
+  })
+}
+
+async function* oneByOne(batches: AsyncIterator<Batch, undefined>): AsyncGenerator<InferenceEvent, void, undefined> {
+  try {
+    for (let step = await batches.next(); !step.done; step = await batches.next()) yield* step.value
+  } finally {
+    await batches.return?.()
+  }
+}
+
+/**
+ * What is told of a source, and left together with it: a generator alone does not hear of its leaving before its first read,
+ * nor while it waits for one.
+ */
+export function leavable<T>(
+  told: AsyncGenerator<T, void, undefined>,
+  source: AsyncIterator<unknown, undefined>,
+): AsyncIterator<T, void, undefined> {
+  return {
+    next: () => told.next(),
+    async return() {
+      await source.return?.()
+      return told.return()
+    },
+  }
+}
+
+/** A reply that was refused before it began. */
+export function refusedReply(error: Error, clock: ReplyContext['clock']): Reply {
+  const refused = Promise.reject(error)
+  refused.catch(() => {})
+  const at: Stamp = { id: '', model: '', created_at: 0, itemId: prefix => prefix, warnings: [] }
+  return replyOf(refused, { stamp: () => at, ending: makeEnding(), clock })
+}

@@ -1,0 +1,164 @@
+import type { Delta, InferenceEvent } from '../../protocol/event.ts'
+import type { Item, Part } from '../../protocol/item.ts'
+import type { InferenceResponse } from '../../protocol/response.ts'
+import type { Batch } from '../../upstream/answer-stream.ts'
+
+// A provider that ignores `max_output_tokens` is cut off, not paid for without end.
+
+/** More characters than any token has on average in an honest answer; most have four. */
+const charactersPerToken = 16
+const slack = 1.05
+const fewCharacters = 1_024
+
+export interface CutEvents {
+  /** Called once, when the answer is cut. */
+  readonly onCut: () => void
+  /** The items that are still open in the decoder, finished as far as it has read them. */
+  readonly close: () => Batch
+}
+
+export interface OutputCutter {
+  /** The batch itself, until the text is longer than the cap can stand for; then the answer ends there, as incomplete. */
+  readonly cut: (batch: Batch) => Batch
+  readonly isTooLong: (response: InferenceResponse) => boolean
+}
+
+/** What was handed on of one part of an open item. Lengths only: the text itself is kept by the decoder. */
+interface SentPart {
+  characters: number
+  annotations: number
+  logprobs: number
+}
+
+interface CutterState {
+  readonly maxCharacters: number
+  readonly close: () => Batch
+  /** By item, then by kind and part. */
+  readonly open: Map<number, Map<string, SentPart>>
+  characters: number
+}
+
+/** Thoughts do not count: not every provider's cap does. The usage of what was cut is not known, so none is told. */
+export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCutter {
+  const state: CutterState = {
+    maxCharacters: Math.ceil(cap * slack * charactersPerToken) + fewCharacters,
+    close,
+    open: new Map(),
+    characters: 0,
+  }
+  return {
+    cut(batch) {
+      for (let at = 0; at < batch.length; at += 1) {
+        const event = batch[at] as InferenceEvent
+        if (!isOneTooMany(state, event)) continue
+        onCut()
+        return [...batch.slice(0, at), ...shortened(state, event), ...ending(state, batch.slice(at))]
+      }
+      return batch
+    },
+    isTooLong: response => charactersOf(response) > state.maxCharacters,
+  }
+}
+
+type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
+type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: TextDelta }
+
+const counts = (delta: Delta): delta is TextDelta => delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments'
+
+function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextEvent {
+  if (event.type === 'item_started') state.open.set(event.index, new Map())
+  else if (event.type === 'item_finished') state.open.delete(event.index)
+  else if (event.type === 'delta') {
+    const { delta } = event
+    if (counts(delta)) state.characters += delta.text.length
+    if (counts(delta) && state.characters > state.maxCharacters) return true
+    note(state, event.index, delta)
+  }
+  return false
+}
+
+function note({ open }: CutterState, index: number, delta: Delta): void {
+  const parts = open.get(index)
+  if (parts === undefined) return
+  const key = keyOf(delta.kind, delta.part)
+  let part = parts.get(key)
+  if (part === undefined) {
+    part = { characters: 0, annotations: 0, logprobs: 0 }
+    parts.set(key, part)
+  }
+  if (delta.kind === 'annotation') part.annotations += 1
+  else {
+    part.characters += delta.text.length
+    part.logprobs += delta.logprobs?.length ?? 0
+  }
+}
+
+const keyOf = (kind: Delta['kind'], part: number): string => `${kind === 'annotation' ? 'text' : kind}:${part}`
+
+/** The event that is one too many, as far as it fits. */
+function shortened(state: CutterState, { index, delta: { kind, part, text } }: TextEvent): Batch {
+  const delta: Delta = { kind, part, text: wellFormed(text.slice(0, text.length - (state.characters - state.maxCharacters))) }
+  if (delta.text === '') return []
+  note(state, index, delta)
+  return [{ type: 'delta', index, delta }]
+}
+
+/** No half of a surrogate pair at the end. */
+const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
+
+function ending({ open, close }: CutterState, rest: Batch): Batch {
+  const ends: InferenceEvent[] = []
+  for (const event of [...rest, ...close()]) {
+    const parts = event.type === 'item_finished' ? open.get(event.index) : undefined
+    if (event.type !== 'item_finished' || parts === undefined) continue
+    open.delete(event.index)
+    ends.push({ type: 'item_finished', index: event.index, item: soFar(event.item, parts) })
+  }
+  return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
+}
+
+/** An item as far as it was handed on. */
+function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
+  const sentOf = (kind: Delta['kind'], texts: readonly string[] = []): readonly string[] =>
+    texts.flatMap((text, part) => {
+      const characters = sent.get(keyOf(kind, part))?.characters
+      return characters === undefined ? [] : [text.slice(0, characters)]
+    })
+  if (item.type === 'message')
+    return { ...item, content: item.content.flatMap((part, at) => partSoFar(part, at, sent)), status: 'incomplete' }
+  if (item.type === 'function_call') return { ...item, arguments: sentOf('arguments', [item.arguments]).join(''), status: 'incomplete' }
+  if (item.type !== 'reasoning') return item
+  const content = sentOf('reasoning', item.content)
+  const { content: _, ...rest } = item
+  return { ...rest, summary: sentOf('summary', item.summary), ...(content.length > 0 && { content }) }
+}
+
+function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>): readonly Part[] {
+  if (part.type === 'refusal') {
+    const characters = sent.get(keyOf('refusal', at))?.characters
+    return characters === undefined ? [] : [{ type: 'refusal', refusal: part.refusal.slice(0, characters) }]
+  }
+  const length = part.type === 'text' ? sent.get(keyOf('text', at)) : undefined
+  if (part.type !== 'text' || length === undefined) return []
+  const annotations = part.annotations?.slice(0, length.annotations) ?? []
+  const logprobs = part.logprobs?.slice(0, length.logprobs) ?? []
+  return [
+    {
+      type: 'text',
+      text: part.text.slice(0, length.characters),
+      ...(annotations.length > 0 && { annotations }),
+      ...(logprobs.length > 0 && { logprobs }),
+    },
+  ]
+}
+
+const charactersOf = ({ output }: InferenceResponse): number => output.reduce((sum, item) => sum + charactersOfItem(item), 0)
+
+function charactersOfItem(item: Item): number {
+  if (item.type === 'function_call') return item.arguments.length
+  if (item.type !== 'message') return 0
+  return item.content.reduce(
+    (sum, part) => sum + (part.type === 'text' ? part.text.length : part.type === 'refusal' ? part.refusal.length : 0),
+    0,
+  )
+}

@@ -1,0 +1,451 @@
+import type { Awaitable } from '@signalbox/storage'
+import { describe, expect, test } from 'vitest'
+import { fakeClock } from '../../../../testing/src/fake-clock.ts'
+import { createDrains, drainLimits } from '../../metering/drains.ts'
+import { createMeter, type Seen } from '../../metering/meter.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import type { Usage } from '../../protocol/response.ts'
+import type { Sink } from '../../protocol/source.ts'
+import type { AnswerStream, Batch } from '../../upstream/answer-stream.ts'
+import { type ResponseStreamContext, responseStream } from './response-stream.ts'
+
+const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
+const usage: Usage = {
+  input_tokens: 1,
+  output_tokens: 1,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  estimated: true,
+}
+const told: Usage = { ...usage, output_tokens: 7, estimated: false }
+const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
+const finishedWithUsage: InferenceEvent = { ...finished, usage: told }
+const gone = [{ type: 'finished', outcome: { status: 'failed', error: { kind: 'client_left', code: 'client_disconnected', message: '' } } }]
+
+/** An answer whose batches the test pushes. What is pushed while it is paused waits, as it does in a real one. */
+function pushedAnswer() {
+  const waiting: Batch[] = []
+  const state = { sink: undefined as Sink<Batch> | undefined, isPaused: true, cancels: 0, isEnding: false }
+  const flush = (): void => {
+    while (!state.isPaused && state.cancels === 0 && waiting.length > 0) state.sink?.next(waiting.shift() ?? [])
+    if (state.isEnding && !state.isPaused && state.cancels === 0 && waiting.length === 0) {
+      state.isEnding = false
+      state.sink?.end()
+    }
+  }
+  const cancel = (): void => {
+    state.cancels += 1
+  }
+  const source: AnswerStream = {
+    read(sink) {
+      state.sink = sink
+      state.isPaused = false
+      flush()
+    },
+    pause: () => {
+      state.isPaused = true
+    },
+    resume: () => {
+      state.isPaused = false
+      flush()
+    },
+    cancel,
+    isReadSlowly: () => false,
+    stop: cancel,
+    close: () => [],
+  }
+  const push = (...batches: readonly Batch[]): void => {
+    waiting.push(...batches)
+    flush()
+  }
+  const end = (): void => {
+    state.isEnding = true
+    flush()
+  }
+  return { source, state, push, end, fail: (error: unknown) => state.sink?.fail(error) }
+}
+
+/** A client that notes what it is given. */
+function noting() {
+  const batches: Batch[] = []
+  const state = { batches, ends: 0, failures: [] as unknown[] }
+  const sink: Sink<Batch> = {
+    next: batch => void batches.push(batch),
+    end: () => {
+      state.ends += 1
+    },
+    fail: error => void state.failures.push(error),
+  }
+  return { state, sink }
+}
+
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** Something that is waited for until the test says so. */
+function held<T>() {
+  let resolve = (_: T): void => {}
+  let reject = (_: unknown): void => {}
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue
+    reject = onError
+  })
+  return { promise, resolve: (value: T) => resolve(value), reject: (error: unknown) => reject(error) }
+}
+
+interface Wanted {
+  readonly pipeline?: ResponseStreamContext['pipeline']
+  readonly running?: ResponseStreamContext['running']
+  readonly settled?: (seen: Seen) => Awaitable<Usage>
+}
+
+function open({ pipeline = batch => batch, running, settled = () => usage }: Wanted = {}) {
+  const clock = fakeClock()
+  const drains = createDrains(clock)
+  const ends: Seen[] = []
+  const settle = (seen: Seen): Awaitable<Usage> => {
+    ends.push(seen)
+    return settled(seen)
+  }
+  const answer = pushedAnswer()
+  const stream = responseStream(answer.source, { pipeline, meter: createMeter(clock), running, drains, settle })
+  const { state: client, sink } = noting()
+  return { clock, drains, ends, answer, stream, client, sink }
+}
+
+describe('the end of an answer', () => {
+  test('is settled before it is handed on, and carries the usage that was billed', () => {
+    const { answer, stream, client, sink, ends } = open({
+      settled: () => {
+        expect(client.batches).toEqual([[delta('ab')]])
+        return usage
+      },
+    })
+    stream.read(sink)
+    answer.push([delta('ab')])
+    expect(ends).toHaveLength(0)
+    answer.push([delta('c'), finished])
+    answer.end()
+    expect(client).toEqual({ batches: [[delta('ab')], [delta('c'), { ...finished, usage }]], ends: 1, failures: [] })
+    expect(ends).toMatchObject([{ characters: 3, outcome: { status: 'completed' } }])
+  })
+
+  test('waits for a settlement that takes its time', async () => {
+    const settling = held<Usage>()
+    const { answer, stream, client, sink } = open({ settled: () => settling.promise })
+    stream.read(sink)
+    answer.push([finished])
+    await turn()
+    expect([client.batches, client.ends]).toEqual([[], 0])
+    settling.resolve(usage)
+    await turn()
+    expect([client.batches, client.ends]).toEqual([[[{ ...finished, usage }]], 1])
+  })
+
+  test('that is being settled reaches its client, though it is left meanwhile', async () => {
+    const settling = held<Usage>()
+    const { answer, stream, client, sink, ends } = open({ settled: () => settling.promise })
+    stream.read(sink)
+    answer.push([finished])
+    const left = stream.leave()
+    await turn()
+    settling.resolve(usage)
+    await left
+    await turn()
+    expect(client).toEqual({ batches: [[{ ...finished, usage }]], ends: 1, failures: [] })
+    expect([ends.length, ends[0]?.leftAt]).toEqual([1, undefined])
+  })
+
+  test('is settled once, however often it is left after it', async () => {
+    const { answer, stream, sink, ends } = open()
+    stream.read(sink)
+    answer.push([delta('a'), finished])
+    await Promise.all([stream.leave(), stream.leave()])
+    stream.cancel()
+    expect([ends.length, answer.state.cancels]).toEqual([1, 0])
+  })
+
+  test('that never comes is the end all the same, and settled as far as it went', () => {
+    const { answer, stream, client, sink, ends } = open()
+    stream.read(sink)
+    answer.push([delta('ab')])
+    answer.end()
+    expect([client.ends, client.failures, ends.length]).toEqual([1, [], 1])
+    expect(ends[0]).toMatchObject({ characters: 2 })
+    expect(ends[0]?.outcome).toBeUndefined()
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no store')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no store'))],
+  ] as const)('whose settlement %s fails, and is not settled twice', async (_, settled) => {
+    const { answer, stream, client, sink, ends } = open({ settled })
+    stream.read(sink)
+    answer.push([delta('a')], [finished])
+    await turn()
+    expect(client.failures.map(String)).toEqual(['Error: no store'])
+    expect([client.batches, client.ends, ends.length]).toEqual([[[delta('a')]], 0, 1])
+  })
+})
+
+describe('a client that leaves', () => {
+  test('before its first read has the answer closed and counted once', async () => {
+    const { answer, stream, client, sink, ends } = open()
+    await stream.leave()
+    await stream.leave()
+    expect(ends).toMatchObject([{ characters: 0 }])
+    expect(answer.state.cancels).toBe(1)
+    stream.read(sink)
+    expect(client).toEqual({ batches: [gone], ends: 1, failures: [] })
+  })
+
+  test('while nothing comes is told so at once', async () => {
+    const { answer, stream, client, sink, ends, drains } = open()
+    drains.stop()
+    stream.read(sink)
+    answer.push([delta('ab')])
+    const left = stream.leave()
+    expect(client).toEqual({ batches: [[delta('ab')], gone], ends: 1, failures: [] })
+    await left
+    expect(ends).toMatchObject([{ characters: 2 }])
+    expect(ends[0]?.outcome).toBeUndefined()
+    expect(answer.state.cancels).toBe(1)
+  })
+
+  test('and cancels is given nothing any more', async () => {
+    const { answer, stream, client, sink, ends } = open()
+    stream.read(sink)
+    answer.push([delta('ab')])
+    stream.cancel()
+    answer.push([delta('c'), finishedWithUsage])
+    await turn()
+    expect(client).toEqual({ batches: [[delta('ab')]], ends: 0, failures: [] })
+    expect(ends).toMatchObject([{ characters: 2, usage: told }])
+  })
+
+  test('before any content is not read on for: nothing has to be paid for', async () => {
+    const { answer, stream, sink, ends, clock } = open()
+    stream.read(sink)
+    answer.push([{ type: 'started', id: 'r', model: 'm', created_at: 1 }])
+    await stream.leave()
+    expect([ends.length, answer.state.cancels, clock.pending()]).toEqual([1, 1, 0])
+  })
+})
+
+describe('reading on after the client has left', () => {
+  const leaving = async (wanted: Wanted = {}) => {
+    const opened = open(wanted)
+    opened.stream.read(opened.sink)
+    opened.answer.push([delta('ab')])
+    const state = { isOver: false }
+    void opened.stream.leave().then(() => {
+      state.isOver = true
+    })
+    await turn()
+    return { ...opened, state }
+  }
+
+  test('learns the usage, and what came meanwhile was not handed on', async () => {
+    const { answer, stream, client, ends, state, clock } = await leaving()
+    expect([state.isOver, stream.isDraining(), ends.length]).toEqual([false, true, 0])
+    answer.push([delta('cd')])
+    answer.push([finishedWithUsage])
+    await turn()
+    expect([state.isOver, stream.isDraining(), clock.pending()]).toEqual([true, false, 0])
+    expect(ends).toMatchObject([{ characters: 2, outcome: { status: 'completed' }, usage: told, leftAt: 0 }])
+    expect(client).toEqual({ batches: [[delta('ab')], gone], ends: 1, failures: [] })
+  })
+
+  test('ends after its time, and closes the answer', async () => {
+    const { answer, ends, state, clock } = await leaving()
+    await clock.advance(drainLimits.milliseconds - 1)
+    expect([state.isOver, answer.state.cancels]).toEqual([false, 0])
+    await clock.advance(1)
+    expect([state.isOver, answer.state.cancels, ends.length]).toEqual([true, 1, 1])
+  })
+
+  test('ends where the answer goes on and on', async () => {
+    const { answer, ends, state, clock } = await leaving()
+    answer.push([delta('x'.repeat(drainLimits.characters))])
+    await turn()
+    expect(state.isOver).toBe(false)
+    answer.push([delta('x')])
+    await turn()
+    expect([state.isOver, answer.state.cancels, ends.length, clock.pending()]).toEqual([true, 1, 1, 0])
+    expect(ends[0]).toMatchObject({ characters: 2 })
+  })
+
+  test('ends where the answer ends or breaks', async () => {
+    const ended = await leaving()
+    ended.answer.end()
+    const broken = await leaving()
+    broken.answer.fail(new Error('gone'))
+    await turn()
+    expect([ended.state.isOver, ended.ends.length, ended.clock.pending()]).toEqual([true, 1, 0])
+    expect([broken.state.isOver, broken.ends.length, broken.clock.pending()]).toEqual([true, 1, 0])
+  })
+
+  test('goes on though the client had paused the answer', async () => {
+    const { answer, stream, sink, ends } = open()
+    stream.read(sink)
+    answer.push([delta('ab')])
+    stream.pause()
+    answer.push([delta('c')], [finishedWithUsage])
+    await stream.leave()
+    expect(ends).toMatchObject([{ characters: 2, usage: told }])
+  })
+
+  test('goes on with what the pipeline was still at', async () => {
+    const sealing = held<Batch>()
+    const { answer, stream, sink, client, ends } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
+    stream.read(sink)
+    answer.push([delta('ab')], [delta('c'), delta('d')], [finishedWithUsage])
+    const left = stream.leave()
+    sealing.resolve([delta('c'), delta('d')])
+    await left
+    expect(ends).toMatchObject([{ characters: 2, usage: told }])
+    expect(client).toEqual({ batches: [[delta('ab')], gone], ends: 1, failures: [] })
+  })
+
+  test('is stopped by a gateway that closes', async () => {
+    const { drains, ends, state, answer } = await leaving()
+    drains.stop()
+    await turn()
+    expect([state.isOver, ends.length, answer.state.cancels]).toEqual([true, 1, 1])
+  })
+})
+
+describe('a pipeline', () => {
+  const throwing: readonly (readonly [string, ResponseStreamContext['pipeline']])[] = [
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ]
+  test.each(throwing)('that %s ends the answer, which is settled once', async (_, pipeline) => {
+    const { answer, stream, client, sink, ends } = open({ pipeline })
+    stream.read(sink)
+    answer.push([delta('ab')], [finished])
+    await turn()
+    expect(client.failures.map(String)).toEqual(['Error: broken'])
+    expect([ends.length, answer.state.cancels]).toEqual([1, 1])
+    await stream.leave()
+    expect([ends.length, client.ends, client.batches]).toEqual([1, 0, []])
+  })
+
+  test('that takes its time keeps the order, and the answer waits meanwhile', async () => {
+    const sealing = held<Batch>()
+    const { answer, stream, client, sink } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
+    stream.read(sink)
+    answer.push([delta('a')], [delta('b'), delta('c')], [delta('d')], [finished])
+    await turn()
+    expect([client.batches, answer.state.isPaused]).toEqual([[[delta('a')]], true])
+    sealing.resolve([delta('B')])
+    await turn()
+    expect(client.batches).toEqual([[delta('a')], [delta('B')], [delta('d')], [{ ...finished, usage }]])
+  })
+
+  test('that replaces a batch is what is metered', () => {
+    const { answer, stream, sink, ends } = open({ pipeline: batch => [...batch.filter(({ type }) => type !== 'delta'), delta('x')] })
+    stream.read(sink)
+    answer.push([delta('long words')])
+    answer.push([delta('more'), finished])
+    expect(ends).toMatchObject([{ characters: 2 }])
+  })
+})
+
+describe('a client that pauses', () => {
+  test('is given nothing until it resumes', () => {
+    const { answer, stream, client, sink } = open()
+    stream.read(sink)
+    answer.push([delta('a')])
+    stream.pause()
+    answer.push([delta('b')])
+    expect([client.batches.length, answer.state.isPaused]).toEqual([1, true])
+    stream.resume()
+    expect([client.batches, answer.state.isPaused]).toEqual([[[delta('a')], [delta('b')]], false])
+  })
+
+  test('while a batch is waited for is not overrun by what comes after it', async () => {
+    const sealing = held<Batch>()
+    const { answer, stream, client, sink } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
+    stream.read(sink)
+    answer.push([delta('a'), delta('b')], [delta('c')])
+    stream.pause()
+    sealing.resolve([delta('ab')])
+    await turn()
+    expect(answer.state.isPaused).toBe(true)
+    expect(client.batches).not.toContainEqual([delta('c')])
+    stream.resume()
+    expect(client.batches).toEqual([[delta('ab')], [delta('c')]])
+  })
+
+  test('and resumes while a batch is waited for, still waits for it', async () => {
+    const sealing = held<Batch>()
+    const { answer, stream, client, sink } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
+    stream.read(sink)
+    answer.push([delta('a'), delta('b')], [delta('c')])
+    stream.pause()
+    stream.resume()
+    expect([answer.state.isPaused, client.batches]).toEqual([true, []])
+    sealing.resolve([delta('ab')])
+    await turn()
+    expect(client.batches).toEqual([[delta('ab')], [delta('c')]])
+  })
+})
+
+describe('what an answer may cost while it grows', () => {
+  const limitOf = (characters: number, passed: () => Awaitable<void>) => ({ characters, passed })
+
+  test('is looked at once it has passed it, and not before', () => {
+    let looks = 0
+    const running = limitOf(3, () => {
+      looks += 1
+      running.characters += 3
+    })
+    const { answer, stream, client, sink } = open({ running })
+    stream.read(sink)
+    answer.push([delta('abc')])
+    expect(looks).toBe(0)
+    answer.push([delta('d')])
+    expect(looks).toBe(1)
+    answer.push([delta('ef')])
+    expect(looks).toBe(1)
+    expect(client.batches).toHaveLength(3)
+  })
+
+  test('holds the answer until more is set aside', async () => {
+    const extending = held<void>()
+    const running = limitOf(1, () => {
+      running.characters = 100
+      return extending.promise
+    })
+    const { answer, stream, client, sink } = open({ running })
+    stream.read(sink)
+    answer.push([delta('ab')], [delta('c')])
+    await turn()
+    expect([client.batches, answer.state.isPaused]).toEqual([[[delta('ab')]], true])
+    extending.resolve()
+    await turn()
+    expect(client.batches).toEqual([[delta('ab')], [delta('c')]])
+  })
+
+  test('is of no interest at its end: that is settled', () => {
+    let looks = 0
+    const running = limitOf(0, () => {
+      looks += 1
+    })
+    const { answer, stream, sink } = open({ running })
+    stream.read(sink)
+    answer.push([delta('ab'), finished])
+    expect(looks).toBe(0)
+  })
+})

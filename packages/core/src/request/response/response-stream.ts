@@ -1,0 +1,259 @@
+import { type Awaitable, isPromise } from '@signalbox/storage'
+import { type Drains, drainLimits } from '../../metering/drains.ts'
+import { type Meter, meterEvent, meterLeft, type Seen, seenBy } from '../../metering/meter.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
+import type { Usage } from '../../protocol/response.ts'
+import type { Sink, Source } from '../../protocol/source.ts'
+
+import type { AnswerStream, Batch } from '../../upstream/answer-stream.ts'
+import type { RunningLimit } from '../settlement/running-cost.ts'
+
+/** The events of an answer as its client gets them: through the pipeline, metered, and settled before the last one is handed on. */
+export interface ResponseStream extends Source<Batch> {
+  /** The client has left: the reader is told at once. Resolves when the answer is settled, which may take as long as reading on does. */
+  readonly leave: () => Promise<void>
+  /** The answer is read on without its client. */
+  readonly isDraining: () => boolean
+}
+
+export interface ResponseStreamContext {
+  readonly pipeline: (batch: Batch) => Awaitable<Batch>
+  readonly meter: Meter
+  /** What the answer may cost while it grows. Absent: nothing bounds it. */
+  readonly running: RunningLimit | undefined
+  /** Reads on after the client has left. */
+  readonly drains: Drains
+  /** Called once, however the answer ends. What was sent to its end has been paid for. */
+  readonly settle: (seen: Seen) => Awaitable<Usage>
+}
+
+interface StreamState extends ResponseStreamContext {
+  readonly source: AnswerStream
+  sink: Sink<Batch> | undefined
+  isPaused: boolean
+  isBegun: boolean
+  /** Something is waited for; the source is paused meanwhile. */
+  isWaiting: boolean
+  /** The reader has been told the end. */
+  isOver: boolean
+  settling: Promise<Usage> | undefined
+  usage: Usage | undefined
+  leaving: Promise<void> | undefined
+  stopDraining: (() => void) | undefined
+}
+
+export function responseStream(source: AnswerStream, context: ResponseStreamContext): ResponseStream {
+  const state: StreamState = {
+    ...context,
+    source,
+    sink: undefined,
+    isPaused: false,
+    isBegun: false,
+    isWaiting: false,
+    isOver: false,
+    settling: undefined,
+    usage: undefined,
+    leaving: undefined,
+    stopDraining: undefined,
+  }
+  return {
+    read(sink) {
+      if (state.isOver || state.meter.left) return endEarly(sink)
+      state.sink = sink
+      state.isBegun = true
+      source.read(readerOf(state))
+    },
+    pause() {
+      state.isPaused = true
+      if (!state.meter.left) source.pause()
+    },
+    resume() {
+      state.isPaused = false
+      resumeSource(state)
+    },
+    cancel() {
+      state.sink = undefined
+      leave(state).catch(() => {})
+    },
+    leave: () => leave(state),
+    isDraining: () => state.meter.left !== undefined && !isSettled(state),
+  }
+}
+
+function endEarly(sink: Sink<Batch>): void {
+  sink.next([clientLeft])
+  sink.end()
+}
+
+const readerOf = (state: StreamState): Sink<Batch> => ({
+  next: batch => receive(state, batch),
+  end: () => {
+    // A source that ends without a last event.
+    if (state.meter.finished !== undefined || state.isWaiting) return
+    if (state.meter.left) state.stopDraining?.()
+    else abandon(state)
+  },
+  fail: error => {
+    if (state.meter.left) state.stopDraining?.()
+    else broken(state, error)
+  },
+})
+
+const isSettled = ({ usage, settling }: StreamState): boolean => usage !== undefined || settling !== undefined
+
+function receive(state: StreamState, batch: Batch): void {
+  if (state.meter.left) {
+    observe(state, batch)
+    return
+  }
+  if (state.isOver) return
+  try {
+    const passed = state.pipeline(batch)
+    if (isPromise(passed)) waitFor(state, passed, each => handOn(state, each))
+    else handOn(state, passed)
+  } catch (error) {
+    broken(state, error)
+  }
+}
+
+function handOn(state: StreamState, batch: Batch): void {
+  if (state.meter.left) {
+    observe(state, batch)
+    return
+  }
+  const { meter, running } = state
+  for (const event of batch) meterEvent(meter, event)
+  if (meter.finished) {
+    const usage = settleOnce(state)
+    if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, batch, each))
+    else giveLast(state, batch, usage)
+    return
+  }
+  give(state, batch)
+  if (running === undefined || meter.characters <= running.characters) return
+  const passed = running.passed()
+  if (isPromise(passed)) waitFor(state, passed, () => {})
+}
+
+/** Pauses the source until what is waited for is there. */
+function waitFor<T>(state: StreamState, value: Promise<T>, then: (value: T) => void): void {
+  state.isWaiting = true
+  state.source.pause()
+  value.then(
+    result => {
+      state.isWaiting = false
+      try {
+        then(result)
+      } catch (error) {
+        broken(state, error)
+      }
+      resumeSource(state)
+    },
+    error => {
+      state.isWaiting = false
+      broken(state, error)
+    },
+  )
+}
+
+function resumeSource(state: StreamState): void {
+  const isWanted = state.meter.left ? !isSettled(state) : !state.isPaused && !state.isOver
+  if (state.isBegun && isWanted && !state.isWaiting) state.source.resume()
+}
+
+function give(state: StreamState, batch: Batch): void {
+  if (!state.isOver) state.sink?.next(batch)
+}
+
+function giveLast(state: StreamState, batch: Batch, usage: Usage): void {
+  if (state.isOver) return
+  give(state, withUsage(batch, usage))
+  end(state)
+}
+
+function end(state: StreamState): void {
+  if (state.isOver) return
+  state.isOver = true
+  state.sink?.end()
+}
+
+/** Nothing on the way should throw. What does all the same leaves no hold and no slot behind. */
+function broken(state: StreamState, error: unknown): void {
+  if (state.isOver) return
+  state.isOver = true
+  state.source.cancel()
+  const tell = (): void => state.sink?.fail(error)
+  const usage = settleOnce(state)
+  if (isPromise(usage)) usage.then(tell, tell)
+  else tell()
+}
+
+function settleOnce(state: StreamState): Awaitable<Usage> {
+  if (state.usage !== undefined) return state.usage
+  if (state.settling !== undefined) return state.settling
+  try {
+    const settled = state.settle(seenBy(state.meter))
+    if (isPromise(settled)) state.settling = settled
+    else state.usage = settled
+    return settled
+  } catch (error) {
+    state.settling = Promise.reject(error)
+    state.settling.catch(() => {})
+    return state.settling
+  }
+}
+
+/** After the client has left, events are counted and not handed on. */
+function observe(state: StreamState, batch: Batch): void {
+  const { meter } = state
+  for (const event of batch) meterEvent(meter, event)
+  const isEnough = meter.finished !== undefined || meter.characters - (meter.left?.characters ?? 0) > drainLimits.characters
+  if (isEnough) state.stopDraining?.()
+}
+
+function abandon(state: StreamState): Awaitable<unknown> {
+  // What is being settled has come to its end, and that is still handed on.
+  if (isSettled(state)) return settleOnce(state)
+  state.source.cancel()
+  const usage = settleOnce(state)
+  end(state)
+  return usage
+}
+
+function leave(state: StreamState): Promise<void> {
+  state.leaving ??= leaveOnce(state)
+  return state.leaving
+}
+
+async function leaveOnce(state: StreamState): Promise<void> {
+  if (!isSettled(state)) {
+    meterLeft(state.meter)
+    if (state.sink && !state.isOver) endEarly(state.sink)
+    state.isOver = true
+    if (state.meter.firstContentAt !== undefined) await drain(state)
+  }
+  await abandon(state)
+}
+
+/** Reads on for what stands at the end of the answer. */
+function drain(state: StreamState): Promise<void> {
+  return new Promise(resolve => {
+    const stop = state.drains.begin(resolve)
+    if (!stop) return resolve()
+    state.stopDraining = () => {
+      stop()
+      resolve()
+    }
+    resumeSource(state)
+  })
+}
+
+const clientLeft: InferenceEvent = {
+  type: 'finished',
+  outcome: { status: 'failed', error: { kind: 'client_left', code: 'client_disconnected', message: '' } },
+}
+
+/** The last event carries the usage that was billed, also where the provider said nothing, or nonsense. */
+const withUsage = (batch: Batch, usage: Usage): Batch =>
+  batch.map(event => (event.type === 'finished' && event.usage !== usage ? remember({ ...event, usage }, originalOf(event)) : event))

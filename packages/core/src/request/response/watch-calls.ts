@@ -1,0 +1,54 @@
+import type { Item } from '../../protocol/item.ts'
+import type { Prompt } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { Batch } from '../../upstream/answer-stream.ts'
+
+/** What a model did that it was not asked to do: passed on, since it was said, and told in a warning. */
+export interface Remarks {
+  look(batch: Batch): void
+  /** The same for items that are whole. */
+  lookAt(items: readonly Item[]): void
+  /** What there is to say so far. */
+  warnings(): readonly Warning[]
+}
+
+/** Names that one warning lists; a model that invents more has been told enough of. */
+const mostNames = 5
+
+/**
+ * Watches the calls of an answer. Nothing where no tools are offered. Which functions a hosted tool brings along is not known
+ * to us, so beside one of those any name is taken.
+ */
+export function watchCalls({ tools = [], parallel_tool_calls }: Prompt): Remarks | undefined {
+  if (tools.length === 0) return undefined
+  const offered = tools.every(tool => tool.type === 'function') ? new Set(tools.map(({ name }) => name)) : undefined
+  const strange = new Set<string>()
+  let calls = 0
+  const lookAtItem = (item: Item): void => {
+    if (item.type !== 'function_call') return
+    calls += 1
+    if (offered && !offered.has(item.name) && strange.size < mostNames) strange.add(item.name)
+  }
+  return {
+    look: batch => {
+      for (const event of batch) if (event.type === 'item_finished') lookAtItem(event.item)
+    },
+    lookAt: items => items.forEach(lookAtItem),
+    warnings: () => [
+      ...(strange.size > 0 ? [notOffered([...strange])] : []),
+      ...(calls > 1 && parallel_tool_calls === false ? [inParallel(calls)] : []),
+    ],
+  }
+}
+
+const notOffered = (names: readonly string[]): Warning => ({
+  code: 'tool_not_offered',
+  message: `The model called ${names.map(name => JSON.stringify(name.slice(0, 100))).join(', ')}, which is not among the tools of the request.`,
+  param: 'tools',
+})
+
+const inParallel = (calls: number): Warning => ({
+  code: 'parallel_tool_calls_ignored',
+  message: `The model made ${calls} tool calls at once, though \`parallel_tool_calls\` is false.`,
+  param: 'parallel_tool_calls',
+})

@@ -1,0 +1,109 @@
+import { clampUsage } from '../../metering/clamp-usage.ts'
+import { estimateOutput, mayThink, type Paces } from '../../metering/hidden-tokens.ts'
+import type { Seen } from '../../metering/meter.ts'
+import type { Microdollars } from '../../metering/money.ts'
+import { maxClaim } from '../../metering/prompt-size.ts'
+import { billed } from '../../metering/settle.ts'
+import { priceFor } from '../../metering/tier.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Usage, Warning } from '../../protocol/response.ts'
+import type { CallFacts, Logger } from '../../runtime/ports.ts'
+import { type Step, wait } from '../../runtime/steps.ts'
+import type { CommittedCall } from '../../upstream/call.ts'
+import { isReadSlowly } from '../attempts/report-outcome.ts'
+import type { MoneyBounds } from '../policy/money-bounds.ts'
+import { amountsOf, type Bill, type Owing } from './bill.ts'
+import type { Allowance } from './running-cost.ts'
+
+// What an answer is billed: by its provider's figures as far as they can be true, else by what was seen and what must have been
+// written unseen; and never more than can be set aside for it.
+
+export interface Charging {
+  readonly call: CallFacts
+  readonly request: InferenceRequest
+  readonly bounds: MoneyBounds
+  readonly inputTokens: number
+  readonly paces: Paces
+  readonly logger: Logger
+}
+
+export interface Charge {
+  readonly usage: Usage
+  /** By the price of the offer that answered. */
+  readonly cost: Microdollars
+  readonly warnings: readonly Warning[]
+}
+
+/** What an answer has used. */
+export function chargeFor(charging: Charging, committed: CommittedCall, seen: Seen): Charge {
+  const { call, request, bounds, inputTokens, logger } = charging
+  const { provider, offer } = committed.candidate
+  const price = priceFor(committed.candidate, request)
+  if (!seen.usage) return { ...billed(seen, price, { input: inputTokens, output: unseenOutput(charging, committed, seen) }), warnings: [] }
+  const { usage, isClamped } = clampUsage(seen.usage, {
+    contextWindow: offer.context_window,
+    likelyInput: inputTokens,
+    maxInput: () => maxClaim(request.prompt),
+    maxOutput: bounds.sentCap(committed.candidate) ?? offer.max_output_tokens,
+    thoughtCharacters: seen.thoughtCharacters,
+  })
+  const charge = billed({ ...seen, usage }, price, { input: inputTokens })
+  if (!isClamped) return { ...charge, warnings: [] }
+  const told = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
+  logger.warn(
+    { ...told, claimed: countsOf(seen.usage), billed: countsOf(usage) },
+    'The provider claims more tokens than the request can have.',
+  )
+  return { ...charge, warnings: [clampedWarning] }
+}
+
+const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { readonly input: number; readonly output: number } => ({
+  input,
+  output,
+})
+
+const clampedWarning: Warning = {
+  code: 'usage_clamped',
+  message: 'The provider claims more tokens than the request can have. What cannot be true was left out of the usage and the cost.',
+}
+
+/** Tokens of an answer whose client left before its usage came, thoughts and pictures included. Nothing of any other: then the text tells. */
+function unseenOutput({ request, bounds, paces }: Charging, committed: CommittedCall, seen: Seen): number | undefined {
+  const { call, candidate } = committed
+  const { leftAt, firstContentAt, characters, hasNative } = seen
+  if (leftAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
+  if (!hasNative && !mayThink(candidate.offer, request.prompt)) return undefined
+  // The time of an answer that is read slowly is its reader's.
+  const until = isReadSlowly(committed) ? firstContentAt : leftAt
+  const pace = paces.of(call.selected.contender.offer.id)
+  const output = estimateOutput({ characters, milliseconds: until - call.sentAt, pace })
+  return Math.min(output, bounds.maxOutput(candidate))
+}
+
+/** Of an answer that came to its end: how fast its offer writes. */
+export function learnPace(
+  { paces }: Pick<Charging, 'paces'>,
+  committed: CommittedCall,
+  { usage, endedAt }: { readonly usage: Usage; readonly endedAt: number },
+): void {
+  const { call } = committed
+  if (call.sentAt === undefined || usage.estimated || isReadSlowly(committed)) return
+  paces.learn(call.selected.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - call.sentAt })
+}
+
+/**
+ * The bill that is paid: all of it where that much is or can be set aside, else what is. So no balance falls below zero and no
+ * enforced budget is passed, whatever a provider claims.
+ */
+export function* payable(bill: Bill, owing: Owing, allowance: Allowance): Step<Bill> {
+  const amounts = amountsOf(bill, owing)
+  const excess = (account: string): number => {
+    const amount = Object.hasOwn(amounts, account) ? (amounts[account] ?? 0) : 0
+    return Math.max(0, amount - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY))
+  }
+  const most = Object.keys(amounts).reduce((highest, account) => Math.max(highest, excess(account)), 0)
+  if (most === 0 || !(yield* wait(allowance.extend(excess)))) return bill
+  const { cost, byokCost } = bill
+  const cut = Math.min(cost, most)
+  return { ...bill, cost: cost - cut, byokCost: Math.max(0, byokCost - (most - cut)) }
+}

@@ -1,0 +1,95 @@
+import { type Awaitable, andThen, type HoldRefusal, type LedgerStore, recover } from '@signalbox/storage'
+import { charactersPerToken } from '../../metering/estimate.ts'
+import { costAt } from '../../metering/money.ts'
+import type { Price } from '../../protocol/model.ts'
+import { ratesAt } from '../../protocol/rates.ts'
+import type { Logger } from '../../runtime/ports.ts'
+import type { StopReason } from '../../upstream/connection.ts'
+import type { HeldAccount } from '../admission/holds.ts'
+
+// What is set aside for a request can grow with its answer. It is what its bill may come to at most, on every account that can
+// refuse.
+
+/** What is set aside for one request. */
+export interface Allowance {
+  /** Microdollars by account, of those that can refuse. */
+  amountOf(account: string): number | undefined
+  /** The least of them; `Infinity` where none can refuse. */
+  least(): number
+  /** Sets aside more on each account that can refuse, or on none. Resolves to what refused. A store that fails refuses. */
+  extend(more: (account: string) => number): Awaitable<HoldRefusal | undefined>
+}
+
+export interface AllowancePorts {
+  readonly ledger: Pick<LedgerStore, 'extend'>
+  readonly logger: Logger
+}
+
+/** Accounts that count requests are no money. */
+const isMoney = ({ account, floor }: HeldAccount): boolean => Number.isFinite(floor) && !account.startsWith('byok:')
+
+export function allowanceOf(requestId: string, held: readonly HeldAccount[], { ledger, logger }: AllowancePorts): Allowance {
+  const bounded = held.filter(isMoney).map(each => ({ ...each }))
+  return {
+    amountOf: account => bounded.find(each => each.account === account)?.amount,
+    least: () => bounded.reduce((least, { amount }) => Math.min(least, amount), Number.POSITIVE_INFINITY),
+    extend(more) {
+      const accounts = bounded.map(({ account, floor }) => ({ account, floor, amount: more(account) })).filter(({ amount }) => amount > 0)
+      const [first] = accounts
+      if (!first) return undefined
+      const extended = recover(
+        () => ledger.extend({ id: requestId, accounts }),
+        error => {
+          logger.warn({ requestId, error: String(error) }, 'No more could be set aside for an answer; it ends at what there is.')
+          return { account: first.account, available: 0 }
+        },
+      )
+      return andThen(extended, refusal => {
+        if (refusal) return refusal
+        for (const { account, amount } of accounts) {
+          const grown = bounded.find(each => each.account === account)
+          if (grown) grown.amount += amount
+        }
+        return undefined
+      })
+    },
+  }
+}
+
+/** What an answer may cost while it grows. */
+export interface RunningLimit {
+  /** Characters from which on it may have passed what is set aside for it. */
+  characters: number
+  /** Called once it has passed them: raises them, or ends the answer. */
+  passed(): Awaitable<void>
+}
+
+export interface RunningCost {
+  readonly allowance: Allowance
+  readonly price: Price | undefined
+  readonly inputTokens: number
+  /** Ends the answer. */
+  readonly stop: (why: StopReason) => void
+}
+
+/** Where an answer of text comes to what is set aside for it; nothing where no money bounds it. */
+export function runningLimit({ allowance, price, inputTokens, stop }: RunningCost): RunningLimit | undefined {
+  if (!price || allowance.least() === Number.POSITIVE_INFINITY) return undefined
+  const rates = ratesAt(price, inputTokens)
+  if (rates.output <= 0) return undefined
+  const read = costAt(rates, { input_tokens: inputTokens, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 })
+  const charactersFor = (amount: number): number =>
+    Math.max(0, Math.floor(((amount - read) * 1_000_000) / rates.output)) * charactersPerToken
+  const running: RunningLimit = {
+    characters: charactersFor(allowance.least()),
+    passed: () =>
+      andThen(
+        allowance.extend(account => Math.ceil((allowance.amountOf(account) ?? 0) / 2)),
+        refusal => {
+          running.characters = refusal ? Number.POSITIVE_INFINITY : charactersFor(allowance.least())
+          if (refusal) stop(refusal.account.startsWith('credit:') ? 'out_of_credit' : 'out_of_budget')
+        },
+      ),
+  }
+  return running
+}

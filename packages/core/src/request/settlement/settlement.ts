@@ -1,0 +1,263 @@
+import { type Awaitable, allOf, recover, type Storage, type UsageResult, type UsageRow } from '@signalbox/storage'
+import { reloads, type Terms } from '../../access/terms.ts'
+import type { Brain } from '../../brain/brain.ts'
+import { isGatewayError } from '../../errors/gateway-error.ts'
+import type { Paces } from '../../metering/hidden-tokens.ts'
+import type { Seen } from '../../metering/meter.ts'
+import { billed, nothingBilled, resultOf } from '../../metering/settle.ts'
+import type { Settlements } from '../../metering/settlements.ts'
+import { priceFor } from '../../metering/tier.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Usage } from '../../protocol/response.ts'
+import type { Candidate, Plan } from '../../routing/plan.ts'
+import type { CallFacts, Clock, Hooks, Logger } from '../../runtime/ports.ts'
+import { type Step, wait } from '../../runtime/steps.ts'
+import { tell } from '../../runtime/tell.ts'
+import type { CommittedCall } from '../../upstream/call.ts'
+import type { Ticket } from '../admission/admit.ts'
+import type { JournalProgress } from '../admission/journal.ts'
+import type { Tokens } from '../admission/rate-limits.ts'
+import type { Attempts } from '../attempts/attempt-context.ts'
+import { reportEnd } from '../attempts/report-outcome.ts'
+import type { Selection } from '../attempts/select-offers.ts'
+import type { MoneyBounds } from '../policy/money-bounds.ts'
+import type { CallOptions } from '../reply.ts'
+import type { Known } from '../stamp.ts'
+import { amountsOf, type Bill, billFor, noBill } from './bill.ts'
+import { tellBudgets } from './budget-alerts.ts'
+import { chargeFor, learnPace, payable } from './charge.ts'
+import { evidenceText, keepsEvidence, summaryText } from './evidence.ts'
+import type { Retention } from './retention.ts'
+import type { Allowance } from './running-cost.ts'
+
+// One place settles money: every admitted request ends here, once.
+
+export interface SettlementPorts {
+  readonly storage: Storage
+  readonly settlements: Settlements
+  readonly retention: Retention
+  readonly brain: Brain
+  readonly paces: Paces
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly hooks: Hooks
+  /** Of what is recorded of routing, the share that usage rows keep in full. */
+  readonly storedShare: number
+  /** Credit has gone down of a workspace that reloads it. */
+  readonly onSpent?: ((workspaceId: string) => void) | undefined
+  /** What follows settlements: hooks, reloads. A closing gateway waits for it. */
+  readonly pending: Set<Promise<void>>
+}
+
+export interface SettlementContext {
+  readonly call: CallFacts
+  readonly terms: Terms
+  readonly request: InferenceRequest
+  readonly plan: Plan
+  readonly ticket: Ticket
+  readonly bounds: MoneyBounds
+  readonly allowance: Allowance
+  readonly inputTokens: number
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+  readonly attempts: Attempts
+  readonly waitUntil?: CallOptions['waitUntil'] | undefined
+}
+
+/** What a usage row says of the outcome; the rest is known from the start. */
+type Outcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
+  readonly usage: Usage
+  readonly bill: Bill
+}
+
+/** What is told of a settled answer. */
+export type Settled = Pick<Known, 'cost' | 'byokCost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }
+
+/** Settles one admitted request, however it ends: one usage row, and its cost by the ledger. */
+export interface Settlement {
+  /** There was an answer: it is billed by what was seen. */
+  complete(committed: CommittedCall, seen: Seen, isLeft: boolean): Step<Settled>
+  /** There was no answer, or the client left before. */
+  release(error: unknown, isLeft: boolean): Step<void>
+  /** What was decided of its routing, for the usage row. */
+  routed(selection: Selection): void
+  /** What would be billed if the request ended now. */
+  progress(candidate: Candidate, seen: Pick<Seen, 'characters' | 'firstContentAt'>): JournalProgress
+}
+
+export function createSettlement(ports: SettlementPorts, context: SettlementContext): Settlement {
+  const settling: Settling = { ports, context, selection: undefined }
+  return {
+    complete: (committed, seen, isLeft) => complete(settling, committed, { seen, isLeft }),
+    release: (error, isLeft) => release(settling, error, isLeft),
+    progress: (candidate, seen) => progressOf(settling, candidate, seen),
+    routed: selection => {
+      settling.selection = selection
+    },
+  }
+}
+
+interface Settling {
+  readonly ports: SettlementPorts
+  readonly context: SettlementContext
+  /** Absent: it did not come to that. */
+  selection: Selection | undefined
+}
+
+/** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
+const unreadBill = ({ attempts, request, inputTokens }: SettlementContext): Bill =>
+  attempts.accepted.reduce(
+    (bill, payee) => billFor(bill, payee, billed({ characters: 0 }, priceFor(payee, request), { input: inputTokens }).cost),
+    noBill,
+  )
+
+interface Completion {
+  readonly seen: Seen
+  readonly isLeft: boolean
+}
+
+function* complete(settling: Settling, committed: CommittedCall, { seen, isLeft }: Completion): Step<Settled> {
+  const { ports, context } = settling
+  const { clock, brain } = ports
+  const { request, startedAt, allowance } = context
+  const { candidate } = committed
+  const now = clock.monotonic()
+  const charging = { ...context, paces: ports.paces, logger: ports.logger }
+  const { usage, cost, warnings } = chargeFor(charging, committed, seen)
+  reportEnd(brain, committed, seen.usage ? { ...seen, usage } : seen)
+  if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
+  const bill = yield* payable(billFor(unreadBill(context), candidate, cost), context, allowance)
+  const isStreamed = request.delivery === 'stream' && seen.firstContentAt !== undefined
+  const streamedMs = now - (isStreamed ? (seen.firstContentAt ?? now) : startedAt)
+  yield* write(settling, {
+    model: candidate.model.id,
+    provider: candidate.provider.id,
+    credential: candidate.credential.owner,
+    usage,
+    bill,
+    ...resultOf(seen, isLeft),
+    warnings: [...committed.warnings, ...warnings].map(({ code }) => code),
+    ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
+  })
+  return { usage, cost: bill.cost, ...(bill.isByok && { byokCost: bill.byokCost }), streamedMs, endedAt: clock.now() }
+}
+
+function progressOf(
+  { ports: { clock }, context }: Settling,
+  candidate: Candidate,
+  { characters, firstContentAt }: Pick<Seen, 'characters' | 'firstContentAt'>,
+): JournalProgress {
+  const { request, inputTokens, allowance, attempts, startedAt } = context
+  const { usage, cost } = billed({ characters }, priceFor(candidate, request), { input: inputTokens })
+  const unread = unreadBill(context)
+  const left = Math.max(0, allowance.least() - unread.cost - unread.byokCost)
+  return {
+    model: candidate.model.id,
+    provider: candidate.provider.id,
+    credential: candidate.credential.owner,
+    attempts: attempts.count,
+    durationMs: Math.round(clock.monotonic() - startedAt),
+    ...(firstContentAt !== undefined && { firstContentMs: Math.round(firstContentAt - startedAt) }),
+    usage,
+    // What is left behind is settled by another process, and no dearer than what is set aside.
+    bill: billFor(unread, candidate, Math.min(cost, left)),
+  }
+}
+
+function* release(settling: Settling, error: unknown, isLeft: boolean): Step<void> {
+  const { context } = settling
+  const { attempts, plan, request, inputTokens, allowance } = context
+  const payer = isLeft ? attempts.accepted[0] : undefined
+  const candidate = payer ?? plan.candidates[0]
+  const { usage } = payer ? billed({ characters: 0 }, priceFor(payer, request), { input: inputTokens }) : nothingBilled
+  yield* write(settling, {
+    model: candidate.model.id,
+    provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
+    credential: candidate.credential.owner,
+    usage,
+    bill: isLeft ? yield* payable(unreadBill(context), context, allowance) : noBill,
+    ...endingOf(error, isLeft),
+    warnings: [],
+  })
+}
+
+function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'code'> {
+  if (left) return { result: 'abandoned', code: 'client_disconnected' }
+  if (!isGatewayError(error)) return { result: 'error', code: 'internal_error' }
+  return { result: error.status === 429 ? 'rate_limited' : 'error', code: error.code }
+}
+
+function* write(settling: Settling, { usage, bill, ...entry }: Outcome): Step<void> {
+  const { ports, context } = settling
+  const { logger, hooks, pending } = ports
+  const { call, terms, ticket, waitUntil } = context
+  const row = rowOf(settling, { usage, bill, ...entry })
+  const amounts = amountsOf(bill, context)
+  const onSettled = (): void => {
+    if (bill.cost > 0 && reloads(terms)) ports.onSpent?.(call.workspaceId)
+    const told = tellBudgets({ ledger: ports.storage.ledger, hooks, logger }, context, amounts)
+    if (!told) return
+    pending.add(told)
+    void told.finally(() => pending.delete(told))
+  }
+  const slotKeys = ticket.places.map(({ key }) => key)
+  const settle = (): Awaitable<void> => ports.settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil })
+  yield* wait(allOf([() => correctTokens(ports, ticket.tokens, usage), settle]))
+  ports.retention.look(terms)
+  if (hooks.onSettle) tell(logger, 'onSettle', () => hooks.onSettle?.(call, row))
+}
+
+function rowOf(settling: Settling, { usage, bill, ...entry }: Outcome): UsageRow {
+  const { ports, context } = settling
+  const { call, request, plan, at, startedAt, attempts } = context
+  return {
+    id: call.requestId,
+    workspaceId: call.workspaceId,
+    keyId: call.keyId,
+    at,
+    modelAsked: call.model,
+    strategy: plan.strategy,
+    streamed: request.delivery === 'stream',
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cachedTokens: usage.cached_tokens,
+    cacheWriteTokens: usage.cache_write_tokens,
+    reasoningTokens: usage.reasoning_tokens,
+    estimated: usage.estimated ?? false,
+    cost: bill.cost,
+    byokCost: bill.byokCost,
+    attempts: attempts.count,
+    durationMs: Math.round(ports.clock.monotonic() - startedAt),
+    ...(request.metadata && { metadata: request.metadata }),
+    ...evidenceOf(settling, entry.result),
+    ...entry,
+  }
+}
+
+/** The answer was longer or shorter than it was counted as. Where this fails the count stays as it was. */
+function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Tokens | undefined, usage: Usage): Awaitable<unknown> {
+  if (!tokens) return undefined
+  const difference = usage.input_tokens + usage.output_tokens - tokens.amount
+  const corrections = tokens.keys.map(key => () => storage.counters.add(key, difference, clock.now()))
+  return recover<unknown>(
+    () => allOf(corrections),
+    error => logger.warn({ error: String(error) }, 'The tokens of a minute could not be corrected.'),
+  )
+}
+
+/** How it was routed, for the usage row. A fault here is not worth a settlement. */
+function evidenceOf({ ports, context, selection }: Settling, result: UsageResult): Pick<UsageRow, 'routing'> {
+  const { call, ticket, attempts } = context
+  const { excluded } = ticket.plan
+  if (!selection?.flightText || !selection.flightSummary || ports.storedShare <= 0) return {}
+  const { requestId } = call
+  const inFull = keepsEvidence({ requestId, share: ports.storedShare, attempts: attempts.count, result })
+  try {
+    return { routing: inFull ? evidenceText(selection.flightText, excluded) : summaryText(selection.flightSummary(), excluded) }
+  } catch (error) {
+    ports.logger.error({ requestId, error: String(error) }, 'The evidence of a request could not be written down.')
+    return {}
+  }
+}

@@ -1,0 +1,283 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Sink, Source } from '../protocol/source.ts'
+import { asIterator, asSource, iteratorOf, sourceOf } from './source.ts'
+
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** A reader that notes what it is given; `at` runs at each value. */
+function noting<T>(at: (value: T) => void = () => {}) {
+  const state = { values: [] as T[], ends: 0, failures: [] as unknown[] }
+  const sink: Sink<T> = {
+    next(value) {
+      state.values.push(value)
+      at(value)
+    },
+    end: () => {
+      state.ends += 1
+    },
+    fail: error => void state.failures.push(error),
+  }
+  return { state, sink }
+}
+
+/** An async iterator that counts how often it is asked and left. */
+function counted<T>(values: readonly T[], { fails }: { readonly fails?: boolean } = {}) {
+  const counts = { asked: 0, left: 0 }
+  const iterator: AsyncIterator<T, undefined> = {
+    async next() {
+      counts.asked += 1
+      const value = values[counts.asked - 1]
+      if (counts.asked <= values.length) return { done: false, value: value as T }
+      if (fails) throw new Error('broken')
+      return { done: true, value: undefined }
+    },
+    async return() {
+      counts.left += 1
+      return { done: true, value: undefined }
+    },
+  }
+  return { counts, iterator }
+}
+
+/** A source whose values the test pushes, and what was asked of it. */
+function pushed<T>() {
+  const log: string[] = []
+  const state = { sink: undefined as Sink<T> | undefined, log }
+  const source: Source<T> = {
+    read(sink) {
+      log.push('read')
+      state.sink = sink
+    },
+    pause: () => void log.push('pause'),
+    resume: () => void log.push('resume'),
+    cancel: () => void log.push('cancel'),
+  }
+  return { state, source }
+}
+
+/** A source that pushes all at once. */
+function atOnce<T>(values: readonly T[]): Source<T> {
+  let sink: Sink<T> | undefined
+  let isPaused = false
+  let at = 0
+  const push = (): void => {
+    while (!isPaused && sink !== undefined && at < values.length) {
+      at += 1
+      sink.next(values[at - 1] as T)
+    }
+    if (isPaused || sink === undefined) return
+    const ended = sink
+    sink = undefined
+    ended.end()
+  }
+  return {
+    read(reader) {
+      sink = reader
+      push()
+    },
+    pause: () => {
+      isPaused = true
+    },
+    resume: () => {
+      isPaused = false
+      push()
+    },
+    cancel: () => {
+      sink = undefined
+    },
+  }
+}
+
+async function collected<T>(iterator: AsyncIterator<T, undefined>): Promise<readonly T[]> {
+  const values: T[] = []
+  for (let step = await iterator.next(); !step.done; step = await iterator.next()) values.push(step.value)
+  return values
+}
+
+describe('an iterator as a source', () => {
+  test('is not asked before it is read, and pushes all values and one end', async () => {
+    const { counts, iterator } = counted([1, 2, 3])
+    const source = sourceOf(iterator)
+    await turn()
+    expect(counts.asked).toBe(0)
+    const { state, sink } = noting<number>()
+    source.read(sink)
+    await turn()
+    expect(state).toEqual({ values: [1, 2, 3], ends: 1, failures: [] })
+    expect(counts).toEqual({ asked: 4, left: 0 })
+  })
+
+  test('is asked for nothing while its reader is paused', async () => {
+    const { counts, iterator } = counted([1, 2, 3])
+    const source = sourceOf(iterator)
+    const { state, sink } = noting<number>(value => {
+      if (value === 2) source.pause()
+    })
+    source.read(sink)
+    await turn()
+    expect([state.values, counts.asked]).toEqual([[1, 2], 2])
+    source.resume()
+    source.resume()
+    await turn()
+    expect([state.values, state.ends, counts.asked]).toEqual([[1, 2, 3], 1, 4])
+  })
+
+  test('is asked for nothing where it was paused before it was read', async () => {
+    const { counts, iterator } = counted([1])
+    const source = sourceOf(iterator)
+    const { state, sink } = noting<number>()
+    source.pause()
+    source.read(sink)
+    await turn()
+    expect(counts.asked).toBe(0)
+    source.resume()
+    await turn()
+    expect(state).toEqual({ values: [1], ends: 1, failures: [] })
+  })
+
+  test('fails as it fails, once', async () => {
+    const { iterator } = counted([1], { fails: true })
+    const { state, sink } = noting<number>()
+    sourceOf(iterator).read(sink)
+    await turn()
+    expect([state.values, state.ends, state.failures.map(String)]).toEqual([[1], 0, ['Error: broken']])
+  })
+
+  test('is left when it is cancelled, and what was under way is not pushed', async () => {
+    const { counts, iterator } = counted([1, 2])
+    const source = sourceOf(iterator)
+    const { state, sink } = noting<number>()
+    source.read(sink)
+    source.cancel()
+    await turn()
+    expect(state).toEqual({ values: [], ends: 0, failures: [] })
+    expect(counts).toEqual({ asked: 1, left: 1 })
+  })
+
+  test('may be left in the middle of a value, and may not know how to be left', async () => {
+    const { iterator } = counted([1, 2])
+    const source = sourceOf({ next: () => iterator.next() })
+    const { state, sink } = noting<number>(() => source.cancel())
+    source.read(sink)
+    await turn()
+    expect(state).toEqual({ values: [1], ends: 0, failures: [] })
+  })
+
+  test('disturbs nobody where it fails to be left', async () => {
+    const source = sourceOf({ next: () => new Promise<never>(() => {}), return: () => Promise.reject(new Error('stuck')) })
+    source.read(noting().sink)
+    source.cancel()
+    await turn()
+  })
+})
+
+describe('a source as an iterator', () => {
+  test('begins at the first read, and is paused while nothing is asked of it', async () => {
+    const { state, source } = pushed<number>()
+    const iterator = iteratorOf(source)
+    expect(state.log).toEqual([])
+    const first = iterator.next()
+    state.sink?.next(1)
+    expect(state.log).toEqual(['read', 'pause'])
+    expect(await first).toEqual({ done: false, value: 1 })
+    const second = iterator.next()
+    expect(state.log).toEqual(['read', 'pause', 'resume'])
+    state.sink?.end()
+    expect(await second).toEqual({ done: true, value: undefined })
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('keeps what is pushed all the same, then its end', async () => {
+    const { state, source } = pushed<number>()
+    const iterator = iteratorOf(source)
+    const first = iterator.next()
+    for (const value of [1, 2, 3]) state.sink?.next(value)
+    state.sink?.end()
+    expect([(await first).value, ...(await collected(iterator))]).toEqual([1, 2, 3])
+  })
+
+  test('rejects once with what it fails with, behind what came before, and is over then', async () => {
+    const { state, source } = pushed<number>()
+    const iterator = iteratorOf(source)
+    const first = iterator.next()
+    for (const value of [1, 2]) state.sink?.next(value)
+    state.sink?.fail(new Error('broken'))
+    expect([(await first).value, (await iterator.next()).value]).toEqual([1, 2])
+    await expect(iterator.next()).rejects.toThrow('broken')
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+    const waiting = pushed<number>()
+    const other = iteratorOf(waiting.source)
+    const pending = other.next()
+    waiting.state.sink?.fail(new Error('broken'))
+    await expect(pending).rejects.toThrow('broken')
+    expect(await other.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('that is left cancels the source, once, ends a read that waits, and gives nothing any more', async () => {
+    const { state, source } = pushed<number>()
+    const iterator = iteratorOf(source)
+    const first = iterator.next()
+    for (const value of [1, 2]) state.sink?.next(value)
+    await first
+    await iterator.next()
+    const waiting = iterator.next()
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined })
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    await iterator.return?.()
+    expect(state.log.filter(each => each === 'cancel')).toHaveLength(1)
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('that is left before its first read never begins the source', async () => {
+    const { state, source } = pushed<number>()
+    const iterator = iteratorOf(source)
+    await iterator.return?.()
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+    expect(state.log).toEqual(['cancel'])
+  })
+
+  test('answers reads that are made together in their order', async () => {
+    const iterator = iteratorOf(sourceOf(counted([1, 2]).iterator))
+    const steps = await Promise.race([Promise.all([iterator.next(), iterator.next(), iterator.next()]), turn().then(() => 'stuck')])
+    expect(steps).toEqual([
+      { done: false, value: 1 },
+      { done: false, value: 2 },
+      { done: true, value: undefined },
+    ])
+  })
+})
+
+describe('either kind', () => {
+  test('is taken as it is where it is of the kind that is wanted', () => {
+    const source = atOnce([1])
+    const { iterator } = counted([1])
+    expect([asSource(source) === source, asIterator(iterator) === iterator]).toEqual([true, true])
+  })
+
+  test('however it is paused and asked, what goes in comes out, in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer()), fc.array(fc.nat(3)), fc.boolean(), async (values, pauses, isPulled) => {
+        const source = asSource<number>(isPulled ? counted(values).iterator : atOnce(values))
+        // Each value pauses the source for so many turns.
+        const { state, sink } = noting<number>(() => {
+          const turns = pauses[state.values.length - 1] ?? 0
+          if (turns === 0) return
+          source.pause()
+          const waited = Array.from({ length: turns }).reduce((before: Promise<void>) => before.then(turn), Promise.resolve())
+          void waited.then(() => source.resume())
+        })
+        const ended = new Promise<void>(resolve => source.read({ ...sink, end: resolve }))
+        await ended
+        expect(state.values).toEqual(values)
+      }),
+      { numRuns: 50 },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer()), async values => {
+        expect(await collected(asIterator(sourceOf(counted(values).iterator)))).toEqual(values)
+        expect(await collected(asIterator(asSource(atOnce(values))))).toEqual(values)
+      }),
+    )
+  })
+})

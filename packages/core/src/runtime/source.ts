@@ -1,0 +1,113 @@
+import type { Sink, Source } from '../protocol/source.ts'
+
+/** What an async iterator gives, as a source: the next value is asked for once the one before was pushed and nothing is paused. */
+export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
+  let sink: Sink<T> | undefined
+  let isPaused = false
+  let isAsking = false
+  let isOver = false
+  const ask = (): void => {
+    if (isAsking || isPaused || isOver || sink === undefined) return
+    isAsking = true
+    iterator.next().then(take, broken)
+  }
+  const take = (step: IteratorResult<T, undefined>): void => {
+    isAsking = false
+    if (isOver) return
+    if (step.done) {
+      isOver = true
+      sink?.end()
+      return
+    }
+    sink?.next(step.value)
+    ask()
+  }
+  const broken = (error: unknown): void => {
+    if (isOver) return
+    isOver = true
+    sink?.fail(error)
+  }
+  return {
+    read(reader) {
+      sink = reader
+      ask()
+    },
+    pause: () => {
+      isPaused = true
+    },
+    resume: () => {
+      isPaused = false
+      ask()
+    },
+    cancel: () => {
+      isOver = true
+      // An iterator that throws when it is closed is closed all the same.
+      void Promise.resolve(iterator.return?.()).catch(() => {})
+    },
+  }
+}
+
+/** A read that waits for its value. */
+interface Waiting<T> {
+  readonly resolve: (step: IteratorResult<T, undefined>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A source as an async iterator, which is paused while no value is asked for. `return()` cancels the source. */
+export function iteratorOf<T>(source: Source<T>): AsyncIterator<T, undefined> {
+  const values: T[] = []
+  const waiting: Waiting<T>[] = []
+  let isBegun = false
+  let end: 'none' | 'ended' | { readonly error: unknown } = 'none'
+  const endReads = (): void => {
+    for (const { resolve } of waiting.splice(0)) resolve({ done: true, value: undefined })
+  }
+  const sink: Sink<T> = {
+    next(value) {
+      const read = waiting.shift()
+      if (waiting.length === 0) source.pause()
+      if (read === undefined) values.push(value)
+      else read.resolve({ done: false, value })
+    },
+    end() {
+      if (end === 'none') end = 'ended'
+      endReads()
+    },
+    fail(error) {
+      const read = waiting.shift()
+      end = read === undefined ? { error } : 'ended'
+      read?.reject(error)
+      endReads()
+    },
+  }
+  return {
+    next() {
+      if (values.length > 0) return Promise.resolve({ done: false, value: values.shift() as T })
+      if (end === 'ended') return Promise.resolve({ done: true, value: undefined })
+      if (end !== 'none') {
+        const { error } = end
+        end = 'ended'
+        return Promise.reject(error)
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject })
+        if (isBegun) return source.resume()
+        isBegun = true
+        source.read(sink)
+      })
+    },
+    return() {
+      if (end === 'none') source.cancel()
+      values.length = 0
+      sink.end()
+      return Promise.resolve({ done: true, value: undefined })
+    },
+  }
+}
+
+/** Either kind of source, as one that pushes. */
+export const asSource = <T>(values: Source<T> | AsyncIterator<T, undefined>): Source<T> => ('read' in values ? values : sourceOf(values))
+
+/** Either kind of source, as an async iterator. */
+export const asIterator = <T>(values: Source<T> | AsyncIterator<T, undefined>): AsyncIterator<T, undefined> =>
+  'read' in values ? iteratorOf(values) : values

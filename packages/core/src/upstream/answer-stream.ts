@@ -1,0 +1,279 @@
+import type { EventDecoder } from '../protocol/dialect.ts'
+import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { Sink, Source } from '../protocol/source.ts'
+import type { Frame } from '../protocol/wire.ts'
+import type { Candidate } from '../routing/plan.ts'
+import { type AnswerTimer, heard, isReading, isReadSlowly, readerPaused, readerResumed, startStream, stopTimer } from './answer-timer.ts'
+import type { Connection, StopReason } from './connection.ts'
+import { beginDrain, type DrainState, drainOnce, finish } from './drain-connection.ts'
+import { messageInStream } from './error-message.ts'
+import { failureWithoutSecret } from './failure-without-secret.ts'
+import { isBeyondItemLimit, tooManyItems } from './item-limit.ts'
+
+export type Batch = readonly InferenceEvent[]
+
+/** A stream that a provider sends: bytes or frames in, batches of events out, one batch for each read. */
+export interface AnswerStream extends Source<Batch> {
+  /** The pace was the reader's. */
+  readonly isReadSlowly: () => boolean
+  /** Closes the connection; the reader is told why as the end of the answer. */
+  readonly stop: (why: StopReason) => void
+  /** Cancels, and gives the events that close what the decoder has open. */
+  readonly close: () => Batch
+}
+
+/** How what is read becomes frames: none where it completed no event. */
+export interface FrameFormat<Read> {
+  /** Throws where an event grows too long. */
+  readonly toFrames: (read: Read) => readonly Frame[]
+  /** What is left when the source has ended. */
+  readonly last: () => readonly Frame[]
+  /** The first content is here: what comes now is handed on, and no longer held in memory. */
+  readonly relax: () => void
+}
+
+export interface StreamContext {
+  readonly connection: Connection
+  readonly timer: AnswerTimer
+  readonly candidate: Candidate
+  /** All of it is held until its end. */
+  readonly isWhole: boolean
+  readonly idleMs: number
+  /** Monotonic milliseconds. */
+  readonly deadlineAt: number
+  /** First content has come, or the end of an answer without any. */
+  readonly onContent: (stream: AnswerStream) => void
+  /** It failed before any content: another provider may still be asked. */
+  readonly onFailure: (failure: Failure) => void
+}
+
+interface StreamState<Read> extends StreamContext, DrainState {
+  readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
+  readonly format: FrameFormat<Read>
+  readonly decoder: EventDecoder
+  /** Batches that wait for their reader. */
+  held: Batch[]
+  heldEvents: number
+  reader: Sink<Batch> | undefined
+  isPaused: boolean
+  stopped: StopReason | 'idle' | undefined
+}
+
+/** At most this many events are held back: a preamble longer than that is content of some kind. */
+const maxHeldEvents = 10_000
+
+export interface StreamParts<Read> {
+  readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
+  readonly format: FrameFormat<Read>
+  readonly decoder: EventDecoder
+}
+
+/** What feeds a stream, and what ends it for want of time. */
+export interface StreamReader<Read> extends Sink<Read> {
+  readonly stopForTime: (why: 'idle' | 'deadline') => void
+}
+
+/** Reads a provider's stream. `onContent` or `onFailure` is called once; the stream that the first is given holds what was read so far. */
+export function readStream<Read>(parts: StreamParts<Read>, context: StreamContext): StreamReader<Read> {
+  const state: StreamState<Read> = {
+    ...context,
+    ...parts,
+    held: [],
+    heldEvents: 0,
+    phase: 'opening',
+    reader: undefined,
+    isPaused: false,
+    stopped: undefined,
+    readsAfterEnd: 0,
+  }
+  return {
+    next: read => readOnce(state, read),
+    end: () => sourceEnded(state),
+    fail: () => sourceBroken(state),
+    stopForTime: why => {
+      // What has not been read by the deadline will not be: it is settled as if the client had left.
+      if (!isReading(state.timer)) state.connection.ending.end('client_left')
+      stop(state, why)
+    },
+  }
+}
+
+function readOnce<Read>(state: StreamState<Read>, read: Read): void {
+  if (state.phase === 'over') return
+  if (state.phase === 'draining') {
+    drainOnce(state)
+    return
+  }
+  let batch: Batch
+  try {
+    batch = state.decoder.read(state.format.toFrames(read))
+  } catch {
+    state.connection.close()
+    batch = endOf(state)
+  }
+  receive(state, batch)
+}
+
+function sourceEnded<Read>(state: StreamState<Read>): void {
+  if (state.phase === 'draining') finish(state)
+  if (state.phase === 'over') return
+  let rest: Batch
+  try {
+    rest = state.decoder.read(state.format.last())
+    if (!isLast(rest)) rest = [...rest, ...endOf(state)]
+  } catch {
+    rest = endOf(state)
+  }
+  receive(state, rest)
+  finish(state)
+}
+
+function sourceBroken<Read>(state: StreamState<Read>): void {
+  // A reset after the last event harms nothing.
+  if (state.phase === 'draining') finish(state)
+  if (state.phase === 'over') return
+  state.connection.close()
+  receive(state, endOf(state))
+}
+
+/** What is open is closed, and the answer is `finished`, also where a decoder of one's own throws. */
+function endOf<Read>({ decoder }: StreamState<Read>): Batch {
+  try {
+    return decoder.end()
+  } catch {
+    return [{ type: 'finished', outcome: { status: 'failed', error: { kind: 'unreadable', message: '' } } }]
+  }
+}
+
+/** Ends the answer here. */
+function stop<Read>(state: StreamState<Read>, why: StreamState<Read>['stopped']): void {
+  if (state.phase === 'over' || state.phase === 'draining') return
+  state.stopped ??= why
+  state.connection.close()
+  state.source.cancel()
+  receive(state, endOf(state))
+}
+
+function receive<Read>(state: StreamState<Read>, read: Batch): void {
+  if (read.length === 0) return
+  const batch = read.some(isBeyondItemLimit) ? cutOff(state, read) : read
+  if (state.phase === 'opening') open(state, batch)
+  else push(state, batch)
+  if (isLast(batch)) beginDrain(state)
+}
+
+/** The items within the limit stand, and what is open is closed; more of them would only fill the memory. */
+function cutOff<Read>(state: StreamState<Read>, batch: Batch): Batch {
+  state.connection.close()
+  const kept = [...batch, ...endOf(state)].filter(event => event.type !== 'finished' && !isBeyondItemLimit(event))
+  return [...kept, tooManyItems]
+}
+
+/** Holds events back until the first content. Before that nothing has reached the client, and another provider may still be tried. */
+function open<Read>(state: StreamState<Read>, batch: Batch): void {
+  const last = batch.at(-1)
+  if (last?.type === 'finished' && last.outcome.status === 'failed' && (state.isWhole || !batch.some(isContent))) {
+    state.phase = 'over'
+    state.source.cancel()
+    state.onFailure(last.outcome.error)
+    return
+  }
+  hold(state, batch)
+  if (last?.type !== 'finished' && (state.isWhole || (state.heldEvents <= maxHeldEvents && !batch.some(isContent)))) return
+  state.phase = 'open'
+  if (!state.isWhole) {
+    state.source.pause()
+    state.format.relax()
+    state.connection.outlivesClient = true
+    startStream(state.timer, state)
+  }
+  state.onContent(streamOf(state))
+}
+
+function hold<Read>(state: StreamState<Read>, batch: Batch): void {
+  state.held.push(batch)
+  state.heldEvents += batch.length
+}
+
+function push<Read>(state: StreamState<Read>, batch: Batch): void {
+  heard(state.timer)
+  if (state.reader === undefined || state.isPaused) hold(state, batch)
+  else give(state, state.reader, batch)
+}
+
+/** A failure is told in the client's terms. */
+function give<Read>(state: StreamState<Read>, reader: Sink<Batch>, batch: Batch): void {
+  const last = batch.at(-1)
+  if (last?.type !== 'finished') {
+    reader.next(batch)
+    return
+  }
+  stopTimer(state.timer)
+  if (last.outcome.status !== 'failed') reader.next(batch)
+  else {
+    const { provider, credential } = state.candidate
+    const failure = ownReason(state) ?? failureWithoutSecret(last.outcome.error, credential)
+    const error = messageInStream({ ...failure, provider: provider.id })
+    reader.next([...batch.slice(0, -1), { ...last, outcome: { status: 'failed', error } }])
+  }
+  reader.end()
+}
+
+/** A break of our own making is told by its reason, not by what it looked like to the decoder. */
+function ownReason<Read>({ connection: { ending }, stopped, idleMs }: StreamState<Read>): Failure | undefined {
+  if (ending.why) return { kind: ending.why, message: '' }
+  if (stopped === 'idle') return { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.` }
+  return stopped && { kind: stopped, message: '' }
+}
+
+function streamOf<Read>(state: StreamState<Read>): AnswerStream {
+  const { connection, timer, source } = state
+  const stopFollowing = connection.ending.onEnd(() => {
+    if (connection.ending.why !== 'client_left') stop(state, undefined)
+  })
+  const cancel = (): void => {
+    state.reader = undefined
+    state.held = []
+    stopTimer(timer)
+    stopFollowing()
+    if (state.phase === 'over' || state.phase === 'draining') return
+    state.phase = 'over'
+    connection.close()
+    source.cancel()
+  }
+  return {
+    read(reader) {
+      state.reader = reader
+      if (!state.isPaused) resume(state)
+    },
+    pause() {
+      state.isPaused = true
+      readerPaused(timer)
+      source.pause()
+    },
+    resume: () => resume(state),
+    cancel,
+    close() {
+      cancel()
+      return endOf(state)
+    },
+    isReadSlowly: () => isReadSlowly(timer),
+    stop: why => stop(state, why),
+  }
+}
+
+function resume<Read>(state: StreamState<Read>): void {
+  state.isPaused = false
+  readerResumed(state.timer)
+  const { held, reader } = state
+  if (held.length > 0 && reader !== undefined) {
+    state.held = []
+    give(state, reader, held.length === 1 && held[0] ? held[0] : held.flat())
+  }
+  if (!state.isPaused && state.phase !== 'over') state.source.resume()
+}
+
+const isLast = (batch: Batch): boolean => batch.at(-1)?.type === 'finished'
+
+const isContent = (event: InferenceEvent): boolean => event.type !== 'finished' && !isPreamble(event)

@@ -1,0 +1,103 @@
+import type { Clock } from '../runtime/ports.ts'
+import { longestTimer } from '../runtime/timers.ts'
+
+/** Why time is over: the answer did not begin, went silent, or took longer than the request may. */
+export type TimeOver = 'timed_out' | 'idle' | 'deadline'
+
+/** The one timer of an attempt: it bounds the wait for the answer, and then the silences of a stream. Noting a sound is an assignment, not a new timer. */
+export interface AnswerTimer {
+  readonly clock: Clock
+  readonly onOver: (why: TimeOver) => void
+  timer: unknown
+  /** When the timer fires, in monotonic milliseconds. */
+  firesAt: number
+  /** When the stream began, since when its reader has been waiting, and how long it has not. Absent: the answer has not begun. */
+  stream: StreamTimes | undefined
+}
+
+interface StreamTimes {
+  readonly since: number
+  readonly idleMs: number
+  readonly deadlineAt: number
+  heardAt: number
+  /** The reader takes nothing since then. */
+  pausedAt: number | undefined
+  pausedMs: number
+}
+
+/** Begins to wait for an answer. */
+export function startTimer(clock: Clock, milliseconds: number, onOver: (why: TimeOver) => void): AnswerTimer {
+  const timer: AnswerTimer = { clock, onOver, timer: undefined, firesAt: 0, stream: undefined }
+  arm(timer, Math.max(1, milliseconds))
+  return timer
+}
+
+function arm(state: AnswerTimer, milliseconds: number): void {
+  const waitMs = Math.min(milliseconds, longestTimer)
+  state.firesAt = state.clock.monotonic() + waitMs
+  state.timer = state.clock.setTimeout(() => fired(state), waitMs)
+}
+
+function fired(state: AnswerTimer): void {
+  const { clock, stream, onOver } = state
+  state.timer = undefined
+  if (stream === undefined) {
+    onOver('timed_out')
+    return
+  }
+  const now = clock.monotonic()
+  const left = dueAt(stream, now) - now
+  if (left > 0) {
+    arm(state, Math.ceil(left))
+    return
+  }
+  onOver(now >= stream.deadlineAt ? 'deadline' : 'idle')
+}
+
+/** A reader that takes nothing is not a provider that is silent. */
+const dueAt = ({ heardAt, idleMs, deadlineAt, pausedAt }: StreamTimes, now: number): number =>
+  Math.min((pausedAt === undefined ? heardAt : now) + idleMs, deadlineAt)
+
+/** The answer has begun, and is a stream. `deadlineAt` is monotonic. */
+export function startStream(state: AnswerTimer, { idleMs, deadlineAt }: { readonly idleMs: number; readonly deadlineAt: number }): void {
+  const now = state.clock.monotonic()
+  state.stream = { since: now, idleMs, deadlineAt, heardAt: now, pausedAt: now, pausedMs: 0 }
+  if (state.firesAt <= Math.min(now + idleMs, deadlineAt)) return
+  state.clock.clearTimeout(state.timer)
+  arm(state, Math.max(1, Math.ceil(Math.min(now + idleMs, deadlineAt) - now)))
+}
+
+/** Something real arrived; comments and pings do not count. */
+export function heard({ stream, clock }: AnswerTimer): void {
+  if (stream) stream.heardAt = clock.monotonic()
+}
+
+export function readerPaused({ stream, clock }: AnswerTimer): void {
+  if (stream) stream.pausedAt ??= clock.monotonic()
+}
+
+export function readerResumed({ stream, clock }: AnswerTimer): void {
+  if (stream?.pausedAt === undefined) return
+  const now = clock.monotonic()
+  stream.pausedMs += now - stream.pausedAt
+  stream.pausedAt = undefined
+  stream.heardAt = now
+}
+
+export const isReading = ({ stream }: AnswerTimer): boolean => stream?.pausedAt === undefined
+
+/** Pauses that are nothing below this, in milliseconds. */
+const maxShortPauseMs = 100
+
+/** More time has passed in pauses of the reader than in waiting for the provider: the pace is the reader's. */
+export function isReadSlowly({ stream, clock }: AnswerTimer): boolean {
+  if (stream === undefined) return false
+  const now = clock.monotonic()
+  const pausedMs = stream.pausedMs + (stream.pausedAt === undefined ? 0 : now - stream.pausedAt)
+  return pausedMs > maxShortPauseMs && pausedMs > now - stream.since - pausedMs
+}
+
+export const stopTimer = (state: AnswerTimer): void => {
+  state.clock.clearTimeout(state.timer)
+  state.timer = undefined
+}

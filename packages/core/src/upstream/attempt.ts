@@ -1,0 +1,248 @@
+import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
+import type { Failure } from '../protocol/failure.ts'
+import { startFold } from '../protocol/fold.ts'
+import type { Quirks } from '../protocol/model.ts'
+import { quirksFor } from '../protocol/provider.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { InferenceResponse, Warning } from '../protocol/response.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import type { Candidate } from '../routing/plan.ts'
+import type { Ending } from '../runtime/ending.ts'
+import type { Logger, MediaReader } from '../runtime/ports.ts'
+import { type AnswerStream, readStream } from './answer-stream.ts'
+import { type AnswerTimer, startTimer, stopTimer } from './answer-timer.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { encodeForOffer } from './encode-for-offer.ts'
+import { failureWithoutSecret } from './failure-without-secret.ts'
+import { inlineMedia } from './inline-media.ts'
+import { withinItemLimit } from './item-limit.ts'
+import { type AnswerHandlers, type SendPorts, send } from './send.ts'
+import { verdicts } from './verdicts.ts'
+
+export interface AttemptLimits {
+  /** Monotonic milliseconds at which the request is over. */
+  readonly deadlineAt: number
+  /** To first content of a stream, or to the end of a whole answer. */
+  readonly ceilingMs: number
+  readonly idleMs: number
+}
+
+export interface AttemptOptions {
+  readonly candidate: Candidate
+  readonly request: InferenceRequest
+  /** What was left out of the request before it came here. */
+  readonly warnings?: readonly Warning[]
+  readonly ending: Ending
+  readonly limits: AttemptLimits
+  /** The call goes out now. Not called where it never does. */
+  readonly onSent?: () => void
+}
+
+export interface AttemptPorts extends SendPorts {
+  readonly logger: Logger
+  readonly media?: MediaReader | undefined
+}
+
+/** An answer that has begun: all of it, or a stream whose first content has come. */
+export type Answer = { readonly response: InferenceResponse } | { readonly stream: AnswerStream }
+
+export type AttemptResult =
+  | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly Warning[] }
+  | { readonly ok: false; readonly failure: Failure; readonly accepted: boolean }
+
+interface AttemptState {
+  readonly options: AttemptOptions
+  readonly ports: AttemptPorts
+  readonly dialect: ProviderDialect
+  readonly quirks: Quirks
+  readonly connection: Connection
+  /** Milliseconds that the answer may take to begin. */
+  readonly ceilingMs: number
+  /** The time of the request is over before the patience with the provider is. */
+  readonly endsByDeadline: boolean
+  readonly resolve: (result: AttemptResult) => void
+  timer: AnswerTimer | undefined
+  stopFollowing: () => void
+  isAccepted: boolean
+  isOver: boolean
+  isSent: boolean
+  warnings: readonly Warning[]
+  /** Ends a stream for want of time. */
+  stopForTime: ((why: 'idle' | 'deadline') => void) | undefined
+}
+
+/** One call to one candidate: encode, send, decode, until first content. What it ends in is a value, also where a provider's own code throws. */
+export function attempt(options: AttemptOptions, ports: AttemptPorts): Promise<AttemptResult> {
+  const { candidate, limits, ending } = options
+  const { provider, offer } = candidate
+  return new Promise(resolve => {
+    const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
+    if (!dialect) {
+      const failure = notAsked(`${provider.id} does not speak the dialect "${offer.dialect}" of its offer.`)
+      resolve({ ok: false, accepted: false, failure: { ...failure, provider: provider.id } })
+      return
+    }
+    const leftMs = limits.deadlineAt - ports.clock.monotonic()
+    const state: AttemptState = {
+      options,
+      ports,
+      dialect,
+      quirks: quirksFor(provider, offer),
+      connection: openConnection(ending),
+      ceilingMs: Math.min(limits.ceilingMs, leftMs),
+      endsByDeadline: leftMs <= limits.ceilingMs + 1,
+      resolve,
+      timer: undefined,
+      stopFollowing: () => {},
+      isAccepted: false,
+      isOver: false,
+      isSent: false,
+      warnings: options.warnings ?? [],
+      stopForTime: undefined,
+    }
+    state.timer = startTimer(ports.clock, state.ceilingMs, why => timeOver(state, why))
+    state.stopFollowing = ending.onEnd(() => fail(state, { kind: ending.why ?? 'client_left', message: '' }))
+    if (!state.isOver) begin(state)
+  })
+}
+
+function begin(state: AttemptState): void {
+  const { options, ports, quirks, connection } = state
+  try {
+    if (!quirks.bytes_only || !ports.media) {
+      encodeAndSend(state, options.request)
+      return
+    }
+    inlineMedia(options.request, ports.media, connection.signal).then(
+      inlined => {
+        if (state.isOver) return
+        if (inlined.ok) orThrown(state, () => encodeAndSend(state, inlined.request))
+        else fail(state, notAsked(inlined.why))
+      },
+      (error: unknown) => thrown(state, error),
+    )
+  } catch (error) {
+    thrown(state, error)
+  }
+}
+
+function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
+  const { options, ports, dialect, quirks, connection } = state
+  const { candidate } = options
+  const encoded = encodeForOffer(dialect, request, { offer: candidate.offer, quirks })
+  if (encoded.warnings.length > 0) state.warnings = state.warnings.length > 0 ? [...state.warnings, ...encoded.warnings] : encoded.warnings
+  const [warning] = state.warnings
+  if (request.routing.strict && warning) {
+    fail(state, tooLossy(candidate.provider.id, warning))
+    return
+  }
+  state.isSent = true
+  options.onSent?.()
+  const stream = request.delivery === 'stream'
+  send({ candidate, dialect, encoded, quirks, stream, signal: connection.signal }, ports, handlersOf(state, encoded))
+}
+
+function handlersOf(state: AttemptState, { reading }: EncodedRequest): AnswerHandlers {
+  const { dialect } = state
+  return {
+    onAccepted: () => {
+      state.isAccepted = true
+    },
+    onBody: body => bodyCame(state, body, reading),
+    onStream: (source, format) => {
+      const { connection, options, timer } = state
+      const reader = readStream(
+        { source, format, decoder: dialect.decodeEvents(reading) },
+        {
+          connection,
+          timer: timer as AnswerTimer,
+          candidate: options.candidate,
+          isWhole: options.request.delivery !== 'stream',
+          idleMs: options.limits.idleMs,
+          deadlineAt: options.limits.deadlineAt,
+          onContent: stream => contentCame(state, stream),
+          onFailure: failure => fail(state, failure),
+        },
+      )
+      state.stopForTime = reader.stopForTime
+      return reader
+    },
+    onFailure: failure => fail(state, failure),
+    onError: error => thrown(state, error),
+  }
+}
+
+function bodyCame(state: AttemptState, body: JsonObject, reading: EncodedRequest['reading']): void {
+  const response = withinItemLimit(state.dialect.decodeResponse(body, reading))
+  if (response.outcome.status === 'failed') fail(state, response.outcome.error)
+  else succeed(state, { response })
+}
+
+function contentCame(state: AttemptState, stream: AnswerStream): void {
+  if (state.options.request.delivery === 'stream') {
+    succeed(state, { stream })
+    return
+  }
+  const folding = startFold()
+  const add = (batch: readonly InferenceEvent[]): void => batch.forEach(folding.add)
+  stream.read({ next: add, end: () => succeed(state, { response: folding.response() }), fail: error => thrown(state, error) })
+}
+
+function succeed(state: AttemptState, answer: Answer): void {
+  if (state.isOver) return
+  state.isOver = true
+  state.stopFollowing()
+  if ('response' in answer) {
+    if (state.timer) stopTimer(state.timer)
+    state.connection.release()
+  }
+  state.resolve({ ok: true, answer, warnings: state.warnings })
+}
+
+function fail(state: AttemptState, failure: Failure): void {
+  if (state.isOver) return
+  state.isOver = true
+  state.stopFollowing()
+  if (state.timer) stopTimer(state.timer)
+  state.connection.close()
+  const { credential, provider } = state.options.candidate
+  const isTheirs = credential.owner === 'workspace' && verdicts[failure.kind].teaches === 'credential'
+  const named = isTheirs ? { provider: provider.id, credential: credential.id } : { provider: provider.id }
+  state.resolve({ ok: false, accepted: state.isAccepted, failure: { ...failureWithoutSecret(failure, credential), ...named } })
+}
+
+function orThrown(state: AttemptState, run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    thrown(state, error)
+  }
+}
+
+function thrown(state: AttemptState, error: unknown): void {
+  if (state.isOver) return
+  const provider = state.options.candidate.provider.id
+  state.ports.logger.error({ provider, error: String(error) }, 'The provider’s own code threw; the next one is asked.')
+  fail(state, { kind: 'unreachable', message: '' })
+}
+
+function timeOver(state: AttemptState, why: 'timed_out' | 'idle' | 'deadline'): void {
+  if (why !== 'timed_out') {
+    state.stopForTime?.(why)
+    return
+  }
+  if (state.endsByDeadline) fail(state, { kind: 'deadline', message: '' })
+  else fail(state, state.isSent ? { kind: 'timed_out', message: `The limit of ${Math.ceil(state.ceilingMs)} ms passed.` } : tooSlow)
+}
+
+/** A sentence of our own, and not the provider's: no request was sent. */
+const notAsked = (message: string): Failure => ({ kind: 'unsupported', message, told: true })
+
+/** The images are slow, not the provider: its health does not suffer. */
+const tooSlow = notAsked('The images and files of the request could not be read in time.')
+
+const tooLossy = (provider: string, { message, param }: Warning): Failure => ({
+  ...notAsked(`${provider} would answer with a warning, which \`gateway.routing.strict\` forbids: ${message}`),
+  ...(param !== undefined && { param }),
+})

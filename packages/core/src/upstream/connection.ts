@@ -1,0 +1,35 @@
+import type { FailureKind } from '../protocol/failure.ts'
+import type { Ending } from '../runtime/ending.ts'
+
+/** Why an answer is stopped before its end, though its provider and its reader would go on. */
+export type StopReason = Extract<FailureKind, 'deadline' | 'out_of_credit' | 'out_of_budget'>
+
+/** The connection of one attempt: its own signal, which also follows the request. */
+export interface Connection {
+  readonly signal: AbortSignal
+  readonly ending: Ending
+  /** The client may leave without closing it: what the answer has cost stands at its end. */
+  outlivesClient: boolean
+  /** Closes it, if it is still open. */
+  close(): void
+  /** Stops following the request, so that no listeners pile up there. */
+  release(): void
+}
+
+export function openConnection(ending: Ending): Connection {
+  const controller = new AbortController()
+  const release = ending.onEnd(() => {
+    if (!(connection.outlivesClient && ending.why === 'client_left')) controller.abort(new Error(ending.why))
+  })
+  const connection: Connection = {
+    signal: controller.signal,
+    ending,
+    outlivesClient: false,
+    close: () => {
+      release()
+      controller.abort(new Error('The attempt is over.'))
+    },
+    release,
+  }
+  return connection
+}

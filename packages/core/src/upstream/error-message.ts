@@ -1,0 +1,105 @@
+import { codes, type ErrorCode } from '../errors/codes.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { FailedAttempt } from '../protocol/error-body.ts'
+import type { Failure, FailureKind } from '../protocol/failure.ts'
+import type { Excluded } from '../routing/plan.ts'
+import { mostTelling, verdicts } from './verdicts.ts'
+
+/** Our words, where a provider's are missing or not for the caller's eyes. `{provider}` is filled in. */
+const words: Readonly<Record<FailureKind, string>> = {
+  client_left: 'The client left before the answer was over.',
+  shut_down: 'The gateway is shutting down.',
+  out_of_credit: 'The answer costs more than the workspace has credit for, and was ended here. Add credit, or lower `max_output_tokens`.',
+  out_of_budget: 'The answer costs more than is left of a budget, and was ended here. Raise the budget, or lower `max_output_tokens`.',
+  stale_state: '{provider} could not use the reasoning state of the conversation.',
+  rejected: '{provider} refused the request.',
+  policy: '{provider} refused the content of the request.',
+  too_long: 'The request is longer than the context window of {provider}.',
+  unsupported: '{provider} does not support a parameter of the request.',
+  rate_limited: '{provider} limits the rate of requests.',
+  deadline: 'The deadline of the request passed.',
+  timed_out: '{provider} did not answer in time.',
+  overloaded: '{provider} is overloaded.',
+  server_error: '{provider} failed.',
+  unreadable: '{provider} sent an answer that ended early or could not be read.',
+  unreachable: '{provider} could not be reached.',
+  out_of_quota: 'The account at {provider} has no quota left.',
+  bad_credential: '{provider} refused the credential.',
+  unknown_model: '{provider} does not serve this model any more.',
+}
+
+/** Codes of providers that clients act upon; they pass as they are. Every other one becomes our own. */
+const passing: ReadonlySet<string> = new Set([
+  'context_length_exceeded',
+  'rate_limit_exceeded',
+  'insufficient_quota',
+  'server_is_overloaded',
+  'slow_down',
+  'invalid_prompt',
+  'content_policy_violation',
+])
+
+const sentence = (failure: Failure): string => {
+  const own = words[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
+  if (failure.credential !== undefined)
+    return `${own} It is your own, the BYOK key "${failure.credential}": look at its account, or replace it.`
+  const added = verdicts[failure.kind].words
+  if (failure.message === '' || added === 'none') return own
+  return added === 'theirs' ? `${own} It said: ${failure.message}` : `${own} ${failure.message}`
+}
+
+/** A failure as it is told inside a stream: message, type, code, provider. */
+export function messageInStream(failure: Failure): Failure {
+  if (failure.told) return failure
+  const code = failure.code !== undefined && passing.has(failure.code) ? failure.code : verdicts[failure.kind].code
+  const type = codes[verdicts[failure.kind].code].type
+  return { ...failure, message: sentence(failure), code, type, told: true }
+}
+
+export interface Failing {
+  readonly deadlineOver?: boolean
+  /** The failure that the caller hears. Default: the most telling of all. */
+  readonly told?: Failure
+  /** Who was not asked at all. */
+  readonly excluded?: readonly Excluded[]
+}
+
+/** Everyone who could be asked failed: the one error that the request ends in. */
+export function allFailed(failures: readonly Failure[], { deadlineOver, told, excluded = [] }: Failing = {}): GatewayError {
+  const failure = told ?? failures[mostTelling(failures)]
+  if (!failure) {
+    return deadlineOver
+      ? new GatewayError('deadline_exceeded', { message: 'The deadline of the request passed before a provider could be asked.' })
+      : new GatewayError('routing_failed', { message: 'No provider could be asked.' })
+  }
+  const code: ErrorCode = verdicts[failure.kind].code
+  const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
+  const others =
+    failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
+  return new GatewayError(code, {
+    message: (failure.told ? failure.message : sentence(failure)) + others + notAsked(excluded),
+    ...(failure.param !== undefined && { param: failure.param }),
+    ...(failure.provider !== undefined && { provider: failure.provider }),
+    ...(failures.length > 1 && { attempts: failures.map(attemptOf) }),
+    ...(codes[code].status === 429 && { limitedBy: 'provider', retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),
+  })
+}
+
+/** A provider that is missing for want of a key looks, without a word, like one that failed to step in. */
+function notAsked(excluded: readonly Excluded[]): string {
+  const reasons = excluded.slice(0, 3).map(({ provider, reason }) => `${provider}, since ${reason}`)
+  return reasons.length > 0 ? ` Not asked: ${reasons.join('; ')}.` : ''
+}
+
+const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, ...(status !== undefined && { status }) })
+
+/** A GatewayError as a failure, for a stream whose status line has already gone out. */
+export const asFailure = (error: GatewayError): Failure => ({
+  kind: 'server_error',
+  message: error.message,
+  code: error.code,
+  type: error.type,
+  status: error.status,
+  ...(error.facts.provider !== undefined && { provider: error.facts.provider }),
+  ...(error.facts.param !== undefined && { param: error.facts.param }),
+})

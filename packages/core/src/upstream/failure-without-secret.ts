@@ -1,0 +1,12 @@
+import { withoutSecret } from '../dialects/redact-secret.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { Credential } from '../protocol/provider.ts'
+
+/** A failure as it may be told: nothing in it quotes the secret of the call. */
+export const failureWithoutSecret = <F extends Omit<Failure, 'provider'>>(failure: F, credential: Pick<Credential, 'secret'>): F => ({
+  ...failure,
+  message: withoutSecret(failure.message, credential),
+  ...(failure.code !== undefined && { code: withoutSecret(failure.code, credential) }),
+  ...(failure.type !== undefined && { type: withoutSecret(failure.type, credential) }),
+  ...(failure.param !== undefined && { param: withoutSecret(failure.param, credential) }),
+})

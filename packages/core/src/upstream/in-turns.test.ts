@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
+import type { Sink } from '../protocol/source.ts'
+import type { Batch } from './answer-stream.ts'
+import { inTurns } from './in-turns.ts'
+
+const deltas = (count: number): Batch =>
+  Array.from(
+    { length: count },
+    (_, at): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text: String(at) } }),
+  )
+
+function open(batch: Batch) {
+  const clock = fakeClock()
+  const source = inTurns(batch, clock)
+  const parts: Batch[] = []
+  const state = { parts, isEnded: false }
+  const sink: Sink<Batch> = {
+    next: part => void parts.push(part),
+    end: () => {
+      state.isEnded = true
+    },
+    fail: error => {
+      throw error
+    },
+  }
+  return { clock, source, state, sink, lengths: () => parts.map(({ length }) => length) }
+}
+
+test('a large batch comes in parts of 1,000 events, in order, with a turn of the event loop between them', async () => {
+  const batch = deltas(3_500)
+  const { clock, source, state, sink, lengths } = open(batch)
+  source.read(sink)
+  expect([lengths(), state.isEnded]).toEqual([[1_000], false])
+  await clock.advance(0)
+  expect([lengths(), state.isEnded]).toEqual([[1_000, 1_000, 1_000, 500], true])
+  expect(state.parts.flat()).toEqual(batch)
+})
+
+test('an answer of the usual size waits for no turn', () => {
+  const batch = deltas(1_000)
+  const { clock, source, state, sink } = open(batch)
+  source.read(sink)
+  expect(state).toEqual({ parts: [batch], isEnded: true })
+  expect([state.parts[0] === batch, clock.pending()]).toEqual([true, 0])
+})
+
+test('an answer without events ends at once', () => {
+  const { source, state, sink } = open([])
+  source.read(sink)
+  expect(state).toEqual({ parts: [], isEnded: true })
+})
+
+test('a reader that pauses is given nothing, also no end, until it resumes', async () => {
+  const { clock, source, state, sink, lengths } = open(deltas(2_000))
+  source.pause()
+  source.read(sink)
+  expect(lengths()).toEqual([])
+  source.resume()
+  source.pause()
+  await clock.advance(0)
+  expect(lengths()).toEqual([1_000])
+  source.resume()
+  source.resume()
+  expect(lengths()).toEqual([1_000])
+  await clock.advance(0)
+  expect([lengths(), state.isEnded]).toEqual([[1_000, 1_000], true])
+})
+
+test('an answer that is paused at its last part ends once it is resumed', async () => {
+  const { clock, source, state, sink } = open(deltas(5))
+  source.read({ ...sink, next: () => source.pause() })
+  await clock.advance(0)
+  expect(state.isEnded).toBe(false)
+  source.resume()
+  expect(state.isEnded).toBe(true)
+})
+
+test('what is left in the middle gives no more, and leaves no timer', async () => {
+  const { clock, source, state, sink, lengths } = open(deltas(2_005))
+  source.read(sink)
+  source.cancel()
+  expect(clock.pending()).toBe(0)
+  await clock.advance(0)
+  expect([lengths(), state.isEnded]).toEqual([[1_000], false])
+})

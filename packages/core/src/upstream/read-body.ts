@@ -1,0 +1,108 @@
+import { hasTooManyItems } from '../dialects/count-items.ts'
+import { isTooComplex, parseBounded } from '../dialects/frame.ts'
+import { answerLimits } from '../protocol/answer-limits.ts'
+import type { Sink, Source } from '../protocol/source.ts'
+import type { TransportBody } from '../protocol/transport.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { asSource } from '../runtime/source.ts'
+
+/** Bytes that are read of an answer with an error status. */
+export const maxFailureBytes: number = answerLimits.failureBytes
+
+export interface BodyText {
+  readonly text: string
+  /** There was more than the limit: the rest was left and the connection closed. */
+  readonly isCut: boolean
+}
+
+/** Reads to the end, or to the limit. Rejects where the connection breaks. */
+export const readText = (body: TransportBody, limit: number): Promise<BodyText> =>
+  new Promise((resolve, reject) => {
+    const source = asSource(body)
+    source.read(collectText(source, limit, { done: resolve, fail: reject }))
+  })
+
+interface CollectEvents {
+  readonly done: (body: BodyText) => void
+  readonly fail: (error: unknown) => void
+}
+
+/** A reader that collects text. What it was given may be pushed by `source` or by hand, before. */
+export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: number, { done, fail }: CollectEvents): Sink<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  const isCut = (): boolean => bytes > limit
+  return {
+    next(piece) {
+      if (isCut()) return
+      pieces.push(piece)
+      bytes += piece.byteLength
+      if (!isCut()) return
+      source.cancel()
+      done({ text: decoded(pieces, bytes), isCut: true })
+    },
+    end() {
+      if (!isCut()) done({ text: decoded(pieces, bytes), isCut: false })
+    },
+    fail,
+  }
+}
+
+/** Most answers are one piece; one decoding of the whole is cheaper than a decoder that keeps state. */
+function decoded(pieces: readonly Uint8Array[], bytes: number): string {
+  const [only] = pieces
+  const decoder = new TextDecoder()
+  if (only && pieces.length === 1) return decoder.decode(only)
+  const whole = new Uint8Array(bytes)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.byteLength
+  }
+  return decoder.decode(whole)
+}
+
+/** A whole JSON answer, or a sentence that says why it is none. */
+export function parseAnswer({ text, isCut }: BodyText): JsonObject | string {
+  if (isCut) return `The answer is larger than ${answerLimits.wholeBytes} bytes.`
+  if (text.trim() === '') return 'The answer is empty.'
+  const value = parseBounded(text)
+  if (value !== undefined && hasTooManyItems(value)) return `The answer has more than ${answerLimits.items} items.`
+  if (value !== undefined) return isObject(value) ? value : 'The answer is JSON, but no object.'
+  return isTooComplex(text) ? 'The answer is nested too deep, or holds too many values.' : 'The answer is not valid JSON.'
+}
+
+/** What an answer is, by its first byte that is no white space: labels lie (a stream called JSON, JSON called HTML), the first byte does not. */
+export type AnswerShape = 'json' | 'frames' | 'page' | 'empty'
+
+const shapes: ReadonlyMap<number, AnswerShape> = new Map([
+  [0x7b, 'json'],
+  [0x5b, 'json'],
+  [0x22, 'json'],
+  [0x3c, 'page'],
+])
+/** White space, and the three bytes of a byte-order mark. */
+const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
+/** Pieces without any other byte, after which the answer counts as empty. */
+const maxBlankPieces = 1_024
+
+/** A reader that finds out the shape of an answer, then hands everything on to the reader that `readerOf` gives for it. */
+export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>): Sink<Uint8Array> {
+  let reader: Sink<Uint8Array> | undefined
+  const blanks: Uint8Array[] = []
+  const decide = (shape: AnswerShape): Sink<Uint8Array> => {
+    reader = readerOf(shape)
+    for (const piece of blanks) reader.next(piece)
+    return reader
+  }
+  return {
+    next(piece) {
+      if (reader !== undefined) return reader.next(piece)
+      const first = piece.find(byte => !blank.has(byte))
+      if (first !== undefined) decide(shapes.get(first) ?? 'frames').next(piece)
+      else if (blanks.push(piece) > maxBlankPieces) decide('empty')
+    },
+    end: () => (reader ?? decide('empty')).end(),
+    fail: error => (reader ?? decide('empty')).fail(error),
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { chatProvider } from '../dialects/index.ts'
+import type { TransportReply } from '../protocol/transport.ts'
+import type { Candidate } from '../routing/plan.ts'
+import { webClock } from '../runtime/web.ts'
+import { type AnswerHandlers, type SendOptions, type SendPorts, send } from './send.ts'
+
+const candidate: Candidate = {
+  model: { id: 'm', offers: [] },
+  offer: { provider: 'p', provider_model_id: 'm', dialect: 'chat' },
+  provider: { id: 'p', dialects: [chatProvider], endpoint: () => 'http://p.test/', authorize: () => {} },
+  credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
+}
+const options: SendOptions = {
+  candidate,
+  dialect: chatProvider,
+  encoded: { body: {}, warnings: [] },
+  quirks: {},
+  stream: false,
+  signal: new AbortController().signal,
+}
+/** The failure that a request ends in. */
+const failureOf = (transport: SendPorts['transport']): Promise<Parameters<AnswerHandlers['onFailure']>[0]> =>
+  new Promise((resolve, reject) => {
+    const unwanted = (): never => {
+      throw new Error('It should have failed.')
+    }
+    const handlers = { onAccepted: () => {}, onBody: unwanted, onStream: unwanted, onFailure: resolve, onError: reject }
+    send(options, { clock: webClock(), transport }, handlers)
+  })
+const failing = (reason: unknown) => failureOf(() => Promise.reject(reason))
+const withCode = (code: unknown): Error => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:443'), { code })
+
+describe('why a provider could not be reached', () => {
+  test.each([
+    ['ECONNREFUSED', withCode('ECONNREFUSED'), '(ECONNREFUSED)'],
+    ['ECONNRESET as the cause', new Error('x', { cause: withCode('ECONNRESET') }), '(ECONNRESET)'],
+    ['UND_ERR_CONNECT_TIMEOUT', withCode('UND_ERR_CONNECT_TIMEOUT'), '(UND_ERR_CONNECT_TIMEOUT)'],
+  ])('is told by its code: %s', async (_, reason, message) => {
+    expect(await failing(reason)).toEqual({ kind: 'unreachable', message })
+  })
+
+  test.each([
+    ['a code that holds an address', withCode('connect 10.0.0.1:443')],
+    ['a number', withCode(5)],
+    ['a code in small letters', withCode('econnrefused')],
+    ['a code of 41 letters', withCode('E'.repeat(41))],
+    ['no code', new Error('getaddrinfo internal.host')],
+    ['no error', 'connect 10.0.0.1:443'],
+  ])('is not told by what may hold an address: %s', async (_, reason) => {
+    expect(await failing(reason)).toEqual({ kind: 'unreachable', message: '' })
+  })
+})
+
+test('an answer that breaks off names the code, not the address', async () => {
+  const body: TransportReply['body'] = { next: () => Promise.reject(withCode('ECONNRESET')) }
+  const reply: TransportReply = { status: 200, header: () => undefined, body }
+  expect(await failureOf(async () => reply)).toEqual({ kind: 'unreadable', message: '(ECONNRESET)', status: 200 })
+})

@@ -1,0 +1,223 @@
+import { readHeadroom } from '../dialects/headroom.ts'
+import { answerLimits } from '../protocol/answer-limits.ts'
+import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { Headroom } from '../protocol/headroom.ts'
+import type { Quirks } from '../protocol/model.ts'
+import type { LocalReply } from '../protocol/provider.ts'
+import type { Sink, Source } from '../protocol/source.ts'
+import type { Frame, JsonObject } from '../protocol/wire.ts'
+import type { Candidate } from '../routing/plan.ts'
+import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
+import { asSource, sourceOf } from '../runtime/source.ts'
+import { readFrames } from '../sse/read.ts'
+import type { FrameFormat } from './answer-stream.ts'
+import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBytes, parseAnswer } from './read-body.ts'
+
+export interface SendPorts {
+  readonly transport: Transport
+  readonly clock: Clock
+  /** Called with every answer of a provider whose headers say what is left of its limits. */
+  readonly onHeadroom?: (candidate: Candidate, headroom: Headroom, header: TransportReply['header']) => void
+}
+
+/** One request to a provider. */
+export interface SendOptions {
+  readonly candidate: Candidate
+  readonly dialect: ProviderDialect
+  readonly encoded: EncodedRequest
+  readonly quirks: Quirks
+  readonly stream: boolean
+  readonly signal: AbortSignal
+  /** Default: where the provider answers. */
+  readonly url?: string
+}
+
+type SendFailure = Omit<Failure, 'provider'>
+
+/** What becomes of a request. One of `onBody`, `onStream`, `onFailure` and `onError` is called, once. */
+export interface AnswerHandlers {
+  /** The provider has taken the request: from here on it may bill. */
+  readonly onAccepted: () => void
+  readonly onBody: (body: JsonObject) => void
+  /** Gives the reader of the stream. */
+  readonly onStream: <Read>(source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>, format: FrameFormat<Read>) => Sink<Read>
+  readonly onFailure: (failure: SendFailure) => void
+  /** The code of a provider or a dialect threw. */
+  readonly onError: (error: unknown) => void
+}
+
+const failureOf = (kind: Failure['kind'], message: string, status?: number): SendFailure => ({
+  kind,
+  message,
+  ...(status !== undefined && { status }),
+})
+
+/** One exchange with a provider: whatever it sends, and however it labels it, becomes frames, a body, or a failure. */
+export function send(options: SendOptions, ports: SendPorts, handlers: AnswerHandlers): void {
+  const { provider, offer, credential } = options.candidate
+  if (provider.answer) {
+    sendLocally(options, ports, handlers)
+    return
+  }
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: options.stream ? 'text/event-stream' : 'application/json',
+    'user-agent': 'signalbox',
+    ...options.encoded.headers,
+  }
+  const { dialect, provider_model_id: model } = offer
+  const { transport, clock } = ports
+  const { signal } = options
+  const url = options.url ?? provider.endpoint({ dialect, model, stream: options.stream, credential })
+  const body = JSON.stringify(options.encoded.body)
+  const unreachable = (error: unknown): void => handlers.onFailure(failureOf('unreachable', reasonOf(error)))
+  const received = (reply: TransportReply): void => orError(handlers, () => readReply(reply, options, { ports, handlers }))
+  const transmit = (): void => void transport({ url, method: 'POST', headers, body, signal }).then(received, unreachable)
+  try {
+    const times = { now: clock.now(), monotonic: clock.monotonic() }
+    const authorizing = provider.authorize(headers, credential, { dialect, url, body, transport, ...times, signal })
+    if (authorizing) authorizing.then(transmit).catch(unreachable)
+    else transmit()
+  } catch (error) {
+    unreachable(error)
+  }
+}
+
+function orError({ onError }: AnswerHandlers, run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    onError(error)
+  }
+}
+
+interface ReplyContext {
+  readonly ports: SendPorts
+  readonly handlers: AnswerHandlers
+}
+
+function readReply(reply: TransportReply, options: SendOptions, { ports, handlers }: ReplyContext): void {
+  const { clock, onHeadroom } = ports
+  const { rate_limits } = options.quirks
+  const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined
+  if (headroom) onHeadroom?.(options.candidate, headroom, reply.header)
+  const { status } = reply
+  const source = asSource(reply.body)
+  // The connection broke while the answer was being read.
+  const fail = (error: unknown): void => handlers.onFailure(failureOf('unreadable', reasonOf(error), status))
+  if (status >= 300 && status < 400) {
+    source.cancel()
+    handlers.onFailure(failureOf('unreadable', 'It redirected the request, and redirects are not followed.', status))
+  } else if (status < 200 || status >= 300) {
+    const done = ({ text }: BodyText): void =>
+      orError(handlers, () => {
+        const body = text.slice(0, maxFailureBytes)
+        handlers.onFailure(readFailure(options, { status, body, header: reply.header, now: clock.now() }))
+      })
+    source.read(collectText(source, maxFailureBytes, { done, fail }))
+  } else {
+    handlers.onAccepted()
+    source.read(detectShape(shape => readerOf(shape, { source, options, handlers, fail, status })))
+  }
+}
+
+interface ReaderContext {
+  readonly source: Source<Uint8Array>
+  readonly options: SendOptions
+  readonly handlers: AnswerHandlers
+  readonly fail: (error: unknown) => void
+  readonly status: number
+}
+
+function readerOf(shape: AnswerShape, { source, options, handlers, fail, status }: ReaderContext): Sink<Uint8Array> {
+  if (shape === 'frames') return streamReader(source, byteFrames(options), handlers)
+  if (shape === 'json') {
+    const done = (text: BodyText): void =>
+      orError(handlers, () => {
+        const body = parseAnswer(text)
+        if (typeof body === 'string') handlers.onFailure(failureOf('unreadable', body, status))
+        else handlers.onBody(body)
+      })
+    return collectText(source, answerLimits.wholeBytes, { fail, done })
+  }
+  source.cancel()
+  let isTold = false
+  const tell = (failure: SendFailure): void => {
+    if (!isTold) handlers.onFailure(failure)
+    isTold = true
+  }
+  const unreadable = (): void => tell(failureOf('unreadable', shape === 'page' ? 'It sent a web page.' : 'The answer is empty.', status))
+  return { next: unreadable, end: unreadable, fail: error => tell(failureOf('unreadable', reasonOf(error), status)) }
+}
+
+function streamReader<Read>(source: Source<Read>, format: FrameFormat<Read>, { onStream, onError }: AnswerHandlers): Sink<Read> {
+  try {
+    return onStream(source, format)
+  } catch (error) {
+    source.cancel()
+    onError(error)
+    return { next: () => {}, end: () => {}, fail: () => {} }
+  }
+}
+
+const readFailure = ({ dialect }: SendOptions, answer: FailedAnswer): SendFailure => dialect.decodeFailure(answer)
+
+/** Bytes that a stream may hold back before its first content. A whole answer that comes as a stream is held to its end. */
+const heldBytes = { stream: answerLimits.heldBytes, whole: answerLimits.gatheredBytes }
+
+function byteFrames({ dialect, stream }: SendOptions): FrameFormat<Uint8Array> {
+  const reader = dialect.frames?.() ?? readFrames()
+  let size = 0
+  let limit: number = stream ? heldBytes.stream : heldBytes.whole
+  return {
+    toFrames(bytes) {
+      size += bytes.byteLength
+      if (size > limit) throw new Error(`The stream is longer than ${limit} bytes.`)
+      return reader.push(bytes)
+    },
+    last: reader.end,
+    relax: () => {
+      limit = answerLimits.streamedBytes
+    },
+  }
+}
+
+const ownFrames: FrameFormat<readonly Frame[]> = { toFrames: frames => frames, last: () => [], relax: () => {} }
+
+/** A provider in this process. */
+function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: AnswerHandlers): void {
+  const { provider } = options.candidate
+  const answered = (reply: LocalReply | undefined): void => {
+    if (!reply) {
+      handlers.onFailure(failureOf('unreachable', 'It has no answer.'))
+      return
+    }
+    if ('frames' in reply) {
+      handlers.onAccepted()
+      const source = sourceOf(reply.frames[Symbol.asyncIterator]() as AsyncIterator<readonly Frame[], undefined>)
+      source.read(streamReader(source, ownFrames, handlers))
+      return
+    }
+    if (reply.status >= 200 && reply.status < 300) {
+      handlers.onAccepted()
+      handlers.onBody(reply.body)
+      return
+    }
+    const header = (name: string): string | undefined => reply.headers?.[name]
+    const body = JSON.stringify(reply.body)
+    handlers.onFailure(readFailure(options, { status: reply.status, body, header, now: clock.now() }))
+  }
+  const { body } = options.encoded
+  const answering = provider.answer?.({ body, stream: options.stream, signal: options.signal })
+  void answering?.then(reply => orError(handlers, () => answered(reply)), handlers.onError)
+}
+
+/** Why no answer came, in a few words that hold no address and no secret. */
+function reasonOf(error: unknown): string {
+  const code =
+    error instanceof Error
+      ? ((error as { readonly code?: unknown }).code ?? (error.cause as { readonly code?: unknown } | undefined)?.code)
+      : undefined
+  return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? `(${code})` : ''
+}
