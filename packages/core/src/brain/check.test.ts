@@ -41,6 +41,8 @@ test.each<readonly [string, () => unknown]>([
   ['firstContent', () => made().firstContent({} as unknown as Attempt)],
   ['finished', () => made().finished(undefined as unknown as Attempt)],
   ['finished', () => started().router.finished(started().attempt, null as unknown as undefined)],
+  ['left', () => made().left({ contender: {} } as unknown as Attempt)],
+  ['left', () => made().left({ startedAt: 1 } as unknown as Attempt)],
   ['left', () => made().left(undefined as unknown as Attempt)],
   ['failed', () => made().failed(null as unknown as Attempt, { kind: 'error' })],
   ['share', () => made().headroom('a', { share: 1n, resetsInMs: 1 } as unknown as { share: number; resetsInMs: number })],
@@ -77,4 +79,16 @@ test('the highest price that is taken still gives numbers that can be reckoned w
     expect(Number.isFinite(sight.cost)).toBe(true)
     expect(sight.scarcity).not.toBeNaN()
   }
+})
+
+test('tokens above ten million count as ten million, and an expected length is made up for no request', () => {
+  const cost = (request: object) =>
+    made()
+      .plan({ inputTokens: 1, ...request } as RouterRequest)
+      .next()?.sight.cost
+  expect(cost({ inputTokens: 1e12 })).toBe(cost({ inputTokens: 10_000_000 }))
+  expect(cost({ inputTokens: 10_000_000 })).toBeGreaterThan(cost({ inputTokens: 9_000_000 }) ?? 0)
+  expect(cost({ outputTokens: 1e12 })).toBe(cost({ outputTokens: 10_000_000 }))
+  expect(cost({ inputTokens: 1e12, outputTokens: 10 })).toBe(cost({ inputTokens: 10_000_000, outputTokens: 10 }))
+  expect(cost({ inputTokens: 1e12 })).toBeGreaterThan(cost({ inputTokens: 1e12, outputTokens: 0 }) ?? 0)
 })

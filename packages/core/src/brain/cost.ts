@@ -45,7 +45,6 @@ export function expectedCost(fees: Fees, use: Use, { value: warmth }: Average): 
   const writing = turns > 1 && inputTokens >= leastCached ? cacheWrite : input
   const hit = Math.min(warm, inputTokens) * warmth
   const now = hit * cached + (inputTokens - hit) * writing
-  if (turns <= 1) return (now + outputTokens * output) * usd
   const further = turns - 1
   const again = inputTokens + growth >= leastCached ? warmth * cached + (1 - warmth) * writing : writing
   // The number of further turns has no memory, so their lengths sum up to this.

@@ -49,7 +49,7 @@ export function decide(view: View, strategy: Strategy): Decision {
     const sight = sights[each]
     if (!offer || !sight) continue
     const its = lossOf(strategy, sight, offer)
-    const before = each > 0 && sights[at] ? standing(view, each, at) : 1
+    const before = each > 0 ? standing(view, each, at) : 1
     if (before < 0 || (before === 0 && !(its < loss))) continue
     at = each
     loss = its

@@ -142,6 +142,11 @@ test('a hopeful estimate leaves out troubles, not limits', () => {
   expect(hope).toMatchObject({ lostMs: 400, heldMs: 3_000, lateness: 0, warmTokens: 0 })
 })
 
+test('a whole answer is not hoped to break, since another offer could still be asked', () => {
+  expect(seeHopefully(known(), looking()).breaking).toBe(Math.fround(known().belief.breaking.usual))
+  expect(seeHopefully(known(), looking({ stream: false })).breaking).toBe(0)
+})
+
 test('an offer that was slow is hoped to be as in the long run; one unobserved for minutes, better than the best', () => {
   const its = known()
   const { longRun, tail } = its.belief.latency

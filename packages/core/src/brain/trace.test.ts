@@ -149,6 +149,7 @@ test.each<[string, (trace: Trace) => unknown, string]>([
     trace => changed(trace, { asked: { ...trace.decisions[0]?.asked, stream: 1 } }),
     '`decisions[0].asked.stream` takes a boolean',
   ],
+  ['a loss that is a text', trace => changed(trace, { loss: '1' }), '`decisions[0].loss` takes a number'],
   ['a probe without a hope', trace => changed(trace, { why: 'probe', hope: undefined }), '`decisions[0].hope`'],
 ])('%s is refused with the name of what is wrong', (_, spoil, message) => {
   const spoiled = spoil(some()) as Trace

@@ -79,6 +79,18 @@ describe('what one brain sees, the others know', () => {
     expect(there.first('another').offer.id).toBe('cheap')
   })
 
+  test('when a conversation was read, even by a clock that is ahead', async () => {
+    const warmTokens = (readAgoMs: number, laterMs: number): number => {
+      const time = { ms: 400_000 }
+      const mind = mindOf('me', time, { store: routingStore() })
+      mind.memory.recall('c', [{ offer: 'cheap', tokens: 5_000, at: T0 + time.ms - readAgoMs }], mind.moment())
+      time.ms += laterMs
+      return mind.brain.plan({ inputTokens: 6_000, cacheKey: 'c' }, mind.among).choices()[0].sight.warmTokens
+    }
+    expect([warmTokens(200_000, 99_000), warmTokens(200_000, 101_000)]).toEqual([5_000, 0])
+    expect([warmTokens(-200_000, 299_000), warmTokens(-200_000, 301_000)]).toEqual([5_000, 0])
+  })
+
   test('how fast an offer is, to one who has never asked it', async () => {
     const { here, there } = two()
     for (let calls = 0; calls < 30; calls += 1) here.answer(cheap, { afterMs: 3_000 })

@@ -34,6 +34,8 @@ export default defineConfig({
   test: {
     ...test,
     reporters: ['dot'],
+    // A cached module holds the mutants of another run: the cache goes by its text, not by the list.
+    fsModuleCache: false,
     projects: test.projects
       .filter(({ test }) => !('name' in test && test.name === 'examples'))
       .map(project => ({
