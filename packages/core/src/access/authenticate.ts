@@ -1,6 +1,6 @@
 import type { Awaitable, RecordStore } from '@signalbox/storage'
-import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { createLru } from '../runtime/lru.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import { budgetsOf } from './accounts.ts'
@@ -62,10 +62,10 @@ const refused = (): GatewayError =>
  * looked up is a full match or nothing.
  */
 export function makeAuthenticator({ records, store, terms, clock, logger }: Authenticating): Authenticator {
-  const known = new LRUCache<string, Cached>({ max: mostKeys })
+  const known = createLru<Cached>(mostKeys)
   // Raised by every revocation: what was looked up before it is not remembered.
   let epoch = 0
-  const unknown = new LRUCache<string, number>({ max: mostKeys })
+  const unknown = createLru<number>(mostKeys)
 
   const look = async (secret: string, before: Cached | undefined): Promise<Cached> => {
     const asked = epoch

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { type Credential, credentialOf } from '../protocol/provider.ts'
 import { fromBase64Url, toBase64Url } from '../runtime/base64.ts'
+import { createLru } from '../runtime/lru.ts'
 import type { Logger } from '../runtime/ports.ts'
 import { type KeyRing, type SealedFor, sealFormat } from '../runtime/seal.ts'
 import type { CredentialBody } from './kinds.ts'
@@ -48,7 +48,7 @@ interface Opened {
 }
 
 export function keepVault({ ring, policyOf, logger }: VaultPorts): Vault {
-  const opened = new LRUCache<string, Opened>({ max: mostOpened })
+  const opened = createLru<Opened>(mostOpened)
   const records = new WeakMap<Credential, Kept<'credential'>>()
 
   const unseal: Vault['unseal'] = async credential => {

@@ -1,6 +1,6 @@
 import type { Awaitable } from '@signalbox/storage'
-import { LRUCache } from 'lru-cache'
 import type { Credential } from '../protocol/provider.ts'
+import { createLru } from '../runtime/lru.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { WorkspaceBody } from './kinds.ts'
 import type { Kept, Records } from './records.ts'
@@ -52,7 +52,7 @@ interface Cached {
 }
 
 export function keepTerms({ records, clock, open }: TermsPorts): TermsBook {
-  const known = new LRUCache<string, Cached>({ max: mostWorkspaces })
+  const known = createLru<Cached>(mostWorkspaces)
   // One reading for all who ask at once.
   const reading = new Map<string, Promise<Terms | undefined>>()
   // Per workspace the read that begins when the running one ends.

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../runtime/lru.ts'
 import { tuning } from './constants.ts'
 import { leastCached } from './cost.ts'
 import { blend, makeAverage } from './speed.ts'
@@ -38,7 +38,7 @@ const mostGrowth = 20_000
 const none: readonly Warm[] = []
 
 export function makeAffinity(): Affinity {
-  const readers = new LRUCache<string, readonly Warm[]>({ max: mostKeys })
+  const readers = createLru<readonly Warm[]>(mostKeys)
   let [first, all] = [priorOpenings, priorRequests]
   const growth = makeAverage(priorGrowth)
   return {

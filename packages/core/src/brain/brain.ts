@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../runtime/lru.ts'
 import { makeAffinity } from './affinity.ts'
 import { type Contender, makeBelief, type Underway } from './belief.ts'
 import { tried } from './breaker.ts'
@@ -42,8 +42,8 @@ const { priorLength, lengthWeight } = tuning.averages
 
 export function createBrain({ preference, seed, record, memory, ...clock }: BrainOptions): Brain {
   const monotonic = onwards(clock.monotonic)
-  const contenders = new LRUCache<string, Contender>({ max: mostBeliefs })
-  const lengths = new LRUCache<string, Average>({ max: mostBeliefs })
+  const contenders = createLru<Contender>(mostBeliefs)
+  const lengths = createLru<Average>(mostBeliefs)
   const dice = makeDice(seed)
   const affinity = memory?.affinity ?? makeAffinity()
   const lengthOf = (model = ''): Average => {

@@ -31,8 +31,8 @@ const latency = {
   binDecay: 0.998,
   /** One answer counts in the mean as at most this many levels; the prior mean counts for so many answers, and at most so many are averaged. */
   maxTailFactor: 8,
-  tailMass: 200,
-  maxTailMass: 1_000,
+  tailMass: 150,
+  maxTailMass: 750,
   maxScatterMass: 150,
   /** Milliseconds over which a level returns to the long run, and over which the long run follows a level that rose. */
   relaxMs: 600_000,

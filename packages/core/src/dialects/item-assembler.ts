@@ -137,7 +137,7 @@ const partsInOrder = ({ parts }: PartialItem, kinds: readonly TextKind[]): reado
   [...parts.values()].filter(({ kind }) => kinds.includes(kind)).sort((a, b) => a.number - b.number)
 
 /** The item as it is announced: without text and without sealed state, which come with its end. */
-export function shellOf(item: Item): Item {
+function shellOf(item: Item): Item {
   if (item.type === 'message') return like(item, { ...item, content: [], status: 'in_progress' })
   if (item.type === 'function_call') return like(item, { ...item, arguments: '', status: 'in_progress' })
   if (item.type !== 'reasoning') return item

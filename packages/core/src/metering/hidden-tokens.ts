@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Offer } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
+import { createLru } from '../runtime/lru.ts'
 import { tokensOfText } from './estimate.ts'
 
 // What an answer has cost whose client left before its provider said so: the text that was seen, and thoughts that were not.
@@ -21,7 +21,7 @@ const fewTokens = 12
 const weight = 0.08
 
 export function keepPaces(): Paces {
-  const paces = new LRUCache<string, { seen: number; logarithm: number }>({ max: maxPaces })
+  const paces = createLru<{ seen: number; logarithm: number }>(maxPaces)
   return {
     of: offerId => {
       const pace = paces.get(offerId)

@@ -41,3 +41,9 @@ export const isPreamble = (event: InferenceEvent): boolean =>
   event.type === 'item_started' ||
   (event.type === 'native' && event.preamble) ||
   (event.type === 'delta' && event.delta.kind !== 'annotation' && event.delta.text === '')
+
+/** True of an event that a client may see: from the first one on no other provider can step in. */
+export const isContent = (event: InferenceEvent): boolean => event.type !== 'finished' && !isPreamble(event)
+
+/** True of a batch that ends its answer. */
+export const hasEnd = (batch: readonly InferenceEvent[]): boolean => batch.at(-1)?.type === 'finished'

@@ -1,5 +1,5 @@
 /** Why a request ends from outside. */
-export type EndReason = 'client_left' | 'shut_down'
+type EndReason = 'client_left' | 'shut_down'
 
 /**
  * Ends a request from outside: its caller leaves, or the gateway closes. An AbortSignal in small, since a request makes

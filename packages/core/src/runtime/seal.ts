@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { fromBase64Url, toBase64Url } from './base64.ts'
+import { createLru } from './lru.ts'
 
 /** What is sealed, or vouched for. Each purpose in each workspace has a key of its own, derived from the ring's. */
 export type Purpose = 'provider key' | 'reasoning state' | 'audit'
@@ -62,7 +62,7 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
     })()
     return made
   }
-  const derived = new LRUCache<string, CryptoKey>({ max: maxDerived })
+  const derived = createLru<CryptoKey>(maxDerived)
   const derive = async (
     use: keyof typeof usages,
     { id, root }: RingKey,

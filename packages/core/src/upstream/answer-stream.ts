@@ -1,5 +1,5 @@
 import type { EventDecoder } from '../protocol/dialect.ts'
-import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
+import { hasEnd, type InferenceEvent, isContent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Frame } from '../protocol/wire.ts'
@@ -9,6 +9,7 @@ import type { Connection, StopReason } from './connection.ts'
 import { beginDrain, type DrainState, drainOnce, finish } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
+import { eventsPerTurn } from './in-turns.ts'
 import { isBeyondItemLimit, tooManyItems } from './item-limit.ts'
 
 export type Batch = readonly InferenceEvent[]
@@ -57,6 +58,8 @@ interface StreamState<Read> extends StreamContext, DrainState {
   heldEvents: number
   reader: Sink<Batch> | undefined
   isPaused: boolean
+  /** The timer of the next part of a large batch. */
+  turn: unknown
   stopped: StopReason | 'idle' | undefined
 }
 
@@ -84,6 +87,7 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
     phase: 'opening',
     reader: undefined,
     isPaused: false,
+    turn: undefined,
     stopped: undefined,
     readsAfterEnd: 0,
   }
@@ -121,7 +125,7 @@ function sourceEnded<Read>(state: StreamState<Read>): void {
   let rest: Batch
   try {
     rest = state.decoder.read(state.format.last())
-    if (!isLast(rest)) rest = [...rest, ...endOf(state)]
+    if (!hasEnd(rest)) rest = [...rest, ...endOf(state)]
   } catch {
     rest = endOf(state)
   }
@@ -160,7 +164,7 @@ function receive<Read>(state: StreamState<Read>, read: Batch): void {
   const batch = read.some(isBeyondItemLimit) ? cutOff(state, read) : read
   if (state.phase === 'opening') open(state, batch)
   else push(state, batch)
-  if (isLast(batch)) beginDrain(state)
+  if (hasEnd(batch)) beginDrain(state)
 }
 
 /** The items within the limit stand, and what is open is closed; more of them would only fill the memory. */
@@ -198,8 +202,27 @@ function hold<Read>(state: StreamState<Read>, batch: Batch): void {
 
 function push<Read>(state: StreamState<Read>, batch: Batch): void {
   heard(state.timer)
-  if (state.reader === undefined || state.isPaused) hold(state, batch)
-  else give(state, state.reader, batch)
+  if (state.reader !== undefined && !state.isPaused && state.held.length === 0 && batch.length <= eventsPerTurn) {
+    give(state, state.reader, batch)
+    return
+  }
+  hold(state, batch)
+  flush(state)
+}
+
+/** Gives what is held; where it is much, a part of it in each turn of the event loop, so that other requests are served between them. */
+function flush<Read>(state: StreamState<Read>): void {
+  const { held, reader, source, timer } = state
+  if (held.length === 0 || reader === undefined || state.isPaused || state.turn !== undefined) return
+  const batch = held.length === 1 && held[0] ? held[0] : held.flat()
+  state.held = batch.length > eventsPerTurn ? [batch.slice(eventsPerTurn)] : []
+  give(state, reader, batch.length > eventsPerTurn ? batch.slice(0, eventsPerTurn) : batch)
+  if (state.held.length === 0) return
+  source.pause()
+  state.turn = timer.clock.setTimeout(() => {
+    state.turn = undefined
+    flow(state)
+  }, 0)
 }
 
 /** A failure is told in the client's terms. */
@@ -235,6 +258,7 @@ function streamOf<Read>(state: StreamState<Read>): AnswerStream {
   const cancel = (): void => {
     state.reader = undefined
     state.held = []
+    timer.clock.clearTimeout(state.turn)
     stopTimer(timer)
     stopFollowing()
     if (state.phase === 'over' || state.phase === 'draining') return
@@ -266,14 +290,10 @@ function streamOf<Read>(state: StreamState<Read>): AnswerStream {
 function resume<Read>(state: StreamState<Read>): void {
   state.isPaused = false
   readerResumed(state.timer)
-  const { held, reader } = state
-  if (held.length > 0 && reader !== undefined) {
-    state.held = []
-    give(state, reader, held.length === 1 && held[0] ? held[0] : held.flat())
-  }
-  if (!state.isPaused && state.phase !== 'over') state.source.resume()
+  flow(state)
 }
 
-const isLast = (batch: Batch): boolean => batch.at(-1)?.type === 'finished'
-
-const isContent = (event: InferenceEvent): boolean => event.type !== 'finished' && !isPreamble(event)
+function flow<Read>(state: StreamState<Read>): void {
+  flush(state)
+  if (!state.isPaused && state.turn === undefined && state.phase !== 'over') state.source.resume()
+}

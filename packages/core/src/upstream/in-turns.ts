@@ -1,9 +1,11 @@
+import type { InferenceEvent } from '../protocol/event.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Clock } from '../runtime/ports.ts'
-import type { Batch } from './answer-stream.ts'
 
 /** Events that are handed on in one turn of the event loop. To write one for a client takes up to 50 µs. */
-const eventsPerTurn = 1_000
+export const eventsPerTurn = 1_000
+
+type Batch = readonly InferenceEvent[]
 
 /**
  * The events of an answer that is here to its end, no more than `eventsPerTurn` at a time. A large answer is worked on and

@@ -82,7 +82,8 @@ describe.each<readonly [string, Route]>([...rows, ...open])('%s', (_, row) => {
       for (const value of wrong) {
         const [status, code, param] = await asking({ ...bodyFor(row), [field]: value })
         expect([field, value, status]).toEqual([field, value, 400])
-        expect(['invalid_parameter_value', 'unknown_field', 'missing_required_parameter']).toContain(code)
+        // A value that is too much for any body is refused before its field is looked at.
+        expect(['invalid_parameter_value', 'unknown_field', 'missing_required_parameter', 'invalid_request']).toContain(code)
         expect(`${param}`.split(/[.[]/)[0]).toBe(field)
       }
     }

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { usableCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 
 // What a message, or a delta of one, holds.
@@ -88,7 +89,7 @@ function readPiece({ index, id, function: called, custom, extra_content }: JsonO
   const given = body.arguments ?? body.input
   return {
     position: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
-    id: stringOf(id),
+    id: usableCallId(stringOf(id)),
     name: stringOf(body.name),
     arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
     signature: signatureIn(extra_content),

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import pTimeout from 'p-timeout'
 import type { Vault } from '../../access/credentials.ts'
 import { changed, type Records } from '../../access/records.ts'
 import type { Credential, Provider } from '../../protocol/provider.ts'
 import type { AccountTier } from '../../protocol/provider-facts.ts'
+import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger, Transport } from '../../runtime/ports.ts'
 import { timersOf } from '../../runtime/timers.ts'
 import type { Registrar } from '../register.ts'
@@ -81,7 +81,7 @@ export function keepByok(setting: ByokSetting): Byok {
 
 /** At most once an hour of each credential, and only what is news. */
 function listenForTiers({ vault, register, records, tiersOf, clock, inBackground }: ByokPorts): Byok['hear'] {
-  const written = new LRUCache<string, number>({ max: mostHeard })
+  const written = createLru<number>(mostHeard)
   return (credential, heard) => {
     const known = vault.recordOf(credential)
     const tier = known && tierHeard(heard, tiersOf(known.body.provider))

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { type Evidence, type Exclusion, evidenceOf } from '../../brain/evidence.ts'
 import type { Trace } from '../../brain/record.ts'
 import { requestIdOf } from '../../dialects/ids.ts'
+import { createLru } from '../../runtime/lru.ts'
 
 /** What is kept of how requests were routed: the last ones, in memory, in at most 1 kB a decision. */
 export interface Flights {
@@ -30,7 +30,7 @@ export interface FlightBook extends Flights {
 
 /** `most`: requests that are kept. */
 export function keepFlights(most: number, trace: () => Trace): FlightBook {
-  const book = most > 0 ? new LRUCache<string, Flown>({ max: most }) : undefined
+  const book = most > 0 ? createLru<Flown>(most) : undefined
   return {
     keep(requestId, flown) {
       book?.set(requestId, flown)

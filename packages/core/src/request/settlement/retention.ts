@@ -1,7 +1,7 @@
 import { type Awaitable, promised, type Storage } from '@signalbox/storage'
-import { LRUCache } from 'lru-cache'
 import type { Kept, Records } from '../../access/records.ts'
 import type { Terms } from '../../access/terms.ts'
+import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 
 /** Forgets what need not be kept any longer: usage rows as old as their workspace says, and records whose time is over. */
@@ -31,7 +31,7 @@ const idleAtOnce = 200
 
 export function keepRetention({ storage, records, clock, logger }: RetentionPorts): Retention {
   /** When a workspace is to be looked at next: monotonic milliseconds. */
-  const due = new LRUCache<string, number>({ max: mostWorkspaces })
+  const due = createLru<number>(mostWorkspaces)
   const running = new Set<Promise<void>>()
   let recordsDue = Number.NEGATIVE_INFINITY
 

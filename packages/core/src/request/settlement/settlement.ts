@@ -73,7 +73,7 @@ type Outcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | '
 }
 
 /** What is told of a settled answer. */
-export type Settled = Pick<Known, 'cost' | 'byokCost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }
+type Settled = Pick<Known, 'cost' | 'byokCost' | 'streamedMs' | 'endedAt'> & { readonly usage: Usage }
 
 /** Settles one admitted request, however it ends: one usage row, and its cost by the ledger. */
 export interface Settlement {
