@@ -4,7 +4,7 @@ import { type Step, wait } from '@signalbox/core/runtime'
 import type { Call, KeyedRoute, WorkspaceRoute } from './routes.ts'
 import { secretOf } from './secret.ts'
 
-/** Who calls, whether there is such a place for them, whether they may, and whether not too often. */
+/** Authenticates the caller, then checks workspace, scopes and the rate limit of management calls. */
 export function* admit(row: KeyedRoute | WorkspaceRoute, { gateway, request, line, params }: Omit<Call, 'query' | 'body'>): Step<Caller> {
   const { needs, rate, keyHeader } = row
   const caller = yield* wait(gateway.authenticate(secretOf(request, keyHeader)))

@@ -43,7 +43,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
   }
 }
 
-/** Here is the only try/catch of the HTTP side. */
+/** Every error of a request becomes a reply here. */
 function* answer(visit: Visit, match: Matcher, common: Headers): Step<ApiReply> {
   const { gateway, site, request, requestId, line } = visit
   const answered = (reply: ApiReply): ApiReply => finish(reply, { common, line, row: visit.row, requestId, request })
@@ -147,7 +147,7 @@ function finish(answer: ApiReply, { common, line, row, requestId, request }: Fin
   if (typeof reply.body === 'string') line.end()
   const whole = request.method === 'HEAD' ? bodiless(reply) : reply
   const named = row?.idHeader === undefined ? common : { ...common, [row.idHeader]: requestId }
-  // What a workspace owns, secrets that are said once among it, is kept by nobody on its way.
+  // Answers about a workspace may hold secrets that are shown once: they must not be cached.
   const keeping = row?.of === 'workspace' ? { 'cache-control': 'no-store' } : undefined
   const headers = cleanHeaders({ ...whole.headers, ...keeping, ...named })
   return whole.close

@@ -151,7 +151,7 @@ const inferenceErrors = [
   'deadline_exceeded',
 ] as const satisfies readonly ErrorCode[]
 
-/** What counting may end in: nobody is called who must answer, and nothing is paid. */
+/** Errors of token counting, which needs no answer of a provider and costs nothing. */
 const countingErrors = [
   'invalid_request',
   'invalid_parameter_value',

@@ -12,7 +12,7 @@ const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache
 
 type Batch = readonly InferenceEvent[]
 
-interface StreamState {
+interface ReplyState {
   readonly call: Call
   readonly clock: Gateway['clock']
   readonly reply: Reply
@@ -44,7 +44,7 @@ interface StreamState {
 export function streamed(call: Call, { dialect, asked, reply }: Answering): Promise<ApiReply> {
   const { clock } = call.gateway
   return new Promise((resolve, reject) => {
-    const state: StreamState = {
+    const state: ReplyState = {
       call,
       clock,
       reply,
@@ -70,7 +70,7 @@ export function streamed(call: Call, { dialect, asked, reply }: Answering): Prom
 const breathOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
 
 /** Gives the reply to the adapter, once. */
-function open(state: StreamState): void {
+function open(state: ReplyState): void {
   const { resolve } = state.open ?? {}
   state.open = undefined
   const headers = state.isCommitted ? { ...eventStream, ...warningHeaders(state.reply.stamp().warnings) } : eventStream
@@ -81,7 +81,7 @@ function open(state: StreamState): void {
  * One timer a stream, armed anew only when it has fired: it gives the reply to the adapter where nothing came for `holdMs`, and writes
  * a comment where the stream is silent for `keepAliveMs`. While its reader is paused a comment would not arrive sooner.
  */
-function silent(state: StreamState): void {
+function silent(state: ReplyState): void {
   if (state.phase !== 'open') return
   const { holdMs, keepAliveMs } = state.call.site.settings
   const now = state.clock.monotonic()
@@ -95,7 +95,7 @@ function silent(state: StreamState): void {
   state.timer = state.clock.setTimeout(() => silent(state), Math.max(1, Math.ceil(waitMs)))
 }
 
-function take(state: StreamState, batch: Batch): void {
+function take(state: ReplyState, batch: Batch): void {
   if (state.phase !== 'open') return
   state.isCommitted = true
   try {
@@ -111,7 +111,7 @@ function take(state: StreamState, batch: Batch): void {
   }
 }
 
-function write(state: StreamState, text: string): void {
+function write(state: ReplyState, text: string): void {
   state.writtenAt = state.clock.monotonic()
   if (state.sink !== undefined && !state.isPaused && state.ready === '') state.sink.next(text)
   else {
@@ -120,7 +120,7 @@ function write(state: StreamState, text: string): void {
   }
 }
 
-function end(state: StreamState): void {
+function end(state: ReplyState): void {
   if (state.phase !== 'open') return
   state.clock.clearTimeout(state.timer)
   state.phase = 'last'
@@ -129,14 +129,14 @@ function end(state: StreamState): void {
 }
 
 /** All of it has been handed on. */
-function close(state: StreamState): void {
+function close(state: ReplyState): void {
   state.phase = 'over'
   state.call.line.end()
   state.sink?.end()
 }
 
 /** Told in the stream, by its own encoder, where the status is spent. It may be the encoder that broke, so the answer is left too. */
-function broken(state: StreamState, thrown: unknown): void {
+function broken(state: ReplyState, thrown: unknown): void {
   if (state.phase !== 'open') return
   const { open: opening, call, encoder, reply } = state
   if (opening) {
@@ -158,13 +158,13 @@ function broken(state: StreamState, thrown: unknown): void {
 }
 
 /** Nothing more is wanted of the provider. A runtime may freeze once the reply is over, so what it takes to leave is handed on. */
-function leave({ events, reply, call: { context } }: StreamState): void {
+function leave({ events, reply, call: { context } }: ReplyState): void {
   events.cancel()
   const leaving = reply.leave().catch(() => {})
   context?.waitUntil?.(leaving)
 }
 
-function textOf(state: StreamState): Source<string> {
+function textOf(state: ReplyState): Source<string> {
   const flow = (): void => {
     state.isPaused = false
     const { ready, sink } = state

@@ -19,7 +19,6 @@ const longFunctions: Readonly<Record<string, number>> = {
   'core/management/register.ts makeRegistrar': 61,
   'core/metering/settlements.ts keepSettlements': 170,
   'core/runtime/seal.ts makeKeyRing': 61,
-  'node-http/transport/exchange.ts send': 78,
   'node-http/transport/pool.ts createPools': 69,
   'storage-memory/ledger.ts memoryLedger': 134,
   'storage-sql/group.ts openConnection': 133,

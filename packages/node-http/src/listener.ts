@@ -37,7 +37,7 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}):
       else if (exchange.uploading(reply.close === true)) refuseUpload(message, response, { reply, drainMs })
       else send(response, reply, { leave: exchange.leave, drainMs })
     }
-    // What came behind a request that is none is not looked at: its connection ends.
+    // Ignore what arrives after a malformed request: its connection is closing.
     if (refused.has(message.socket)) return
     const fault = faultOf(message)
     if (fault !== undefined) {

@@ -51,8 +51,8 @@ export function exchangeOf(message: IncomingMessage, response: ServerResponse, p
 }
 
 /**
- * Why a request that the parser of Node let pass is none: with two hosts a proxy may have seen another one than we do, and HTTP/2
- * does not come as text. Undefined: it is one.
+ * Why a request that Node's parser accepted is invalid, or undefined if it is valid. With two Host headers a proxy may have used
+ * another one than this server, and HTTP/2 is not text.
  */
 export function faultOf(message: IncomingMessage): string | undefined {
   // A server of HTTP/2 hands over messages that have a stream.

@@ -214,10 +214,13 @@ function* settleAnswer(state: RequestState, { committed, settlement }: Committed
   const { ending, unlease, release } = state.following
   unlease()
   const isLeft = ending.why === 'client_left'
-  const settled = yield* settlement.complete({ ...committed, warnings: pipeline.warnings() }, seen, isLeft)
-  state.known = { ...state.known, ...settled, warnings: pipeline.warnings() }
-  release()
-  return settled.usage
+  try {
+    const settled = yield* settlement.complete({ ...committed, warnings: pipeline.warnings() }, seen, isLeft)
+    state.known = { ...state.known, ...settled, warnings: pipeline.warnings() }
+    return settled.usage
+  } finally {
+    release()
+  }
 }
 
 function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: Committed) {

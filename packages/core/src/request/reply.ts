@@ -90,10 +90,11 @@ export function replyOf(opened: Promise<OpenedReply>, { stamp, ending, clock }: 
         const reply = await opened.catch(() => undefined)
         if (reply && 'stream' in reply) {
           const leaving = reply.stream.leave()
-          // What is read on for its usage keeps the caller not waiting.
+          // The caller does not wait for what is read on for its usage.
           if (reply.stream.isDraining()) leaving.catch(() => {})
           else await leaving
         }
+        await iterator.return?.()
         return { done: true, value: undefined }
       },
     }

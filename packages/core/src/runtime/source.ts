@@ -6,6 +6,8 @@ export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
   let isPaused = false
   let isAsking = false
   let isOver = false
+  /** It came while the source was paused. */
+  let held: IteratorResult<T, undefined> | undefined
   const ask = (): void => {
     if (isAsking || isPaused || isOver || sink === undefined) return
     isAsking = true
@@ -14,6 +16,10 @@ export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
   const take = (step: IteratorResult<T, undefined>): void => {
     isAsking = false
     if (isOver) return
+    if (isPaused) {
+      held = step
+      return
+    }
     if (step.done) {
       isOver = true
       sink?.end()
@@ -37,7 +43,10 @@ export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
     },
     resume: () => {
       isPaused = false
-      ask()
+      const step = held
+      held = undefined
+      if (step) take(step)
+      else ask()
     },
     cancel: () => {
       isOver = true

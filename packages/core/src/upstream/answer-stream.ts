@@ -49,7 +49,7 @@ export interface StreamContext {
   readonly onFailure: (failure: Failure) => void
 }
 
-interface StreamState<Read> extends StreamContext, DrainState {
+interface AnswerState<Read> extends StreamContext, DrainState {
   readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
   readonly format: FrameFormat<Read>
   readonly decoder: EventDecoder
@@ -79,7 +79,7 @@ export interface StreamReader<Read> extends Sink<Read> {
 
 /** Reads a provider's stream. `onContent` or `onFailure` is called once; the stream that the first is given holds what was read so far. */
 export function readStream<Read>(parts: StreamParts<Read>, context: StreamContext): StreamReader<Read> {
-  const state: StreamState<Read> = {
+  const state: AnswerState<Read> = {
     ...context,
     ...parts,
     held: [],
@@ -103,7 +103,7 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
   }
 }
 
-function readOnce<Read>(state: StreamState<Read>, read: Read): void {
+function readOnce<Read>(state: AnswerState<Read>, read: Read): void {
   if (state.phase === 'over') return
   if (state.phase === 'draining') {
     drainOnce(state)
@@ -119,7 +119,7 @@ function readOnce<Read>(state: StreamState<Read>, read: Read): void {
   receive(state, batch)
 }
 
-function sourceEnded<Read>(state: StreamState<Read>): void {
+function sourceEnded<Read>(state: AnswerState<Read>): void {
   if (state.phase === 'draining') finish(state)
   if (state.phase === 'over') return
   let rest: Batch
@@ -133,7 +133,7 @@ function sourceEnded<Read>(state: StreamState<Read>): void {
   finish(state)
 }
 
-function sourceBroken<Read>(state: StreamState<Read>): void {
+function sourceBroken<Read>(state: AnswerState<Read>): void {
   // A reset after the last event harms nothing.
   if (state.phase === 'draining') finish(state)
   if (state.phase === 'over') return
@@ -142,7 +142,7 @@ function sourceBroken<Read>(state: StreamState<Read>): void {
 }
 
 /** What is open is closed, and the answer is `finished`, also where a decoder of one's own throws. */
-function endOf<Read>({ decoder }: StreamState<Read>): Batch {
+function endOf<Read>({ decoder }: AnswerState<Read>): Batch {
   try {
     return decoder.end()
   } catch {
@@ -151,7 +151,7 @@ function endOf<Read>({ decoder }: StreamState<Read>): Batch {
 }
 
 /** Ends the answer here. */
-function stop<Read>(state: StreamState<Read>, why: StreamState<Read>['stopped']): void {
+function stop<Read>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
   if (state.phase === 'over' || state.phase === 'draining') return
   state.stopped ??= why
   state.connection.close()
@@ -159,7 +159,7 @@ function stop<Read>(state: StreamState<Read>, why: StreamState<Read>['stopped'])
   receive(state, endOf(state))
 }
 
-function receive<Read>(state: StreamState<Read>, read: Batch): void {
+function receive<Read>(state: AnswerState<Read>, read: Batch): void {
   if (read.length === 0) return
   const batch = read.some(isBeyondItemLimit) ? cutOff(state, read) : read
   if (state.phase === 'opening') open(state, batch)
@@ -168,14 +168,14 @@ function receive<Read>(state: StreamState<Read>, read: Batch): void {
 }
 
 /** The items within the limit stand, and what is open is closed; more of them would only fill the memory. */
-function cutOff<Read>(state: StreamState<Read>, batch: Batch): Batch {
+function cutOff<Read>(state: AnswerState<Read>, batch: Batch): Batch {
   state.connection.close()
   const kept = [...batch, ...endOf(state)].filter(event => event.type !== 'finished' && !isBeyondItemLimit(event))
   return [...kept, tooManyItems]
 }
 
 /** Holds events back until the first content. Before that nothing has reached the client, and another provider may still be tried. */
-function open<Read>(state: StreamState<Read>, batch: Batch): void {
+function open<Read>(state: AnswerState<Read>, batch: Batch): void {
   const last = batch.at(-1)
   if (last?.type === 'finished' && last.outcome.status === 'failed' && (state.isWhole || !batch.some(isContent))) {
     state.phase = 'over'
@@ -195,12 +195,12 @@ function open<Read>(state: StreamState<Read>, batch: Batch): void {
   state.onContent(streamOf(state))
 }
 
-function hold<Read>(state: StreamState<Read>, batch: Batch): void {
+function hold<Read>(state: AnswerState<Read>, batch: Batch): void {
   state.held.push(batch)
   state.heldEvents += batch.length
 }
 
-function push<Read>(state: StreamState<Read>, batch: Batch): void {
+function push<Read>(state: AnswerState<Read>, batch: Batch): void {
   heard(state.timer)
   if (state.reader !== undefined && !state.isPaused && state.held.length === 0 && batch.length <= eventsPerTurn) {
     give(state, state.reader, batch)
@@ -211,7 +211,7 @@ function push<Read>(state: StreamState<Read>, batch: Batch): void {
 }
 
 /** Gives what is held; where it is much, a part of it in each turn of the event loop, so that other requests are served between them. */
-function flush<Read>(state: StreamState<Read>): void {
+function flush<Read>(state: AnswerState<Read>): void {
   const { held, reader, source, timer } = state
   if (held.length === 0 || reader === undefined || state.isPaused || state.turn !== undefined) return
   const batch = held.length === 1 && held[0] ? held[0] : held.flat()
@@ -226,7 +226,7 @@ function flush<Read>(state: StreamState<Read>): void {
 }
 
 /** A failure is told in the client's terms. */
-function give<Read>(state: StreamState<Read>, reader: Sink<Batch>, batch: Batch): void {
+function give<Read>(state: AnswerState<Read>, reader: Sink<Batch>, batch: Batch): void {
   const last = batch.at(-1)
   if (last?.type !== 'finished') {
     reader.next(batch)
@@ -244,13 +244,13 @@ function give<Read>(state: StreamState<Read>, reader: Sink<Batch>, batch: Batch)
 }
 
 /** A break of our own making is told by its reason, not by what it looked like to the decoder. */
-function ownReason<Read>({ connection: { ending }, stopped, idleMs }: StreamState<Read>): Failure | undefined {
+function ownReason<Read>({ connection: { ending }, stopped, idleMs }: AnswerState<Read>): Failure | undefined {
   if (ending.why) return { kind: ending.why, message: '' }
   if (stopped === 'idle') return { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.` }
   return stopped && { kind: stopped, message: '' }
 }
 
-function streamOf<Read>(state: StreamState<Read>): AnswerStream {
+function streamOf<Read>(state: AnswerState<Read>): AnswerStream {
   const { connection, timer, source } = state
   const stopFollowing = connection.ending.onEnd(() => {
     if (connection.ending.why !== 'client_left') stop(state, undefined)
@@ -287,13 +287,13 @@ function streamOf<Read>(state: StreamState<Read>): AnswerStream {
   }
 }
 
-function resume<Read>(state: StreamState<Read>): void {
+function resume<Read>(state: AnswerState<Read>): void {
   state.isPaused = false
   readerResumed(state.timer)
   flow(state)
 }
 
-function flow<Read>(state: StreamState<Read>): void {
+function flow<Read>(state: AnswerState<Read>): void {
   flush(state)
   if (!state.isPaused && state.turn === undefined && state.phase !== 'over') state.source.resume()
 }

@@ -18,18 +18,20 @@ export interface Connection {
 
 export function openConnection(ending: Ending): Connection {
   const controller = new AbortController()
-  const release = ending.onEnd(() => {
-    if (!(connection.outlivesClient && ending.why === 'client_left')) controller.abort(new Error(ending.why))
-  })
+  // Where the request has ended already this is called at once, before there is a way to stop following it.
+  let stop = (): void => {}
   const connection: Connection = {
     signal: controller.signal,
     ending,
     outlivesClient: false,
     close: () => {
-      release()
+      stop()
       controller.abort(new Error('The attempt is over.'))
     },
-    release,
+    release: () => stop(),
   }
+  stop = ending.onEnd(() => {
+    if (!(connection.outlivesClient && ending.why === 'client_left')) controller.abort(new Error(ending.why))
+  })
   return connection
 }

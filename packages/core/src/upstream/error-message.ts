@@ -85,7 +85,7 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, told, ex
   })
 }
 
-/** A provider that is missing for want of a key looks, without a word, like one that failed to step in. */
+/** Lists the excluded providers: else one without a key looks like a fallback that failed. */
 function notAsked(excluded: readonly Excluded[]): string {
   const reasons = excluded.slice(0, 3).map(({ provider, reason }) => `${provider}, since ${reason}`)
   return reasons.length > 0 ? ` Not asked: ${reasons.join('; ')}.` : ''

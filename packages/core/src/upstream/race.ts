@@ -2,9 +2,9 @@ import type { Clock } from '../runtime/ports.ts'
 
 /** A call of two. */
 export interface Leg<Won> {
-  /** What it won, or nothing where it lost. An error is nobody's verdict: it ends both. */
+  /** The result, or undefined if this call failed. A rejection ends both calls. */
   readonly result: Promise<Won | undefined>
-  /** Hangs up. */
+  /** Closes its connection. */
   readonly cut: () => void
 }
 

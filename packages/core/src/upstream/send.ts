@@ -18,7 +18,7 @@ export interface SendPorts {
   readonly transport: Transport
   readonly clock: Clock
   /** Called with every answer of a provider whose headers say what is left of its limits. */
-  readonly onHeadroom?: (candidate: Candidate, headroom: Headroom, header: TransportReply['header']) => void
+  readonly onHeadroom?: (headroom: Headroom, header: TransportReply['header']) => void
 }
 
 /** One request to a provider. */
@@ -43,7 +43,7 @@ export interface AnswerHandlers {
   /** Gives the reader of the stream. */
   readonly onStream: <Read>(source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>, format: FrameFormat<Read>) => Sink<Read>
   readonly onFailure: (failure: SendFailure) => void
-  /** The code of a provider or a dialect threw. */
+  /** The code of a dialect or of a provider threw. `authorize` aside: it may fail for want of a connection. */
   readonly onError: (error: unknown) => void
 }
 
@@ -101,7 +101,7 @@ function readReply(reply: TransportReply, options: SendOptions, { ports, handler
   const { clock, onHeadroom } = ports
   const { rate_limits } = options.quirks
   const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined
-  if (headroom) onHeadroom?.(options.candidate, headroom, reply.header)
+  if (headroom) onHeadroom?.(headroom, reply.header)
   const { status } = reply
   const source = asSource(reply.body)
   // The connection broke while the answer was being read.

@@ -3,7 +3,7 @@ import { buildConnector, Client } from 'undici'
 import { skipInterim } from './interim.ts'
 
 /** One connection to a provider, used by one request at a time; it reconnects by itself. */
-export interface Line {
+export interface PooledConnection {
   readonly client: Client
   /** Answers taken over the connection that is open now; 0: none yet, or none open. */
   served: number
@@ -13,9 +13,9 @@ export interface Line {
 
 export interface Pool {
   /** The connection that was used last: the likeliest still to be open. `fresh`: one that nobody has used. */
-  take(fresh?: boolean): Line
-  give(line: Line): void
-  drop(line: Line): void
+  take(fresh?: boolean): PooledConnection
+  give(connection: PooledConnection): void
+  drop(connection: PooledConnection): void
 }
 
 export interface Pools {
@@ -42,22 +42,22 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
   const connect = buildConnector({ timeout: connectMs, allowH2: false, maxCachedSessions: 100, ...tls })
   const pools = new Map<string, Pool>()
   const places = new Map<string, { readonly pool: Pool; readonly path: string }>()
-  const all = new Set<Line>()
+  const all = new Set<PooledConnection>()
 
   function createPool(origin: string): Pool {
-    const idle: Line[] = []
-    const drop = (line: Line): void => {
-      all.delete(line)
-      const at = idle.indexOf(line)
+    const idle: PooledConnection[] = []
+    const drop = (connection: PooledConnection): void => {
+      all.delete(connection)
+      const at = idle.indexOf(connection)
       if (at !== -1) idle.splice(at, 1)
-      line.client.destroy().catch(() => {})
+      connection.client.destroy().catch(() => {})
     }
-    const open = (): Line => {
+    const open = (): PooledConnection => {
       const client = new Client(origin, {
         connect: (options, callback) =>
           connect(options, (...args) => {
             const [error, socket] = args
-            if (error === null) skipInterim(socket, () => line.awaiting)
+            if (error === null) skipInterim(socket, () => connection.awaiting)
             callback(...args)
           }),
         pipelining: 1,
@@ -68,19 +68,19 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
         maxHeaderSize: 65_536,
         allowH2: false,
       })
-      const line: Line = { client, served: 0, awaiting: false }
+      const connection: PooledConnection = { client, served: 0, awaiting: false }
       client.on('disconnect', () => {
-        line.served = 0
-        if (idle.includes(line)) drop(line)
+        connection.served = 0
+        if (idle.includes(connection)) drop(connection)
       })
-      all.add(line)
-      return line
+      all.add(connection)
+      return connection
     }
     return {
       take: fresh => (fresh ? open() : (idle.pop() ?? open())),
-      give: line => {
-        line.served++
-        idle.push(line)
+      give: connection => {
+        connection.served++
+        idle.push(connection)
       },
       drop,
     }
@@ -99,7 +99,7 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
       return place
     },
     async close() {
-      await Promise.allSettled([...all].map(line => line.client.destroy()))
+      await Promise.allSettled([...all].map(connection => connection.client.destroy()))
       all.clear()
       pools.clear()
       places.clear()

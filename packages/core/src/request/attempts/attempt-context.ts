@@ -40,3 +40,8 @@ export interface Attempts {
   /** The last one that was called. */
   last?: Candidate
 }
+
+/** The candidate had taken the request; it is billed once. */
+export function noteAccepted({ accepted }: Attempts, candidate: Candidate): void {
+  if (!accepted.includes(candidate)) accepted.push(candidate)
+}

@@ -13,7 +13,7 @@ import type { CommittedCall, SelectedOffer, UpstreamCall } from '../../upstream/
 import { allFailed } from '../../upstream/error-message.ts'
 import { type Leg, race } from '../../upstream/race.ts'
 import { mostTelling, verdicts } from '../../upstream/verdicts.ts'
-import type { AttemptContext } from './attempt-context.ts'
+import { type AttemptContext, noteAccepted } from './attempt-context.ts'
 import { type CallPorts, callCandidate } from './call-candidate.ts'
 import { affordsBeside } from './hedging.ts'
 import { type Refusal, refusalOf, refusedKeyWarnings } from './refused-keys.ts'
@@ -196,7 +196,7 @@ function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { f
 function overtaken({ ports: { brain }, context: { attempts } }: LoopState, call: UpstreamCall, accepted: boolean): void {
   reportOvertaken(brain, call)
   const { candidate } = call.selected
-  if (accepted && !attempts.accepted.includes(candidate)) attempts.accepted.push(candidate)
+  if (accepted) noteAccepted(attempts, candidate)
 }
 
 const moreTelling = (before: Failure | undefined, failure: Failure): Failure =>

@@ -4,7 +4,7 @@ import { type Step, wait } from '../../runtime/steps.ts'
 import { type AttemptPorts, type AttemptResult, attempt } from '../../upstream/attempt.ts'
 import type { UpstreamCall } from '../../upstream/call.ts'
 import type { SendPorts } from '../../upstream/send.ts'
-import type { AttemptContext } from './attempt-context.ts'
+import { type AttemptContext, noteAccepted } from './attempt-context.ts'
 import { reportCommit } from './report-outcome.ts'
 
 export interface CallPorts extends AttemptPorts {
@@ -27,7 +27,7 @@ export function* callCandidate(
     call.underway = brain.started(choice)
     attempts.last = candidate
   }
-  const onHeadroom: SendPorts['onHeadroom'] = (_, seen, header) => {
+  const onHeadroom: SendPorts['onHeadroom'] = (seen, header) => {
     brain.headroom(contender, seen)
     if (candidate.credential.owner === 'workspace') onOwnAnswer?.(candidate, header)
   }
@@ -44,6 +44,6 @@ export function* callCandidate(
   )
   const result = yield* wait(attempting)
   if (result.ok) reportCommit(brain, call, { answer: result.answer, stream: request.delivery === 'stream' })
-  else if (result.accepted && ending.why) attempts.accepted.push(candidate)
+  else if (result.accepted && ending.why) noteAccepted(attempts, candidate)
   return result
 }

@@ -113,7 +113,7 @@ function askingFor(selecting: Selecting, contenders: readonly Contender[]): Rout
     preference: plan.ruling === 'order' ? 'balanced' : plan.ruling,
     deadlineMs: leftMs,
     timeoutMs: ceilingMs,
-    // Who may not ask anybody else waits for the one as long as it takes.
+    // Without fallbacks the one candidate gets the whole time-out.
     attempts: routing.allow_fallbacks ? selecting.attempts : 1,
     hedge,
     dry,
@@ -123,7 +123,7 @@ function askingFor(selecting: Selecting, contenders: readonly Contender[]): Rout
   }
 }
 
-/** Who thinks unasked mostly thinks little: a silence is a hang after so long. */
+/** A model that reasons by default mostly reasons briefly: a longer silence counts as a hang. */
 const unsaidMs = 30_000
 
 /** More than anyone asks: what has no price known is not planned, and is not free. */

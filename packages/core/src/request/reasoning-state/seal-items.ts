@@ -6,7 +6,6 @@ import { quirksFor } from '../../protocol/provider.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Logger } from '../../runtime/ports.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
-
 import type { Batch } from '../../upstream/answer-stream.ts'
 import { makerOf, type State, sealState } from './envelope.ts'
 

@@ -7,7 +7,6 @@ import type { InferenceResponse, Warning } from '../../protocol/response.ts'
 import { unfold } from '../../protocol/unfold.ts'
 import type { Logger } from '../../runtime/ports.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
-
 import type { Batch } from '../../upstream/answer-stream.ts'
 import type { CommittedCall } from '../../upstream/call.ts'
 import { itemSealer, sealBatch } from '../reasoning-state/seal-items.ts'

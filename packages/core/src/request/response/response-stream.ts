@@ -5,7 +5,6 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Sink, Source } from '../../protocol/source.ts'
-
 import type { AnswerStream, Batch } from '../../upstream/answer-stream.ts'
 import type { RunningLimit } from '../settlement/running-cost.ts'
 
@@ -28,7 +27,7 @@ export interface ResponseStreamContext {
   readonly settle: (seen: Seen) => Awaitable<Usage>
 }
 
-interface StreamState extends ResponseStreamContext {
+interface ResponseState extends ResponseStreamContext {
   readonly source: AnswerStream
   sink: Sink<Batch> | undefined
   isPaused: boolean
@@ -44,7 +43,7 @@ interface StreamState extends ResponseStreamContext {
 }
 
 export function responseStream(source: AnswerStream, context: ResponseStreamContext): ResponseStream {
-  const state: StreamState = {
+  const state: ResponseState = {
     ...context,
     source,
     sink: undefined,
@@ -86,7 +85,7 @@ function endEarly(sink: Sink<Batch>): void {
   sink.end()
 }
 
-const readerOf = (state: StreamState): Sink<Batch> => ({
+const readerOf = (state: ResponseState): Sink<Batch> => ({
   next: batch => receive(state, batch),
   end: () => {
     // A source that ends without a last event.
@@ -100,9 +99,9 @@ const readerOf = (state: StreamState): Sink<Batch> => ({
   },
 })
 
-const isSettled = ({ usage, settling }: StreamState): boolean => usage !== undefined || settling !== undefined
+const isSettled = ({ usage, settling }: ResponseState): boolean => usage !== undefined || settling !== undefined
 
-function receive(state: StreamState, batch: Batch): void {
+function receive(state: ResponseState, batch: Batch): void {
   if (state.meter.left) {
     observe(state, batch)
     return
@@ -117,7 +116,7 @@ function receive(state: StreamState, batch: Batch): void {
   }
 }
 
-function handOn(state: StreamState, batch: Batch): void {
+function handOn(state: ResponseState, batch: Batch): void {
   if (state.meter.left) {
     observe(state, batch)
     return
@@ -137,7 +136,7 @@ function handOn(state: StreamState, batch: Batch): void {
 }
 
 /** Pauses the source until what is waited for is there. */
-function waitFor<T>(state: StreamState, value: Promise<T>, then: (value: T) => void): void {
+function waitFor<T>(state: ResponseState, value: Promise<T>, then: (value: T) => void): void {
   state.isWaiting = true
   state.source.pause()
   value.then(
@@ -157,29 +156,29 @@ function waitFor<T>(state: StreamState, value: Promise<T>, then: (value: T) => v
   )
 }
 
-function resumeSource(state: StreamState): void {
+function resumeSource(state: ResponseState): void {
   const isWanted = state.meter.left ? !isSettled(state) : !state.isPaused && !state.isOver
   if (state.isBegun && isWanted && !state.isWaiting) state.source.resume()
 }
 
-function give(state: StreamState, batch: Batch): void {
+function give(state: ResponseState, batch: Batch): void {
   if (!state.isOver) state.sink?.next(batch)
 }
 
-function giveLast(state: StreamState, batch: Batch, usage: Usage): void {
+function giveLast(state: ResponseState, batch: Batch, usage: Usage): void {
   if (state.isOver) return
   give(state, withUsage(batch, usage))
   end(state)
 }
 
-function end(state: StreamState): void {
+function end(state: ResponseState): void {
   if (state.isOver) return
   state.isOver = true
   state.sink?.end()
 }
 
 /** Nothing on the way should throw. What does all the same leaves no hold and no slot behind. */
-function broken(state: StreamState, error: unknown): void {
+function broken(state: ResponseState, error: unknown): void {
   if (state.isOver) return
   state.isOver = true
   state.source.cancel()
@@ -189,7 +188,7 @@ function broken(state: StreamState, error: unknown): void {
   else tell()
 }
 
-function settleOnce(state: StreamState): Awaitable<Usage> {
+function settleOnce(state: ResponseState): Awaitable<Usage> {
   if (state.usage !== undefined) return state.usage
   if (state.settling !== undefined) return state.settling
   try {
@@ -205,14 +204,14 @@ function settleOnce(state: StreamState): Awaitable<Usage> {
 }
 
 /** After the client has left, events are counted and not handed on. */
-function observe(state: StreamState, batch: Batch): void {
+function observe(state: ResponseState, batch: Batch): void {
   const { meter } = state
   for (const event of batch) meterEvent(meter, event)
   const isEnough = meter.finished !== undefined || meter.characters - (meter.left?.characters ?? 0) > drainLimits.characters
   if (isEnough) state.stopDraining?.()
 }
 
-function abandon(state: StreamState): Awaitable<unknown> {
+function abandon(state: ResponseState): Awaitable<unknown> {
   // What is being settled has come to its end, and that is still handed on.
   if (isSettled(state)) return settleOnce(state)
   state.source.cancel()
@@ -221,12 +220,12 @@ function abandon(state: StreamState): Awaitable<unknown> {
   return usage
 }
 
-function leave(state: StreamState): Promise<void> {
+function leave(state: ResponseState): Promise<void> {
   state.leaving ??= leaveOnce(state)
   return state.leaving
 }
 
-async function leaveOnce(state: StreamState): Promise<void> {
+async function leaveOnce(state: ResponseState): Promise<void> {
   if (!isSettled(state)) {
     meterLeft(state.meter)
     if (state.sink && !state.isOver) endEarly(state.sink)
@@ -237,7 +236,7 @@ async function leaveOnce(state: StreamState): Promise<void> {
 }
 
 /** Reads on for what stands at the end of the answer. */
-function drain(state: StreamState): Promise<void> {
+function drain(state: ResponseState): Promise<void> {
   return new Promise(resolve => {
     const stop = state.drains.begin(resolve)
     if (!stop) return resolve()

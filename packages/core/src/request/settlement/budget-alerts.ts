@@ -26,7 +26,7 @@ export function tellBudgets(
   const asked = budgetsOf(terms, call).map(async budget => {
     const { limit, alertAt, enforce } = budget.body
     const account = budgetAccountAt(budget, at)
-    // What only watches tells at least when it is used up.
+    // A budget that is not enforced always alerts at 100 %.
     const shares = [...new Set(enforce ? alertAt : [...alertAt, 1])]
     if (shares.length === 0 || amounts[account] === undefined) return
     const [entry] = await ledger.entries(account, { id: call.requestId, limit: 1 })
