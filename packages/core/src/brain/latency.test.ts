@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { tuning } from './constants.ts'
 import {
   beyond,
   doubtNow,
@@ -174,5 +175,5 @@ test('the mean over the level counts slow answers, each as eight levels at most'
   }
   expect(tail(400 * 7)).toBeGreaterThan(tail(400 * 4))
   expect(tail(400 * 9)).toBeCloseTo(tail(400 * 900), 12)
-  expect(tail(400 * 900)).toBeCloseTo((8 - known(400).tail) / (200 + 200), 6)
+  expect(tail(400 * 900)).toBeCloseTo((8 - known(400).tail) / (200 + tuning.latency.tailMass), 6)
 })
