@@ -145,8 +145,11 @@ const ownFields: ReadonlySet<string> = new Set([
   'routing_metadata',
   'warnings',
 ])
-const unknownFieldsOf = (original: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(original).filter(([field]) => !ownFields.has(field)))
+const isUnknown = (field: string): boolean => !ownFields.has(field)
+
+/** Most answers have none, and then nothing is made. */
+const unknownFieldsOf = (original: JsonObject): JsonObject | undefined =>
+  Object.keys(original).some(isUnknown) ? Object.fromEntries(Object.entries(original).filter(([field]) => isUnknown(field))) : undefined
 
 const textOf = (item: JsonObject): string => {
   if (item.type !== 'message' || !Array.isArray(item.content)) return ''

@@ -1,7 +1,6 @@
 import { type Evidence, type Exclusion, evidenceOf } from '../../brain/evidence.ts'
 import type { Trace } from '../../brain/record.ts'
 import { requestIdOf } from '../../dialects/ids.ts'
-import { createLru } from '../../runtime/lru.ts'
 
 /** What is kept of how requests were routed: the last ones, in memory, in at most 1 kB a decision. */
 export interface Flights {
@@ -30,13 +29,17 @@ export interface FlightBook extends Flights {
 
 /** `most`: requests that are kept. */
 export function keepFlights(most: number, trace: () => Trace): FlightBook {
-  const book = most > 0 ? createLru<Flown>(most) : undefined
+  // In the order of their coming: the oldest one goes first.
+  const book = new Map<string, Flown>()
   return {
     keep(requestId, flown) {
-      book?.set(requestId, flown)
+      if (most <= 0) return
+      book.set(requestId, flown)
+      const { value: oldest } = book.keys().next()
+      if (book.size > most && oldest !== undefined) book.delete(oldest)
     },
     of(requestId) {
-      const flown = book?.get(requestId) ?? book?.get(requestIdOf({ id: requestId }))
+      const flown = book.get(requestId) ?? book.get(requestIdOf({ id: requestId }))
       return flown && evidenceOf(flown.flight(), flown.excluded, flown.strategy)
     },
     trace,
