@@ -115,7 +115,8 @@ function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { 
   const body = parseBody(text)
   if (heavy) yield* wait(visit.site.heavySteps())
   if (row.strict) checkFields(visit.site.schemas()[row.body], body, row.immutable)
-  return { query, body, text }
+  // Only what may have to be compared with a later request is kept beside what was made of it.
+  return { query, body, text: row.of === 'workspace' ? text : '' }
 }
 
 function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): ApiReply {
