@@ -90,10 +90,14 @@ function silent(state: ReplyState): void {
     write(state, state.breath)
     open(state)
   } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.breath)
+  // The client may have left at that.
+  if (isOver(state)) return
   const untilBreath = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
   const waitMs = state.open ? holdMs - heldMs : untilBreath > 0 ? untilBreath : keepAliveMs
   state.timer = state.clock.setTimeout(() => silent(state), Math.max(1, Math.ceil(waitMs)))
 }
+
+const isOver = ({ phase }: ReplyState): boolean => phase !== 'open'
 
 function take(state: ReplyState, batch: Batch): void {
   if (state.phase !== 'open') return
@@ -158,10 +162,14 @@ function broken(state: ReplyState, thrown: unknown): void {
 }
 
 /** Nothing more is wanted of the provider. A runtime may freeze once the reply is over, so what it takes to leave is handed on. */
-function leave({ events, reply, call: { context } }: ReplyState): void {
+function leave({ events, reply, call: { context, gateway, requestId } }: ReplyState): void {
   events.cancel()
   const leaving = reply.leave().catch(() => {})
-  context?.waitUntil?.(leaving)
+  try {
+    context?.waitUntil?.(leaving)
+  } catch (error) {
+    gateway.logger.warn({ requestId, error: String(error) }, '`waitUntil` threw: the runtime may freeze before the request is settled.')
+  }
 }
 
 function textOf(state: ReplyState): Source<string> {

@@ -97,6 +97,29 @@ test('a source that cannot be left disturbs nobody', async () => {
   await expect(Promise.all(opened.work)).resolves.toEqual([undefined])
 })
 
+test('a `waitUntil` that throws disturbs nobody', async () => {
+  const fake = fakeGateway()
+  let left = 0
+  fake.act = () => ({
+    batches: () => ({
+      next: async () => ({ done: false, value: [delta('a')] }),
+      return: async () => {
+        left += 1
+        return { done: true, value: undefined }
+      },
+    }),
+  })
+  const waitUntil = (): never => {
+    throw new Error('The runtime is gone.')
+  }
+  const { body } = await createApi(fake.gateway)(request, { waitUntil })
+  if (typeof body === 'string') throw new Error('It is no stream.')
+  const chunks = asIterator(body)
+  await chunks.next()
+  await expect(chunks.return?.()).resolves.toEqual({ done: true, value: undefined })
+  expect(left).toBeGreaterThan(0)
+})
+
 test.each([
   ['/v1/responses', ': keep-alive\n\n'],
   ['/v1/chat/completions', ': keep-alive\n\n'],

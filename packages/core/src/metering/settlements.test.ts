@@ -193,3 +193,20 @@ test('a runtime that may freeze is given a promise that lasts as long as anythin
   await clock.advance(10_000)
   expect([isOver, await rows()]).toEqual([true, ['r']])
 })
+
+test.each([false, true])('a `waitUntil` that throws delays no settlement, and fails none (with a spool: %s)', async hasSpool => {
+  const { settlements, state, clock, rows } = scene(hasSpool ? { spool: memorySpool().spool } : {})
+  state.mode = 'down'
+  const settled = settlements.settle({
+    ...settling('r1'),
+    waitUntil: () => {
+      throw new Error('The runtime is gone.')
+    },
+  })
+  await clock.advance(1_000)
+  state.mode = 'up'
+  await clock.advance(10_000)
+  expect(await rows()).toEqual(['r1'])
+  await settled
+  expect(state.log.filter(line => line.includes('`waitUntil` threw'))).toHaveLength(1)
+})

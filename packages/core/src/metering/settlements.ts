@@ -69,8 +69,8 @@ export function keepSettlements({ storage, clock, logger }: SettlementPorts): Se
       let resolve = (): void => {}
       emptied = { promise: new Promise(done => (resolve = done)), resolve: () => resolve() }
     }
-    entry.settling.waitUntil?.(emptied.promise)
     schedule()
+    handOver(entry.settling, emptied.promise, logger)
   }
   /** The first try of a settlement whose store takes its time. */
   const follow = (entry: Entry, outcome: Promise<undefined | { readonly error: unknown }>): void => {
@@ -211,6 +211,15 @@ function writeTo(
     if (failed) throw failed.reason
     return undefined
   })
+}
+
+/** A runtime that takes no more work changes nothing for those that wait. */
+function handOver({ row, waitUntil }: Settling, work: Promise<void>, logger: Logger): void {
+  try {
+    waitUntil?.(work)
+  } catch (error) {
+    logger.warn({ requestId: row.id, error: String(error) }, '`waitUntil` threw: the runtime may freeze before a settlement is written.')
+  }
 }
 
 /** What follows a settlement cannot undo it. */
