@@ -100,6 +100,8 @@ function pump(response: ServerResponse, body: Source<string>, { leave, drainMs }
     end() {
       if (over) return
       over = true
+      // `drain` is not emitted after the last write; from here on `guardEnd` bounds the wait.
+      clearTimeout(dropping)
       response.end(framed.last)
       framed.begin()
       guardEnd(response, drainMs)

@@ -1,0 +1,39 @@
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Source } from '@signalbox/core/protocol'
+import { expect, onTestFinished, test } from 'vitest'
+import { send } from './reply.ts'
+
+/** A stream that says all it has in one text, and ends in the same turn. */
+const atOnce = (text: string): Source<string> => ({
+  read(sink) {
+    sink.next(text)
+    sink.end()
+  },
+  pause: () => {},
+  resume: () => {},
+  cancel: () => {},
+})
+
+test('who takes a large last text of a stream slowly gets all of it', async () => {
+  const size = 24_000_000
+  const server = createServer((_, response) =>
+    send(response, { status: 200, headers: {}, body: atOnce('x'.repeat(size)) }, { leave: () => {}, drainMs: 250 }),
+  )
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const begun = performance.now()
+  const taken = await new Promise<number>((resolve, reject) => {
+    let bytes = 0
+    get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, agent: false }, response => {
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        response.pause()
+        setTimeout(() => response.resume(), 4)
+      })
+      response.on('end', () => resolve(bytes)).on('error', reject)
+    }).on('error', reject)
+  })
+  expect(performance.now() - begun).toBeGreaterThan(500)
+  expect(taken).toBe(size)
+})
