@@ -249,10 +249,45 @@ describe('a source as an iterator', () => {
 })
 
 describe('either kind', () => {
-  test('is taken as it is where it is of the kind that is wanted', () => {
-    const source = atOnce([1])
+  test('an iterator is taken as it is where one is wanted', () => {
     const { iterator } = counted([1])
-    expect([asSource(source) === source, asIterator(iterator) === iterator]).toEqual([true, true])
+    expect(asIterator(iterator)).toBe(iterator)
+  })
+
+  test.each(['read', 'pause', 'resume'] as const)(
+    'a source that throws in %s is cancelled, and its reader is told in a later turn',
+    async verb => {
+      const { state: asked, source } = pushed<number>()
+      const broken = new Error('broken')
+      const thrower = (): never => {
+        throw broken
+      }
+      const outer = asSource<number>({ ...source, [verb]: thrower })
+      const { state, sink } = noting<number>()
+      outer.read(sink)
+      if (verb !== 'read') outer[verb]()
+      expect(state.failures).toEqual([])
+      await turn()
+      expect([state.failures, asked.log.at(-1)]).toEqual([[broken], 'cancel'])
+    },
+  )
+
+  test('a source or an iterator that throws where it is cancelled is left all the same', () => {
+    const thrower = (): never => {
+      throw new Error('broken')
+    }
+    expect(asSource<number>({ ...pushed<number>().source, cancel: thrower }).cancel()).toBe(undefined)
+    expect(asSource<number>({ ...counted([1]).iterator, return: thrower }).cancel()).toBe(undefined)
+  })
+
+  test('an iterator that throws where it is asked has failed', () => {
+    const broken = new Error('broken')
+    const { state, sink } = noting<number>()
+    const next = (): never => {
+      throw broken
+    }
+    asSource<number>({ next }).read(sink)
+    expect(state.failures).toEqual([broken])
   })
 
   test('however it is paused and asked, what goes in comes out, in order', async () => {

@@ -1,3 +1,4 @@
+import { promised } from '@signalbox/storage'
 import type { Sink, Source } from '../protocol/source.ts'
 
 /** What an async iterator gives, as a source: the next value is asked for once the one before was pushed and nothing is paused. */
@@ -11,7 +12,11 @@ export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
   const ask = (): void => {
     if (isAsking || isPaused || isOver || sink === undefined) return
     isAsking = true
-    iterator.next().then(take, broken)
+    try {
+      iterator.next().then(take, broken)
+    } catch (error) {
+      broken(error)
+    }
   }
   const take = (step: IteratorResult<T, undefined>): void => {
     isAsking = false
@@ -51,7 +56,7 @@ export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
     cancel: () => {
       isOver = true
       // An iterator that throws when it is closed is closed all the same.
-      void Promise.resolve(iterator.return?.()).catch(() => {})
+      void promised(() => iterator.return?.()).catch(() => {})
     },
   }
 }
@@ -114,8 +119,53 @@ export function iteratorOf<T>(source: Source<T>): AsyncIterator<T, undefined> {
   }
 }
 
-/** Either kind of source, as one that pushes. */
-export const asSource = <T>(values: Source<T> | AsyncIterator<T, undefined>): Source<T> => ('read' in values ? values : sourceOf(values))
+/** Either kind of source, as one that pushes and whose functions do not throw. */
+export const asSource = <T>(values: Source<T> | AsyncIterator<T, undefined>): Source<T> =>
+  'read' in values ? contained(values) : sourceOf(values)
+
+/** A source of code that is not ours: where one of its functions throws it is cancelled, and its reader is told that it broke. */
+function contained<T>(source: Source<T>): Source<T> {
+  let sink: Sink<T> | undefined
+  const cancel = (): void => {
+    sink = undefined
+    try {
+      source.cancel()
+    } catch {
+      // It is left all the same.
+    }
+  }
+  const broken = (error: unknown): void => {
+    const reader = sink
+    cancel()
+    // Later, since the reader may be the one that called.
+    queueMicrotask(() => reader?.fail(error))
+  }
+  return {
+    read(reader) {
+      sink = reader
+      try {
+        source.read(reader)
+      } catch (error) {
+        broken(error)
+      }
+    },
+    pause() {
+      try {
+        source.pause()
+      } catch (error) {
+        broken(error)
+      }
+    },
+    resume() {
+      try {
+        source.resume()
+      } catch (error) {
+        broken(error)
+      }
+    },
+    cancel,
+  }
+}
 
 /** Either kind of source, as an async iterator. */
 export const asIterator = <T>(values: Source<T> | AsyncIterator<T, undefined>): AsyncIterator<T, undefined> =>

@@ -2,13 +2,13 @@ import type { EventDecoder } from '../protocol/dialect.ts'
 import { hasEnd, type InferenceEvent, isContent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Sink, Source } from '../protocol/source.ts'
-import type { Frame } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import { type AnswerTimer, heard, isReading, isReadSlowly, readerPaused, readerResumed, startStream, stopTimer } from './answer-timer.ts'
 import type { Connection, StopReason } from './connection.ts'
 import { beginDrain, type DrainState, drainOnce, finish } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
+import type { FrameFormat } from './frame-format.ts'
 import { eventsPerTurn } from './in-turns.ts'
 import { isBeyondItemLimit, tooManyItems } from './item-limit.ts'
 
@@ -22,16 +22,6 @@ export interface AnswerStream extends Source<Batch> {
   readonly stop: (why: StopReason) => void
   /** Cancels, and gives the events that close what the decoder has open. */
   readonly close: () => Batch
-}
-
-/** How what is read becomes frames: none where it completed no event. */
-export interface FrameFormat<Read> {
-  /** Throws where an event grows too long. */
-  readonly toFrames: (read: Read) => readonly Frame[]
-  /** What is left when the source has ended. */
-  readonly last: () => readonly Frame[]
-  /** The first content is here: what comes now is handed on, and no longer held in memory. */
-  readonly relax: () => void
 }
 
 export interface StreamContext {
@@ -75,6 +65,8 @@ export interface StreamParts<Read> {
 /** What feeds a stream, and what ends it for want of time. */
 export interface StreamReader<Read> extends Sink<Read> {
   readonly stopForTime: (why: 'idle' | 'deadline') => void
+  /** Its attempt has failed: nothing of it is looked at any more. */
+  readonly drop: () => void
 }
 
 /** Reads a provider's stream. `onContent` or `onFailure` is called once; the stream that the first is given holds what was read so far. */
@@ -99,6 +91,10 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
       // What has not been read by the deadline will not be: it is settled as if the client had left.
       if (!isReading(state.timer)) state.connection.ending.end('client_left')
       stop(state, why)
+    },
+    drop: () => {
+      state.phase = 'over'
+      state.source.cancel()
     },
   }
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { bedrockProvider, chatProvider } from '../dialects/index.ts'
 import type { Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
+import type { Sink, Source } from '../protocol/source.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import { makeEnding } from '../runtime/ending.ts'
@@ -107,4 +108,60 @@ test('a provider that takes addresses is sent the address, and nothing is read f
   const { read, body } = await sentWith(chatProvider, {})
   expect(read).toEqual([])
   expect(body).toContain('https://pictures.test/cat.png')
+})
+
+/** A transport that does not follow its signal, and what becomes of its answer. */
+function deaf({ answers = true }: { readonly answers?: boolean } = {}) {
+  const state = { sink: undefined as Sink<Uint8Array> | undefined, cancels: 0, answer: (): void => {} }
+  const body: Source<Uint8Array> = {
+    read: sink => {
+      state.sink = sink
+    },
+    pause: () => {},
+    resume: () => {},
+    cancel: () => {
+      state.cancels += 1
+    },
+  }
+  const transport: Transport = () =>
+    new Promise(resolve => {
+      state.answer = () => resolve({ status: 200, header: () => undefined, body })
+      if (answers) state.answer()
+    })
+  return { state, transport }
+}
+
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+async function timedOut(transport: Transport, sent: () => void = () => {}) {
+  const clock = heldClock()
+  const limits = { deadlineAt: 60_000, ceilingMs: 500, idleMs: 1_000 }
+  const request: InferenceRequest = { ...picture, delivery: 'stream' }
+  const ending = makeEnding()
+  const trial = attempt({ candidate: candidateOf(chatProvider), request, ending, limits }, { transport, clock, logger })
+  await turn()
+  sent()
+  clock.fire()
+  return { outcome: await trial, clock, ending }
+}
+
+test('an answer that comes after its attempt has failed is not read', async () => {
+  const { state, transport } = deaf({ answers: false })
+  expect((await timedOut(transport)).outcome.ok).toBe(false)
+  state.answer()
+  await turn()
+  expect([state.cancels, state.sink]).toEqual([1, undefined])
+})
+
+test('what is read of an answer when its attempt fails is cancelled, and what it brings later changes nothing', async () => {
+  const { state, transport } = deaf()
+  const bytes = (content: string): Uint8Array =>
+    new TextEncoder().encode(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content } }] })}\n\n`)
+  const { outcome, clock, ending } = await timedOut(transport, () => state.sink?.next(bytes('')))
+  expect([outcome.ok, state.cancels > 0]).toEqual([false, true])
+  const timers = clock.waits.length
+  state.sink?.next(bytes('late'))
+  state.sink?.end()
+  await turn()
+  expect([clock.waits.length, ending.why]).toEqual([timers, undefined])
 })

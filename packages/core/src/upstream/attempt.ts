@@ -64,6 +64,8 @@ interface AttemptState {
   readonly resolve: (result: AttemptResult) => void
   timer: AnswerTimer | undefined
   stopFollowing: () => void
+  /** Cancels what is being read of the answer. */
+  stopReading: (() => void) | undefined
   isAccepted: boolean
   isOver: boolean
   isSent: boolean
@@ -95,6 +97,7 @@ export function attempt(options: AttemptOptions, ports: AttemptPorts): Promise<A
       resolve,
       timer: undefined,
       stopFollowing: () => {},
+      stopReading: undefined,
       isAccepted: false,
       isOver: false,
       isSent: false,
@@ -146,6 +149,9 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
 function handlersOf(state: AttemptState, { reading }: EncodedRequest): AnswerHandlers {
   const { dialect } = state
   return {
+    onReading: source => {
+      state.stopReading = () => source.cancel()
+    },
     onAccepted: () => {
       state.isAccepted = true
     },
@@ -166,6 +172,7 @@ function handlersOf(state: AttemptState, { reading }: EncodedRequest): AnswerHan
         },
       )
       state.stopForTime = reader.stopForTime
+      state.stopReading = reader.drop
       return reader
     },
     onFailure: failure => fail(state, failure),
@@ -206,6 +213,7 @@ function fail(state: AttemptState, failure: Failure): void {
   state.stopFollowing()
   if (state.timer) stopTimer(state.timer)
   state.connection.close()
+  state.stopReading?.()
   const { credential, provider } = state.options.candidate
   const isTheirs = credential.owner === 'workspace' && verdicts[failure.kind].teaches === 'credential'
   const named = isTheirs ? { provider: provider.id, credential: credential.id } : { provider: provider.id }

@@ -11,7 +11,7 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
 import { asSource, sourceOf } from '../runtime/source.ts'
 import { readFrames } from '../sse/read.ts'
-import type { FrameFormat } from './answer-stream.ts'
+import type { FrameFormat } from './frame-format.ts'
 import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBytes, parseAnswer } from './read-body.ts'
 
 export interface SendPorts {
@@ -35,8 +35,10 @@ export interface SendOptions {
 
 type SendFailure = Omit<Failure, 'provider'>
 
-/** What becomes of a request. One of `onBody`, `onStream`, `onFailure` and `onError` is called, once. */
+/** What becomes of a request. Nothing is read of an answer that comes after `signal` has fired. One of `onBody`, `onStream`, `onFailure` and `onError` is called, once. */
 export interface AnswerHandlers {
+  /** An answer is being read. `cancel` ends that, also where the transport does not follow its signal. */
+  readonly onReading?: (source: Pick<Source<unknown>, 'cancel'>) => void
   /** The provider has taken the request: from here on it may bill. */
   readonly onAccepted: () => void
   readonly onBody: (body: JsonObject) => void
@@ -104,6 +106,11 @@ function readReply(reply: TransportReply, options: SendOptions, { ports, handler
   if (headroom) onHeadroom?.(headroom, reply.header)
   const { status } = reply
   const source = asSource(reply.body)
+  if (options.signal.aborted) {
+    source.cancel()
+    return
+  }
+  handlers.onReading?.(source)
   // The connection broke while the answer was being read.
   const fail = (error: unknown): void => handlers.onFailure(failureOf('unreadable', reasonOf(error), status))
   if (status >= 300 && status < 400) {
@@ -194,8 +201,13 @@ function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: Answe
       return
     }
     if ('frames' in reply) {
-      handlers.onAccepted()
       const source = sourceOf(reply.frames[Symbol.asyncIterator]() as AsyncIterator<readonly Frame[], undefined>)
+      if (options.signal.aborted) {
+        source.cancel()
+        return
+      }
+      handlers.onReading?.(source)
+      handlers.onAccepted()
       source.read(streamReader(source, ownFrames, handlers))
       return
     }

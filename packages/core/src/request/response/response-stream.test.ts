@@ -449,3 +449,26 @@ describe('what an answer may cost while it grows', () => {
     expect(looks).toBe(0)
   })
 })
+
+describe('a reader that cancels while it is told that its client has left', () => {
+  test('is told nothing more, and the answer is settled once', async () => {
+    const { answer, stream, client, ends, clock } = open()
+    const told: string[] = []
+    stream.read({
+      next: batch => {
+        client.batches.push(batch)
+        if (batch.some(event => event.type === 'finished')) stream.cancel()
+      },
+      end: () => void told.push('end'),
+      fail: () => void told.push('fail'),
+    })
+    answer.push([delta('ab')])
+    const left = stream.leave()
+    expect([client.batches, told]).toEqual([[[delta('ab')], gone], []])
+    // It is read on once: one timer, which the end of the answer stops.
+    expect(clock.pending()).toBe(1)
+    answer.push([finished])
+    await left
+    expect([ends.length, clock.pending(), told]).toEqual([1, 0, []])
+  })
+})

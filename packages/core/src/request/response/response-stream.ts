@@ -58,8 +58,8 @@ export function responseStream(source: AnswerStream, context: ResponseStreamCont
   }
   return {
     read(sink) {
-      if (state.isOver || state.meter.left) return endEarly(sink)
       state.sink = sink
+      if (state.isOver || state.meter.left) return endEarly(state)
       state.isBegun = true
       source.read(readerOf(state))
     },
@@ -80,9 +80,10 @@ export function responseStream(source: AnswerStream, context: ResponseStreamCont
   }
 }
 
-function endEarly(sink: Sink<Batch>): void {
-  sink.next([clientLeft])
-  sink.end()
+/** The sink may cancel at the event: then it is not told the end. */
+function endEarly(state: ResponseState): void {
+  state.sink?.next([clientLeft])
+  state.sink?.end()
 }
 
 const readerOf = (state: ResponseState): Sink<Batch> => ({
@@ -221,6 +222,8 @@ function abandon(state: ResponseState): Awaitable<unknown> {
 }
 
 function leave(state: ResponseState): Promise<void> {
+  // The sink cancels while it is told that the client has left.
+  if (state.leaving === undefined && state.meter.left) return Promise.resolve().then(() => state.leaving)
   state.leaving ??= leaveOnce(state)
   return state.leaving
 }
@@ -228,8 +231,9 @@ function leave(state: ResponseState): Promise<void> {
 async function leaveOnce(state: ResponseState): Promise<void> {
   if (!isSettled(state)) {
     meterLeft(state.meter)
-    if (state.sink && !state.isOver) endEarly(state.sink)
+    const isTold = state.isOver
     state.isOver = true
+    if (!isTold) endEarly(state)
     if (state.meter.firstContentAt !== undefined) await drain(state)
   }
   await abandon(state)
