@@ -73,7 +73,7 @@ export function makeRegistrar({ storage, records, anchors, terms, checkBounds, c
 
   const attempt = async <T>(workspaceId: string, actor: Actor, { last, anchor, ...draft }: Decided<T>): Promise<Conflict | undefined> => {
     const at = clock.now()
-    const rows = await rowsOf(draft.events, { workspaceId, actor, at, last })
+    const rows = await auditRowsOf(draft.events, { workspaceId, actor, at, last, ids })
     const newest = rows.at(-1)
     const moved = newest ? [await anchors.moved(workspaceId, anchor, { before: last, newest })] : []
     const change: Change = {
@@ -84,33 +84,6 @@ export function makeRegistrar({ storage, records, anchors, terms, checkBounds, c
     }
     return storage.records.commit(change)
   }
-  const rowsOf = async (
-    events: readonly AuditEvent[],
-    { workspaceId, actor, at, ...before }: Pick<Decided<unknown>, 'last'> & Omit<Desk, 'ports'> & { readonly at: number },
-  ): Promise<readonly AuditRow[]> => {
-    let { last } = before
-    const rows: AuditRow[] = []
-    for (const { event, subject, changes } of events) {
-      const row = {
-        id: ids.uuid(),
-        workspaceId,
-        place: (last?.place ?? 0) + 1,
-        event,
-        ...(actor.key && { actorKeyId: actor.key.id, actorName: actor.key.name }),
-        subjectType: subject.type,
-        subjectId: subject.id,
-        at,
-        ...(actor.requestId !== undefined && { requestId: actor.requestId }),
-        ...(actor.ip !== undefined && { ip: actor.ip }),
-        changes: JSON.stringify(changes ?? {}),
-        previousHash: last?.hash ?? '',
-      }
-      last = { ...row, hash: await hashOf(row) }
-      rows.push(last)
-    }
-    return rows
-  }
-
   return (workspaceId, actor, decide) =>
     inTurn(workspaceId, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
@@ -137,6 +110,36 @@ export function makeRegistrar({ storage, records, anchors, terms, checkBounds, c
         retryAfterMs: 1_000,
       })
     })
+}
+
+type AuditContext = Pick<Decided<unknown>, 'last'> & Omit<Desk, 'ports'> & Pick<RegistrarPorts, 'ids'> & { readonly at: number }
+
+/** The audit rows of some events, each with the hash of the one before. */
+async function auditRowsOf(
+  events: readonly AuditEvent[],
+  { workspaceId, actor, at, ids, ...before }: AuditContext,
+): Promise<readonly AuditRow[]> {
+  let { last } = before
+  const rows: AuditRow[] = []
+  for (const { event, subject, changes } of events) {
+    const row = {
+      id: ids.uuid(),
+      workspaceId,
+      place: (last?.place ?? 0) + 1,
+      event,
+      ...(actor.key && { actorKeyId: actor.key.id, actorName: actor.key.name }),
+      subjectType: subject.type,
+      subjectId: subject.id,
+      at,
+      ...(actor.requestId !== undefined && { requestId: actor.requestId }),
+      ...(actor.ip !== undefined && { ip: actor.ip }),
+      changes: JSON.stringify(changes ?? {}),
+      previousHash: last?.hash ?? '',
+    }
+    last = { ...row, hash: await hashOf(row) }
+    rows.push(last)
+  }
+  return rows
 }
 
 const noteOf = (workspaceId: string, { once }: Actor, { at, id }: { readonly at: number; readonly id: string }): readonly RecordPut[] =>

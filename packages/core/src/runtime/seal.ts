@@ -70,8 +70,7 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
   ): Promise<CryptoKey> => {
     const info = JSON.stringify(['signalbox', sealFormat, use, purpose, workspaceId])
     const name = `${id} ${info}`
-    const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode(info) }
-    const key = derived.get(name) ?? (await crypto.subtle.deriveKey(how, root, algorithms[use], false, usages[use]))
+    const key = derived.get(name) ?? (await crypto.subtle.deriveKey(hkdf(info), root, algorithms[use], false, usages[use]))
     derived.set(name, key)
     return key
   }
@@ -114,6 +113,8 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
     },
   }
 }
+
+const hkdf = (info: string) => ({ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode(info) })
 
 /** The key's own id is bound too, so that an envelope cannot be passed off as another key's. */
 const sealing = (iv: Uint8Array<ArrayBuffer>, bound: string, keyId: string) => ({
