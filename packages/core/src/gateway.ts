@@ -1,5 +1,4 @@
 import { promised } from '@signalbox/storage'
-import pTimeout from 'p-timeout'
 import { makeAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
 import { keepVault } from './access/credentials.ts'
@@ -52,7 +51,7 @@ import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import { keepReadiness } from './runtime/readiness.ts'
 import { type KeyRing, keyBytes, makeKeyRing } from './runtime/seal.ts'
 import { runSteps } from './runtime/steps.ts'
-import { timersOf } from './runtime/timers.ts'
+import { within } from './runtime/timers.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 import { keepSetup } from './setup.ts'
 import type { Limits } from './upstream/limits.ts'
@@ -268,14 +267,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       engine.drains.stop()
       // What was ended still has to be settled and told.
       await emptied(engine, 2_000)
-      await Promise.allSettled([...engine.live].map(live => live.leave()))
-      await pTimeout(Promise.allSettled(engine.pending), { milliseconds: 10_000, fallback: () => [], customTimers: timersOf(clock) })
-      await pTimeout(collector.close(), { milliseconds: 10_000, fallback: () => undefined, customTimers: timersOf(clock) })
+      // Work of others may never end: a hook, a store.
+      await within(10_000, Promise.allSettled([...engine.live].map(live => live.leave())), clock)
+      await within(10_000, Promise.allSettled(engine.pending), clock)
+      await within(10_000, collector.close(), clock)
       await settlements.close()
       await byok.close()
-      await engine.retention.flush()
-      await authenticator.flush()
-      await sharing?.close()
+      await within(10_000, engine.retention.flush(), clock)
+      await within(10_000, authenticator.flush(), clock)
+      await within(10_000, sharing?.close(), clock)
       await storage.close()
     },
   }

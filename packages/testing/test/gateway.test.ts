@@ -1,5 +1,7 @@
 import { chatProvider } from '@signalbox/core/dialects'
 import type { InferenceRequest } from '@signalbox/core/protocol'
+import type { Storage } from '@signalbox/storage'
+import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { chaosProvider } from '../src/chaos-provider.ts'
 import { fakeClock } from '../src/fake-clock.ts'
@@ -62,3 +64,32 @@ describe('the test gateway', () => {
     expect(quick.calls).toMatchObject([{ aborted: false, finished: true }])
   })
 })
+
+test.each([
+  ['a `prepare` that never answers', { prepare: () => new Promise<never>(() => {}) }],
+  ['a store that never sets money aside', { storage: deafTo('ledger', 'reserve') }],
+  ['a store that never settles', { storage: deafTo('ledger', 'settle') }],
+])('%s does not keep a gateway from closing', async (_, options) => {
+  const clock = fakeClock()
+  const { gateway, caller } = await testGateway({
+    ...options,
+    clock,
+    providers: [scriptedProvider({ id: 'one', dialect: chatProvider, clock })],
+  })
+  const asked = gateway.infer(request('test-model', 'stream'), { caller })
+  asked.whole().catch(() => {})
+  await clock.advance(1_000)
+  let isClosed = false
+  const closed = gateway.close().then(() => {
+    isClosed = true
+  })
+  await clock.advance(120_000)
+  expect(isClosed).toBe(true)
+  await closed
+})
+
+/** A store one of whose verbs never answers. */
+function deafTo(part: 'ledger', verb: string): Storage {
+  const kept = memoryStorage()
+  return { ...kept, [part]: { ...kept[part], [verb]: () => new Promise(() => {}) } }
+}

@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout'
 import type { Clock } from './ports.ts'
 
 /** The timers of a clock, for p-timeout. It types them after the runtime's own, which a clock of ours need not have. */
@@ -6,6 +7,10 @@ export const timersOf = (clock: Clock) =>
     setTimeout: (run: () => void, milliseconds: number) => clock.setTimeout(run, milliseconds),
     clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
   }) as never
+
+/** Resolves once the work is over, or the time. Rejects as the work does. */
+export const within = (milliseconds: number, work: PromiseLike<unknown> | undefined, clock: Clock): Promise<unknown> =>
+  pTimeout(Promise.resolve(work), { milliseconds, fallback: () => undefined, customTimers: timersOf(clock) })
 
 /** Timers hold 31 bits; longer waits are taken in steps, or not at all. */
 export const longestTimer = 2 ** 31 - 1
