@@ -267,7 +267,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       engine.drains.stop()
       // What was ended still has to be settled and told.
       await emptied(engine, 2_000)
-      // Work of others may never end: a hook, a store.
       await within(10_000, Promise.allSettled([...engine.live].map(live => live.leave())), clock)
       await within(10_000, Promise.allSettled(engine.pending), clock)
       await within(10_000, collector.close(), clock)

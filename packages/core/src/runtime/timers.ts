@@ -8,7 +8,7 @@ export const timersOf = (clock: Clock) =>
     clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
   }) as never
 
-/** Resolves once the work is over, or the time. Rejects as the work does. */
+/** Resolves once the work is over, or the time: a hook or a store may never answer. Rejects as the work does. */
 export const within = (milliseconds: number, work: PromiseLike<unknown> | undefined, clock: Clock): Promise<unknown> =>
   pTimeout(Promise.resolve(work), { milliseconds, fallback: () => undefined, customTimers: timersOf(clock) })
 
