@@ -137,12 +137,15 @@ function sourceBroken<Read>(state: AnswerState<Read>): void {
   receive(state, endOf(state))
 }
 
-/** What is open is closed, and the answer is `finished`, also where a decoder of one's own throws. */
+const unreadable: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: { kind: 'unreadable', message: '' } } }
+
+/** What is open is closed, and the answer is `finished`, also where a decoder of one's own throws or forgets it. */
 function endOf<Read>({ decoder }: AnswerState<Read>): Batch {
   try {
-    return decoder.end()
+    const rest = decoder.end()
+    return hasEnd(rest) ? rest : [...rest, unreadable]
   } catch {
-    return [{ type: 'finished', outcome: { status: 'failed', error: { kind: 'unreadable', message: '' } } }]
+    return [unreadable]
   }
 }
 

@@ -165,3 +165,15 @@ test('what is read of an answer when its attempt fails is cancelled, and what it
   await turn()
   expect([clock.waits.length, ending.why]).toEqual([timers, undefined])
 })
+
+test('a stream that breaks is over, also where the dialect does not say how', async () => {
+  const { state, transport } = deaf()
+  const mute = { ...chatProvider, decodeEvents: () => ({ read: () => [], end: () => [] }) }
+  const limits = { deadlineAt: 60_000, ceilingMs: 500, idleMs: 1_000 }
+  const request: InferenceRequest = { ...picture, delivery: 'stream' }
+  const trial = attempt({ candidate: candidateOf(mute), request, ending: makeEnding(), limits }, { transport, clock: heldClock(), logger })
+  await turn()
+  state.sink?.next(new TextEncoder().encode('data: {}\n\n'))
+  state.sink?.fail(new Error('broken'))
+  expect(await trial).toMatchObject({ ok: false, failure: { kind: 'unreadable' } })
+})
