@@ -137,6 +137,13 @@ test('a batch without reasoning is handed on as it is, and nobody waits for it',
   expect(sealBatch(seal, started)).toEqual(started)
 })
 
+test('an item that is no thought is handed on as it is', () => {
+  const seal = itemSealer(candidate('a'), { ring, logger, workspaceId: 'w' })
+  const message: Item = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }
+  const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+  expect([seal(message), seal(call)].every((item, at) => item === [message, call][at])).toBe(true)
+})
+
 test('where nothing can be sealed, the answer goes on without state', async () => {
   const broken = { ...ring, seal: () => Promise.reject(new Error('no crypto here')) }
   const seal = itemSealer(candidate('a'), { ring: broken, logger, workspaceId: 'w' })

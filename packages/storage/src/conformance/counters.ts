@@ -36,6 +36,15 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], T0 + 123 + (refusal?.retryAfterMs ?? 0))).toBeUndefined()
     })
 
+    test('a clock that goes back by half a window makes no wait longer than one window', async () => {
+      const { counters } = (await open()).storage
+      await counters.take([{ ...one, amount: 3 }], T0)
+      const back = T0 - MINUTE / 2
+      expect(await counters.take([one], back)).toEqual({ key: one.key, retryAfterMs: MINUTE })
+      expect(await counters.take([one], back + MINUTE - 1)).toEqual({ key: one.key, retryAfterMs: 1 })
+      expect(await counters.take([one], back + MINUTE)).toBeUndefined()
+    })
+
     test('all counters or none: the refusal names the first without room, and the others are as they were', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, key: 'full', limit: 1 }], T0)
