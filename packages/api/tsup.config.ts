@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: { index: 'src/index.ts' },
+  entry: { index: 'src/index.ts', 'all-routes': 'src/all-routes.ts' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2023',

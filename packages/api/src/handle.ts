@@ -1,21 +1,18 @@
 import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
-import { own } from '@signalbox/core/protocol'
 import { isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
-import type { ZodType } from 'zod'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
 import { actorOf, authorize } from './authorize.ts'
 import { isHeavy, parseBody, readBody } from './body.ts'
 import { withCacheHeaders } from './cache-headers.ts'
-import { checkFields } from './check-fields.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asGatewayError, errorReply } from './error-reply.ts'
 import { cleanHeaders, commonHeaders, type Headers, idHeaders } from './headers.ts'
 import { withIdempotencyKey } from './idempotency.ts'
-import { createMatcher, type Match, type Matcher, nearestRow } from './match.ts'
+import { createMatcher, isManagement, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import { type RequestLog, startRequestLog } from './request-log.ts'
-import type { Call, Route, Site } from './route.ts'
+import type { Call, Match, Matcher, Route, Site } from './route.ts'
 import type { Upload } from './uploads.ts'
 import { isWebSocketUpgrade, offerWebSocket } from './websocket/upgrade.ts'
 
@@ -53,7 +50,8 @@ function* answer(visit: Visit, match: Matcher, common: Headers): Step<ApiReply> 
   const { gateway, site, request, requestId, log } = visit
   const answered = (reply: ApiReply): ApiReply => finish(reply, { common, log, row: visit.row, requestId, request })
   try {
-    const found = match(request.method, request.path)
+    const find = isManagement(request.path, site.settings.basePath) ? (yield* wait(site.management())).match : match
+    const found = find(request.method, request.path)
     if (found.kind === 'row') return answered(yield* run(found, visit))
     const asked = isWebSocketUpgrade(request) ? nearestRow(site.routes, site.settings.basePath, request.path) : undefined
     if (!asked?.webSocket) log.note({ path: loggedPath(request) })
@@ -130,8 +128,7 @@ function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { 
   if (heavy) yield* wait(visit.site.nextTurn())
   const body = parseBody(text)
   if (heavy) yield* wait(visit.site.nextTurn())
-  const schema: ZodType | undefined = row.strict && own(visit.site.bodySchemas(), row.body)
-  if (schema) checkFields(schema, body, row.immutable)
+  if (row.strict) (yield* wait(visit.site.management())).checkBody(row, body)
   // The text is kept only where an idempotency key may compare it with a later one.
   return { query, body, text: row.of === 'workspace' ? text : '' }
 }

@@ -2,12 +2,11 @@ import { aiSdkClient } from '@signalbox/ai-sdk/dialect'
 import type { Gateway } from '@signalbox/core'
 import { own } from '@signalbox/core/protocol'
 import type { Api } from './api.ts'
-import { keepViews, type View, viewOf } from './catalog/views.ts'
+import { keepViews, viewOf } from './catalog/views.ts'
 import { createOutageLog } from './error-reply.ts'
 import { createHandler } from './handle.ts'
-import { managementSchemas } from './management/schemas.ts'
-import { createFinder } from './match.ts'
-import type { Site } from './route.ts'
+import { createFinder, isManagement } from './match.ts'
+import type { Route, Site } from './route.ts'
 import { routes } from './routes.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
 import { createTurnQueue } from './turn-queue.ts'
@@ -19,7 +18,6 @@ export { type BodyBytes, collectBytes } from './body-bytes.ts'
 export { type ClientLimits, limitsOf } from './client-limits.ts'
 export type { RequestLine } from './request-log.ts'
 export type { Call, KeyedRoute, PublicRoute, Route, Site, WorkspaceRoute } from './route.ts'
-export { routes } from './routes.ts'
 export type { ApiOptions, Cors } from './settings.ts'
 export { type UploadPace, watchUpload } from './upload-pace.ts'
 export type { WebSocketOffer, WebSocketPort } from './websocket/port.ts'
@@ -33,24 +31,25 @@ export type { WebSocketOffer, WebSocketPort } from './websocket/port.ts'
  * const { status, headers, body } = await api({ method: 'GET', path: '/api/v1/me', query: '', header, text, signal })
  */
 export function createApi(gateway: Gateway, options?: ApiOptions): Api {
-  let document: Promise<View> | undefined
   const settings = settingsOf(options)
   const { webSockets } = settings
-  let bodySchemas: ReturnType<typeof managementSchemas> | undefined
   const nextTurn = createTurnQueue(gateway.clock)
   const dialects = { [aiSdkClient.name]: aiSdkClient, ...gateway.dialects }
-  const spoken = routes.filter(({ dialect }) => dialect === undefined || own(dialects, dialect) !== undefined)
+  const isSpoken = ({ dialect }: Route): boolean => dialect === undefined || own(dialects, dialect) !== undefined
+  const spoken = routes.filter(isSpoken)
   const site: Site = {
     routes: spoken,
     settings,
     dialects,
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
-    bodySchemas: () => (bodySchemas ??= managementSchemas()),
-    // Loaded when it is requested: a program that does not serve the document does not pay for it.
-    document: () =>
-      (document ??= import('./openapi/document.ts')
-        .then(({ makeDocument }) => makeDocument(spoken, { operator: gateway.operator, basePath: settings.basePath, pause: nextTurn }))
-        .then(viewOf)),
+    // What only some programs serve is loaded when it is requested.
+    management: once(async () => (await import('./management/table.ts')).managementTable(settings.basePath)),
+    document: once(async () => {
+      const [{ makeDocument }, { allRoutes }] = await Promise.all([import('./openapi/document.ts'), import('./all-routes.ts')])
+      return viewOf(
+        await makeDocument(allRoutes.filter(isSpoken), { operator: gateway.operator, basePath: settings.basePath, pause: nextTurn }),
+      )
+    }),
     views: keepViews(),
     startedAt: Math.floor(gateway.clock.now() / 1_000),
     uploads: createUploads(settings),
@@ -64,6 +63,16 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   return createHandler(gateway, site)
 }
 
+/** Loads once; a load that failed is begun again. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () =>
+    (loading ??= load().catch(error => {
+      loading = undefined
+      throw error
+    }))
+}
+
 /**
  * Tells whether a path, as it came and without its query, is one that the API answers; for servers that have others beside it.
  *
@@ -72,6 +81,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
  * ours('/api/v1/me') // true
  */
 export function pathTest(options?: ApiOptions): (path: string) => boolean {
-  const find = createFinder(routes, settingsOf(options).basePath)
-  return path => find(path) !== undefined
+  const { basePath } = settingsOf(options)
+  const find = createFinder(routes, basePath)
+  return path => find(path) !== undefined || isManagement(path, basePath)
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { allRoutes as routes } from './all-routes.ts'
 import { pathTest } from './index.ts'
-import { createMatcher } from './match.ts'
+import { managementRoutes } from './management/routes.ts'
+import { createMatcher, isManagement } from './match.ts'
 import type { Route } from './route.ts'
-import { routes } from './routes.ts'
 
 const match = createMatcher(routes, '')
 const outcome = (method: string, path: string): unknown => {
@@ -100,4 +101,9 @@ describe('a path', () => {
     expect(() => many('GET', '/v1/w/a%2fb/keys')).toThrow()
     expect(() => many('GET', '/v1/w//keys')).toThrow()
   })
+})
+
+test('every row of management lies below a path of management, and no other row does', () => {
+  const misplaced = routes.filter(row => isManagement(row.path, '') !== managementRoutes.includes(row))
+  expect(misplaced.map(({ path }) => path)).toEqual([])
 })

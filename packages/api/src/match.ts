@@ -1,11 +1,5 @@
 import { GatewayError } from '@signalbox/core/errors'
-import type { Route } from './route.ts'
-
-export type Match =
-  | { readonly kind: 'row'; readonly row: Route; readonly params: Readonly<Record<string, string>>; readonly head: boolean }
-  | { readonly kind: 'options' | 'wrong_method'; readonly allow: string }
-
-export type Matcher = (method: string, path: string) => Match
+import type { Match, Matcher, Route } from './route.ts'
 
 interface Place {
   /** Rows by method. */
@@ -54,6 +48,13 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
 /** The row at or above a path, whatever the method: errors about the path are written in its dialect and with its headers. */
 export const nearestRow = (routes: readonly Route[], basePath: string, path: string): Route | undefined =>
   routes.find(row => row.dialect !== undefined && `${path}/`.startsWith(`${basePath}${row.path}/`))
+
+/** Paths below which the rows of management/routes.ts are. Those are loaded when a request first needs them. */
+const managementPaths = ['/v1/workspaces/', '/v1/invites/'] as const
+
+/** Whether a path belongs to management. `isManagement('/api/v1/workspaces/ws_1/settings', '/api')` */
+export const isManagement = (path: string, basePath: string): boolean =>
+  path.startsWith(basePath) && managementPaths.some(above => path.startsWith(above, basePath.length))
 
 /** The row of a method and a path. Throws where there is nothing at the path. */
 export function createMatcher(routes: readonly Route[], basePath: string): Matcher {
@@ -115,7 +116,8 @@ function prefixOf(path: string, find: Finder): string | undefined {
   for (let tries = 0; tries < 8; tries++) {
     at = path.indexOf('/', at + 1)
     if (at === -1) return undefined
-    if (find(path.slice(at)) !== undefined) return /^(\/[\w.~-]+)+$/.test(path.slice(0, at)) ? path.slice(0, at) : undefined
+    if (find(path.slice(at)) !== undefined || isManagement(path.slice(at), ''))
+      return /^(\/[\w.~-]+)+$/.test(path.slice(0, at)) ? path.slice(0, at) : undefined
   }
   return undefined
 }

@@ -8,7 +8,6 @@ import type { ApiContext, ApiReply, ApiRequest } from './api.ts'
 import type { CacheScope } from './cache-headers.ts'
 import type { View, Views } from './catalog/views.ts'
 import type { OutageLog } from './error-reply.ts'
-import type { managementSchemas } from './management/schemas.ts'
 import type { QueryParameter } from './query.ts'
 import type { RequestHeaderName } from './request-headers.ts'
 import type { RequestLog } from './request-log.ts'
@@ -42,8 +41,8 @@ export interface Site {
   readonly dialects: Readonly<Record<string, ClientDialect>>
   /** Names of the inference endpoints that are served, as in `supported_endpoints`. */
   readonly endpoints: readonly string[]
-  /** Schemas of the bodies that strict routes validate; made once, when first needed. */
-  readonly bodySchemas: () => ReturnType<typeof managementSchemas>
+  /** The rows of workspaces; loaded once, when first needed. */
+  readonly management: () => Promise<ManagementTable>
   /** The OpenAPI document; made once, when first requested. */
   readonly document: () => Promise<View>
   readonly views: Views
@@ -132,3 +131,18 @@ export interface WorkspaceRoute extends RouteFacts {
 
 /** A row of the API's table: a method and a path, its rules, and the handler that answers it. */
 export type Route = PublicRoute | KeyedRoute | WorkspaceRoute
+
+/** What a method and a path lead to. */
+export type Match =
+  | { readonly kind: 'row'; readonly row: Route; readonly params: Readonly<Record<string, string>>; readonly head: boolean }
+  | { readonly kind: 'options' | 'wrong_method'; readonly allow: string }
+
+/** Throws where there is nothing at the path. */
+export type Matcher = (method: string, path: string) => Match
+
+/** The rows of workspaces with what checks their bodies. */
+export interface ManagementTable {
+  readonly match: Matcher
+  /** Throws for the first field of a body that its row does not take. */
+  readonly checkBody: (row: Route, body: JsonObject) => void
+}

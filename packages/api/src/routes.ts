@@ -7,14 +7,13 @@ import { compactResponses } from './inference/compact.ts'
 import { countTokens } from './inference/count.ts'
 import { countingErrors, inferenceErrors } from './inference/error-codes.ts'
 import { infer } from './inference/infer.ts'
-import { managementRoutes } from './management/routes.ts'
 import { beta } from './query.ts'
 import type { Route } from './route.ts'
 
 /** Conventions of clients of the Messages API. */
 const messagesManners = { dialect: 'messages', keyHeader: 'x-api-key', idHeader: 'request-id', query: [beta] } as const
 
-/** The whole API, one row per endpoint. The OpenAPI document and docs/api.md are written from this table. */
+/** All rows but those of management: what a program that only serves inference loads. */
 export const routes: readonly Route[] = [
   {
     method: 'POST',
@@ -109,7 +108,6 @@ export const routes: readonly Route[] = [
     errors: ['unknown_parameter', 'service_unavailable'],
     handler: me,
   },
-  ...managementRoutes,
   {
     method: 'GET',
     path: '/v1/openapi.json',

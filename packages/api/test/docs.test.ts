@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { codes } from '@signalbox/core/errors'
 import { expect, test } from 'vitest'
+import { allRoutes as routes } from '../src/all-routes.ts'
 import type { Route } from '../src/route.ts'
-import { routes } from '../src/routes.ts'
 
 const path = resolve(import.meta.dirname, '../../../docs/api.md')
 
@@ -19,7 +19,7 @@ const paths = (rows: readonly Route[]): string => new Intl.ListFormat('en-GB').f
 /** The page as the table says it should be. `UPDATE_DOCS=1 pnpm test packages/api/test/docs` writes it. */
 const page = `# The API
 
-Written from \`packages/api/src/routes.ts\`; a test keeps it true. The whole of it, with schemas, is \`GET /v1/openapi.json\`.
+Written from \`packages/api/src/all-routes.ts\`; a test keeps it true. The whole of it, with schemas, is \`GET /v1/openapi.json\`.
 
 Keys go into \`Authorization: Bearer ak_…\`. Any row that takes a key may also answer \`invalid_api_key\` (401),
 \`operation_not_allowed\` (403), \`requests_per_min_exceeded\` (429) and \`service_unavailable\` (503). Errors: [errors.md](errors.md).

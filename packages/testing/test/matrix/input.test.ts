@@ -1,4 +1,5 @@
-import { type Route, routes } from '@signalbox/api'
+import type { Route } from '@signalbox/api'
+import { allRoutes as routes } from '@signalbox/api/routes'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from './asking.ts'

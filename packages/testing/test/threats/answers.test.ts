@@ -1,4 +1,5 @@
-import { type Route, routes } from '@signalbox/api'
+import type { Route } from '@signalbox/api'
+import { allRoutes as routes } from '@signalbox/api/routes'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-import { routes } from '@signalbox/api'
+import { allRoutes as routes } from '@signalbox/api/routes'
 import { createGateway, usd } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
 import { memoryStorage } from '@signalbox/storage-memory'

@@ -1,4 +1,5 @@
-import { createApi, type Route, routes } from '@signalbox/api'
+import { createApi, type Route } from '@signalbox/api'
+import { allRoutes as routes } from '@signalbox/api/routes'
 import { usd } from '@signalbox/core'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'

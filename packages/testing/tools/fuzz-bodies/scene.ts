@@ -1,4 +1,5 @@
-import { type Api, createApi, routes } from '@signalbox/api'
+import { type Api, createApi } from '@signalbox/api'
+import { allRoutes as routes } from '@signalbox/api/routes'
 import { createGateway } from '@signalbox/core'
 import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
 import { asIterator } from '@signalbox/core/runtime'

@@ -1,0 +1,6 @@
+import { managementRoutes } from './management/routes.ts'
+import type { Route } from './route.ts'
+import { routes } from './routes.ts'
+
+/** The whole API, one row per endpoint. The OpenAPI document and docs/api.md are written from this table. */
+export const allRoutes: readonly Route[] = [...routes, ...managementRoutes]
