@@ -1,10 +1,5 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: { index: 'src/index.ts', 'dialect/index': 'src/dialect/index.ts' },
-  format: 'esm',
-  platform: 'neutral',
-  target: 'es2023',
-  dts: true,
-  clean: true,
 })

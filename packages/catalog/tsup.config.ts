@@ -1,12 +1,5 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: { index: 'src/index.ts', 'schema/index': 'src/schema/index.ts', 'update/index': 'src/update/index.ts' },
-  format: 'esm',
-  platform: 'neutral',
-  target: 'es2023',
-  dts: true,
-  clean: true,
-  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
-  removeNodeProtocol: false,
 })

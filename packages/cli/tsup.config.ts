@@ -1,12 +1,7 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: { main: 'src/main.ts' },
-  format: 'esm',
   platform: 'node',
-  target: 'es2023',
   dts: false,
-  clean: true,
-  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
-  removeNodeProtocol: false,
 })

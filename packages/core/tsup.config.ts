@@ -1,6 +1,6 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: {
     index: 'src/index.ts',
     'protocol/index': 'src/protocol/index.ts',
@@ -14,11 +14,4 @@ export default defineConfig({
     'in-process/index': 'src/in-process/index.ts',
     'sse/index': 'src/sse/index.ts',
   },
-  format: 'esm',
-  platform: 'neutral',
-  target: 'es2023',
-  dts: true,
-  clean: true,
-  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
-  removeNodeProtocol: false,
 })

@@ -1,10 +1,5 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: { index: 'src/index.ts', 'decision-log/index': 'src/decision-log/index.ts', 'sync/index': 'src/sync/index.ts' },
-  format: 'esm',
-  platform: 'neutral',
-  target: 'es2023',
-  dts: true,
-  clean: true,
 })

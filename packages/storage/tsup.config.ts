@@ -1,6 +1,6 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: {
     index: 'src/index.ts',
     'conformance/index': 'src/conformance/index.ts',
@@ -14,11 +14,4 @@ export default defineConfig({
     histogram: 'src/histogram.ts',
     faults: 'src/faults.ts',
   },
-  format: 'esm',
-  platform: 'neutral',
-  target: 'es2023',
-  dts: true,
-  clean: true,
-  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
-  removeNodeProtocol: false,
 })

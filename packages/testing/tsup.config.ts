@@ -1,17 +1,11 @@
-import { defineConfig } from 'tsup'
+import { library } from './tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: {
     index: 'src/index.ts',
     suites: 'src/suites.ts',
     'answers/index': 'src/answers/index.ts',
     'chaos/index': 'src/chaos/index.ts',
   },
-  format: 'esm',
   platform: 'node',
-  target: 'es2023',
-  dts: true,
-  clean: true,
-  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
-  removeNodeProtocol: false,
 })
