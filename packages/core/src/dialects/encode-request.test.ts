@@ -255,7 +255,7 @@ describe('messages', () => {
   })
   test('what only another kind of provider can read is named', () => {
     const input = [
-      { type: 'custom_tool_call', call_id: '1' },
+      { type: 'local_shell_call', call_id: '1' },
       {
         role: 'user',
         content: [

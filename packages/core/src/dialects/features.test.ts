@@ -6,9 +6,9 @@ import type { Item, Part } from '../protocol/item.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { InferenceRequest, Prompt, Tool } from '../protocol/request.ts'
 import { fidelityOf } from '../request/dry-run/fidelity.ts'
-import { type Feature, features } from './features.ts'
+import { features } from './features.ts'
 import { clientDialects, providerDialects } from './index.ts'
-import { type OutputFeature, outputFeatures } from './output-features.ts'
+import { outputFeatures } from './output-features.ts'
 
 const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })
 const hello = user({ type: 'text', text: 'Hi' })
@@ -42,6 +42,17 @@ const samples: Readonly<Record<string, Partial<Prompt>>> = {
   },
   'Function tools': { tools },
   'Strict tools': { tools: [{ ...weather, strict: true }] },
+  'Custom tools, their calls and results': {
+    input: [
+      hello,
+      { ...call, name: 'patch', arguments: '*** Begin', custom: true },
+      { type: 'function_call_output', call_id: 'c1', output: 'ok' },
+    ],
+    tools: [{ type: 'function', name: 'patch', custom: {} }],
+  },
+  'Grammar of a custom tool': {
+    tools: [{ type: 'function', name: 'patch', custom: { grammar: { syntax: 'lark', definition: 'start: /.+/' } } }],
+  },
   'Tool choice': { tools, tool_choice: 'required' },
   'No parallel tool calls': { tools, parallel_tool_calls: false },
   'Output cap': { max_output_tokens: 77 },
@@ -96,14 +107,41 @@ describe.each(Object.values(providerDialects))('$name', dialect => {
   })
 })
 
+/** What a mapping or a warning means, by feature, where it needs an explanation. */
+const requestNotes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    midConversationSystem: 'Where there is no such role it stays in its place as marked text of the user.',
+    imageUrl: 'Where images or files are taken as bytes only and `media` is set, the gateway reads the address and sends the bytes.',
+    cachePoint:
+      'On parts of a conversation; where tools and results take no mark, a warning says so. A caller of the same language keeps its own.',
+    customTools:
+      'Where tools take JSON, a function with one field `input`; its calls come back as calls of the custom tool. Those of a caller of the same language go as they came.',
+    toolGrammar: 'By words, where it cannot be enforced.',
+    temperature: 'Clamped to 1, with a warning, where the scale ends there.',
+    jsonSchema: 'Where a schema cannot be enforced, a forced tool or words take its place, with a warning.',
+    jsonObject: 'By words, where there is no such mode.',
+    reasoningEffort: 'A level that an offer does not know moves to the next lower one, with a warning.',
+    reasoningSummary: 'Where thoughts come in the raw, they are told as the summary.',
+  }),
+)
+
+/** The same of answers. */
+const answerNotes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    reasoning: 'Of a summary and raw reasoning, a language with one field for both gets one.',
+    customCall: 'Where calls hold JSON, the text is the field `input` of an object.',
+    image: 'In `images` of the message; where an answer holds nothing but text, as Markdown with a data URL.',
+    clientTool: 'Where it is dropped, the answer ends with a sentence that says so.',
+    hostedTool: 'Every language keeps those of its own; the row is about those of the Responses API.',
+    other: 'Types of a provider’s own, and sound. A client of the provider’s own language gets them as they came.',
+  }),
+)
+
 const path = resolve(import.meta.dirname, '../../../../docs/fidelity.md')
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-const notes = [...features.values()].filter(({ note }) => note !== undefined)
+const marked = (id: string, notes: ReadonlyMap<string, string>): string => (notes.has(id) ? ` [${[...notes.keys()].indexOf(id) + 1}]` : '')
+const listed = (notes: ReadonlyMap<string, string>): string => [...notes.values()].map((note, at) => `${at + 1}. ${note}`).join('\n')
 const columns = Object.values(providerDialects)
-const mark = (feature: Feature): string => (feature.note === undefined ? '' : ` [${notes.indexOf(feature) + 1}]`)
-
-const outputNotes = [...outputFeatures.values()].filter(({ note }) => note !== undefined)
-const outputMark = (feature: OutputFeature): string => (feature.note === undefined ? '' : ` [${outputNotes.indexOf(feature) + 1}]`)
 
 /** The page as the table says it should be. `UPDATE_DOCS=1 pnpm test dialects/features` writes it. */
 const page = `# Fidelity
@@ -129,9 +167,9 @@ Formats of images and files that a language does not know are refused in the sam
 
 ${row(['', ...columns.map(({ name }) => name)])}
 ${row(['---', ...columns.map(() => '---')])}
-${[...features].map(([id, feature]) => row([feature.name + mark(feature), ...columns.map(({ fidelity }) => fidelity?.[id] ?? '')])).join('\n')}
+${[...features].map(([id, feature]) => row([feature.name + marked(id, requestNotes), ...columns.map(({ fidelity }) => fidelity?.[id] ?? '')])).join('\n')}
 
-${notes.map(({ note }, at) => `${at + 1}. ${note}`).join('\n')}
+${listed(requestNotes)}
 
 Silent, since nothing of the answer depends on them: \`metadata\` (told back by us, and kept in the request log), \`max_tool_calls\`
 (it caps hosted tools), annotations on earlier answers, the detail of an image where there is no such word, and thoughts of another
@@ -146,9 +184,9 @@ An answer of which nothing else is left, or on which the client has to act, ends
 
 ${row(['', ...Object.keys(clientDialects)])}
 ${row(['---', ...Object.keys(clientDialects).map(() => '---')])}
-${[...outputFeatures].map(([id, feature]) => row([feature.name + outputMark(feature), ...Object.values(clientDialects).map(({ outputFidelity }) => outputFidelity?.[id] ?? '')])).join('\n')}
+${[...outputFeatures].map(([id, feature]) => row([feature.name + marked(id, answerNotes), ...Object.values(clientDialects).map(({ outputFidelity }) => outputFidelity?.[id] ?? '')])).join('\n')}
 
-${outputNotes.map(({ note }, at) => `${at + 1}. ${note}`).join('\n')}
+${listed(answerNotes)}
 
 Silent: log probabilities, where the client’s language cannot ask for them, and a provider’s own account of the call, such as timings and
 filter results.

@@ -1,6 +1,6 @@
 import type { Fate } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
-import type { Prompt } from '../protocol/request.ts'
+import type { FunctionTool, Prompt, Tool } from '../protocol/request.ts'
 import { itemParts } from './lossy-marks.ts'
 
 // The features of a request that a dialect may keep, map or lose. Each dialect states its fates in its `fidelity.ts`; docs/fidelity.md
@@ -11,8 +11,6 @@ export interface Feature {
   readonly param: string
   readonly name: string
   readonly isUsed: (prompt: Prompt) => boolean
-  /** What the mapping or the warning means, if it needs an explanation. */
-  readonly note?: string
 }
 
 const anyItem = (prompt: Prompt, matches: (item: Item) => boolean): boolean => prompt.input.some(matches)
@@ -23,13 +21,14 @@ const isSet =
     prompt[field] !== undefined
 const isSystem = (item: Item): boolean => item.type === 'message' && (item.role === 'system' || item.role === 'developer')
 
+const isCustom = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.custom !== undefined
+
 const table = {
   instructions: { param: 'instructions', name: 'Instructions', isUsed: isSet('instructions') },
   midConversationSystem: {
     param: 'input',
     name: 'System message in mid-conversation',
     isUsed: ({ input }) => input.findLastIndex(isSystem) > input.findIndex(item => !isSystem(item)),
-    note: 'Where there is no such role it stays in its place as marked text of the user.',
   },
   imageBytes: {
     param: 'input[*].content[*]',
@@ -40,7 +39,6 @@ const table = {
     param: 'input[*].content[*]',
     name: 'Image by address',
     isUsed: prompt => anyPart(prompt, part => part.type === 'image' && !part.url.startsWith('data:')),
-    note: 'Where images or files are taken as bytes only and `media` is set, the gateway reads the address and sends the bytes.',
   },
   fileBytes: {
     param: 'input[*].content[*]',
@@ -64,7 +62,6 @@ const table = {
       anyPart(prompt, part => 'cache' in part && part.cache !== undefined) ||
       anyItem(prompt, item => 'cache' in item && item.cache !== undefined) ||
       (prompt.tools ?? []).some(tool => tool.type === 'function' && tool.cache !== undefined),
-    note: 'On parts of a conversation; where tools and results take no mark, a warning says so. A caller of the same language keeps its own.',
   },
   toolError: {
     param: 'input[*]',
@@ -77,6 +74,16 @@ const table = {
     name: 'Strict tools',
     isUsed: ({ tools = [] }) => tools.some(tool => tool.type === 'function' && tool.strict === true),
   },
+  customTools: {
+    param: 'tools[*].input',
+    name: 'Custom tools, their calls and results',
+    isUsed: ({ input, tools = [] }) => tools.some(isCustom) || input.some(item => item.type === 'function_call' && item.custom),
+  },
+  toolGrammar: {
+    param: 'tools[*].format',
+    name: 'Grammar of a custom tool',
+    isUsed: ({ tools = [] }) => tools.some(tool => isCustom(tool) && tool.custom?.grammar !== undefined),
+  },
   toolChoice: { param: 'tool_choice', name: 'Tool choice', isUsed: isSet('tool_choice') },
   noParallelToolCalls: {
     param: 'parallel_tool_calls',
@@ -88,7 +95,6 @@ const table = {
     param: 'temperature',
     name: 'Temperature',
     isUsed: isSet('temperature'),
-    note: 'Clamped to 1, with a warning, where the scale ends there.',
   },
   topP: { param: 'top_p', name: 'Top p', isUsed: isSet('top_p') },
   topK: { param: 'top_k', name: 'Top k', isUsed: isSet('top_k') },
@@ -105,13 +111,11 @@ const table = {
     param: 'text.format',
     name: 'Answer by a JSON schema',
     isUsed: ({ text }) => text?.format?.type === 'json_schema',
-    note: 'Where a schema cannot be enforced, a forced tool or words take its place, with a warning.',
   },
   jsonObject: {
     param: 'text.format',
     name: 'Answer as JSON',
     isUsed: ({ text }) => text?.format?.type === 'json_object',
-    note: 'By words, where there is no such mode.',
   },
   verbosity: {
     param: 'text.verbosity',
@@ -122,13 +126,11 @@ const table = {
     param: 'reasoning.effort',
     name: 'Reasoning effort',
     isUsed: ({ reasoning }) => reasoning?.effort !== undefined,
-    note: 'A level that an offer does not know moves to the next lower one, with a warning.',
   },
   reasoningSummary: {
     param: 'reasoning.summary',
     name: 'Reasoning summary',
     isUsed: ({ reasoning }) => reasoning?.summary !== undefined && reasoning.summary !== 'none',
-    note: 'Where thoughts come in the raw, they are told as the summary.',
   },
   truncation: {
     param: 'truncation',

@@ -10,7 +10,6 @@ export interface OutputFeature {
   readonly types?: readonly string[]
   /** The client has to act on it: where it is dropped, a sentence in the answer says so. */
   readonly isForClient?: boolean
-  readonly note?: string
 }
 
 const table = {
@@ -18,15 +17,13 @@ const table = {
   refusal: { name: 'Refusal' },
   reasoning: {
     name: 'Reasoning, as a summary or raw',
-    note: 'Of a summary and raw reasoning, a language with one field for both gets one.',
   },
   reasoningState: { name: 'Reasoning state' },
   functionCall: { name: 'Function call' },
-  customCall: { name: 'Call of a custom tool', note: 'Where calls hold JSON, the text is the field `input` of an object.' },
+  customCall: { name: 'Call of a custom tool' },
   image: {
     name: 'Generated image',
     types: [imageType],
-    note: 'In `images` of the message; where an answer holds nothing but text, as Markdown with a data URL.',
   },
   webCitation: { name: 'Citation of a web page', types: ['url_citation'] },
   fileCitation: { name: 'Citation of a file', types: ['file_citation', 'container_file_citation', 'file_path'] },
@@ -34,7 +31,6 @@ const table = {
     name: 'Call that the client has to act on (shell, patch, computer, approval)',
     types: ['local_shell_call', 'shell_call', 'apply_patch_call', 'computer_call', 'mcp_approval_request', 'tool_search_call'],
     isForClient: true,
-    note: 'Where it is dropped, the answer ends with a sentence that says so.',
   },
   hostedTool: {
     name: 'Call of a hosted tool, and its result',
@@ -43,11 +39,9 @@ const table = {
       ...['function_call_output', 'custom_tool_call_output', 'shell_call_output', 'local_shell_call_output', 'apply_patch_call_output'],
       ...['computer_call_output', 'tool_search_output', 'mcp_approval_response', 'compaction', 'additional_tools'],
     ],
-    note: 'Every language keeps those of its own; the row is about those of the Responses API.',
   },
   other: {
     name: 'Anything else',
-    note: 'Types of a provider’s own, and sound. A client of the provider’s own language gets them as they came.',
   },
 } satisfies Readonly<Record<string, OutputFeature>>
 

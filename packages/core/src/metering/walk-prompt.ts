@@ -25,7 +25,11 @@ export function walkPrompt(prompt: Prompt, visitor: PromptVisitor): void {
 
 /** The same for every language that a tool was offered in. */
 const textOfTool = (tool: Tool): string =>
-  JSON.stringify(tool.type === 'native' ? tool.body : { name: tool.name, description: tool.description, parameters: tool.parameters })
+  JSON.stringify(
+    tool.type === 'native'
+      ? tool.body
+      : { name: tool.name, description: tool.description, parameters: tool.parameters, custom: tool.custom },
+  )
 
 function walkItem(item: Item, visitor: PromptVisitor): void {
   if (item.type === 'message') walkParts(item.content, visitor)

@@ -112,6 +112,8 @@ export interface ResponseMapping {
   readonly toolNames?: ReadonlyMap<string, string>
   /** The tool that stands for the JSON schema of the answer: its arguments are the answer's text. */
   readonly answerTool?: string
+  /** Custom tools that were sent as functions, under the client's names. */
+  readonly customTools?: ReadonlySet<string>
 }
 
 /** Reads frames from the bytes of one stream. */

@@ -88,6 +88,14 @@ export interface FunctionTool {
   readonly parameters?: JsonObject
   readonly strict?: boolean | null
   readonly cache?: CachePoint
+  /** Set on a custom tool, whose input is free text and not JSON; it has no `parameters`. */
+  readonly custom?: CustomInput
+}
+
+/** What the free text of a custom tool may be. */
+export interface CustomInput {
+  /** Absent: any text. */
+  readonly grammar?: { readonly syntax: string; readonly definition: string }
 }
 
 /** Whether the model may, must or must not call a tool, or which one it must call. */

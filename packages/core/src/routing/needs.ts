@@ -1,7 +1,8 @@
 import { wantsLogprobs } from '../dialects/sampling.ts'
 import type { Model } from '../protocol/model.ts'
+import { originalOf } from '../protocol/original.ts'
 import type { DataPolicyDemand } from '../protocol/provider-facts.ts'
-import type { InferenceRequest, RoutingOptions } from '../protocol/request.ts'
+import type { InferenceRequest, RoutingOptions, Tool } from '../protocol/request.ts'
 import type { DialectName } from '../protocol/wire.ts'
 import { type ContentNeeds, contentNeedsOf } from './media-needs.ts'
 
@@ -16,7 +17,7 @@ export interface Needs extends ContentNeeds {
   readonly reasoning: boolean
   readonly toolChoiceRequired: boolean
   readonly serviceTier: string | undefined
-  /** Dialects of tools that no other dialect can express: preferred, else the tool is dropped with a warning. */
+  /** Dialects of tools that no other dialect has: preferred, else the tool is dropped, or the grammar of a custom tool, with a warning. */
   readonly toolDialects: readonly DialectName[]
   /** An estimate. */
   readonly inputTokens: number
@@ -49,6 +50,11 @@ export interface RoutingQuery {
   readonly responsesOnly: ReadonlySet<Model>
 }
 
+const dialectOf = (tool: Tool): readonly DialectName[] => {
+  const original = originalOf(tool)
+  return original ? [original.dialect] : []
+}
+
 export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: number): Needs {
   const tools = prompt.tools ?? []
   return {
@@ -61,7 +67,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
     toolChoiceRequired: prompt.tool_choice === 'required',
     serviceTier: prompt.service_tier,
-    toolDialects: tools.flatMap(tool => (tool.type === 'native' ? [tool.dialect] : [])),
+    toolDialects: tools.flatMap(tool => (tool.type === 'native' ? [tool.dialect] : tool.custom?.grammar ? dialectOf(tool) : [])),
     inputTokens,
     outputTokens: prompt.max_output_tokens,
   }

@@ -12,6 +12,8 @@ export const fidelity: Fidelity = {
   toolError: 'mapped',
   functionTools: 'mapped',
   strictTools: 'mapped',
+  customTools: 'mapped',
+  toolGrammar: 'approximated',
   toolChoice: 'mapped',
   noParallelToolCalls: 'dropped',
   outputCap: 'mapped',

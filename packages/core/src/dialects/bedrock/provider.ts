@@ -1,4 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
+import { withCustomTools } from '../custom-tools.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -10,7 +11,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Converse API of Amazon Bedrock. */
-export const bedrockProvider: ProviderDialect = {
+export const bedrockProvider: ProviderDialect = withCustomTools({
   name: dialect,
   conversationField: 'messages',
   encodeRequest,
@@ -27,4 +28,4 @@ export const bedrockProvider: ProviderDialect = {
     decode: ({ inputTokens }) =>
       typeof inputTokens === 'number' && Number.isSafeInteger(inputTokens) && inputTokens >= 0 ? inputTokens : undefined,
   },
-}
+})

@@ -116,10 +116,14 @@ function encodeCalls({ origin, calls, signatures, reasoning }: AssistantTurn, qu
   })
 }
 
-const encodeFunction = ({ name, arguments: written }: FunctionCallItem, entry: JsonObject): JsonObject => ({
-  type: 'function',
-  function: { ...(isObject(entry.function) && entry.function), name, arguments: written === '' ? '{}' : written },
-})
+/** Only the caller's own calls are custom here. */
+const encodeFunction = ({ name, arguments: written, custom }: FunctionCallItem, entry: JsonObject): JsonObject =>
+  custom
+    ? { type: 'custom', custom: { ...(isObject(entry.custom) && entry.custom), name, input: written } }
+    : {
+        type: 'function',
+        function: { ...(isObject(entry.function) && entry.function), name, arguments: written === '' ? '{}' : written },
+      }
 
 /** Puts the provider's own signature in the place of the caller's, which is sealed by the gateway. */
 function encodeExtraContent(extra: Json | undefined, signature: string | undefined): JsonObject | undefined {

@@ -116,9 +116,9 @@ const decodeCall =
     const type = optional({ body: entry, path }, 'type', anyText) ?? 'function'
     const origin = { body: container, path }
     const state = signatureIn(entry.extra_content)
-    if (type !== 'function') return { call: noted<Native>({ type: 'native', dialect, body: entry }, origin), state }
-    const body = required({ body: entry, path }, 'function', objectValue)
-    return { call: noted(functionCall({ body, path: `${path}.function` }, call_id), origin), state }
+    if (type !== 'function' && type !== 'custom') return { call: noted<Native>({ type: 'native', dialect, body: entry }, origin), state }
+    const place = { body: required({ body: entry, path }, type, objectValue), path: `${path}.${type}` }
+    return { call: noted(type === 'custom' ? customCall(place, call_id) : functionCall(place, call_id), origin), state }
   }
 
 const functionCall = (place: ObjectAtPath, call_id: string): FunctionCallItem => ({
@@ -126,6 +126,14 @@ const functionCall = (place: ObjectAtPath, call_id: string): FunctionCallItem =>
   call_id,
   name: required(place, 'name', nonEmptyText),
   arguments: optional(place, 'arguments', anyText) ?? '',
+})
+
+const customCall = (place: ObjectAtPath, call_id: string): FunctionCallItem => ({
+  type: 'function_call',
+  call_id,
+  name: required(place, 'name', nonEmptyText),
+  arguments: required(place, 'input', anyText),
+  custom: true,
 })
 
 function decodeOldCall(place: ObjectAtPath, calls: OldCalls): readonly DecodedCall[] {

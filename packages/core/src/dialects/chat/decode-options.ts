@@ -2,6 +2,7 @@ import type { Native } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
+import { customTool } from '../decode-custom-tool.ts'
 import {
   anyText,
   arrayOf,
@@ -24,7 +25,9 @@ import { dialect } from './wire.ts'
 
 const decodeTool: Read<Tool> = (value, path) => {
   const body = withType(objectValue(value, path))
-  if (required({ body, path }, 'type', nonEmptyText) !== 'function') {
+  const type = required({ body, path }, 'type', nonEmptyText)
+  if (type === 'custom') return remember<FunctionTool>(customTool(inside(body, path, 'custom')), { dialect, body, path })
+  if (type !== 'function') {
     return remember<Native>({ type: 'native', dialect, body }, { dialect, body, path })
   }
   const tool = decodeFunction(required({ body, path }, 'function', objectValue), `${path}.function`)
@@ -52,7 +55,7 @@ const decodeToolChoice: Read<ToolChoice> = (value, path) => {
   if (!isObject(value)) return wrongType(path, 'a string or an object', value)
   const type = required({ body: value, path }, 'type', nonEmptyText)
   const original = { dialect, body: value, path }
-  if (type === 'function') return remember<ToolChoice & object>(namedFunction(inside(value, path, 'function')), original)
+  if (type === 'function' || type === 'custom') return remember<ToolChoice & object>(namedFunction(inside(value, path, type)), original)
   if (type === 'allowed_tools') return remember<Native>(allowedTools(inside(value, path, 'allowed_tools')), original)
   return remember<Native>({ type: 'native', dialect, body: value }, original)
 }

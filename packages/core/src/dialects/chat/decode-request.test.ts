@@ -274,7 +274,7 @@ describe('messages', () => {
         ],
       },
       { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
-      { type: 'native', dialect: 'chat', body: wire.tool_calls[1] },
+      { type: 'function_call', call_id: 'b', name: 'g', arguments: 'raw', custom: true },
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
     ])
     const read_ = read({ messages: [user, wire] }).prompt.input
@@ -371,10 +371,18 @@ describe('tools', () => {
     expect(tools?.map(tool => pathOf(tool, '?'))).toEqual(['tools[0]', 'functions[0]'])
   })
   test('what is no function is native', () => {
-    const custom = { type: 'custom', custom: { name: 'c' } }
-    expect(prompt({ tools: [custom], tool_choice: { type: 'custom', custom: { name: 'c' } } })).toMatchObject({
-      tools: [{ type: 'native', dialect: 'chat', body: custom }],
-      tool_choice: { type: 'native', dialect: 'chat', body: { type: 'custom', custom: { name: 'c' } } },
+    const search = { type: 'web_search', web_search: { name: 'c' } }
+    expect(prompt({ tools: [search], tool_choice: search })).toMatchObject({
+      tools: [{ type: 'native', dialect: 'chat', body: search }],
+      tool_choice: { type: 'native', dialect: 'chat', body: search },
+    })
+  })
+  test('a custom tool is one with free text, and maybe a grammar', () => {
+    const grammar = { syntax: 'lark', definition: 'start: /.+/' }
+    const custom = { type: 'custom', custom: { name: 'c', description: 'd', format: { type: 'grammar', grammar } } }
+    expect(plain(prompt({ tools: [custom], tool_choice: { type: 'custom', custom: { name: 'c' } } }))).toMatchObject({
+      tools: [{ type: 'function', name: 'c', description: 'd', custom: { grammar } }],
+      tool_choice: { type: 'function', name: 'c' },
     })
   })
   test('choices, new and old; the new one wins', () => {
@@ -446,7 +454,10 @@ const full = body({
       content: 'y',
       reasoning_content: 'z',
       reasoning_details: [{ type: 'reasoning.encrypted', data: 'S' }],
-      tool_calls: [call('a', { extra_content: { google: { thought_signature: 'S' } } }), { id: 'b', type: 'custom', custom: {} }],
+      tool_calls: [
+        call('a', { extra_content: { google: { thought_signature: 'S' } } }),
+        { id: 'b', type: 'custom', custom: { name: 'c', input: '' } },
+      ],
     },
     { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'r' }] },
     { role: 'assistant', function_call: { name: 'f', arguments: '{}' } },

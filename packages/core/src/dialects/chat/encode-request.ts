@@ -43,7 +43,11 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
 const naming: ToolRenames = {
   dialect,
   maxLength: 64,
-  tool: (body, name) => ({ ...body, ...(isObject(body.function) && { function: { ...body.function, name } }) }),
+  tool: (body, name) => ({
+    ...body,
+    ...(isObject(body.function) && { function: { ...body.function, name } }),
+    ...(isObject(body.custom) && { custom: { ...body.custom, name } }),
+  }),
   call: body => body,
 }
 

@@ -6,7 +6,6 @@ import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../ids.ts'
 import { encodeFailure } from './errors.ts'
 import {
-  customToolNames,
   encodeAnnotations,
   encodeGatewayFields,
   encodeImage,
@@ -28,7 +27,7 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
   const original = originalBody(response)
   const choice = original && firstChoice(original)
   const message = choice && isObject(choice.message) ? without(choice.message, messageFields) : {}
-  const { message: encoded, logprobs } = encodeMessage(output, customToolNames(request))
+  const { message: encoded, logprobs } = encodeMessage(output)
   return {
     ...(original && unknownFieldsOf(original)),
     id: idUnder('chatcmpl-', stamp),
@@ -58,7 +57,7 @@ interface EncodedMessage {
   readonly logprobs: readonly JsonObject[]
 }
 
-function encodeMessage(output: readonly Item[], customTools: ReadonlySet<string>): EncodedMessage {
+function encodeMessage(output: readonly Item[]): EncodedMessage {
   const texts: string[] = []
   const refusals: string[] = []
   const annotations: JsonObject[] = []
@@ -76,7 +75,7 @@ function encodeMessage(output: readonly Item[], customTools: ReadonlySet<string>
       sealed.push(encodeSealedState(item.encrypted_content, sealed.length))
       state = item.encrypted_content
     } else if (item.type === 'function_call') {
-      calls.push({ ...encodeCall(item, customTools), ...encodeSignature(state) })
+      calls.push({ ...encodeCall(item), ...encodeSignature(state) })
       state = undefined
     } else if (item.type === 'message') {
       for (const part of item.content) {
@@ -106,8 +105,8 @@ function encodeMessage(output: readonly Item[], customTools: ReadonlySet<string>
   return { message, logprobs }
 }
 
-function encodeCall(item: FunctionCallItem, customTools: ReadonlySet<string>): JsonObject {
+function encodeCall(item: FunctionCallItem): JsonObject {
   const { call_id: id, name, arguments: written, status, custom } = item
-  if (custom || customTools.has(name)) return { id, type: 'custom', custom: { name, input: written } }
+  if (custom) return { id, type: 'custom', custom: { name, input: written } }
   return { id, type: 'function', function: { name, arguments: written === '' && status !== 'incomplete' ? '{}' : written } }
 }

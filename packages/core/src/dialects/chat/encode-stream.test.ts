@@ -186,10 +186,9 @@ describe('calls', () => {
     expect(messageOf([call('a', '')]).tool_calls).toEqual([{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }])
   })
   test('of a tool that takes a text of its own are told as such', () => {
-    const asked = ask({ tools: [{ type: 'custom', custom: { name: 'patch' } }] })
-    const item = call('a', 'raw text', 'patch')
-    expect(messageOf([item], asked).tool_calls).toEqual([{ id: 'a', type: 'custom', custom: { name: 'patch', input: 'raw text' } }])
-    expect(deltasOf(unfold(answer([item])), asked).flatMap(({ tool_calls }) => tool_calls ?? [])).toEqual([
+    const item: FunctionCallItem = { ...call('a', 'raw text', 'patch'), custom: true }
+    expect(messageOf([item]).tool_calls).toEqual([{ id: 'a', type: 'custom', custom: { name: 'patch', input: 'raw text' } }])
+    expect(deltasOf(unfold(answer([item]))).flatMap(({ tool_calls }) => tool_calls ?? [])).toEqual([
       { index: 0, id: 'a', type: 'custom', custom: { name: 'patch', input: '' } },
       { index: 0, custom: { input: 'raw text' } },
     ])

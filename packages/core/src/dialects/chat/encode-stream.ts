@@ -8,7 +8,6 @@ import { type EncoderState, type EventHandlers, type EventOf, isFailure, streamE
 import { wantsUsage } from './decode-request.ts'
 import { encodeFailure } from './errors.ts'
 import {
-  customToolNames,
   encodeAnnotations,
   encodeGatewayFields,
   encodeImage,
@@ -57,7 +56,6 @@ interface Piece {
 interface ChunkEncoder extends EncoderState {
   readonly request: InferenceRequest
   readonly stamp: () => Stamp
-  readonly customTools: ReadonlySet<string>
   readonly items: Map<number, SentItem>
   heads: ChunkHeads
   /** The end of a chunk: after probabilities, after a delta, after a text in a delta, after arguments. */
@@ -85,7 +83,6 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     phase: 'new',
     request,
     stamp,
-    customTools: customToolNames(request),
     items: new Map(),
     heads: { base: '', delta: '', content: '', reasoning_content: '', refusal: '' },
     tails: { logprobs: rest, delta: tail, text: `}${tail}`, arguments: `}}]}${tail}` },
@@ -137,7 +134,7 @@ function beginStream(encoder: ChunkEncoder, first: InferenceEvent): void {
 function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
   const known = encoder.items.get(index)
   if (known) return known
-  const isCustom = item.type === 'function_call' && (item.custom === true || encoder.customTools.has(item.name))
+  const isCustom = item.type === 'function_call' && item.custom === true
   const call = isCustom ? '"custom":{"input":' : '"function":{"arguments":'
   const started: SentItem = {
     sent: new Map(),

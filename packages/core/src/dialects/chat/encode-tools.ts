@@ -5,6 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
 import { type AllowedTools, readAllowedTools } from '../allowed-tools.ts'
 import { unsupported } from '../apply-quirks.ts'
+import { isCustomTool } from '../custom-tools.ts'
 import { stringOf } from '../json.ts'
 import { dialect, originalBody, without } from './wire.ts'
 
@@ -34,7 +35,7 @@ export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Pr
     return [withoutStrict(body)]
   })
   if (encoded.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
-  const choice = tool_choice === undefined ? undefined : encodeChoice(tool_choice, quirks, warnings)
+  const choice = tool_choice === undefined ? undefined : encodeChoice(named(tool_choice, tools), quirks, warnings)
   return {
     fields: {
       tools: encoded,
@@ -77,6 +78,12 @@ const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
 /** `allowed_tools` of another language is sent as a list of tools without the others. */
 const allowedTools = (choice: ToolChoice | undefined): AllowedTools | undefined =>
   typeof choice === 'object' && choice.type === 'native' && choice.dialect === dialect ? undefined : readAllowedTools(choice)
+
+/** A custom tool is chosen by a type of its own. */
+const named = (choice: ToolChoice, tools: readonly Tool[]): ToolChoice =>
+  typeof choice === 'object' && choice.type === 'function' && isCustomTool(tools, choice.name)
+    ? { type: 'native', dialect, body: { type: 'custom', custom: { name: choice.name } } }
+    : choice
 
 function encodeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const field = choiceField(choice, quirks, warnings)

@@ -12,6 +12,8 @@ export const fidelity: Fidelity = {
   toolError: 'dropped',
   functionTools: 'mapped',
   strictTools: 'mapped',
+  customTools: 'mapped',
+  toolGrammar: 'approximated',
   toolChoice: 'mapped',
   noParallelToolCalls: 'kept',
   outputCap: 'mapped',

@@ -15,4 +15,8 @@ export const knownFields: ReadonlyMap<string, readonly string[]> = new Map<strin
   ['refusal', ['type', 'refusal']],
   ['function', ['type', 'function', ...marks]],
   ['function.function', ['name', 'description', 'parameters', 'strict']],
+  ['custom', ['type', 'custom', ...marks]],
+  ['custom.custom', ['name', 'description', 'format']],
+  ['custom.custom.format', ['type', 'grammar']],
+  ['custom.custom.format.grammar', ['syntax', 'definition']],
 ])

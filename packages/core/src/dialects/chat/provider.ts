@@ -1,4 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
+import { withCustomTools } from '../custom-tools.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -9,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Chat Completions API, as OpenAI and most other providers serve it. */
-export const chatProvider: ProviderDialect = {
+export const chatProvider: ProviderDialect = withCustomTools({
   name: dialect,
   conversationField: 'messages',
   encodeRequest,
@@ -22,4 +23,4 @@ export const chatProvider: ProviderDialect = {
   path: '/chat/completions',
   acceptsNativeReasoningState: true,
   returnsReasoningText: true,
-}
+})

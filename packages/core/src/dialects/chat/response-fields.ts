@@ -67,15 +67,6 @@ export const encodeSealedState = (data: string, index: number): JsonObject => ({
 export const encodeSignature = (state: string | undefined): JsonObject =>
   state === undefined ? {} : { extra_content: { google: { thought_signature: state } } }
 
-/** The names of tools that take free text instead of JSON. */
-export const customToolNames = ({ prompt: { tools = [] } }: InferenceRequest): ReadonlySet<string> =>
-  new Set(
-    tools.flatMap(tool => {
-      const custom = tool.type === 'native' && tool.dialect === dialect && tool.body.type === 'custom' ? tool.body.custom : undefined
-      return isObject(custom) && typeof custom.name === 'string' ? [custom.name] : []
-    }),
-  )
-
 /** The texts of a thought. Of a summary and raw text, one is sent: they mean the same. */
 export const reasoningText = (item: Extract<Item, { type: 'reasoning' }>): readonly string[] =>
   (item.summary.length > 0 ? item.summary : (item.content ?? [])).filter(text => text !== '')

@@ -1,4 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
+import { withCustomTools } from '../custom-tools.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -9,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Gemini API, of Google AI Studio and of Vertex AI. */
-export const geminiProvider: ProviderDialect = {
+export const geminiProvider: ProviderDialect = withCustomTools({
   name: dialect,
   conversationField: 'contents',
   encodeRequest,
@@ -26,4 +27,4 @@ export const geminiProvider: ProviderDialect = {
     decode: ({ totalTokens }) =>
       typeof totalTokens === 'number' && Number.isSafeInteger(totalTokens) && totalTokens >= 0 ? totalTokens : undefined,
   },
-}
+})

@@ -1,4 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
+import { withCustomTools } from '../custom-tools.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -9,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Messages API, as Anthropic and compatible providers serve it. */
-export const messagesProvider: ProviderDialect = {
+export const messagesProvider: ProviderDialect = withCustomTools({
   name: dialect,
   conversationField: 'messages',
   encodeRequest,
@@ -26,4 +27,4 @@ export const messagesProvider: ProviderDialect = {
     encodeRequest: encodeCounting,
     decode: ({ input_tokens }) => (typeof input_tokens === 'number' ? input_tokens : undefined),
   },
-}
+})

@@ -66,6 +66,18 @@ const readCall = (body: JsonObject, path: string): FunctionCallItem => {
   }
 }
 
+const readCustomCall = (body: JsonObject, path: string): FunctionCallItem => {
+  const id = optional({ body, path }, 'id', anyText)
+  return {
+    type: 'function_call',
+    ...(id && { id }),
+    call_id: required({ body, path }, 'call_id', nonEmptyText),
+    name: required({ body, path }, 'name', nonEmptyText),
+    arguments: required({ body, path }, 'input', anyText),
+    custom: true,
+  }
+}
+
 const readCallOutput = (body: JsonObject, path: string): FunctionCallOutputItem => ({
   type: 'function_call_output',
   call_id: required({ body, path }, 'call_id', nonEmptyText),
@@ -95,6 +107,8 @@ const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item>
 >([
   ['message', readMessage],
   ['function_call', readCall],
+  ['custom_tool_call', readCustomCall],
   ['function_call_output', readCallOutput],
+  ['custom_tool_call_output', readCallOutput],
   ['reasoning', readReasoning],
 ])

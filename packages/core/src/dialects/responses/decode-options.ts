@@ -1,6 +1,7 @@
 import { remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
 import { isObject } from '../../protocol/wire.ts'
+import { customTool } from '../decode-custom-tool.ts'
 import {
   anyText,
   booleanValue,
@@ -20,7 +21,9 @@ import { dialect } from './wire.ts'
 
 export const decodeTool: Read<Tool> = (value, path) => {
   const body = objectValue(value, path)
-  if (required({ body, path }, 'type', nonEmptyText) !== 'function') return { type: 'native', dialect, body }
+  const type = required({ body, path }, 'type', nonEmptyText)
+  if (type === 'custom') return remember(customTool({ body, path }), { dialect, body })
+  if (type !== 'function') return { type: 'native', dialect, body }
   if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
   const tool: FunctionTool = {
     type: 'function',
@@ -34,7 +37,8 @@ export const decodeTool: Read<Tool> = (value, path) => {
 export const decodeToolChoice: Read<ToolChoice> = (value, path) => {
   if (typeof value === 'string') return literalOf('auto', 'none', 'required')(value, path)
   if (!isObject(value)) return wrongType(path, 'a string or an object', value)
-  if (required({ body: value, path }, 'type', nonEmptyText) !== 'function') return { type: 'native', dialect, body: value }
+  const type = required({ body: value, path }, 'type', nonEmptyText)
+  if (type !== 'function' && type !== 'custom') return { type: 'native', dialect, body: value }
   return remember<ToolChoice & object>(
     { type: 'function', name: required({ body: value, path }, 'name', nonEmptyText) },
     { dialect, body: value },

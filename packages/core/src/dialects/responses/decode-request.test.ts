@@ -291,7 +291,7 @@ describe('items', () => {
     expect(refusal({ input: [{ type: 'item_reference' }] })).toBe('missing_required_parameter input[0].id')
   })
   test('what only a provider of this language knows is kept whole', () => {
-    for (const type of ['custom_tool_call', 'computer_call_output', 'compaction', 'tomorrow']) {
+    for (const type of ['local_shell_call', 'computer_call_output', 'compaction', 'tomorrow']) {
       expect(item({ type, anything: [1] })).toEqual({ type: 'native', dialect: 'responses', body: { type, anything: [1] } })
     }
     expect(prompt({ tools: [{ type: 'web_search', x: 1 }], tool_choice: { type: 'web_search' } })).toMatchObject({
@@ -327,7 +327,8 @@ const full = body({
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
     { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'y' }] },
     { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: 's' }], encrypted_content: 'e' },
-    { type: 'custom_tool_call', call_id: 'c' },
+    { type: 'custom_tool_call', call_id: 'd', name: 'g', input: 'raw' },
+    { type: 'custom_tool_call_output', call_id: 'd', output: 'z' },
   ],
   tools: [{ type: 'function', name: 'f', parameters: {}, strict: null }, { type: 'web_search' }],
   tool_choice: { type: 'function', name: 'f' },

@@ -1,10 +1,12 @@
 import type { EncodedRequest } from '../../protocol/dialect.ts'
+import type { Item } from '../../protocol/item.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
-import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
+import type { CustomInput, FunctionTool, InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../apply-quirks.ts'
+import { isCustomTool } from '../custom-tools.ts'
 import { shortCallId, shortId } from '../ids.ts'
 import { cachePoints, failedTools, itemParts, oneWarning } from '../lossy-marks.ts'
 import { dropSampling } from '../sampling.ts'
@@ -98,8 +100,9 @@ const sameFields = [
 function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   const { input, tools, tool_choice, text, reasoning, native } = prompt
   const warnings: Warning[] = [...unsupportedFields(prompt)]
+  const custom = new Set(input.flatMap(item => (item.type === 'function_call' && item.custom ? [item.call_id] : [])))
   const items = input.flatMap((item, at): readonly JsonObject[] => {
-    const body = encodeInputItem(item)
+    const body = withResultType(item, custom)
     if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
     for (const [index, part] of itemParts(item).entries()) {
       if (part.type === 'native' && part.dialect !== dialect) warnings.push(foreign(pathOf(part, `input[${at}].content[${index}]`)))
@@ -113,7 +116,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   Object.assign(body, tier.body)
   if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
   if (tools) body.tools = tools.flatMap((tool, at) => encodeTool(tool, `tools[${at}]`, warnings))
-  if (tool_choice !== undefined) body.tool_choice = encodeChoice(tool_choice, warnings)
+  if (tool_choice !== undefined) body.tool_choice = encodeChoice(tool_choice, tools, warnings)
   if (text)
     body.text = {
       ...originalBody(text),
@@ -124,6 +127,12 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   if (native && native.dialect !== dialect)
     for (const field of Object.keys(native.body)) warnings.push(unsupported(field, `\`${field}\` is not known here and was left out.`))
   return { body, warnings }
+}
+
+/** The result of a call of a custom tool has a type of its own. */
+function withResultType(item: Item, customCalls: ReadonlySet<string>): JsonObject | undefined {
+  const body = encodeInputItem(item)
+  return body && item.type === 'function_call_output' && customCalls.has(item.call_id) ? { ...body, type: 'custom_tool_call_output' } : body
 }
 
 const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>): JsonObject => ({
@@ -146,7 +155,8 @@ const foreign = (param: string): Warning => contentLost(param, `\`${param}\` can
 
 function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
   if (tool.type !== 'native') {
-    const { name, description, parameters = null, strict = null } = tool
+    const { name, description, parameters = null, strict = null, custom } = tool
+    if (custom) return [originalBody(tool) ?? encodeCustomTool(tool, custom)]
     return [originalBody(tool) ?? { type: 'function', name, ...(description !== undefined && { description }), parameters, strict }]
   }
   if (tool.dialect === dialect) return [tool.body]
@@ -154,9 +164,16 @@ function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly Js
   return []
 }
 
-function encodeChoice(choice: ToolChoice, warnings: Warning[]): Json | undefined {
+const encodeCustomTool = ({ name, description }: FunctionTool, { grammar }: CustomInput): JsonObject => ({
+  type: 'custom',
+  name,
+  ...(description !== undefined && { description }),
+  ...(grammar && { format: { type: 'grammar', ...grammar } }),
+})
+
+function encodeChoice(choice: ToolChoice, tools: readonly Tool[] | undefined, warnings: Warning[]): Json | undefined {
   if (typeof choice === 'string') return choice
-  if (choice.type === 'function') return { type: 'function', name: choice.name }
+  if (choice.type === 'function') return { type: isCustomTool(tools, choice.name) ? 'custom' : 'function', name: choice.name }
   if (choice.dialect === dialect) return choice.body
   warnings.push(unsupported('tool_choice', '`tool_choice` is of another kind of provider and was left out.'))
   return undefined

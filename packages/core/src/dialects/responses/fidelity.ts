@@ -12,6 +12,8 @@ export const fidelity: Fidelity = {
   toolError: 'dropped',
   functionTools: 'kept',
   strictTools: 'kept',
+  customTools: 'kept',
+  toolGrammar: 'kept',
   toolChoice: 'kept',
   noParallelToolCalls: 'kept',
   outputCap: 'kept',
