@@ -1,25 +1,33 @@
 import { readFileSync } from 'node:fs'
 import type * as z from 'zod'
-import { type Environment, overridesIn, settingOf } from './environment.ts'
+import { type Environment, type Flags, overridesIn, settingOf } from './environment.ts'
 import { StartError, shown } from './fault.ts'
 import { type Config, configSchema } from './schema.ts'
 
 const defaultFile = 'signalbox.config.json'
 
+/** What the command line says about the config. */
+export interface ConfigArguments {
+  /** The file. */
+  readonly file?: string | undefined
+  /** Fields by the name of their flag. */
+  readonly flags?: Flags
+}
+
 /**
  * Reads the config: the file that `--config` or SIGNALBOX_CONFIG names, else signalbox.config.json in the working directory, else
- * the defaults. Environment variables override its fields.
+ * the defaults. Environment variables override its fields, and flags of the command line override both.
  *
  * @throws StartError that names the invalid field.
  */
-export function readConfig(environment: Environment, named = settingOf(environment, 'SIGNALBOX_CONFIG')): Config {
-  const file = readFile(named)
-  const overrides = overridesIn(environment)
-  const raw = { ...file, ...Object.fromEntries([...overrides].map(([field, { value }]) => [field, value])) }
+export function readConfig(environment: Environment, { file, flags = {} }: ConfigArguments = {}): Config {
+  const named = file ?? settingOf(environment, 'SIGNALBOX_CONFIG')
+  const overrides = overridesIn(environment, flags)
+  const raw = { ...readFile(named), ...Object.fromEntries([...overrides].map(([field, { value }]) => [field, value])) }
   const read = configSchema.safeParse(raw)
   if (read.success) return read.data
   const [issue] = read.error.issues
-  const variable = overrides.get(String(issue?.path[0]))?.variable
+  const variable = overrides.get(String(issue?.path[0]))?.source
   throw new StartError(
     variable === undefined ? `${named ?? defaultFile}: ${describeIssue(issue, raw)}` : describeIssue(issue, raw, variable),
   )

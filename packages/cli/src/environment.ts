@@ -1,17 +1,24 @@
 /** The environment variables of the process, passed in for tests. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The flags of the command line that set fields of the config, without their dashes. */
+export type Flags = Readonly<Record<string, string | undefined>>
+
 interface Override {
   readonly variable: string
+  readonly flag?: string
   readonly field: string
   readonly read?: (text: string) => unknown
 }
 
+// Other text stays as it is, so that the schema reports what the field takes.
+const digits = (text: string): unknown => (/^\d+$/.test(text) ? Number(text) : text)
+
 const overridingVariables: readonly Override[] = [
-  // Other text stays as it is, so that the schema reports what the field takes.
-  { variable: 'PORT', field: 'port', read: text => (/^\d+$/.test(text) ? Number(text) : text) },
+  { variable: 'PORT', field: 'port', read: digits },
   { variable: 'HOST', field: 'host' },
   { variable: 'SIGNALBOX_STORAGE', field: 'storage' },
+  { variable: 'SIGNALBOX_WORKERS', flag: 'workers', field: 'workers', read: digits },
   { variable: 'SIGNALBOX_REDIS', field: 'redis' },
   { variable: 'SIGNALBOX_ADMIN_KEY', field: 'admin_key' },
   { variable: 'SIGNALBOX_SEALING_KEY', field: 'sealing_key' },
@@ -23,12 +30,19 @@ export function settingOf(environment: Environment, variable: string): string | 
   return value === '' ? undefined : value
 }
 
-/** The config fields that variables set, with the variable of each. */
-export function overridesIn(environment: Environment): ReadonlyMap<string, { readonly variable: string; readonly value: unknown }> {
+/** A value from outside the config file, and the variable or flag that it is from. */
+export interface OverrideValue {
+  readonly source: string
+  readonly value: unknown
+}
+
+/** The config fields that variables and flags set. A flag takes precedence. */
+export function overridesIn(environment: Environment, flags: Flags): ReadonlyMap<string, OverrideValue> {
   return new Map(
-    overridingVariables.flatMap(({ variable, field, read = text => text }) => {
-      const text = settingOf(environment, variable)
-      return text === undefined ? [] : [[field, { variable, value: read(text) }] as const]
+    overridingVariables.flatMap(({ variable, flag, field, read = text => text }) => {
+      const given = flag === undefined ? undefined : flags[flag]
+      const text = given ?? settingOf(environment, variable)
+      return text === undefined ? [] : [[field, { source: given === undefined ? variable : `--${flag}`, value: read(text) }] as const]
     }),
   )
 }

@@ -16,6 +16,8 @@ export interface Sink {
 }
 
 export interface LogOptions {
+  /** The number of the worker process, which is in each of its lines. */
+  readonly worker?: number | undefined
   readonly now?: () => number
   /** Runs the function at the end of this turn of the event loop. */
   readonly defer?: (run: () => void) => unknown
@@ -23,6 +25,8 @@ export interface LogOptions {
 
 /** Buffered characters beyond which lines are written at once. */
 const maxWaiting = 65_536
+/** Bytes that one write to a pipe keeps together: longer ones may be mixed with those of another process. */
+const atomicBytes = 4_096
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -30,15 +34,18 @@ type Facts = Readonly<Record<string, unknown>>
  * Creates a log of one line for each request and each failure: JSON, or plain text on a terminal. The lines of one turn of the event
  * loop are one write.
  */
-export function createLog(sink: Sink, { now = Date.now, defer = setImmediate }: LogOptions = {}): Log {
+export function createLog(sink: Sink, { worker, now = Date.now, defer = setImmediate }: LogOptions = {}): Log {
   const time = (): string => new Date(now()).toISOString()
   const human = sink.isTTY === true
+  const inTerminal = worker === undefined ? '' : ` w${worker}`
+  const inJson = worker === undefined ? {} : { worker }
   let waiting = ''
 
   const flush = (): void => {
     const text = waiting
     waiting = ''
-    if (text !== '') sink.write(text)
+    if (worker !== undefined) for (const piece of atomicPieces(text)) sink.write(piece)
+    else if (text !== '') sink.write(text)
   }
   const write = (line: string): void => {
     if (waiting === '') defer(flush)
@@ -51,21 +58,23 @@ export function createLog(sink: Sink, { now = Date.now, defer = setImmediate }: 
       write(
         censored(
           human
-            ? `${time().slice(11, 19)} ${level} ${message} ${printable(JSON.stringify(facts))}`
-            : asJson({ time: time(), level, message, ...facts }),
+            ? `${time().slice(11, 19)}${inTerminal} ${level} ${message} ${printable(JSON.stringify(facts))}`
+            : asJson({ time: time(), level, ...inJson, message, ...facts }),
         ),
       )
   return {
     logger: { info: log('info'), warn: log('warn'), error: log('error') },
-    onRequest: line => write(human ? `${time().slice(11, 19)} ${terminalLine(line)}` : jsonLine(time(), line)),
+    onRequest: line => write(human ? `${time().slice(11, 19)}${inTerminal} ${terminalLine(line)}` : jsonLine(time(), line, worker)),
     flush,
   }
 }
 
 /** Written field by field, because only text from outside needs escaping and censoring. */
-const jsonLine = (time: string, line: RequestLine): string =>
+const jsonLine = (time: string, line: RequestLine, worker: number | undefined): string =>
   [
-    `{"time":"${time}","level":"info","request_id":"${line.requestId}","method":"${line.method}","route":"${line.route}"`,
+    `{"time":"${time}","level":"info"`,
+    number('worker', worker),
+    `,"request_id":"${line.requestId}","method":"${line.method}","route":"${line.route}"`,
     `,"status":${line.status},"ms":${line.ms}`,
     textField('key_id', line.keyId),
     textField('workspace_id', line.workspaceId),
@@ -82,6 +91,23 @@ const jsonLine = (time: string, line: RequestLine): string =>
 const textField = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":"${value}"`)
 const number = (name: string, value: number | undefined): string => (value === undefined ? '' : `,"${name}":${value}`)
 const untrusted = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${censored(asJson(value))}`)
+
+/** Whole lines, as many at once as a pipe keeps together; a longer line stands alone. */
+function* atomicPieces(text: string): Generator<string> {
+  let piece = ''
+  let bytes = 0
+  for (const [line] of text.matchAll(/.*\n/g)) {
+    const more = Buffer.byteLength(line)
+    if (bytes > 0 && bytes + more > atomicBytes) {
+      yield piece
+      piece = ''
+      bytes = 0
+    }
+    piece += line
+    bytes += more
+  }
+  if (bytes > 0) yield piece
+}
 
 /** Characters of a model's name that are logged. */
 const maxName = 200

@@ -1,21 +1,20 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { readConfig } from './config.ts'
 import { StartError } from './fault.ts'
 import { watchLauncher } from './launcher.ts'
-
-const graceMs = 30_000
-/** Milliseconds within which signals count as one: a terminal signals the whole group, and pnpm passes the same signal on. */
-const sameSignalMs = 100
+import { graceMs, stopOnSignals } from './signals.ts'
+import { hasPrimary } from './workers/count.ts'
+import { isWorker } from './workers/messages.ts'
 
 const help = `Signalbox: an LLM gateway.
 
-Usage: signalbox [--config FILE]
+Usage: signalbox [--config FILE] [--workers N]
        signalbox catalog update --out FILE [--corrections FILE] [--source NAME[=URL]]…
 
   --config FILE   a JSON file; default: SIGNALBOX_CONFIG, else signalbox.config.json here, else the defaults
+  --workers N     processes that share the port, "auto" for one per core; default: SIGNALBOX_WORKERS, else the config, else 1
   --help          this text
   --version       the version
 
@@ -23,8 +22,10 @@ catalog update writes a catalog file (catalog.file of the config) from public li
 to date, or the built-in catalog if there is none. A running server takes it within seconds. Corrections (overrides) win.
 Sources: models.dev, genai-prices, openrouter, and openai with OPENAI_API_KEY.
 
-Variables: PORT, HOST, SIGNALBOX_STORAGE (memory:, sqlite:FILE), SIGNALBOX_ADMIN_KEY, SIGNALBOX_SEALING_KEY, and keys of
-providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.
+Variables: PORT, HOST, SIGNALBOX_STORAGE (memory:, sqlite:FILE), SIGNALBOX_WORKERS, SIGNALBOX_ADMIN_KEY,
+SIGNALBOX_SEALING_KEY, and keys of providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.
+
+With several workers, SIGHUP reads the config again and replaces the workers one by one.
 
 The first start shows an admin key once. Lost it? SIGNALBOX_ADMIN_KEY=ak_… sets one of your own.`
 
@@ -35,10 +36,16 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 try {
   const [command, action, ...args] = process.argv.slice(2)
-  if (command === 'catalog' && !args.includes('--help')) await catalogCommand(action, args)
+  if (isWorker(process.env)) await workerCommand()
+  else if (command === 'catalog' && !args.includes('--help')) await catalogCommand(action, args)
   else await serverCommand()
 } catch (error) {
   exitWithError(error)
+}
+
+async function workerCommand(): Promise<void> {
+  const { runWorker } = await import('./workers/worker.ts')
+  runWorker({ environment: process.env, version, sink: process.stderr })
 }
 
 async function catalogCommand(action: string | undefined, args: readonly string[]): Promise<void> {
@@ -52,39 +59,41 @@ async function serverCommand(): Promise<void> {
   const { values } = options()
   if (values.help) console.log(help)
   else if (values.version) console.log(version)
-  else await run(values.config)
+  else await run(values)
+}
+
+interface Flags {
+  readonly config?: string
+  readonly workers?: string
 }
 
 function options() {
   try {
     return parseArgs({
       allowPositionals: process.argv[2] === 'catalog',
-      options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
+      options: { config: { type: 'string' }, workers: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
     })
   } catch (error) {
     throw new StartError(`${(error as Error).message} Try --help.`)
   }
 }
 
-async function run(configFile: string | undefined): Promise<void> {
-  const config = readConfig(process.env, configFile)
+async function run({ config: file, workers }: Flags): Promise<void> {
+  const read = () => readConfig(process.env, { file, flags: { workers } })
+  const context = { environment: process.env, version, sink: process.stderr }
+  const config = read()
+  if (hasPrimary(config)) {
+    const { runPrimary } = await import('./workers/primary.ts')
+    watchLauncher(process.env, () => process.kill(process.pid, 'SIGTERM'))
+    await runPrimary({ config, readConfig: read, sink: process.stderr, print: console.log, onError: exitWithError })
+    return
+  }
   // Loaded only now, so that an error in the config is reported without waiting for it.
   const { start } = await import('./server.ts')
-  const server = await start(config, { environment: process.env, version, sink: process.stderr })
+  const server = await start(config, context)
   console.log(server.announcement)
-  let stoppingSince: number | undefined
-  const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
-    if (stoppingSince !== undefined) {
-      if (performance.now() - stoppingSince > sameSignalMs) process.exit(128 + constants.signals[signal])
-      return
-    }
-    stoppingSince = performance.now()
-    console.log(`${signal}: no new work; what runs may end within ${graceMs / 1000} s. Once more ends at once.`)
-    server.stop({ graceMs }).then(() => process.exit(0), exitWithError)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  watchLauncher(process.env, () => stop('SIGTERM'))
+  const stop = stopOnSignals({ stop: () => server.stop({ graceMs }), onError: exitWithError })
+  watchLauncher(process.env, stop)
 }
 
 /** A StartError is one line; any other error is a bug and is shown with its stack. */

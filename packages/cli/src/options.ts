@@ -1,13 +1,15 @@
 import type { GatewayOptions } from '@signalbox/core'
 import type { ServeOptions } from '@signalbox/node-http'
 import { type Config, gatewayLimits, gatewayTimeouts, serverLimits, serverTimeouts } from './schema.ts'
+import { hasPrimary } from './workers/count.ts'
 
 /** The options of the gateway that the config sets. */
-export const gatewayOptions = ({ operator, strategy, record, items, limits, timeouts }: Config): Partial<GatewayOptions> => ({
+export const gatewayOptions = ({ workers, operator, strategy, record, items, limits, timeouts }: Config): Partial<GatewayOptions> => ({
   operator,
   strategy,
   record,
-  items: items && (camelKeys(items) as CamelKeys<typeof items>),
+  // The next request of a conversation may reach another worker.
+  items: items && { store: hasPrimary({ workers }), ...(camelKeys(items) as CamelKeys<typeof items>) },
   limits: optionsOf(limits, gatewayLimits),
   timeouts: optionsOf(timeouts, gatewayTimeouts),
 })

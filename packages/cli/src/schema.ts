@@ -175,6 +175,7 @@ const corsOrigins = () =>
 export const configSchema = section({
   host: textLike('a host name or an IP address', /^[\w.:%-]{1,255}$/).default('127.0.0.1'),
   port: whole(0, 65_535).default(8787),
+  workers: takes('`auto`, or a whole number from 1 to 128', z.union([z.literal('auto'), z.int().min(1).max(128)])).default(1),
   operator: label().default('signalbox'),
   cors_origins: corsOrigins().exactOptional(),
   storage: textLike('`memory:` or `sqlite:FILE`; there is no PostgreSQL storage yet', /^(?:memory:$|sqlite:.)/).default(

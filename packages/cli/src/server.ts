@@ -1,11 +1,11 @@
-import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createGateway, type Gateway } from '@signalbox/core'
 import { type NodeTransport, nodeTransport, type RunningServer, serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
+import { checkAddress, listenError } from './address.ts'
 import { firstKey, makeWorkspace } from './bootstrap.ts'
 import { ageNotices } from './catalog.ts'
 import type { Environment } from './environment.ts'
-import { StartError, shown } from './fault.ts'
 import { createLog, type Log, type Sink } from './log.ts'
 import { type ModelSetup, modelsOf } from './models.ts'
 import { gatewayOptions, serverOptions } from './options.ts'
@@ -15,7 +15,8 @@ import { sealingKeyFor } from './sealing-key.ts'
 import { simulatedProviders } from './simulation.ts'
 import { announcementText } from './start-message.ts'
 import { openStorage, storagePlace } from './storage.ts'
-import { watchCatalog } from './watch-catalog.ts'
+import { takeCatalog, watchCatalog } from './watch-catalog.ts'
+import { workerCount } from './workers/count.ts'
 
 /** What a start needs beside the config. */
 export interface StartContext {
@@ -23,6 +24,16 @@ export interface StartContext {
   readonly version: string
   /** Where log lines go. */
   readonly sink: Sink
+  /** Set for one of several processes that share the port. */
+  readonly worker?: WorkerRole
+}
+
+/** The part of a worker in the start of all. */
+export interface WorkerRole {
+  /** Its number in log lines. */
+  readonly id: number
+  /** It creates what is missing in a new storage; the others start after it. */
+  readonly isFirst: boolean
 }
 
 /** A server that runs. */
@@ -30,6 +41,12 @@ export interface StandaloneServer {
   readonly port: number
   /** Text for the operator. */
   readonly announcement: string
+  /** The text shows a key, or the place of one, that this start created. */
+  readonly showsKeys: boolean
+  /** Reads the catalog file again. Of several workers one logs what came of it. */
+  reloadCatalog(options: { readonly logs: boolean }): void
+  /** Stops listening and serves the connections that are open until each has ended or was idle for long; after `graceMs` stops. */
+  drain(options: { readonly graceMs: number }): Promise<void>
   /** Refuses new requests, gives those under way `graceMs` to end, then aborts and settles them. */
   stop(options: { readonly graceMs: number }): Promise<void>
 }
@@ -39,36 +56,34 @@ export interface StandaloneServer {
  *
  * @throws StartError that names what is wrong and how to mend it.
  */
-export async function start(config: Config, { environment, version, sink }: StartContext): Promise<StandaloneServer> {
+export async function start(config: Config, { environment, version, sink, worker }: StartContext): Promise<StandaloneServer> {
   const found = providersOf(config, environment)
   const simulated = found.providers.length === 0
   const on = simulated ? simulatedProviders() : found.providers
   const { providers, models, facts, notices } = modelsOf(config, on)
   const place = storagePlace(config)
-  await checkAddress(config)
+  // The primary has checked it before the first worker.
+  if (!worker) await checkAddress(config)
   const sealing = sealingKeyFor(place, config.sealing_key)
   const storage = await openStorage(place).catch((error: unknown) => {
     sealing.undo()
     throw error
   })
   const transport = nodeTransport()
-  const log = createLog(sink)
+  const log = createLog(sink, { worker: worker?.id })
   const resources = { storage, transport, log }
   // Also if the process ends by an uncaught error, which Node reports after this.
   process.once('exit', log.flush)
   try {
     const gateway = gatewayFor(config, { providers, models, facts, storage, transport, log, sealingKey: sealing.key })
     const bootstrap = { gateway, storage, config }
-    const workspaceId = await makeWorkspace(bootstrap)
+    const isFirst = worker?.isFirst ?? true
+    const workspaceId = isFirst ? await makeWorkspace(bootstrap) : ''
     const served = await listen(gateway, config, log)
     // Last, because the key's secret is known only now: one that was created and not shown could not be used.
-    const secret = await firstKey(bootstrap, workspaceId)
-    const unwatch = watchCatalog({
-      catalog: config.catalog,
-      load: () => modelsOf(config, on).models,
-      replace: next => gateway.models.replace(next),
-      logger: log.logger,
-    })
+    const secret = isFirst ? await firstKey(bootstrap, workspaceId) : undefined
+    const load = () => modelsOf(config, on).models
+    const catalog = { catalog: config.catalog, load, replace: gateway.models.replace, logger: log.logger }
     return {
       port: served.port,
       announcement: announcementText({
@@ -78,15 +93,15 @@ export async function start(config: Config, { environment, version, sink }: Star
         providers,
         models,
         simulated,
+        workers: worker && workerCount(config),
         storage: config.storage,
         sealingKeyFile: sealing.made,
         secret,
         notices: [...found.notices, ...notices, ...ageNotices(config.catalog, Date.now())],
       }),
-      stop: ({ graceMs }) => {
-        unwatch()
-        return stop({ gateway, served, ...resources }, graceMs)
-      },
+      showsKeys: secret !== undefined || sealing.made !== undefined,
+      reloadCatalog: ({ logs }) => takeCatalog(logs ? catalog : { ...catalog, logger: silentLogger }),
+      ...stopping({ gateway, served, unwatch: worker ? () => {} : watchCatalog(catalog), ...resources }),
     }
   } catch (error) {
     await closeResources(resources)
@@ -115,46 +130,46 @@ const listen = (gateway: Gateway, config: Config, { onRequest }: Log): Promise<R
     throw listenError(error, config)
   })
 
-/** Checks that the address can be listened on, before anything is created. */
-function checkAddress(config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer(socket => socket.destroy())
-    probe.once('error', error => reject(listenError(error, config)))
-    probe.listen(config.port, config.host, () => probe.close(() => resolve()))
-  })
-}
-
-const listenAdvice: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use; stop what listens there, or set another `port` (PORT)',
-  EACCES: 'may not be used by this user; set a `port` (PORT) above 1023',
-  EADDRNOTAVAIL: 'is no address of this machine; set `host` (HOST) to one that is',
-  ENOTFOUND: 'has an unknown host name; set `host` (HOST) to an address of this machine',
-}
-
-function listenError(error: unknown, { host, port }: Config): StartError {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  return new StartError(`Port ${port} on ${shown(host, 'host').slice(1, -1)} ${listenAdvice[code] ?? `cannot be listened on: ${message}`}.`)
-}
-
 interface OpenResources {
   readonly storage: Storage
   readonly transport: NodeTransport
   readonly log: Log
 }
 
+const silentLogger = { info: () => {}, error: () => {} }
+
+interface RunningParts extends OpenResources {
+  readonly gateway: Gateway
+  readonly served: RunningServer
+  readonly unwatch: () => void
+}
+
 /** Milliseconds to write the last bytes of requests that have ended. */
 const flushMs = 2_000
+/** Milliseconds to read responses to their end whose clients are gone, when all connections have ended. */
+const afterDrainMs = 30_000
 
-/**
- * Stops the gateway first while the server still listens, so that `readyz` tells a load balancer; then the server, then the storage.
- */
-async function stop(
-  { gateway, served, ...resources }: { readonly gateway: Gateway; readonly served: RunningServer } & OpenResources,
-  graceMs: number,
-) {
-  await gateway.close({ graceMs })
-  await served.close({ graceMs: flushMs })
-  await closeResources(resources)
+/** The two ways to end. `stop` also ends a drain that is under way. */
+function stopping({ gateway, served, unwatch, ...resources }: RunningParts): Pick<StandaloneServer, 'stop' | 'drain'> {
+  let stopped: Promise<void> | undefined
+  // The gateway first while the server still listens, so that `readyz` tells a load balancer; then the server, then the storage.
+  const end = async (graceMs: number): Promise<void> => {
+    unwatch()
+    await gateway.close({ graceMs })
+    await served.close({ graceMs: flushMs })
+    await closeResources(resources)
+  }
+  const stop = ({ graceMs }: { readonly graceMs: number }): Promise<void> => (stopped ??= end(graceMs))
+  return {
+    stop,
+    async drain({ graceMs }) {
+      const isDrained = await Promise.race([
+        served.close({ graceMs: graceMs + flushMs, keepIdle: true }).then(() => true),
+        sleep(graceMs, false, { ref: false }),
+      ])
+      await stop({ graceMs: isDrained ? afterDrainMs : 0 })
+    },
+  }
 }
 
 async function closeResources({ storage, transport, log }: OpenResources): Promise<void> {

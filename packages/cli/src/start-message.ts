@@ -9,6 +9,8 @@ export interface StartMessage {
   readonly providers: readonly Provider[]
   readonly models: readonly Model[]
   readonly simulated: boolean
+  /** Processes that share the port, if there are several. */
+  readonly workers: number | undefined
   readonly storage: string
   /** The sealing key's file, if this start created it. */
   readonly sealingKeyFile: string | undefined
@@ -30,6 +32,7 @@ export function announcementText(it: StartMessage): string {
     ...(it.simulated ? [off, 'Until then simulated providers answer, offline and for play money.'] : []),
     `providers: ${listNames(it.providers.map(({ id }) => id))}`,
     `models:    ${listNames(it.models.map(({ id }) => id))}`,
+    ...(it.workers === undefined ? [] : [`workers:   ${it.workers}`]),
     `storage:   ${it.storage}${it.sealingKeyFile === undefined ? '' : `; its sealing key is in ${it.sealingKeyFile} (back up both)`}`,
     ...it.notices,
     ...(it.secret === undefined

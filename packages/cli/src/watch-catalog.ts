@@ -7,31 +7,43 @@ import type { Config } from './schema.ts'
 const usualPollMs = 5_000
 
 /** What a change of the catalog file leads to. */
-export interface CatalogWatch {
+export interface CatalogChange {
   readonly catalog: Config['catalog']
   /** Reads the models again, and throws if the file is faulty. */
   readonly load: () => readonly Model[]
   readonly replace: (models: readonly Model[]) => void
-  readonly logger: Logger
-  readonly pollMs?: number
+  readonly logger: Pick<Logger, 'info' | 'error'>
 }
 
+/** The file of a catalog that has one. */
+export const catalogFile = (catalog: Config['catalog']): string | undefined => (typeof catalog === 'object' ? catalog.file : undefined)
+
 /** Takes a changed catalog file while the server runs. A faulty one is logged once, and the old models stay. Returns how to stop. */
-export function watchCatalog({ catalog, load, replace, logger, pollMs = usualPollMs }: CatalogWatch): () => void {
-  const file = typeof catalog === 'object' ? catalog.file : undefined
+export function watchCatalog({ pollMs, ...change }: CatalogChange & { readonly pollMs?: number }): () => void {
+  return watchFile(catalogFile(change.catalog), () => takeCatalog(change), pollMs)
+}
+
+/** Reads the catalog file and uses its models. A faulty file is logged, and the old models stay. */
+export function takeCatalog({ catalog, load, replace, logger }: CatalogChange): void {
+  const file = catalogFile(catalog)
+  try {
+    const models = load()
+    replace(models)
+    logger.info({ file, models: models.length }, 'The catalog file changed; its models are used from now on.')
+  } catch (error) {
+    logger.error({ file, error: (error as Error).message }, 'The catalog file changed and cannot be used; the old models stay.')
+  }
+}
+
+/** Calls `onChange` when the file has changed. Returns how to stop. */
+export function watchFile(file: string | undefined, onChange: () => void, pollMs = usualPollMs): () => void {
   if (file === undefined) return () => {}
   let seen = versionOf(file)
   const look = (): void => {
     const version = versionOf(file)
     if (version === seen) return
     seen = version
-    try {
-      const models = load()
-      replace(models)
-      logger.info({ file, models: models.length }, 'The catalog file changed; its models are used from now on.')
-    } catch (error) {
-      logger.error({ file, error: (error as Error).message }, 'The catalog file changed and cannot be used; the old models stay.')
-    }
+    onChange()
   }
   const timer = setInterval(look, pollMs)
   timer.unref()

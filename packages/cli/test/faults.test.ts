@@ -16,7 +16,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, timeouts.',
+    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, timeouts.',
   ],
   [
     'an unknown field of a section',
@@ -30,6 +30,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ],
   ['a wrong port', { port: 99_999 }, '`port` is 99999; it takes a whole number from 0 to 65535.'],
   ['a port as text', { port: '80' }, '`port` is "80"; it takes a whole number from 0 to 65535.'],
+  ['no workers', { workers: 0 }, '`workers` is 0; it takes `auto`, or a whole number from 1 to 128.'],
   ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
   ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a text of 1 to 255 characters.'],
   [

@@ -119,6 +119,27 @@ test('what waits is written at once where it becomes long, and where the process
   expect(writes).toHaveLength(before)
 })
 
+test('a worker has its number in each line, and no write is longer than a pipe keeps together', () => {
+  const writes: string[] = []
+  const lines = (isTTY: boolean): readonly string[] => {
+    writes.length = 0
+    const log = createLog({ isTTY, write: text => writes.push(text) }, { worker: 7, now: () => 0 })
+    for (let at = 0; at < 100; at++) log.onRequest({ ...line, model: 'ä'.repeat(at) })
+    log.logger.warn({ error: 'é'.repeat(5_000) }, 'It failed.')
+    log.onRequest(line)
+    log.flush()
+    return writes.join('').trimEnd().split('\n')
+  }
+  const machine = lines(false).map(text => JSON.parse(text))
+  expect(machine).toHaveLength(102)
+  expect(machine.every(({ worker }) => worker === 7)).toBe(true)
+  const long = writes.filter(text => Buffer.byteLength(text) > 4_096)
+  expect(long.map(text => text.trimEnd().split('\n').length)).toEqual([1])
+  expect(writes.length).toBeLessThan(20)
+  for (const text of writes) expect(text.endsWith('\n')).toBe(true)
+  expect(lines(true).every(text => text.startsWith('00:00:00 w7 '))).toBe(true)
+})
+
 function watched() {
   const writes: string[] = []
   const deferred: (() => void)[] = []

@@ -19,6 +19,7 @@ describe('the config', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 8787,
+      workers: 1,
       operator: 'signalbox',
       storage: 'sqlite:signalbox.db',
       workspace: { name: 'default', credit_usd: 100 },
@@ -45,6 +46,7 @@ describe('the config', () => {
     const all = {
       host: '0.0.0.0',
       port: 1,
+      workers: 4,
       operator: 'me',
       storage: 'sqlite:x.db',
       admin_key: 'ak_12345678',
@@ -97,7 +99,7 @@ describe('the config', () => {
       timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4, body_idle_ms: 5, drain_ms: 6 },
     }
     writeFileSync(file, JSON.stringify(all))
-    expect(readConfig({}, file)).toEqual(all)
+    expect(readConfig({}, { file })).toEqual(all)
   })
 
   test('yields to variables, and an empty variable is none', () => {
@@ -107,6 +109,7 @@ describe('the config', () => {
       SIGNALBOX_CONFIG: file,
       PORT: '9000',
       HOST: ' ',
+      SIGNALBOX_WORKERS: 'auto',
       SIGNALBOX_STORAGE: 'memory:',
       SIGNALBOX_ADMIN_KEY: 'ak_12345678',
       SIGNALBOX_SEALING_KEY: 'f'.repeat(64),
@@ -114,11 +117,17 @@ describe('the config', () => {
     expect(read).toMatchObject({
       port: 9000,
       host: '::1',
+      workers: 'auto',
       operator: 'me',
       storage: 'memory:',
       admin_key: 'ak_12345678',
       sealing_key: 'f'.repeat(64),
     })
+  })
+
+  test('yields to flags before variables', () => {
+    expect(readConfig({ SIGNALBOX_WORKERS: '2' }, { flags: { workers: '3' } }).workers).toBe(3)
+    expect(readConfig({ SIGNALBOX_WORKERS: '2' }, { flags: { workers: undefined } }).workers).toBe(2)
   })
 
   test('is the file that --config names, before SIGNALBOX_CONFIG, before the usual one', async () => {

@@ -107,7 +107,7 @@ async function outlasting() {
   writeFileSync(file, JSON.stringify({ ...stallingConfig(baseUrl), storage: `sqlite:${path}` }))
   let log = ''
   const sink = { write: (text: string) => (log += text) }
-  const server = await start(readConfig({}, file), { environment: {}, version: '0.0.0', sink })
+  const server = await start(readConfig({}, { file }), { environment: {}, version: '0.0.0', sink })
   const stream = await ask({ url: `http://127.0.0.1:${server.port}`, key: adminKey }, { model: 'small', input: 'x', stream: true })
   const [text] = await Promise.all([stream.text(), server.stop({ graceMs: 200 })])
 

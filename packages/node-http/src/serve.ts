@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { Gateway } from '@signalbox/core'
 import { expectContinue } from './continue.ts'
 import { createNodeListener, type NodeOptions } from './listener.ts'
@@ -20,8 +20,20 @@ export interface RunningServer {
   readonly url: string
   readonly port: number
   readonly server: Server
-  /** Stops accepting connections, waits up to `graceMs` (default 0) for requests under way, then closes every connection. */
-  close(options?: { readonly graceMs?: number }): Promise<void>
+  /** Stops accepting connections, waits up to `graceMs` (default 0) for requests under way, then closes every connection. May be called again. */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/** How a server ends. */
+export interface CloseOptions {
+  /** Milliseconds that requests under way have to end. Default 0. */
+  readonly graceMs?: number
+  /**
+   * Serves requests on connections that are already open, and asks the client to close them (`Connection: close`). Idle ones stay
+   * until their usual time is over (65 s) or the grace is, so that no client finds a connection closed as it sends. Default: false,
+   * idle connections are closed at once.
+   */
+  readonly keepIdle?: boolean
 }
 
 /**
@@ -63,7 +75,8 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
   server.on('checkExpectation', serveOne)
   // Older versions of Node than 24.9 take over every upgrade, which breaks requests that offer h2c. There requests for a WebSocket are 426.
   if ('shouldUpgradeCallback' in server) server.on('upgrade', listener.upgrade)
-  server.maxConnections = maxConnections
+  // A worker of `node:cluster` that is full drops connections too: otherwise it would hand them back without end.
+  Object.assign(server, { maxConnections, dropMaxConnection: true })
   server.on('clientError', refuseUnparsed)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -78,29 +91,35 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
     url: `http://${shownHost}:${address.port}`,
     port: address.port,
     server,
-    close({ graceMs = 0 } = {}) {
+    close({ graceMs = 0, keepIdle = false } = {}) {
       isClosing = true
       listener.closeWebSockets()
-      return closeServer(server, { graceMs, onCut: () => listener.closeWebSockets({ cut: true }) })
+      return closeServer(server, { graceMs, keepIdle, onCut: () => listener.closeWebSockets({ cut: true }) })
     },
   }
 }
 
 const isWebSocketRequest = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
-function closeServer(server: Server, { graceMs, onCut }: { readonly graceMs: number; readonly onCut: () => void }): Promise<void> {
+interface ServerEnd extends Required<CloseOptions> {
+  readonly onCut: () => void
+}
+
+function closeServer(server: Server, { graceMs, keepIdle, onCut }: ServerEnd): Promise<void> {
   return new Promise(resolve => {
     // Closes connections as they become idle.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50)
+    const sweep = keepIdle ? undefined : setInterval(() => server.closeIdleConnections(), 50)
     const cut = setTimeout(() => {
       server.closeAllConnections()
       onCut()
     }, graceMs)
-    server.close(() => {
+    const onClosed = (): void => {
       clearInterval(sweep)
       clearTimeout(cut)
       resolve()
-    })
-    server.closeIdleConnections()
+    }
+    // The `close` of an HTTP server closes idle connections too; that of its base only stops listening.
+    if (keepIdle) NetServer.prototype.close.call(server, onClosed)
+    else server.close(onClosed)
   })
 }

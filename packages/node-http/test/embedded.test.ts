@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
 import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
-import { until } from './raw.ts'
+import { sleep, until } from './raw.ts'
 import { batchesOf, jsonHeaders, start, stream } from './running.ts'
 
 describe('inside another server', () => {
@@ -63,6 +63,19 @@ describe('inside another server', () => {
   })
 })
 
+/** A connection on which one request was answered, and which is open. */
+async function keptConnection(port: number) {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  let text = ''
+  socket.setEncoding('utf8').on('data', (more: string) => {
+    text += more
+  })
+  const ask = () => socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  ask()
+  await until(() => text.includes('{"status":"ok"}'))
+  return { socket, ask, text: () => text }
+}
+
 describe('serve', () => {
   test('close lets what runs end, refuses what is new, and cuts after its grace', async () => {
     const fake = fakeGateway()
@@ -78,6 +91,23 @@ describe('serve', () => {
     const at = Date.now()
     await closed
     expect(Date.now() - at).toBeLessThan(500)
+  })
+
+  test('close that keeps idle connections serves one more request on each, and may be followed by one that does not', async () => {
+    const fake = fakeGateway()
+    const { port, close } = await serve(fake.gateway, { port: 0, host: '127.0.0.1' })
+    const [used, idle] = await Promise.all([keptConnection(port), keptConnection(port)])
+    const closed = close({ graceMs: 60_000, keepIdle: true })
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+    used.ask()
+    await until(() => used.socket.closed)
+    expect(used.text().match(/HTTP\/1\.1 200/g)).toHaveLength(2)
+    expect(used.text().match(/connection: close/gi)).toHaveLength(1)
+    await sleep(200)
+    expect(idle.socket.closed).toBe(false)
+    await close({ graceMs: 1_000 })
+    await closed
+    await until(() => idle.socket.closed)
   })
 
   test('connections beyond the most are closed as they come', async () => {

@@ -1,0 +1,32 @@
+import { createServer } from 'node:net'
+import { StartError, shown } from './fault.ts'
+import type { Config } from './schema.ts'
+
+/** Where the server listens. */
+export type Address = Pick<Config, 'host' | 'port'>
+
+/**
+ * Checks that the address can be listened on, before anything is created.
+ *
+ * @throws StartError that names the address and what to change.
+ */
+export function checkAddress(address: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer(socket => socket.destroy())
+    probe.once('error', error => reject(listenError(error, address)))
+    probe.listen(address.port, address.host, () => probe.close(() => resolve()))
+  })
+}
+
+const listenAdvice: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; stop what listens there, or set another `port` (PORT)',
+  EACCES: 'may not be used by this user; set a `port` (PORT) above 1023',
+  EADDRNOTAVAIL: 'is no address of this machine; set `host` (HOST) to one that is',
+  ENOTFOUND: 'has an unknown host name; set `host` (HOST) to an address of this machine',
+}
+
+/** The error of an address that cannot be listened on, as one line. */
+export function listenError(error: unknown, { host, port }: Address): StartError {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new StartError(`Port ${port} on ${shown(host, 'host').slice(1, -1)} ${listenAdvice[code] ?? `cannot be listened on: ${message}`}.`)
+}

@@ -1,0 +1,54 @@
+import { StartError } from '../fault.ts'
+import { workerCount } from './count.ts'
+import { activeWorkers, type PrimaryState } from './primary-state.ts'
+import { exitText, forkWorker, type WorkerExit, type WorkerProcess, type WorkerStart } from './worker-process.ts'
+
+/** Milliseconds: a worker that ends before it has served for so long died at once. */
+const youngMs = 3_000
+/** Workers in one place that die at once, one after the other, until the server ends with their error. */
+const maxQuickDeaths = 5
+/** Milliseconds until a place is filled again: none after a worker that served, then doubling with each that died at once. */
+const backoff = { firstMs: 250, maxMs: 4_000 } as const
+
+/**
+ * Starts a worker, and another in its place if it ends without a command. One that is on trial is only replaced once it has served: if
+ * it cannot start, `listening` rejects, and the caller decides.
+ */
+export function startWorker(state: PrimaryState, start: WorkerStart, { isTrial = false } = {}): WorkerProcess {
+  const worker = forkWorker(start)
+  state.workers.add(worker)
+  worker.listening.then(
+    () => state.logger.info({ worker: worker.id, pid: worker.pid }, 'A worker listens.'),
+    () => {},
+  )
+  void worker.exited.then(exit => {
+    state.workers.delete(worker)
+    if (state.phase === 'stopping' || (isTrial && worker.state === 'starting')) return
+    if (worker.state === 'draining') state.logger.info({ worker: worker.id, end: exitText(exit) }, 'A worker has served its last request.')
+    else replaceWorker(state, worker, exit)
+  })
+  return worker
+}
+
+/** Starts workers with the config in use until there are as many as it names. */
+export function fillPlaces(state: PrimaryState, quickDeaths = 0): void {
+  const { config, generation, phase } = state
+  if (phase === 'stopping') return
+  for (let missing = workerCount(config) - activeWorkers(state).length; missing > 0; missing--)
+    startWorker(state, { config, generation, isFirst: false, quickDeaths })
+}
+
+function replaceWorker(state: PrimaryState, worker: WorkerProcess, exit: WorkerExit): void {
+  const { id, pid, servingSince, failure } = worker
+  const isQuick = servingSince === undefined || performance.now() - servingSince < youngMs
+  const quickDeaths = isQuick ? worker.quickDeaths + 1 : 0
+  const facts = { worker: id, pid, end: exitText(exit), ...(failure !== undefined && { error: failure }) }
+  if (quickDeaths >= maxQuickDeaths) {
+    state.logger.error(facts, `A worker died at once, as ${maxQuickDeaths - 1} in its place before it; the server ends.`)
+    state.fail(new StartError(failure ?? `Workers die as soon as they serve; the last one ended with ${exitText(exit)}.`))
+    return
+  }
+  const waitMs = quickDeaths === 0 ? 0 : Math.min(backoff.firstMs * 2 ** (quickDeaths - 1), backoff.maxMs)
+  state.logger.error({ ...facts, wait_ms: waitMs }, 'A worker ended unexpectedly; another takes its place.')
+  setTimeout(() => fillPlaces(state, quickDeaths), waitMs)
+}

@@ -1,0 +1,108 @@
+import cluster from 'node:cluster'
+import { StartError } from '../fault.ts'
+import type { Config } from '../schema.ts'
+import { returnHandoffs } from './handoffs.ts'
+import { type WorkerCommand, type WorkerReport, workerVariable } from './messages.ts'
+
+/** How a worker ended. */
+export interface WorkerExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A worker as the primary knows it. */
+export interface WorkerProcess {
+  /** Unique in the life of the primary. */
+  readonly id: number
+  readonly pid: number | undefined
+  /** Counts the configs: workers of one generation have the same. */
+  readonly generation: number
+  /** How many in its place before it died at once, one after the other. */
+  readonly quickDeaths: number
+  state: 'starting' | 'serving' | 'draining'
+  readonly config: Config
+  /** Monotonic milliseconds since which it serves. */
+  servingSince: number | undefined
+  /** Why it could not start. */
+  failure: string | undefined
+  /** Resolves once it listens. Rejects with a StartError if it ends before. */
+  readonly listening: Promise<StartMessage>
+  readonly exited: Promise<WorkerExit>
+  send(command: WorkerCommand): void
+  kill(): void
+}
+
+/** The start message of a worker. */
+export interface StartMessage {
+  readonly message: string
+  /** It shows a key that this start created. */
+  readonly showsKeys: boolean
+}
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly config: Config
+  readonly generation: number
+  readonly isFirst: boolean
+  readonly quickDeaths?: number
+}
+
+/** Milliseconds that a start may take; the first start of a new version may have to migrate a large database. */
+const maxStartMs = 600_000
+
+/** Forks a worker, which begins to start. */
+export function forkWorker({ config, generation, isFirst, quickDeaths = 0 }: WorkerStart): WorkerProcess {
+  const forked = cluster.fork({ [workerVariable]: '1' })
+  returnHandoffs(forked)
+  // Errors of sending: the worker is ending, which `exited` tells.
+  forked.on('error', () => {})
+  const { promise: listening, resolve: listens, reject } = Promise.withResolvers<StartMessage>()
+  const worker: WorkerProcess = {
+    id: forked.id,
+    pid: forked.process.pid,
+    generation,
+    quickDeaths,
+    state: 'starting',
+    config,
+    servingSince: undefined,
+    failure: undefined,
+    listening,
+    exited: exitOf(forked.process),
+    send: command => void (forked.isConnected() && forked.send(command)),
+    kill: () => void forked.process.kill('SIGKILL'),
+  }
+  const timer = setTimeout(() => {
+    worker.failure = `Worker ${worker.id} did not listen within ${maxStartMs / 1000} s.`
+    worker.kill()
+  }, maxStartMs)
+  forked.on('message', (report: WorkerReport) => {
+    if (report.type === 'failed') worker.failure = report.message
+    else {
+      if (worker.state === 'starting') worker.state = 'serving'
+      worker.servingSince = performance.now()
+      listens(report)
+    }
+  })
+  void Promise.race([listening.catch(() => {}), worker.exited]).finally(() => clearTimeout(timer))
+  void worker.exited.then(exit =>
+    reject(new StartError(worker.failure ?? `Worker ${worker.id} ended before it listened: ${exitText(exit)}.`)),
+  )
+  worker.send({ type: 'start', config, isFirst })
+  return worker
+}
+
+/** Resolves once the process has ended and everything that it sent is read. */
+async function exitOf(child: NodeJS.EventEmitter): Promise<WorkerExit> {
+  const disconnect = new Promise<void>(resolve => void child.once('disconnect', () => resolve()))
+  const exit = await new Promise<WorkerExit & { readonly hasStarted: boolean }>(resolve => {
+    child.once('exit', (code: number | null, signal: string | null) => resolve({ code, signal, hasStarted: true }))
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.syscall?.startsWith('spawn')) resolve({ code: null, signal: error.code ?? null, hasStarted: false })
+    })
+  })
+  if (exit.hasStarted) await disconnect
+  return exit
+}
+
+/** How a worker ended, for a message: `signal SIGKILL`, `exit code 1`. */
+export const exitText = ({ code, signal }: WorkerExit): string => (signal === null ? `exit code ${code}` : `signal ${signal}`)

@@ -1,0 +1,75 @@
+import cluster from 'node:cluster'
+import type { Environment } from '../environment.ts'
+import { StartError } from '../fault.ts'
+import type { Sink } from '../log.ts'
+import { type StandaloneServer, start } from '../server.ts'
+import { graceMs } from '../signals.ts'
+import type { WorkerCommand, WorkerReport } from './messages.ts'
+
+/** What a worker needs beside the config, which the primary sends. */
+export interface WorkerContext {
+  readonly environment: Environment
+  readonly version: string
+  readonly sink: Sink
+}
+
+interface WorkerState extends WorkerContext {
+  /** Set by the first command. */
+  server: Promise<StandaloneServer> | undefined
+}
+
+/**
+ * Runs a worker: a server that shares its port with the other workers of the primary, and does what the primary tells it. Signals of
+ * a terminal or a service manager reach the whole group of processes; only the primary acts on them.
+ */
+export function runWorker(context: WorkerContext): void {
+  const state: WorkerState = { ...context, server: undefined }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+  process.on('message', (command: WorkerCommand) => void obey(state, command))
+  const { worker } = cluster
+  worker?.on('disconnect', () => {
+    if (!state.server || worker.exitedAfterDisconnect) return
+    // The primary was killed. Without this, Node would end the process with its requests.
+    worker.exitedAfterDisconnect = true
+    void obey(state, { type: 'stop', graceMs })
+  })
+}
+
+async function obey(state: WorkerState, command: WorkerCommand): Promise<void> {
+  try {
+    if (command.type === 'start') await begin(state, command)
+    else if (command.type === 'catalog') (await state.server)?.reloadCatalog({ logs: command.logs })
+    else await end(state, command)
+  } catch (error) {
+    await reportFailure(error)
+  }
+}
+
+async function begin(state: WorkerState, { config, isFirst }: Extract<WorkerCommand, { readonly type: 'start' }>): Promise<void> {
+  const { environment, version, sink } = state
+  const id = cluster.worker?.id ?? 0
+  state.server = start(config, { environment, version, sink, worker: { id, isFirst } })
+  const { announcement: message, showsKeys } = await state.server
+  await report({ type: 'listening', message, showsKeys })
+}
+
+async function end({ server }: WorkerState, { type, graceMs }: Extract<WorkerCommand, { readonly type: 'drain' | 'stop' }>): Promise<void> {
+  const running = await server
+  if (type === 'drain') await running?.drain({ graceMs })
+  else await running?.stop({ graceMs })
+  process.exit(0)
+}
+
+/** A StartError is one line, which the primary shows; any other error is a bug and is shown with its stack. */
+async function reportFailure(error: unknown): Promise<void> {
+  if (error instanceof StartError) await report({ type: 'failed', message: error.message })
+  else console.error(error)
+  process.exit(1)
+}
+
+/** Resolves when the report is sent, or cannot be: then the primary is gone. */
+const report = (message: WorkerReport): Promise<void> =>
+  new Promise(resolve => {
+    if (process.connected) process.send?.(message, undefined, {}, () => resolve())
+    else resolve()
+  })

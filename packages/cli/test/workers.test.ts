@@ -1,0 +1,109 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, inject, test, vi } from 'vitest'
+import { openStorage } from '../src/storage.ts'
+import { failing, linesOf, look, newFolder, stop } from './launch.ts'
+import {
+  adminKey,
+  clientAgent,
+  cost,
+  countOutcomes,
+  meteredConfig,
+  meteredUpstream,
+  post,
+  testTimeout,
+  workersListening,
+} from './workers.ts'
+
+vi.setConfig({ testTimeout })
+
+const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 300, affordable: 100 }
+
+describe('several workers', () => {
+  test(`admit exactly ${all.affordable} of ${all.requests} requests on the credit for them`, async () => {
+    const folder = newFolder()
+    const config = meteredConfig(await meteredUpstream(), {
+      workers: all.workers,
+      workspace: { credit_usd: (all.affordable * cost) / 1_000_000 },
+    })
+    const server = await workersListening(all.workers, { folder, config })
+    const agent = clientAgent(64)
+    const outcomes = await Promise.all(Array.from({ length: all.requests }, (_, at) => post(server, { stream: at % 4 === 0, agent })))
+    expect(countOutcomes(outcomes)).toEqual({ 200: all.affordable, 402: all.requests - all.affordable })
+    expect(await stop(server)).toEqual({ code: 0, signal: null })
+
+    const lines = server.lines()
+    const requests = lines.filter(({ route }) => route === '/v1/chat/completions')
+    expect(requests).toHaveLength(all.requests)
+    expect(new Set(requests.map(({ worker }) => worker)).size).toBe(all.workers)
+    const storage = await openStorage({ kind: 'sqlite', path: join(folder, 'signalbox.db') })
+    const [{ id } = { id: '' }] = await storage.records.list({ kind: 'workspace', limit: 1 })
+    expect(await storage.ledger.balance(`credit:${id}`)).toMatchObject({ balance: 0, held: 0 })
+    const rows = await storage.usage.list({ workspaceId: id, from: 0, to: Date.now() + 1, limit: 10_000 })
+    expect(rows.filter(({ cost: paid }) => paid > 0)).toHaveLength(all.affordable)
+    await storage.close()
+  })
+
+  test('share the limit of a minute, the first key and the start message', async () => {
+    const config = { ...meteredConfig(await meteredUpstream(), { limits: { inference_rpm: 50 } }), admin_key: undefined }
+    const args = ['--workers', String(all.workers)]
+    const server = await workersListening(all.workers, { config: { ...config, workers: undefined }, args })
+    const agent = clientAgent(32)
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => post(server, { agent })))
+    expect(countOutcomes(outcomes)).toEqual({ 200: 50, 429: 150 })
+    expect((await look(server, '/readyz')).status).toBe(200)
+    await stop(server, 'SIGINT')
+    expect(server.out().match(/listens on/g)).toHaveLength(1)
+    expect(server.out().match(/shown this once/g)).toHaveLength(1)
+    expect(server.out()).toContain(`workers:   ${all.workers}\n`)
+  })
+
+  test('find items of responses that another worker has kept', async () => {
+    const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
+    const ask = async (input: unknown): Promise<{ readonly status: number; readonly output: readonly { readonly id: string }[] }> => {
+      const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', connection: 'close' }
+      const body = JSON.stringify({ model: 'm', input })
+      const response = await fetch(`${server.url}/v1/responses`, { method: 'POST', headers, body })
+      return { ...((await response.json()) as { output: readonly { id: string }[] }), status: response.status }
+    }
+    const { output } = await ask('x')
+    const references = [...output.map(({ id }) => ({ type: 'item_reference', id })), { role: 'user', content: 'y' }]
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => ask(references).then(({ status }) => status)))
+    expect(statuses).toEqual(statuses.map(() => 200))
+    await stop(server)
+    const used = new Set(server.lines().flatMap(({ route, worker }) => (route === '/v1/responses' ? [worker] : [])))
+    expect(used.size).toBe(2)
+  })
+})
+
+describe('a start with workers that cannot have what it needs says so once', () => {
+  test('where the port is in use', async () => {
+    const other = createServer()
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const { code, out, err, files } = await failing({ variables: { PORT: String(port), SIGNALBOX_WORKERS: '2' } })
+    other.close()
+    expect(err).toBe(`signalbox: Port ${port} on 127.0.0.1 is in use; stop what listens there, or set another \`port\` (PORT).\n`)
+    expect({ code, out, files }).toEqual({ code: 1, out: '', files: [] })
+  })
+
+  test('where a worker finds that the storage cannot be used', async () => {
+    const { code, out, err } = await failing({ variables: { SIGNALBOX_WORKERS: '2', SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' } })
+    expect(err).toBe(
+      'signalbox: The sealing key nowhere/x.db.key cannot be written (ENOENT). Check that its folder exists and can be written.\n',
+    )
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+  })
+
+  test('where each process would have a storage of its own', async () => {
+    const { code, err } = await failing({ variables: { SIGNALBOX_WORKERS: 'auto', SIGNALBOX_STORAGE: 'memory:' } })
+    expect(err).toMatch(/^signalbox: `workers` is "auto" and `storage` is "memory:", which each process has for itself: .*\n$/)
+    expect({ code, lines: linesOf(err) }).toEqual({ code: 1, lines: [] })
+  })
+
+  test('where the number is wrong', async () => {
+    const { err } = await failing({ args: ['--workers', 'many'] })
+    expect(err).toBe('signalbox: `--workers` is "many"; it takes `auto`, or a whole number from 1 to 128.\n')
+  })
+})
