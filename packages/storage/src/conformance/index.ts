@@ -22,18 +22,25 @@ import { describeTotals } from './usage-totals.ts'
 export { asyncStorage } from './async-storage.ts'
 export type { MakeStorage, Subject } from './subject.ts'
 
+/** Options of `describeStorage`. */
+export interface ConformanceOptions {
+  /** The share of random sequences to run: a store over a network takes much longer for each. Default: 1. */
+  readonly share?: number
+}
+
 /**
  * Declares the conformance suite of storages, which defines what a correct implementation does. Every test gets an empty storage
  * from `make` and closes it. With `reopen`, the suite also checks that acknowledged writes are durable.
  *
  * @example describeStorage('memory', async () => ({ storage: memoryStorage() }))
  */
-export function describeStorage(name: string, make: MakeStorage): void {
+export function describeStorage(name: string, make: MakeStorage, { share = 1 }: ConformanceOptions = {}): void {
   const open = opener(make)
+  const runs = (all: number): number => Math.max(1, Math.round(all * share))
   describe(`${name} storage`, () => {
     describeRecords(open)
     describeCommit(open)
-    describeRecordsModel(open)
+    describeRecordsModel(open, runs)
     describeAudit(open)
     describeCounters(open)
     describeHolds(open)
@@ -41,11 +48,11 @@ export function describeStorage(name: string, make: MakeStorage): void {
     describeLiveHolds(open)
     describeLedger(open)
     describeEntries(open)
-    describeLedgerModel(open)
+    describeLedgerModel(open, runs)
     describeUsage(open)
     describeTotals(open)
-    describeUsageModel(open)
-    describeRouting(open)
+    describeUsageModel(open, runs)
+    describeRouting(open, runs)
     describeItems(open)
     describeReopen(open)
     describeSpool(open)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Balance, CreditEntry, HoldExtension, HoldRefusal, HoldRequest, LiveHold, Settlement } from '../ledger.ts'
-import { type MakeStorage, T0 } from './subject.ts'
+import { type MakeStorage, type RunCount, T0 } from './subject.ts'
 
 // The whole ledger again, slow and plain: what the stores must agree with, whatever happens in whatever order.
 
@@ -110,8 +110,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const byId = (one: Pick<LiveHold, 'id'>, other: Pick<LiveHold, 'id'>): number => (one.id < other.id ? -1 : 1)
 
-/** Random sequences, checked against the model after every step. `describeLedgerModel(opener(make))` */
-export function describeLedgerModel(open: MakeStorage): void {
+/** Random sequences, checked against the model after every step. `describeLedgerModel(opener(make), runs => runs)` */
+export function describeLedgerModel(open: MakeStorage, runs: RunCount): void {
   test('whatever happens in whatever order, the ledger agrees with the model', async () => {
     const { ledger } = (await open()).storage
     let run = 0
@@ -158,7 +158,7 @@ export function describeLedgerModel(open: MakeStorage): void {
           expect(entries[0]?.balanceAfter ?? 0).toBe(model.balance(mine(name)).balance)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 }

@@ -12,7 +12,7 @@ import {
   routingRetentionMs,
 } from '../routing.ts'
 
-import { type MakeStorage, MINUTE, ODD_STRINGS, spoil, T0 } from './subject.ts'
+import { type MakeStorage, MINUTE, ODD_STRINGS, type RunCount, spoil, T0 } from './subject.ts'
 
 /** A row whose counts follow from its version, so that the same version always says the same. `statisticsRow({ version: 2 })` */
 export function statisticsRow(fields: Partial<OfferStatistics> = {}): OfferStatistics {
@@ -62,21 +62,21 @@ export const readers: fc.Arbitrary<readonly Reader[]> = fc.array(
   { maxLength: 12 },
 )
 
-/** The suite for what processes tell each other of routing. `describeRouting(opener(make))` */
-export function describeRouting(open: MakeStorage): void {
+/** The suite for what processes tell each other of routing. `describeRouting(opener(make), runs => runs)` */
+export function describeRouting(open: MakeStorage, runs: RunCount): void {
   const given = async (context: TestContext): Promise<RoutingStore> =>
     (await open()).storage.routing ?? context.skip('this storage shares no routing memory')
 
   describe('routing memory', () => {
-    describeStatistics(given)
+    describeStatistics(given, runs)
     describePauses(given)
-    describeReaders(given)
+    describeReaders(given, runs)
   })
 }
 
 type Given = (context: TestContext) => Promise<RoutingStore>
 
-function describeStatistics(given: Given): void {
+function describeStatistics(given: Given, runs: RunCount): void {
   test('a writer reads what others published, and never its own', async context => {
     const routing = await given(context)
     await routing.publish([statisticsRow(), statisticsRow({ offer: 'offer-2' })], T0)
@@ -133,7 +133,7 @@ function describeStatistics(given: Given): void {
         )
         expect(told).toEqual(mergeStatistics(mine.flat(), []))
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 
@@ -198,7 +198,7 @@ function describePauses(given: Given): void {
   })
 }
 
-function describeReaders(given: Given): void {
+function describeReaders(given: Given, runs: RunCount): void {
   const note = (offer: string, at: number) => ({ key: 'hash-1', offer, tokens: 1_000, at })
 
   test('who read a conversation is known by its key only, the last first', async context => {
@@ -227,7 +227,7 @@ function describeReaders(given: Given): void {
         expect(known).toEqual(mergeReaders(tellings.flat(), []))
         expect(known.length).toBeLessThanOrEqual(maxReaders)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 

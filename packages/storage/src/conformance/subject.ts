@@ -8,6 +8,9 @@ export interface Subject {
   readonly reopen?: () => Promise<Storage>
 }
 
+/** How many of the usual number of random sequences are run. */
+export type RunCount = (usual: number) => number
+
 /** Makes an empty storage for one test. */
 export type MakeStorage = () => Promise<Subject>
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { binOf, type Histogram } from '../histogram.ts'
 import type { TotalsQuery, UsageRow, UsageTotal } from '../usage.ts'
-import { DAY, HOUR, type MakeStorage, T0 } from './subject.ts'
+import { DAY, HOUR, type MakeStorage, type RunCount, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 
 // Usage again, slow and plain: every answer is looked up in all rows.
@@ -125,8 +125,8 @@ const query = fc.record({ period, filter, limit: fc.integer({ min: 0, max: 9 }),
 /** To forget what is older than all there is changes nothing; a store may tidy up at it. */
 const step = fc.record({ rows: fc.array(row, { maxLength: 30 }), forgets: fc.boolean(), queries: fc.array(query, { maxLength: 6 }) })
 
-/** Random rows and questions, checked against the model. `describeUsageModel(opener(make))` */
-export function describeUsageModel(open: MakeStorage): void {
+/** Random rows and questions, checked against the model. `describeUsageModel(opener(make), runs => runs)` */
+export function describeUsageModel(open: MakeStorage, runs: RunCount): void {
   test('whatever rows came in whatever order, totals and lists agree with the model', async () => {
     const { usage } = (await open()).storage
     let run = 0
@@ -153,7 +153,7 @@ export function describeUsageModel(open: MakeStorage): void {
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 }

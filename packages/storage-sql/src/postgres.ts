@@ -1,0 +1,100 @@
+import type { Storage } from '@signalbox/storage'
+import { postgresAudit } from './postgres/audit.ts'
+import { type PostgresClient, type PostgresPool, type PostgresSingleClient, poolClient, singleClient } from './postgres/client.ts'
+import { openPostgres } from './postgres/connection.ts'
+import { postgresCounters } from './postgres/counters.ts'
+import { postgresItems } from './postgres/items.ts'
+import { postgresLedger } from './postgres/ledger.ts'
+import { startPostgresMaintenance } from './postgres/maintenance.ts'
+import { checkSchemaName } from './postgres/migrations.ts'
+import { createMonths } from './postgres/months.ts'
+import { createPool, secretsOf } from './postgres/pool.ts'
+import { postgresRecords } from './postgres/records.ts'
+import { postgresRouting } from './postgres/routing.ts'
+import { postgresUsage } from './postgres/usage.ts'
+import { sqliteSpool } from './spool.ts'
+
+export type { PostgresPool, PostgresPoolClient, PostgresSingleClient } from './postgres/client.ts'
+export { printPostgresMigrations } from './postgres/migrations.ts'
+
+/** Where the database is: a connection string, a pool of `pg`, or one connection such as PGlite. The owner closes a pool or client. */
+export type PostgresDatabase = string | { readonly pool: PostgresPool } | { readonly client: PostgresSingleClient }
+
+/** Options of `postgresStorage`. */
+export interface PostgresStorageOptions {
+  /** The schema that has the tables and functions. Default: `signalbox`. */
+  readonly schema?: string
+  /** Whether the schema is made and brought to the newest version at first use. Default: true. */
+  readonly migrate?: boolean
+  /** Whether statements are prepared by name. `false` for poolers that give each transaction another connection. Default: true. */
+  readonly prepare?: boolean
+  /**
+   * Which clock decides when windows, slots, items and routing state end. `server`: the database's, so processes with wrong clocks
+   * agree. `caller`: the time that is passed in. Default: `server`.
+   */
+  readonly clock?: 'server' | 'caller'
+  /** Connections of a pool that is made from a connection string. Default: 10. */
+  readonly connections?: number
+  /** Milliseconds until a connection attempt fails. Default: 5,000. */
+  readonly connectTimeoutMs?: number
+  /** Milliseconds until a statement fails. Default: 10,000. */
+  readonly statementTimeoutMs?: number
+  /** A file on local disk for settlements that the database cannot take now; `spool` of the storage. Default: none. */
+  readonly spool?: string
+}
+
+/**
+ * Creates a storage in one schema of a PostgreSQL database (14 or newer), which any number of processes may share. It connects at its
+ * first use, and uses a server that was away as soon as it is back.
+ *
+ * @throws RangeError if an option is out of range. Verbs fail with an error that names the verb and the way out.
+ * @example
+ * const storage = postgresStorage('postgres://user:password@localhost/app', { schema: 'signalbox' })
+ * await storage.ping()
+ * await storage.close()
+ */
+export function postgresStorage(database: PostgresDatabase, options: PostgresStorageOptions = {}): Storage {
+  const { schema = 'signalbox', migrate = true, prepare = true, clock = 'server' } = options
+  const { connections = 10, connectTimeoutMs = 5_000, statementTimeoutMs = 10_000 } = options
+  checkSchemaName(schema)
+  for (const [name, value] of Object.entries({ connections, connectTimeoutMs, statementTimeoutMs }))
+    if (!(Number.isSafeInteger(value) && value > 0))
+      throw new RangeError(`postgresStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
+  const client = clientOf(database, { connections, connectTimeoutMs, statementTimeoutMs, prepare })
+  const secrets = typeof database === 'string' ? secretsOf(database) : []
+  const connection = openPostgres(client, { schema, migrate, prepare, isServerTime: clock === 'server', secrets })
+  const months = createMonths(connection)
+  const maintenance = startPostgresMaintenance(connection)
+  const spool = options.spool === undefined ? undefined : sqliteSpool(options.spool)
+  return {
+    records: postgresRecords(connection, months),
+    audit: postgresAudit(connection),
+    counters: postgresCounters(connection),
+    ledger: postgresLedger(connection),
+    usage: postgresUsage(connection, months),
+    routing: postgresRouting(connection),
+    items: postgresItems(connection),
+    ...(spool && { spool }),
+    isShared: true,
+    ping: connection.ping,
+    close: () => {
+      maintenance.stop()
+      return connection.close().finally(() => spool?.close())
+    },
+  }
+}
+
+interface ClientOptions {
+  readonly connections: number
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+  readonly prepare: boolean
+}
+
+function clientOf(database: PostgresDatabase, options: ClientOptions): PostgresClient {
+  // The server's timeout comes first, because after it the outcome is known.
+  const timeoutMs = options.statementTimeoutMs + 1_000
+  if (typeof database === 'string') return poolClient(createPool(database, options), { timeoutMs, owned: true })
+  if ('pool' in database) return poolClient(() => Promise.resolve(database.pool), { timeoutMs, owned: false })
+  return singleClient(database.client, { timeoutMs })
+}

@@ -1,0 +1,158 @@
+import { performance } from 'node:perf_hooks'
+
+/** A row of a result: values by column. int8 may come as text, number or bigint. */
+export type SqlRow = Readonly<Record<string, unknown>>
+
+/** One statement. Parameters are `$1`, `$2`, …; arrays are passed as text. */
+export interface SqlStatement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** The name under which a connection prepares it. Absent: it is not prepared. */
+  readonly name?: string
+}
+
+/** The connection to PostgreSQL that the store needs: each `run` is one statement and one transaction. */
+export interface PostgresClient {
+  run(statement: SqlStatement): Promise<readonly SqlRow[]>
+  /** Runs texts of one or more statements in one transaction on one connection. */
+  transaction(work: (run: (text: string) => Promise<readonly SqlRow[]>) => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+/** A pool of `pg`: `new Pool(…)` of the package `pg` is one. */
+export interface PostgresPool {
+  connect(): Promise<PostgresPoolClient>
+  end(): Promise<void>
+  on?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** A connection that a pool has lent. */
+export interface PostgresPoolClient {
+  query(config: {
+    readonly text: string
+    readonly values?: unknown[]
+    readonly name?: string
+  }): Promise<{ readonly rows: readonly SqlRow[] }>
+  release(destroy?: boolean | Error): void
+}
+
+/** One connection that runs one statement at a time, as PGlite. */
+export interface PostgresSingleClient {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+  /** Runs a text of several statements. */
+  exec(text: string): Promise<readonly { readonly rows: readonly unknown[] }[]>
+}
+
+/** The error of a statement that was sent and whose answer is unknown. */
+export class LostAnswerError extends Error {
+  override readonly name = 'LostAnswerError'
+}
+
+/** The error of a statement that was not sent. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError'
+}
+
+/** Runs statements over a pool. A statement that takes longer than `timeoutMs` fails, and its connection is closed. */
+export function poolClient(
+  pool: () => Promise<PostgresPool>,
+  { timeoutMs, owned }: { readonly timeoutMs: number; readonly owned: boolean },
+): PostgresClient {
+  const lend = async (): Promise<PostgresPoolClient> => {
+    try {
+      return await (await pool()).connect()
+    } catch (error) {
+      throw new NotSentError(errorMessage(error), { cause: error })
+    }
+  }
+  return {
+    async run({ text, values, name }) {
+      const connection = await lend()
+      let isBroken = true
+      try {
+        const asked = connection.query({ text, values: values as unknown[], ...(name !== undefined && { name }) })
+        const { rows } = await within(asked, timeoutMs)
+        isBroken = false
+        return rows
+      } catch (error) {
+        isBroken = !isServerError(error)
+        throw error
+      } finally {
+        connection.release(isBroken)
+      }
+    },
+    async transaction(work) {
+      const connection = await lend()
+      const run = async (text: string): Promise<readonly SqlRow[]> => {
+        const answer = await within(connection.query({ text }), timeoutMs)
+        return Array.isArray(answer) ? [] : answer.rows
+      }
+      try {
+        await run('BEGIN')
+        await work(run)
+        await run('COMMIT')
+        connection.release()
+      } catch (error) {
+        // A closed connection rolls back.
+        connection.release(true)
+        throw error
+      }
+    },
+    close: async () => (owned ? (await pool()).end() : undefined),
+  }
+}
+
+/** Runs statements over one connection, one after the other. It belongs to its owner, which closes it. */
+export function singleClient(client: PostgresSingleClient, { timeoutMs }: { readonly timeoutMs: number }): PostgresClient {
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const next = last.then(run, run)
+    last = next.catch(() => undefined)
+    return next
+  }
+  return {
+    run: ({ text, values }) => inTurn(async () => (await within(client.query(text, [...values]), timeoutMs)).rows as readonly SqlRow[]),
+    transaction: work =>
+      inTurn(async () => {
+        const run = async (text: string): Promise<readonly SqlRow[]> => ((await client.exec(text)).at(-1)?.rows ?? []) as readonly SqlRow[]
+        await run('BEGIN')
+        try {
+          await work(run)
+          await run('COMMIT')
+        } catch (error) {
+          await run('ROLLBACK')
+          throw error
+        }
+      }),
+    close: async () => undefined,
+  }
+}
+
+/** Fails if a promise takes too long; what it was waiting for goes on. */
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const began = performance.now()
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new LostAnswerError(`no answer within ${Math.round(performance.now() - began)} ms`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+    // A late failure has been reported already.
+    promise.catch(() => undefined)
+  }
+}
+
+/** An error that the server answered with, over a connection that stays usable. FATAL ends the connection. */
+export const isServerError = (error: unknown): boolean =>
+  sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity !== 'FATAL'
+
+/** The five characters of SQLSTATE. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined
+}
+
+export const errorMessage = (error: unknown): string =>
+  error instanceof Error && error.message !== '' ? error.message : String((error as { code?: unknown })?.code ?? error)

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { type Batches, createBatches, RETRY_AFTER_MS } from './batches.ts'
+import { errorMessage, NotSentError, type PostgresClient, type SqlRow, type SqlStatement } from './client.ts'
+import { isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
+import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
+import { callSql } from './parameters.ts'
+
+/** A schema of a database as the stores use it: it is made ready at the first use. */
+export interface PostgresConnection {
+  readonly schema: string
+  /** Whether the database's clock decides what time it is. */
+  readonly isServerTime: boolean
+  /** Runs one statement, once more if that may help. */
+  run(verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]>
+  /** Creates a function that calls one of the schema's functions with parameters as text, and returns its answer. */
+  caller(verb: PostgresVerb, name: string, types: readonly string[]): (values: readonly unknown[]) => Promise<unknown>
+  /** Creates a verb whose calls are sent in batches. */
+  batched<Call, Answer>(options: BatchedVerb<Call, Answer>): (call: Call) => Promise<Answer>
+  /** A name under which a fixed statement is prepared; undefined if nothing is. */
+  nameOf(text: string): string | undefined
+  /** Whether the schema has been used. */
+  isReady(): boolean
+  ping(): Promise<void>
+  /** Sends what is grouped, then closes. Later calls fail. */
+  close(): Promise<void>
+}
+
+/** A verb whose calls are sent in batches. */
+export interface BatchedVerb<Call, Answer> {
+  readonly verb: PostgresVerb
+  /** The function of the schema, and the types of its parameters. */
+  readonly name: string
+  readonly types: readonly string[]
+  readonly toValues: (calls: readonly Call[]) => readonly unknown[]
+  /** One answer for each call, in their order; an error fails its call alone. */
+  readonly toAnswers: (answer: unknown, calls: readonly Call[]) => readonly (Answer | Error)[]
+  /** Calls with the same key never share a batch. */
+  readonly keyOf?: (call: Call) => string
+  /** Runs before a batch is sent; it does not fail. */
+  readonly prepare?: (calls: readonly Call[]) => Promise<void> | undefined
+}
+
+export interface PostgresConnectionOptions {
+  readonly schema: string
+  readonly migrate: boolean
+  readonly prepare: boolean
+  readonly isServerTime: boolean
+  /** Texts that no error may contain. */
+  readonly secrets: readonly string[]
+}
+
+/** Statements that are prepared by name. More of them are sent unprepared. */
+const MAX_NAMES = 500
+
+interface Readiness {
+  isReady: boolean
+  getting: Promise<void> | undefined
+}
+
+/** Wraps a client. `openPostgres(client, { schema: 'signalbox', migrate: true, … }).run('read', statement)` */
+export function openPostgres(client: PostgresClient, options: PostgresConnectionOptions): PostgresConnection {
+  const { schema, secrets } = options
+  const state: Readiness = { isReady: false, getting: undefined }
+  const queues: Batches<unknown, unknown>[] = []
+  const nameOf = makeNames(options.prepare)
+  const attempt = async (statement: SqlStatement, prepare?: () => Promise<void> | undefined): Promise<readonly SqlRow[]> => {
+    if (!state.isReady) await getReady(client, options, state)
+    await prepare?.()
+    return client.run(statement)
+  }
+  let closing: Promise<void> | undefined
+  const closedError = (): Error => new Error('postgresStorage: it is closed. Create another, or close it after the last request.')
+
+  const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
+    if (closing) throw closedError()
+    return runTwice(verb, () => attempt(statement)).catch(error => {
+      throw toPostgresError(verb, error, secrets)
+    })
+  }
+  const statementOf = (name: string, types: readonly string[]): Omit<SqlStatement, 'values'> => {
+    const text = callSql(schema, name, types)
+    const prepared = nameOf(text)
+    return { text, ...(prepared !== undefined && { name: prepared }) }
+  }
+
+  return {
+    schema,
+    isServerTime: options.isServerTime,
+    nameOf,
+    run,
+    caller(verb, name, types) {
+      const statement = statementOf(name, types)
+      return async values => (await run(verb, { ...statement, values }))[0]?.answer
+    },
+    batched({ verb, name, types, toValues, toAnswers, keyOf, prepare }) {
+      const statement = statementOf(name, types)
+      const batches = createBatches({
+        verb,
+        send: async (calls: readonly Parameters<typeof toValues>[0][number][]) => {
+          const rows = await attempt({ ...statement, values: toValues(calls) }, () => prepare?.(calls))
+          return toAnswers(rows[0]?.answer, calls)
+        },
+        toError: error => toPostgresError(verb, error, secrets),
+        ...(keyOf && { keyOf }),
+      })
+      queues.push(batches as unknown as Batches<unknown, unknown>)
+      return call => (closing ? Promise.reject(closedError()) : batches.add(call))
+    },
+    isReady: () => state.isReady,
+    ping: async () => {
+      await run('read', { text: `SELECT version FROM ${schema}.schema_version`, values: [] })
+    },
+    close() {
+      closing ??= Promise.all(queues.map(queue => queue.idle())).then(() => client.close())
+      return closing
+    },
+  }
+}
+
+/** Runs a statement, once more if that may help. */
+async function runTwice<T>(verb: PostgresVerb, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!isSentAgain(verb, kindOfFailure(error))) throw error
+    await new Promise(resolve => setTimeout(resolve, RETRY_AFTER_MS))
+    return attempt()
+  }
+}
+
+/** Migrates or checks the schema, once for all calls that wait for it; after a failure the next call tries again. */
+function getReady(client: PostgresClient, { schema, migrate }: PostgresConnectionOptions, state: Readiness): Promise<void> {
+  state.getting ??= (migrate ? migratePostgres(client, schema) : Promise.resolve())
+    .then(async () => {
+      const fault = faultOfVersion(await readSchemaVersion(client, schema), schema)
+      if (fault) throw fault
+      state.isReady = true
+    })
+    .catch(error => {
+      // The statement that waits for it was not sent.
+      if (error instanceof SchemaError) throw error
+      const kind = kindOfFailure(error)
+      if (kind === 'lost' || kind === 'notSent') throw new NotSentError(errorMessage(error), { cause: error })
+      throw new SchemaError(`postgresStorage: \`${schema}\` cannot be made ready: ${errorMessage(error)}.`, { cause: error })
+    })
+    .finally(() => {
+      state.getting = undefined
+    })
+  return state.getting
+}
+
+/** Names follow from the text, because several storages may share a pool, whose connections know each name once. */
+function makeNames(prepare: boolean): (text: string) => string | undefined {
+  const names = new Map<string, string>()
+  return text => {
+    if (!prepare) return undefined
+    const known = names.get(text)
+    if (known !== undefined || names.size >= MAX_NAMES) return known
+    const name = `signalbox_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
+    names.set(text, name)
+    return name
+  }
+}

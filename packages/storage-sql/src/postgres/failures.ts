@@ -1,0 +1,126 @@
+import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
+
+// What happens when PostgreSQL fails, decided in one place: what an error says about the statement, and what each verb does then.
+
+/** The error of a schema that cannot be used: missing, old, or made by a newer version. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError'
+}
+
+/**
+ * What is known of a statement that failed. `notSent` and `rolledBack`: it changed nothing, and may succeed if it is sent again.
+ * `lost`: the connection ended before the answer, so it may have been done. `late`: it took too long and was cancelled.
+ * `refused`: it fails again.
+ */
+export type FailureKind = 'notSent' | 'rolledBack' | 'lost' | 'late' | 'refused'
+
+/** Errors of the server after which the same statement may succeed. Every other one is `refused`. */
+const kindsByState: Readonly<Record<string, FailureKind>> = {
+  /** serialization_failure */
+  '40001': 'rolledBack',
+  /** deadlock_detected */
+  '40P01': 'rolledBack',
+  /** admin_shutdown: the session was ended before its transaction was committed. */
+  '57P01': 'rolledBack',
+  /** crash_shutdown: another session crashed, and the server ended all. */
+  '57P02': 'lost',
+  /** cannot_connect_now: the server starts or shuts down. */
+  '57P03': 'notSent',
+  /** too_many_connections */
+  '53300': 'notSent',
+  /** query_canceled: by `statement_timeout`. */
+  '57014': 'late',
+  /** read_only_sql_transaction: the server became a replica. */
+  '25006': 'rolledBack',
+  /** lock_not_available */
+  '55P03': 'late',
+}
+
+/** What an error says about the statement that failed with it. */
+export function kindOfFailure(error: unknown): FailureKind {
+  const state = sqlStateOf(error)
+  if (state !== undefined) return Object.hasOwn(kindsByState, state) ? (kindsByState[state] ?? 'refused') : 'refused'
+  if (error instanceof NotSentError) {
+    const cause = sqlStateOf(error.cause)
+    // A password that is wrong, or a database that does not exist, does not become right by waiting.
+    return cause !== undefined && !Object.hasOwn(kindsByState, cause) ? 'refused' : 'notSent'
+  }
+  return error instanceof RangeError || error instanceof SchemaError ? 'refused' : 'lost'
+}
+
+/**
+ * Whether a verb is sent again if the answer to it was lost. `again`: doing it twice is doing it once, by its id or by what it does.
+ * `fail`: it would be counted twice, so it fails with an error that the outcome is unknown.
+ */
+export const afterLostAnswer = {
+  /** By id. */
+  'ledger.reserve': 'again',
+  'ledger.settle': 'again',
+  'ledger.credit': 'again',
+  'usage.append': 'again',
+  /** A version that grows by two has grown. */
+  'ledger.renew': 'again',
+  /** Would set the amount aside twice. */
+  'ledger.extend': 'fail',
+  /** Would count twice. */
+  'counters.take': 'fail',
+  'counters.add': 'fail',
+  /** The same slot twice is one slot. */
+  'counters.enter': 'again',
+  'counters.leave': 'again',
+  /** A second time it would conflict with itself. */
+  'records.commit': 'fail',
+  /** The latest use wins. */
+  'records.touch': 'again',
+  /** What is gone stays gone; the number returned is that of the second time. */
+  'records.expire': 'again',
+  'usage.forget': 'again',
+  /** An id that comes twice stands for two items. */
+  'items.put': 'fail',
+  'items.renew': 'again',
+  /** Routing state merges. */
+  'routing.publish': 'again',
+  'routing.pause': 'again',
+  'routing.remember': 'again',
+  /** A mark that has been moved already does not move again. */
+  'usage.totals': 'again',
+  'usage.partition': 'again',
+  sweep: 'again',
+  read: 'again',
+} as const satisfies Readonly<Record<string, 'again' | 'fail'>>
+
+/** A verb of the store as its errors and the table above name it. */
+export type PostgresVerb = keyof typeof afterLostAnswer
+
+/** Whether a verb that failed so is sent once more. */
+export const isSentAgain = (verb: PostgresVerb, kind: FailureKind): boolean =>
+  kind === 'notSent' || kind === 'rolledBack' || (kind === 'lost' && afterLostAnswer[verb] === 'again')
+
+/**
+ * Classes of SQLSTATE that may be due to one call of a batch: cardinality, data, constraints, serialization, limits of sizes, raised.
+ * Other errors are due to the server, the schema or the connection, and sending a part of the batch would not help.
+ */
+const classesOfOneCall: ReadonlySet<string> = new Set(['21', '22', '23', '40', '54', 'P0'])
+
+/** Whether an error of a batch may be due to one of its calls. */
+export const isOfOneCall = (error: unknown): boolean => classesOfOneCall.has((sqlStateOf(error) ?? '').slice(0, 2))
+
+const waysOut: Readonly<Record<FailureKind, string>> = {
+  notSent: 'Check that the server runs and accepts connections, and that `connections` and the server’s limit leave room.',
+  rolledBack: 'Nothing was changed: try again.',
+  lost: 'The connection ended before the answer, so whether it was done is unknown. Check the server, and read before writing again.',
+  late: 'Nothing was changed. Look for long transactions and locks on the server, or raise `statementTimeoutMs`.',
+  refused: 'Nothing was changed.',
+}
+
+/** The error that a caller sees. It names the verb and the way out, and never has the password of the connection. */
+export function toPostgresError(verb: PostgresVerb, error: unknown, secrets: readonly string[]): Error {
+  if (error instanceof RangeError || error instanceof SchemaError) return error
+  const state = sqlStateOf(error) ?? sqlStateOf((error as { cause?: unknown } | undefined)?.cause)
+  const trouble = `${errorMessage(error)}${state === undefined ? '' : ` (SQLSTATE ${state})`}`
+  const found = new Error(`postgresStorage: ${verb}: ${withoutSecrets(trouble, secrets)}. ${waysOut[kindOfFailure(error)]}`)
+  return state === undefined ? found : Object.assign(found, { code: state })
+}
+
+const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((clean, secret) => clean.replaceAll(secret, '***'), text)

@@ -1,0 +1,189 @@
+import type { Balance, CreditEntry, LedgerStore } from '@signalbox/storage'
+import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement, faultOfSums } from '@signalbox/storage/faults'
+import type { HoldExtension, HoldRefusal, HoldRenewal, HoldRequest, Settlement } from '@signalbox/storage/ledger'
+import type { PostgresConnection } from './connection.ts'
+import { readPostgresEntries, readPostgresHolds } from './ledger-reads.ts'
+import { numberArray, textArray, toInteger } from './parameters.ts'
+
+const noSums: Balance = { balance: 0, held: 0, credited: 0, spent: 0 }
+
+/** Balances, holds and entries in PostgreSQL. `await postgresLedger(connection).balance('credit:me')` */
+export function postgresLedger(connection: PostgresConnection): LedgerStore {
+  const reserve = connection.batched(reserveVerb)
+  const extend = connection.batched(extendVerb)
+  const renew = connection.batched(renewVerb)
+  const settle = connection.batched(settleVerb)
+  const credit = connection.batched(creditVerb)
+  const balance = connection.batched(balanceVerb)
+  return {
+    reserve(hold) {
+      const fault = faultOfHold(hold)
+      return fault ? Promise.reject(fault) : reserve(copyHold(hold))
+    },
+    async renew(renewals) {
+      if (renewals.length > 0) await renew(renewals.map(renewal => ({ ...renewal })))
+    },
+    extend(extension) {
+      const fault = faultOfExtension(extension)
+      if (fault) return Promise.reject(fault)
+      return extend({ id: extension.id, accounts: extension.accounts.map(each => ({ ...each })) })
+    },
+    holds: readPostgresHolds(connection),
+    settle(settlement) {
+      const fault = faultOfSettlement(settlement)
+      return fault ? Promise.reject(fault) : settle({ ...settlement, amounts: { ...settlement.amounts } })
+    },
+    credit(entry) {
+      const fault = faultOfCredit(entry)
+      return fault ? Promise.reject(fault) : credit({ ...entry })
+    },
+    balance,
+    entries: readPostgresEntries(connection),
+  }
+}
+
+/** Copied, because the caller may change its object before the batch is sent. */
+const copyHold = ({ id, amount, accounts, at, journal }: HoldRequest): HoldRequest => ({
+  id,
+  amount,
+  accounts: accounts.map(({ account, floor, amount: own = amount }) => ({ account, floor, amount: own })),
+  at,
+  ...(journal && { journal }),
+})
+
+/** One row for each account of each call; a call without accounts has one row with none. */
+function accountRows(calls: readonly Pick<HoldRequest, 'accounts'>[]) {
+  const numbers: number[] = []
+  const accounts: (string | undefined)[] = []
+  const floors: (number | undefined)[] = []
+  const amounts: number[] = []
+  for (const [index, { accounts: wanted }] of calls.entries()) {
+    for (const { account, floor, amount = 0 } of wanted) {
+      numbers.push(index + 1)
+      accounts.push(account)
+      floors.push(floor === Number.NEGATIVE_INFINITY ? undefined : floor)
+      amounts.push(amount)
+    }
+    if (wanted.length > 0) continue
+    numbers.push(index + 1)
+    accounts.push(undefined)
+    floors.push(undefined)
+    amounts.push(0)
+  }
+  return [numberArray(numbers), textArray(accounts), numberArray(floors), numberArray(amounts)]
+}
+
+const accountRowTypes = ['int[]', 'text[]', 'bigint[]', 'bigint[]'] as const
+
+/** A refusal of a batch: the number of the call, the account that has no room, and what it could still hold. */
+type RefusedHold = readonly [number: number, account: string | null, available: number]
+
+function toRefusals(answer: unknown, calls: readonly Pick<HoldRequest, 'accounts'>[]): readonly (HoldRefusal | undefined)[] {
+  const refusals: (HoldRefusal | undefined)[] = calls.map(() => undefined)
+  if (typeof answer !== 'string') return refusals
+  for (const [number, account, available] of JSON.parse(answer) as readonly RefusedHold[]) {
+    const first = calls[number - 1]?.accounts[0]
+    const name = account ?? first?.account
+    if (name !== undefined) refusals[number - 1] = { account: name, available }
+  }
+  return refusals
+}
+
+const reserveVerb = {
+  verb: 'ledger.reserve' as const,
+  name: 'reserve',
+  types: ['text[]', 'text[]', ...accountRowTypes],
+  keyOf: ({ id }: HoldRequest) => id,
+  toValues: (holds: readonly HoldRequest[]) => [
+    textArray(holds.map(({ id }) => id)),
+    textArray(holds.map(({ journal }) => withoutNul(journal?.()))),
+    ...accountRows(holds),
+  ],
+  toAnswers: toRefusals,
+}
+
+const extendVerb = {
+  verb: 'ledger.extend' as const,
+  name: 'extend',
+  types: ['text[]', ...accountRowTypes],
+  keyOf: ({ id }: HoldExtension) => id,
+  toValues: (extensions: readonly HoldExtension[]) => [textArray(extensions.map(({ id }) => id)), ...accountRows(extensions)],
+  toAnswers: toRefusals,
+}
+
+const renewVerb = {
+  verb: 'ledger.renew' as const,
+  name: 'renew',
+  types: ['text[]', 'text[]'],
+  toValues: (calls: readonly (readonly HoldRenewal[])[]) => {
+    const renewals = calls.flat()
+    return [textArray(renewals.map(({ id }) => id)), textArray(renewals.map(({ journal }) => withoutNul(journal?.())))]
+  },
+  toAnswers: noAnswers,
+}
+
+const settleVerb = {
+  verb: 'ledger.settle' as const,
+  name: 'settle',
+  types: ['text[]', 'bigint[]', 'int[]', 'text[]', 'bigint[]'],
+  keyOf: ({ id }: Settlement) => id,
+  toValues: (settlements: readonly Settlement[]) => {
+    const rows = settlements.flatMap(({ amounts }, index) =>
+      Object.entries(amounts).map(([account, amount]) => ({ number: index + 1, account, amount })),
+    )
+    return [
+      textArray(settlements.map(({ id }) => id)),
+      numberArray(settlements.map(({ at }) => at)),
+      numberArray(rows.map(({ number }) => number)),
+      textArray(rows.map(({ account }) => account)),
+      numberArray(rows.map(({ amount }) => amount)),
+    ]
+  },
+  toAnswers: noAnswers,
+}
+
+const creditVerb = {
+  verb: 'ledger.credit' as const,
+  name: 'credit',
+  types: ['text[]', 'text[]', 'bigint[]', 'bigint[]', 'text[]', 'text[]'],
+  toValues: (entries: readonly CreditEntry[]) => [
+    textArray(entries.map(({ id }) => id)),
+    textArray(entries.map(({ account }) => account)),
+    numberArray(entries.map(({ amount }) => amount)),
+    numberArray(entries.map(({ at }) => at)),
+    textArray(entries.map(({ kind = 'credit' }) => kind)),
+    textArray(entries.map(({ note }) => note)),
+  ],
+  toAnswers: (answer: unknown, entries: readonly CreditEntry[]): readonly (undefined | Error)[] => {
+    const answers: (undefined | Error)[] = entries.map(() => undefined)
+    const refused = typeof answer === 'string' ? (JSON.parse(answer) as readonly (readonly [number, number, number])[]) : []
+    for (const [number, balance, credited] of refused) {
+      const entry = entries[number - 1]
+      if (entry) answers[number - 1] = faultOfSums({ balance, credited }, entry)
+    }
+    return answers
+  },
+}
+
+const balanceVerb = {
+  verb: 'read' as const,
+  name: 'balances',
+  types: ['text[]'],
+  toValues: (accounts: readonly string[]) => [textArray([...new Set(accounts)])],
+  toAnswers: (answer: unknown, accounts: readonly string[]): readonly Balance[] => {
+    const rows = typeof answer === 'string' ? (JSON.parse(answer) as readonly (readonly [string, ...(readonly number[])])[]) : []
+    const found = new Map(rows.map(([account, ...sums]) => [account, sums.map(toInteger)]))
+    return accounts.map(account => {
+      const [balance = 0, held = 0, credited = 0, spent = 0] = found.get(account) ?? []
+      return found.has(account) ? { balance, held, credited, spent } : { ...noSums }
+    })
+  },
+}
+
+/** The answers of a verb that returns nothing. */
+function noAnswers(_: unknown, calls: readonly unknown[]): readonly undefined[] {
+  return calls.map(() => undefined)
+}
+
+/** A journal is text that the store does not interpret: it is kept even with a character that PostgreSQL cannot keep. */
+const withoutNul = (text: string | undefined): string | undefined => text?.replaceAll('\0', '\ufffd')

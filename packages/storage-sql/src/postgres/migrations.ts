@@ -1,0 +1,99 @@
+import { maxSum } from '@signalbox/storage/faults'
+import type { PostgresClient } from './client.ts'
+import { SchemaError } from './failures.ts'
+import { commitFunctionSql } from './schema/commit-function.ts'
+import { counterFunctionsSql } from './schema/counter-functions.ts'
+import { itemFunctionsSql } from './schema/item-functions.ts'
+import { ledgerFunctionsSql } from './schema/ledger-functions.ts'
+import { partitionedTablesSql, tablesSql } from './schema/tables.ts'
+import { usageFunctionsSql } from './schema/usage-functions.ts'
+
+/** SQL of each schema version. One that is released is never edited, and there is no way back. */
+const migrations: readonly string[] = [
+  [tablesSql, partitionedTablesSql, ledgerFunctionsSql, counterFunctionsSql, commitFunctionSql, usageFunctionsSql, itemFunctionsSql].join(
+    '',
+  ),
+]
+
+/** The newest schema version that this program knows. */
+export const schemaVersion = migrations.length
+
+/**
+ * Settings of every function. Plans are made once and always use indexes: a plan that was made while a table was small would
+ * otherwise read all of it once it is large. Compilation would cost more than it saves.
+ */
+const functionSettings = (schema: string): string =>
+  `SET search_path = ${schema}, pg_temp SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off`
+
+const forSchema = (sql: string, schema: string): string =>
+  sql.replaceAll('SETTINGS', functionSettings(schema)).replaceAll('SCHEMA', schema).replaceAll('MAX_SUM', `${maxSum}`)
+
+/**
+ * Checks the name of a schema, which stands unquoted in SQL.
+ *
+ * @throws RangeError if it is more than lower-case letters, digits and underscores.
+ */
+export function checkSchemaName(schema: string): void {
+  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema) || schema.startsWith('pg_'))
+    throw new RangeError(
+      `postgresStorage: \`schema\` must be up to 48 lower-case letters, digits and underscores and not begin with \`pg_\`, got ${JSON.stringify(schema)}.`,
+    )
+}
+
+/**
+ * The SQL that makes the newest schema, as text: for operators that apply it themselves.
+ *
+ * @example
+ * process.stdout.write(printPostgresMigrations())
+ */
+export function printPostgresMigrations({ schema = 'signalbox' }: { readonly schema?: string } = {}): string {
+  checkSchemaName(schema)
+  return ['BEGIN;', createVersionTable(schema), ...stepsFrom(0, schema), 'COMMIT;', ''].join('\n')
+}
+
+const createVersionTable = (schema: string): string =>
+  `CREATE SCHEMA IF NOT EXISTS ${schema};
+CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer NOT NULL);
+INSERT INTO ${schema}.schema_version (version) SELECT 0 WHERE NOT EXISTS (SELECT FROM ${schema}.schema_version);`
+
+const stepsFrom = (version: number, schema: string): readonly string[] =>
+  migrations
+    .slice(version)
+    .map((sql, index) => `${forSchema(sql, schema)}\nUPDATE ${schema}.schema_version SET version = ${version + index + 1};`)
+
+/** Reads the version of the schema; 0 if there is none. */
+export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, schema: string): Promise<number> {
+  const [found] = await client.run({ text: `SELECT to_regclass('${schema}.schema_version') IS NOT NULL AS is_there`, values: [] })
+  if (found?.is_there !== true) return 0
+  const [row] = await client.run({ text: `SELECT version FROM ${schema}.schema_version`, values: [] })
+  return Number(row?.version ?? 0)
+}
+
+/** The error of a schema that this program cannot use; undefined if it is the newest it knows. */
+export function faultOfVersion(version: number, schema: string): SchemaError | undefined {
+  if (version > schemaVersion)
+    return new SchemaError(
+      `postgresStorage: \`${schema}\` has schema ${version}, this program knows ${schemaVersion}: a newer one made it. Run that version, or use another schema.`,
+    )
+  if (version < schemaVersion)
+    return new SchemaError(
+      `postgresStorage: \`${schema}\` has schema ${version}, this program needs ${schemaVersion}. Apply the migrations, or leave \`migrate\` on.`,
+    )
+  return undefined
+}
+
+/**
+ * Brings a schema to the newest version, under an advisory lock: of several processes that start at once, one migrates and the others
+ * wait for it. A step that fails leaves the schema as it was.
+ */
+export async function migratePostgres(client: PostgresClient, schema: string): Promise<void> {
+  if ((await readSchemaVersion(client, schema)) === schemaVersion) return
+  await client.transaction(async run => {
+    await run(`SELECT pg_advisory_xact_lock(hashtext('signalbox migrations ${schema}'))`)
+    const version = await readSchemaVersion({ run: ({ text }) => run(text) }, schema)
+    if (version > schemaVersion) throw faultOfVersion(version, schema)
+    if (version === schemaVersion) return
+    if (version === 0) await run(createVersionTable(schema))
+    for (const step of stepsFrom(version, schema)) await run(step)
+  })
+}

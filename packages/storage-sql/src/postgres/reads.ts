@@ -1,0 +1,26 @@
+import type { Compilable } from 'kysely'
+import { type FixedStatement, postgresQueries, type Queries } from '../statements/compile.ts'
+import type { SqlRow } from './client.ts'
+import type { PostgresConnection } from './connection.ts'
+
+/** Runs statements that read. */
+export interface PostgresReads {
+  readonly queries: Queries
+  /** Runs a statement that was compiled once; it is prepared. */
+  fixed<Arguments extends object>(statement: FixedStatement<Arguments>, values: Arguments): Promise<readonly SqlRow[]>
+  /** Compiles and runs a statement that depends on the query. */
+  query(statement: Compilable): Promise<readonly SqlRow[]>
+}
+
+/** Creates what the stores of a connection read with. `postgresReads(connection).fixed(reads.find, { kind, workspaceId, id })` */
+export const postgresReads = (connection: PostgresConnection): PostgresReads => ({
+  queries: postgresQueries(connection.schema),
+  fixed({ text, valuesOf }, values) {
+    const name = connection.nameOf(text)
+    return connection.run('read', { text, values: valuesOf(values), ...(name !== undefined && { name }) })
+  },
+  query(statement) {
+    const { sql, parameters } = statement.compile()
+    return connection.run('read', { text: sql, values: parameters })
+  },
+})

@@ -1,0 +1,102 @@
+import type { Change, Conflict, RecordStore, StoredRecord } from '@signalbox/storage'
+import { faultOfChange, faultOfExpiry, faultOfUse } from '@signalbox/storage/faults'
+import { type RecordRow, recordReads } from '../statements/records.ts'
+import { auditColumns } from './audit.ts'
+import type { SqlRow } from './client.ts'
+import type { PostgresConnection } from './connection.ts'
+import type { Months } from './months.ts'
+import { jsonParameter, numberArray, textArray, toInteger } from './parameters.ts'
+import { postgresReads } from './reads.ts'
+
+interface Touch {
+  readonly kind: string
+  readonly uses: readonly { readonly id: string; readonly at: number }[]
+}
+
+/** Records in PostgreSQL. `await postgresRecords(connection).findByName('key', sha256(secret))` */
+export function postgresRecords(connection: PostgresConnection, months: Months): RecordStore {
+  const reads = postgresReads(connection)
+  const statements = recordReads(reads.queries)
+  const commit = connection.batched(commitVerb)
+  const touch = connection.batched(touchVerb)
+  const expire = connection.caller('records.expire', 'expire', ['bigint', 'bigint'])
+  return {
+    commit(change) {
+      const fault = faultOfChange(change)
+      if (fault) return Promise.reject(fault)
+      // Made into text now, because the caller may change its object before the batch is sent.
+      const text = toChangeText(change)
+      return months.open('audit', change.audit ?? [])?.then(() => commit(text)) ?? commit(text)
+    },
+    find: async (kind, workspaceId, id) => firstRecord(await reads.fixed(statements.find, { kind, workspaceId, id })),
+    findByName: async (kind, name) => firstRecord(await reads.fixed(statements.findByName, { kind, name })),
+    list: async query => (await reads.query(statements.list(query))).map(toStoredRecord),
+    async touch(kind, uses) {
+      for (const use of uses) {
+        const fault = faultOfUse(use)
+        if (fault) throw fault
+      }
+      if (uses.length > 0) await touch({ kind, uses: uses.map(({ id, at }) => ({ id, at })) })
+    },
+    async expire(at, limit) {
+      const fault = faultOfExpiry(at)
+      if (fault) throw fault
+      return toInteger(await expire([at, Math.max(0, limit)]))
+    },
+  }
+}
+
+function toChangeText({ puts = [], removals = [], credits = [], audit = [] }: Change): string {
+  const put = puts.map(({ kind, id, workspaceId, version, group, name, createdAt, expiresAt, body }) => ({
+    ...{ kind, id, workspace_id: workspaceId, version, grp: group, name, created_at: createdAt, expires_at: expiresAt, body },
+    is_removal: false,
+  }))
+  const removed = removals.map(({ kind, id, workspaceId, version }) => ({ kind, id, workspace_id: workspaceId, version, is_removal: true }))
+  return jsonParameter({
+    records: [...put, ...removed],
+    credits: credits.map(({ kind = 'credit', ...entry }) => ({ ...entry, kind })),
+    audit: audit.map(auditColumns),
+  })
+}
+
+const commitVerb = {
+  verb: 'records.commit' as const,
+  name: 'commit_changes',
+  types: ['json'],
+  toValues: (changes: readonly string[]) => [`[${changes.join(',')}]`],
+  toAnswers: (answer: unknown, changes: readonly string[]) => {
+    const conflicts: (Conflict | undefined)[] = changes.map(() => undefined)
+    const refused = typeof answer === 'string' ? (JSON.parse(answer) as readonly (readonly [number, Conflict])[]) : []
+    for (const [number, conflict] of refused) conflicts[number - 1] = conflict
+    return conflicts
+  },
+}
+
+const touchVerb = {
+  verb: 'records.touch' as const,
+  name: 'touch',
+  types: ['text[]', 'text[]', 'bigint[]'],
+  toValues: (touches: readonly Touch[]) => {
+    const uses = touches.flatMap(({ kind, uses }) => uses.map(use => ({ ...use, kind })))
+    return [textArray(uses.map(({ kind }) => kind)), textArray(uses.map(({ id }) => id)), numberArray(uses.map(({ at }) => at))]
+  },
+  toAnswers: (_: unknown, touches: readonly Touch[]): readonly undefined[] => touches.map(() => undefined),
+}
+
+const firstRecord = ([row]: readonly SqlRow[]): StoredRecord | undefined => row && toStoredRecord(row)
+
+function toStoredRecord(row: SqlRow): StoredRecord {
+  const { kind, workspace_id, id, grp, name, expires_at, used_at, body } = row as unknown as RecordRow
+  return {
+    kind,
+    workspaceId: workspace_id,
+    id,
+    version: toInteger(row.version),
+    ...(grp !== null && { group: grp }),
+    ...(name !== null && { name }),
+    createdAt: toInteger(row.created_at),
+    ...(expires_at !== null && { expiresAt: toInteger(expires_at) }),
+    ...(used_at !== null && { usedAt: toInteger(used_at) }),
+    body,
+  }
+}

@@ -1,0 +1,102 @@
+import type { RoutingStore } from '@signalbox/storage'
+import { faultOfPause, faultOfReader, faultOfStatistics } from '@signalbox/storage/faults'
+import { maxReaders, mergeStatistics, type OfferStatistics, routingRetentionMs } from '@signalbox/storage/routing'
+import type { StatisticsTable } from '../schema.ts'
+import { routingReads } from '../statements/routing.ts'
+import type { SqlRow } from './client.ts'
+import type { PostgresConnection } from './connection.ts'
+import { numberArray, textArray, toInteger } from './parameters.ts'
+import { postgresReads } from './reads.ts'
+
+/** The numbers of a row of statistics, in the order of the function's parameters. */
+const numberFields = [
+  ...(['epoch', 'version', 'at', 'answered', 'failed', 'finished', 'broken', 'waits', 'lnWaits', 'lnWaitsSquared'] as const),
+  ...(['speeds', 'lnSpeeds'] as const),
+] as const
+const isLogarithm = (field: string): boolean => field.startsWith('ln')
+
+/** Routing state in PostgreSQL. `await postgresRouting(connection).news({ writer: 'me' }, at)` */
+export function postgresRouting(connection: PostgresConnection): RoutingStore {
+  const reads = postgresReads(connection)
+  const statements = routingReads(reads.queries)
+  const publishTypes = ['text[]', 'text[]', ...numberFields.map(field => (isLogarithm(field) ? 'double precision[]' : 'bigint[]'))]
+  const publish = connection.caller('routing.publish', 'publish', publishTypes)
+  const pause = connection.caller('routing.pause', 'pause', ['text[]', 'bigint[]'])
+  const remember = connection.caller('routing.remember', 'remember', ['text[]', 'text[]', 'bigint[]', 'bigint[]', 'int'])
+  const serverTime = connection.caller('read', 'server_ms', [])
+  const now = async (at: number): Promise<number> => (connection.isServerTime ? toInteger(await serverTime([])) : at)
+
+  return {
+    async publish(rows) {
+      refuseFirst(rows, faultOfStatistics)
+      const merged = mergeStatistics(rows, [])
+      if (merged.length === 0) return
+      const numbers = numberFields.map(field => numberArray(merged.map(row => row[field])))
+      await publish([textArray(merged.map(({ writer }) => writer)), textArray(merged.map(({ offer }) => offer)), ...numbers])
+    },
+    async pause(pauses) {
+      refuseFirst(pauses, faultOfPause)
+      if (pauses.length > 0) await pause([textArray(pauses.map(({ offer }) => offer)), numberArray(pauses.map(({ until }) => until))])
+    },
+    async news({ writer, after }, given) {
+      // Read before the rows: what is committed in between is returned again, and nothing is left out.
+      const [[last], at] = await Promise.all([reads.fixed(statements.last, {}), now(given)])
+      const sequence = Math.max(toInteger(last?.statistics ?? 0), toInteger(last?.pauses ?? 0))
+      const known = knownSequence(after, sequence)
+      const [statistics, pauses] = await Promise.all([
+        reads.fixed(statements.statistics, { writer, after: known, oldest: at - routingRetentionMs.statistics }),
+        reads.fixed(statements.pauses, { after: known, at }),
+      ])
+      return {
+        cursor: `${sequence}`,
+        statistics: statistics.map(toStatistics),
+        pauses: pauses.map(({ offer, until }) => ({ offer: String(offer), until: toInteger(until) })),
+      }
+    },
+    async remember(notes) {
+      refuseFirst(notes, faultOfReader)
+      if (notes.length === 0) return
+      const keys = [textArray(notes.map(({ key }) => key)), textArray(notes.map(({ offer }) => offer))]
+      await remember([...keys, numberArray(notes.map(({ tokens }) => tokens)), numberArray(notes.map(({ at }) => at)), maxReaders])
+    },
+    async readers(key, given) {
+      const at = await now(given)
+      const rows = await reads.fixed(statements.readers, { key, oldest: at - routingRetentionMs.readers })
+      return rows.map(({ offer, tokens, at }) => ({ offer: String(offer), tokens: toInteger(tokens), at: toInteger(at) }))
+    },
+  }
+}
+
+/** All rows are kept or none. */
+function refuseFirst<Row>(rows: readonly Row[], faultOf: (row: Row) => RangeError | undefined): void {
+  for (const row of rows) {
+    const fault = faultOf(row)
+    if (fault) throw fault
+  }
+}
+
+/** The number in a cursor; 0 for one that this schema did not issue. */
+function knownSequence(cursor: string | undefined, last: number): number {
+  const sequence = Number(cursor ?? 0)
+  return Number.isSafeInteger(sequence) && sequence >= 0 && sequence <= last ? sequence : 0
+}
+
+function toStatistics(row: SqlRow): OfferStatistics {
+  const { writer, offer, ln_waits, ln_waits_squared, ln_speeds } = row as unknown as StatisticsTable
+  return {
+    writer,
+    offer,
+    epoch: toInteger(row.epoch),
+    version: toInteger(row.version),
+    at: toInteger(row.at),
+    answered: toInteger(row.answered),
+    failed: toInteger(row.failed),
+    finished: toInteger(row.finished),
+    broken: toInteger(row.broken),
+    waits: toInteger(row.waits),
+    lnWaits: Number(ln_waits),
+    lnWaitsSquared: Number(ln_waits_squared),
+    speeds: toInteger(row.speeds),
+    lnSpeeds: Number(ln_speeds),
+  }
+}

@@ -1,0 +1,139 @@
+import type { UsageQuery } from '@signalbox/storage'
+import { createTotalBuilder, figuresOf, intervalMs, type StoredTotal, startOf, type TotalBuilder } from '@signalbox/storage/usage-totals'
+import type { usageReads } from '../statements/usage.ts'
+import type { PostgresConnection } from './connection.ts'
+import { numberArray, textArray, toInteger } from './parameters.ts'
+import type { PostgresReads } from './reads.ts'
+import { type NumberedRow, toNumberedRow } from './usage-columns.ts'
+
+// Totals of whole hours and days are stored beside the rows; a mark records up to which row they count. Several processes may count at
+// the same time: the one that moves the mark from where it was when it read wins, and the others read again.
+
+/** The stored totals of a schema. */
+export interface PostgresRollup {
+  /** Notes an appended row. Now and then the totals are updated, outside the path of any request. */
+  note(): void
+  /** Counts what has been appended so far, except for about `left` rows. */
+  catchUp(left: number): Promise<void>
+}
+
+/** What a stored total is of, with the filter of a query that it answers and the value of a row. */
+export const totalDimensions: readonly {
+  readonly name: string
+  readonly wantedBy: (query: UsageQuery) => string | undefined
+  readonly ofRow: (row: NumberedRow) => string
+}[] = [
+  { name: 'all', wantedBy: () => undefined, ofRow: () => '' },
+  { name: 'key', wantedBy: query => query.keyId, ofRow: row => row.keyId },
+  { name: 'model', wantedBy: query => query.model, ofRow: row => row.model },
+  { name: 'provider', wantedBy: query => query.provider, ofRow: row => row.provider },
+]
+
+/** Appended rows between two updates of the totals, for each process. */
+const ROLL_EVERY = 500
+/** Milliseconds between two updates of the totals, for each process: each makes appends wait for a moment. */
+const ROLL_PAUSE_MS = 1_000
+/** Rows in one update. */
+const ROLL_ROWS = 1_000
+
+interface TotalCell {
+  readonly workspaceId: string
+  readonly dimension: string
+  readonly value: string
+  readonly span: number
+  readonly start: number
+  readonly builder: TotalBuilder
+}
+
+interface RollupParts {
+  readonly reads: PostgresReads
+  readonly statements: ReturnType<typeof usageReads>
+}
+
+/** Creates the totals that are stored beside the rows. `const rollup = postgresRollup(connection, parts); rollup.note()` */
+export function postgresRollup(connection: PostgresConnection, { reads, statements }: RollupParts): PostgresRollup {
+  const { schema } = connection
+  const horizon = connection.caller('usage.totals', 'usage_horizon', [])
+  const roll = connection.caller('usage.totals', 'roll_usage', [
+    'bigint',
+    'bigint',
+    'text[]',
+    'text[]',
+    'bigint[]',
+    'bigint[]',
+    'text[]',
+    'text[]',
+  ])
+  const newest = `SELECT (SELECT r.seq FROM ${schema}.usage_rolled r) AS rolled, (SELECT max(u.seq) FROM ${schema}.usage u) AS newest`
+  const stored = `SELECT t.total FROM unnest($1::text::text[], $2::text::text[], $3::text::bigint[], $4::text::bigint[], $5::text::text[])
+    WITH ORDINALITY c (workspace_id, dimension, span, start, value, place)
+    LEFT JOIN ${schema}.usage_totals t USING (workspace_id, dimension, span, start, value) ORDER BY c.place`
+  const state = { noted: 0, isRolling: false, rolledAt: Number.NEGATIVE_INFINITY }
+
+  /** Counts the next rows up to the horizon; false if there are none. */
+  const rollUp = async (upTo: number): Promise<boolean> => {
+    const [found] = await reads.fixed(statements.mark, {})
+    const mark = toInteger(found?.seq ?? 0)
+    const rows = (await reads.fixed(statements.unrolledUpTo, { mark, horizon: upTo, limit: ROLL_ROWS })).map(toNumberedRow)
+    const last = rows.at(-1)
+    if (!last) return false
+    const cells = cellsOfRows(rows)
+    const names = [
+      textArray(cells.map(({ workspaceId }) => workspaceId)),
+      textArray(cells.map(({ dimension }) => dimension)),
+      numberArray(cells.map(({ span }) => span)),
+      numberArray(cells.map(({ start }) => start)),
+      textArray(cells.map(({ value }) => value)),
+    ]
+    const kept = await connection.run('usage.totals', { text: stored, values: names })
+    for (const [index, { builder }] of cells.entries()) {
+      const total = kept[index]?.total
+      if (typeof total === 'string') builder.addTotal(JSON.parse(total) as StoredTotal)
+    }
+    await roll([mark, last.seq, ...names, textArray(cells.map(({ builder }) => JSON.stringify(builder.stored())))])
+    return true
+  }
+  const rollAll = async (): Promise<void> => {
+    const upTo = toInteger(await horizon([]))
+    while (await rollUp(upTo));
+  }
+
+  return {
+    note() {
+      if (++state.noted < ROLL_EVERY || state.isRolling || performance.now() - state.rolledAt < ROLL_PAUSE_MS) return
+      Object.assign(state, { noted: 0, isRolling: true, rolledAt: performance.now() })
+      // Not awaited, and a failure loses nothing: the next query for totals counts what is left.
+      rollAll()
+        .catch(() => undefined)
+        .finally(() => {
+          state.isRolling = false
+        })
+    },
+    async catchUp(left) {
+      const [found] = await connection.run('read', { text: newest, values: [] })
+      if (toInteger(found?.newest ?? 0) - left > toInteger(found?.rolled ?? 0)) await rollAll()
+    },
+  }
+}
+
+/** Hours built from rows and days from hours, so that each row is read once for each dimension. */
+function cellsOfRows(rows: readonly NumberedRow[]): readonly TotalCell[] {
+  const hours = new Map<string, TotalCell>()
+  const days = new Map<string, TotalCell>()
+  const cellOf = (cells: Map<string, TotalCell>, cell: Omit<TotalCell, 'builder'>): TotalBuilder => {
+    const key = JSON.stringify([cell.workspaceId, cell.start, cell.dimension, cell.value])
+    const found = cells.get(key) ?? { ...cell, builder: createTotalBuilder() }
+    cells.set(key, found)
+    return found.builder
+  }
+  for (const row of rows) {
+    const figures = figuresOf(row)
+    for (const { name: dimension, ofRow } of totalDimensions) {
+      const { workspaceId, at } = row
+      cellOf(hours, { workspaceId, dimension, value: ofRow(row), span: intervalMs.hour, start: startOf(at, intervalMs.hour) }).add(figures)
+    }
+  }
+  for (const { builder, ...hour } of hours.values())
+    cellOf(days, { ...hour, span: intervalMs.day, start: startOf(hour.start, intervalMs.day) }).addTotal(builder.stored())
+  return [...hours.values(), ...days.values()]
+}

@@ -1,0 +1,60 @@
+import type { EntryQuery, HoldQuery } from '@signalbox/storage/ledger'
+import type { Compilable } from 'kysely'
+import type { EntriesTable, HoldsTable } from '../schema.ts'
+import type { Queries } from './compile.ts'
+
+const entryColumns = ['entries.id', 'entries.account', 'entries.kind', 'amount', 'balance_after', 'at', 'note'] as const
+
+/** The columns of an entry. */
+export type EntryRow = Omit<EntriesTable, 'seq'>
+
+/** Milliseconds of the hours by which entries are indexed. */
+const ENTRY_HOUR_MS = 3_600_000
+
+/** Statements that read holds and entries. `ledgerReads(queries).holds({ limit: 100 })` */
+export const ledgerReads = (queries: Queries) => ({
+  /** In the order of their ids. */
+  holds({ after, limit }: HoldQuery): Compilable<HoldsTable> {
+    const query = queries.selectFrom('holds').select(['id', 'version', 'journal']).orderBy('id').limit(Math.max(0, limit))
+    return after === undefined ? query : query.where('id', '>', after)
+  },
+  /** Newest first; nothing comes before an unknown id. */
+  entries(account: string, { id, before, from, to, limit }: EntryQuery): Compilable<EntryRow> {
+    let query = queries.selectFrom('entries').select(entryColumns).where('account', '=', account)
+    if (id !== undefined)
+      query = query.where('seq', 'in', queries.selectFrom('movements').select('movements.seq').where('movements.id', '=', id))
+    if (before !== undefined) {
+      const cursor = queries
+        .selectFrom('movements as moved')
+        .innerJoin('entries as cursor', 'cursor.seq', 'moved.seq')
+        .select(eb => eb.fn.min('moved.seq').as('seq'))
+        .where('moved.id', '=', before)
+        .where('cursor.account', '=', account)
+      query = query.where('seq', '<', cursor)
+    }
+    if (from !== undefined || to !== undefined) {
+      // The range that can hold entries of a time: a list of last year's does not read all of this year's.
+      let hours = queries.selectFrom('entry_hours').where('entry_hours.account', '=', account)
+      if (from !== undefined) {
+        hours = hours.where('hour', '>=', Math.trunc(from / ENTRY_HOUR_MS))
+        query = query.where('at', '>=', from)
+      }
+      if (to !== undefined) {
+        hours = hours.where('hour', '<=', Math.trunc(to / ENTRY_HOUR_MS))
+        query = query.where('at', '<', to)
+      }
+      query = query
+        .where(
+          'seq',
+          '>=',
+          hours.select(eb => eb.fn.min('first_seq').as('seq')),
+        )
+        .where(
+          'seq',
+          '<=',
+          hours.select(eb => eb.fn.max('last_seq').as('seq')),
+        )
+    }
+    return query.orderBy('seq', 'desc').limit(Math.max(0, limit))
+  },
+})

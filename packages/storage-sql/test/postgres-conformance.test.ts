@@ -1,0 +1,25 @@
+import { describeStorage } from '@signalbox/storage/conformance'
+import { inject } from 'vitest'
+import { describeWith } from '../../testing/test/services.ts'
+import { useSchema } from './postgres-schema.ts'
+
+const describePostgres = await describeWith('postgres')
+
+describePostgres('PostgreSQL', () => {
+  const { open, empty } = useSchema()
+  describeStorage(
+    'postgresql',
+    async () => {
+      await empty()
+      const storage = open()
+      return {
+        storage,
+        async reopen() {
+          await storage.close()
+          return open()
+        },
+      }
+    },
+    { share: inject('isLongRun') ? 1 : 0.1 },
+  )
+})
