@@ -88,4 +88,11 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** The directory of a real gateway; nothing in it asks the storage. */
 export const directory = (options: Partial<Pick<GatewayOptions, 'models' | 'facts' | 'providers'>> = {}): Gateway['models'] =>
-  createGateway({ providers, models, facts, storage: {} as GatewayOptions['storage'], logger: quiet, ...options }).models
+  createGateway({
+    providers,
+    models,
+    facts,
+    storage: { ping: () => undefined } as unknown as GatewayOptions['storage'],
+    logger: quiet,
+    ...options,
+  }).models

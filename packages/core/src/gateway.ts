@@ -15,6 +15,7 @@ import { keepAnchors } from './management/audit-anchor.ts'
 import { keepByok } from './management/byok/byok.ts'
 import type { ResealResult } from './management/byok/reseal.ts'
 import { boundsCheckOf } from './management/check-bounds.ts'
+import { tellKeyless } from './management/check-models.ts'
 import { createCommitWithAudit } from './management/commit-with-audit.ts'
 import { type Identity, identityOf } from './management/identity.ts'
 import { directoryOf, type ModelDirectory } from './management/models.ts'
@@ -32,11 +33,8 @@ import { admitEarly, type EarlyAdmission } from './request/admission/early-admis
 import { createLeases } from './request/admission/leases.ts'
 import { countManagement } from './request/admission/management-rate.ts'
 import { createGatewayDecisionLog, type GatewayDecisionLog } from './request/attempts/gateway-decision-log.ts'
-
 import { type Compaction, compact } from './request/compaction/compact.ts'
-
 import { type CallableOffers, callableOffers } from './request/dry-run/callable-offers.ts'
-
 import { type CountTokensOptions, countRequestTokens, type TokenCount } from './request/dry-run/count-tokens.ts'
 import { type Fidelity, fidelityOfModel } from './request/dry-run/fidelity.ts'
 import { type PlannedRequest, planRequest } from './request/dry-run/planned-request.ts'
@@ -141,6 +139,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const logger = options.logger ?? consoleLogger()
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const models = directoryOf(options.models, options.providers, { facts: options.facts, logger, clock, retired: options.retiredModels })
+  // With a sealing key, workspaces may bring the keys of providers.
+  const isKeyless = options.sealingKey === undefined && tellKeyless(options.models, options.providers, logger)
   const sharing = storage.isShared && storage.routing ? createRoutingSync({ store: storage.routing, clock, ids, logger }) : undefined
   const seed = seedOf(options, ids)
   const { record = {} } = options
@@ -282,6 +282,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (closing) return ['The gateway is shutting down.']
       collector.wake()
       if (settlements.isLong()) return ['Too many settlements wait for the storage.']
+      if (isKeyless) return ['No provider has a key.']
       return storageProblems()
     },
     async close({ graceMs = 0 } = {}) {

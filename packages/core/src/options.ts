@@ -2,7 +2,9 @@ import type { Strategy } from '@signalbox/router'
 import type { RecordOptions } from '@signalbox/router/decision-log'
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
+import type { CallLimits } from './access/kinds.ts'
 import { nearestOf } from './errors/nearest.ts'
+import { checkOptionTable, described, type OptionTableOf } from './errors/option-table.ts'
 import type { RetiredModels } from './management/models.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
 import type { Model } from './protocol/model.ts'
@@ -115,23 +117,85 @@ export const defaultLimits: Limits = {
   attempts: 4,
 }
 
+const callLimits: OptionTableOf<CallLimits> = { requestsPerMinute: 'number', tokensPerMinute: 'number', concurrentRequests: 'number' }
+
+const optionTable: OptionTableOf<GatewayOptions> = {
+  providers: 'list',
+  models: 'list',
+  retiredModels: 'text',
+  facts: 'list',
+  storage: 'object',
+  operator: 'text',
+  strategy: 'text',
+  strategies: 'object',
+  hedge: 'flag',
+  hedgeMaxCost: 'number',
+  record: 'object or false',
+  items: 'object or false',
+  seed: 'number',
+  timeouts: { firstByteMs: 'number', wholeMs: 'number', deadlineMs: 'number', idleMs: 'number' } satisfies OptionTableOf<Timeouts>,
+  limits: {
+    inferenceRpm: 'number',
+    tokensPerMinute: 'number',
+    managementReadsRpm: 'number',
+    managementWritesRpm: 'number',
+    concurrentRequests: 'number',
+    workspace: callLimits,
+    maxOutputTokens: 'number',
+    attempts: 'number',
+  } satisfies OptionTableOf<Limits>,
+  prepare: 'function',
+  hooks: {
+    onPlan: 'function',
+    onFailure: 'function',
+    onCommit: 'function',
+    onSettle: 'function',
+    onBudget: 'function',
+    onInvite: 'function',
+  } satisfies OptionTableOf<Hooks>,
+  billing: { onReload: 'function', hasPaymentMethod: 'function' } satisfies OptionTableOf<BillingOptions>,
+  transport: 'any',
+  media: 'function',
+  sealingKey: 'any',
+  previousSealingKeys: 'list',
+  setup: 'function',
+  clock: 'object',
+  ids: 'object',
+  logger: 'object',
+}
+
+const recordTable: OptionTableOf<Exclude<GatewayOptions['record'], false | undefined>> = {
+  keep: 'number',
+  share: 'number',
+  store: 'number',
+}
+const itemsTable: OptionTableOf<ItemOptions> = { store: 'flag', ttl: 'number', maxBytes: 'number', maxTotalBytes: 'number' }
+
+/** What a gateway cannot do without, and an example of each. */
+const required = {
+  providers: 'a list of providers, as in [openai({ apiKey })]',
+  models: 'a list of models, such as `catalogModels` of @signalbox/catalog',
+  storage: 'a storage, such as memoryStorage()',
+} as const
+
 /** Throws a TypeError that names the option, what it got, and what it takes. The models are looked at where they are put in order. */
 export function checkOptions(options: GatewayOptions): void {
-  const ids = new Set<string>()
-  for (const { id } of options.providers) {
-    if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` holds "${id}" twice. Give one of them another \`id\`.`)
-    ids.add(id)
-  }
+  checkOptionTable({ call: 'createGateway' }, options ?? {}, optionTable)
+  for (const [name, takes] of Object.entries(required))
+    if (options?.[name as keyof typeof required] === undefined)
+      throw new TypeError(`createGateway: \`${name}\` is missing; it takes ${takes}.`)
+  checkOptionTable({ call: 'createGateway', option: 'record' }, options.record || undefined, recordTable)
+  checkOptionTable({ call: 'createGateway', option: 'items' }, options.items || undefined, itemsTable)
+  if (typeof options.storage.ping !== 'function')
+    throw new TypeError(`createGateway: \`storage\` is an object without stores; it takes ${required.storage}.`)
+  checkProviders(options)
   checkKeys(options)
-  const { seed, hedgeMaxCost, billing, retiredModels } = options
+  const { seed, hedgeMaxCost, retiredModels } = options
   if (retiredModels !== undefined && retiredModels !== 'error' && retiredModels !== 'successor')
     throw new TypeError(`createGateway: \`retiredModels\` is "${retiredModels}"; it takes "error" or "successor".`)
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new TypeError(`createGateway: \`seed\` is ${seed}; it takes a whole number.`)
   if (hedgeMaxCost !== undefined && !(hedgeMaxCost >= 0))
     throw new TypeError(`createGateway: \`hedgeMaxCost\` is ${hedgeMaxCost}; it takes USD, 0 or more.`)
-  for (const [name, hook] of Object.entries(billing ?? {}))
-    if (hook !== undefined && typeof hook !== 'function')
-      throw new TypeError(`createGateway: \`billing.${name}\` is a ${typeof hook}; it takes a function, or is left out.`)
   const { workspace, ...limits } = options.limits ?? {}
   for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits, 'limits.workspace': workspace })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {
@@ -142,6 +206,22 @@ export function checkOptions(options: GatewayOptions): void {
   checkStored(options)
   checkItems(options)
   checkStrategies(options)
+}
+
+function checkProviders({ providers }: GatewayOptions): void {
+  const ids = new Set<string>()
+  for (const [at, provider] of providers.entries()) {
+    if (typeof provider !== 'object' || typeof provider?.id !== 'string' || typeof provider.authorize !== 'function') {
+      const hint =
+        typeof provider === 'function'
+          ? 'a function; call it, as in openai({ apiKey })'
+          : `${described(provider)}; it takes a provider, as in openai({ apiKey })`
+      throw new TypeError(`createGateway: \`providers[${at}]\` is ${hint}.`)
+    }
+    const { id } = provider
+    if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` holds "${id}" twice. Give one of them another \`id\`.`)
+    ids.add(id)
+  }
 }
 
 function checkStored({ record }: GatewayOptions): void {

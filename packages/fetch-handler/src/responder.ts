@@ -1,5 +1,6 @@
-import { type ApiOptions, type ApiRequest, type ClientLimits, createApi, limitsOf } from '@signalbox/api'
+import { type ApiOptions, type ApiRequest, type ClientLimits, createApi, limitsOf, mountTable } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import type { OptionTableOf } from '@signalbox/core/errors'
 import type { ClientPace } from './idle-timer.ts'
 import { createExchange, type ExchangeOptions } from './request.ts'
 import { createResponse } from './response.ts'
@@ -12,6 +13,9 @@ export interface FetchOptions extends ApiOptions, ClientLimits {
   /** Opens WebSockets at `/v1/responses`: `bunWebSockets()`, `denoWebSockets()` or `workersWebSockets()`. Default: requests for one are 426. */
   readonly webSocket?: WebSocketRuntime
 }
+
+/** What the options of a fetch handler take. */
+export const fetchTable: OptionTableOf<FetchOptions> = { ...mountTable, ip: 'function', webSocket: 'any' }
 
 /** The execution context of a runtime that may freeze after the reply: settlement that is still to be done goes to `waitUntil`. */
 export interface FetchContext {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ApiOptions, type ApiReply, type ClientLimits, createApi, limitsOf, pathTest } from '@signalbox/api'
+import { type ApiOptions, type ApiReply, type ClientLimits, checkMount, createApi, limitsOf, mountTable, pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { invalidRequestReply, refuseUpload, sendReply } from './reply.ts'
 import { createNodeExchange, faultOfRequest, isBodyPending, splitTarget } from './request.ts'
@@ -28,8 +28,10 @@ export interface NodeListener {
  *
  * const listener = createNodeListener(gateway)
  * http.createServer(listener).on('upgrade', listener.upgrade).listen(8787)
+ * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
 export function createNodeListener(gateway: Gateway, options: NodeOptions = {}): NodeListener {
+  checkMount('createNodeListener', { gateway, options, table: mountTable })
   const api = createApi(gateway, options)
   const isApiPath = pathTest(options)
   const pace: BodyPace = { clock: gateway.clock, ...limitsOf(options) }

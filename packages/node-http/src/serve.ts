@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
+import { checkMount, mountTable } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import type { OptionTableOf } from '@signalbox/core/errors'
 import { expectContinue } from './continue.ts'
 import { createNodeListener, type NodeOptions } from './listener.ts'
 import { refuseUnparsed } from './refuse-unparsed.ts'
@@ -36,6 +38,8 @@ export interface CloseOptions {
   readonly keepIdle?: boolean
 }
 
+const serveTable: OptionTableOf<ServeOptions> = { ...mountTable, port: 'number', host: 'text', maxConnections: 'number' }
+
 /**
  * Starts an HTTP server with limits that suit the public Internet. Rejects with Node's error if the port cannot be listened on.
  *
@@ -43,8 +47,9 @@ export interface CloseOptions {
  * const { url, close } = await serve(gateway, { port: 8787 })
  */
 export async function serve(gateway: Gateway, options: ServeOptions = {}): Promise<RunningServer> {
-  const { port = 8787, host = '127.0.0.1', maxConnections = 10_000 } = options
-  const listener = createNodeListener(gateway, options)
+  checkMount('serve', { gateway, options, table: serveTable })
+  const { port = 8787, host = '127.0.0.1', maxConnections = 10_000, ...mounting } = options
+  const listener = createNodeListener(gateway, mounting)
   let isClosing = false
   const serveOne = (request: IncomingMessage, response: ServerResponse): void => {
     if (isClosing) response.setHeader('connection', 'close')

@@ -1,4 +1,5 @@
 import { nearestOf } from '../errors/nearest.ts'
+import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
 import { hostedTools, type Model, type Offer, type Price } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { Logger } from '../runtime/ports.ts'
@@ -9,13 +10,66 @@ import type { Logger } from '../runtime/ports.ts'
  */
 export function checkModels(models: readonly Model[], providers: readonly Provider[], where: string): void {
   const spoken = new Map(providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
-  for (const { id, aliases = [], offers } of models) {
+  for (const [at, model] of models.entries()) {
+    checkShape(model, at, where)
+    const { id, aliases = [], offers } = model
     const place = id === '' ? 'a model has "" as its `id`' : aliases.includes('') ? `"${id}" has "" among its \`aliases\`` : undefined
     if (place !== undefined) throw new TypeError(`${where}: ${place}; it takes a name that a request can ask for.`)
     for (const offer of offers) {
       const fault = unspoken(offer, spoken.get(offer.provider)) ?? mispriced(offer)
       if (fault !== undefined) throw new TypeError(`${where}: an offer of "${id}" ${fault}`)
     }
+  }
+}
+
+const modelTable: OptionTableOf<Model> = {
+  id: 'text',
+  aliases: 'list',
+  family: 'text',
+  display_name: 'text',
+  author: 'text',
+  created: 'number',
+  knowledge_cutoff: 'text',
+  retires_at: 'text',
+  successor: 'text',
+  status: 'text',
+  open_weights: 'flag',
+  input_modalities: 'list',
+  output_modalities: 'list',
+  capabilities: 'list',
+  offers: 'list',
+}
+
+const offerTable: OptionTableOf<Offer> = {
+  provider: 'text',
+  provider_model_id: 'text',
+  dialect: 'text',
+  context_window: 'number',
+  max_output_tokens: 'number',
+  max_input_tokens: 'number',
+  status: 'text',
+  retires_at: 'text',
+  source: 'text',
+  as_of: 'text',
+  regions: 'list',
+  delivery: 'text',
+  abilities: 'list',
+  data_policy: 'text',
+  price: 'object',
+  quirks: 'object',
+}
+
+/** Throws for a model or an offer that lacks a field, or has one that there is not. */
+function checkShape(model: Model, at: number, where: string): void {
+  const place = `models[${at}]`
+  checkOptionTable({ call: where, option: place }, model ?? null, modelTable)
+  const lacks = (option: string, field: string): TypeError => new TypeError(`${where}: \`${option}.${field}\` is missing.`)
+  if (model.id === undefined) throw lacks(place, 'id')
+  if (model.offers === undefined) throw lacks(place, 'offers')
+  for (const [index, offer] of model.offers.entries()) {
+    const option = `${place}.offers[${index}]`
+    checkOptionTable({ call: where, option }, offer ?? null, offerTable)
+    for (const field of ['provider', 'provider_model_id', 'dialect'] as const) if (offer[field] === undefined) throw lacks(option, field)
   }
 }
 
@@ -81,7 +135,7 @@ const unknownToolIn = (places: readonly string[]): string | undefined =>
 
 /**
  * Says once what is no fault, since models may be shared among gateways that have other providers each, and looks like one where
- * a name is mistyped: an offer of a provider that is not here, and a model without offers.
+ * a name or a number is mistyped: an offer of a provider that is not here, a model without offers, and a price as if in dollars.
  */
 export function tellStrays(models: readonly Model[], providers: readonly Provider[], logger: Logger): void {
   const known = new Set(providers.map(({ id }) => id))
@@ -99,4 +153,30 @@ export function tellStrays(models: readonly Model[], providers: readonly Provide
   const [first] = unsold
   if (first)
     logger.warn({ model: first.id, models: unsold.length }, 'Models have no offers, such as this one; nobody can be asked for them.')
+  const cheap = models.flatMap(({ id, offers }) => offers.flatMap(({ provider, price }) => (isInDollars(price) ? [{ id, provider }] : [])))
+  const [one] = cheap
+  if (one)
+    logger.warn(
+      { model: one.id, provider: one.provider, offers: cheap.length },
+      'Prices look like dollars, such as those of this offer: they are microdollars per million tokens. Write 2.50 USD as 2_500_000, or usd(2.5).',
+    )
+}
+
+/** No vendor sells a million tokens for less than a tenth of a cent. */
+const leastPrice = 1_000
+
+const isInDollars = (price: Price | undefined): boolean =>
+  [price?.input, price?.output].some(rate => rate !== undefined && rate > 0 && rate < leastPrice)
+
+/** Names in the log the providers that models are offered by and that have no key. Returns whether that is all of them. */
+export function tellKeyless(models: readonly Model[], providers: readonly Provider[], logger: Logger): boolean {
+  const offered = new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))
+  const used = providers.filter(({ id }) => offered.has(id))
+  const keyless = used.filter(({ credential }) => credential === undefined)
+  if (keyless.length > 0)
+    logger.warn(
+      { providers: keyless.map(({ id }) => id) },
+      'Providers are off because they have no key. Give each its `apiKey`, or leave it out.',
+    )
+  return keyless.length > 0 && keyless.length === used.length
 }

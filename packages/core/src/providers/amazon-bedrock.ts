@@ -1,5 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { bedrockProvider, chatProvider, responsesProvider } from '../dialects/index.ts'
+import type { OptionTableOf } from '../errors/option-table.ts'
 import {
   type AuthorizationContext,
   type Credential,
@@ -10,6 +11,7 @@ import {
 } from '../protocol/provider.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 import { baseModelOf, bedrockQuirksOf, mantlePathOf } from './amazon-bedrock-models.ts'
+import { providerOptions } from './provider-options.ts'
 
 /** The options of `amazonBedrock`: an API key, or access keys. */
 export interface BedrockOptions {
@@ -27,18 +29,29 @@ export interface BedrockOptions {
   readonly mantleUrl?: string | undefined
 }
 
+const bedrockOptions: OptionTableOf<BedrockOptions> = {
+  region: 'text',
+  apiKey: 'text',
+  accessKeyId: 'text',
+  secretAccessKey: 'text',
+  sessionToken: 'text',
+  baseUrl: 'text',
+  mantleUrl: 'text',
+}
+
 /**
  * Amazon Bedrock: Converse, and for the models that have it OpenAI's languages. A credential is a Bedrock API key, or access
  * keys as JSON, `{"access_key_id", "secret_access_key", "session_token"?}`; its `extra.region` names another region.
  *
  * @example amazonBedrock({ region: 'eu-central-1', apiKey: process.env.AWS_BEARER_TOKEN_BEDROCK })
  */
-export function amazonBedrock({
-  region = 'us-east-1',
-  baseUrl = 'https://bedrock-runtime.{region}.amazonaws.com',
-  mantleUrl = 'https://bedrock-mantle.{region}.api.aws',
-  ...keys
-}: BedrockOptions = {}): Provider {
+export function amazonBedrock(options: BedrockOptions = {}): Provider {
+  const {
+    region = 'us-east-1',
+    baseUrl = 'https://bedrock-runtime.{region}.amazonaws.com',
+    mantleUrl = 'https://bedrock-mantle.{region}.api.aws',
+    ...keys
+  } = providerOptions('amazonBedrock', options, bedrockOptions)
   const rootOf = (url: string, credential: Credential): string => url.replace(/\/+$/, '').replace('{region}', regionOf(credential, region))
   const dialects = [bedrockProvider, responsesProvider, chatProvider]
   const secret = platformSecret(keys)

@@ -2,8 +2,10 @@ import { messagesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
+import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
 import { tierSigns } from './tier-signs.ts'
+import { vendorOptions } from './vendor.ts'
 
 /** The options of `anthropic`. */
 export interface AnthropicOptions {
@@ -13,7 +15,8 @@ export interface AnthropicOptions {
 }
 
 /** Anthropic, in the Messages language, with its own token counter. */
-export function anthropic({ apiKey, baseUrl = 'https://api.anthropic.com/v1' }: AnthropicOptions = {}): Provider {
+export function anthropic(options: AnthropicOptions = {}): Provider {
+  const { apiKey, baseUrl = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)
   const provider = defineProvider({
     id: 'anthropic',
     display_name: 'Anthropic',

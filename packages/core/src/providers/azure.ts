@@ -1,9 +1,11 @@
 import { chatProvider, messagesProvider, responsesProvider } from '../dialects/index.ts'
+import type { OptionTableOf } from '../errors/option-table.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { type Credential, credentialOf, type EndpointContext, type Provider } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { openaiQuirksOf } from './openai-models.ts'
+import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
 
 /** The options of `azure`. */
@@ -21,14 +23,28 @@ export interface AzureOptions {
   readonly surface?: 'v1' | 'deployments' | undefined
 }
 
+const azureOptions: OptionTableOf<AzureOptions> = {
+  resource: 'text',
+  baseUrl: 'text',
+  apiKey: 'text',
+  accessToken: 'text or function',
+  apiVersion: 'text',
+  surface: 'text',
+}
+
 /**
  * Azure OpenAI and Foundry. A model goes by the name of its deployment. A credential is a key; its `extra.resource` names the
  * resource that it belongs to.
  *
+ * @throws {TypeError} An option is unknown or of another kind, or `resource` is missing beside a key.
  * @example azure({ resource: 'contoso-eu', apiKey: process.env.AZURE_API_KEY })
  */
-export function azure(options: AzureOptions = {}): Provider {
-  const { accessToken, surface = 'v1' } = options
+export function azure(given: AzureOptions = {}): Provider {
+  const options = providerOptions('azure', given, azureOptions)
+  const { accessToken, surface = 'v1', resource, baseUrl } = options
+  if (!Object.hasOwn(surfaces, surface)) throw new TypeError(`azure: \`surface\` is "${surface}"; it takes "v1" or "deployments".`)
+  if (platformOf(options).credential && resource === undefined && baseUrl === undefined)
+    throw new TypeError('azure: `resource` is missing; it takes the name of the resource, as in https://NAME.openai.azure.com.')
   const { dialects, pathOf, listPath } = surfaces[surface]
   const endpoint = (call: EndpointContext): string => {
     if (call.dialect === messagesProvider.name) return `${rootOf(call.credential, options, 'services.ai')}/anthropic/v1/messages`

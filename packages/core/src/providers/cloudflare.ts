@@ -1,5 +1,6 @@
 import type { Provider } from '../protocol/provider.ts'
-import { makeVendor, type VendorOptions, type VendorRow } from './vendor.ts'
+import { providerOptions } from './provider-options.ts'
+import { makeVendor, type VendorOptions, type VendorRow, vendorOptions } from './vendor.ts'
 
 const workersAI: VendorRow = {
   id: 'cloudflare-workers-ai',
@@ -17,5 +18,7 @@ export interface CloudflareOptions extends VendorOptions {
 }
 
 /** Cloudflare Workers AI, by the id of an account. */
-export const cloudflare = ({ accountId, ...options }: CloudflareOptions = {}): Provider =>
-  makeVendor(workersAI, { ...options, ...(accountId !== undefined && { extra: { account_id: accountId } }) })
+export function cloudflare(options: CloudflareOptions = {}): Provider {
+  const { accountId, ...account } = providerOptions('cloudflare', options, { ...vendorOptions, accountId: 'text' })
+  return makeVendor(workersAI, { ...account, ...(accountId !== undefined && { extra: { account_id: accountId } }) })
+}

@@ -58,7 +58,8 @@ test('a server of one’s own may speak several languages, and speaks chat where
 })
 
 test('an address that is none is refused by name', () => {
-  for (const wrong of ['', 'localhost:1', 'ftp://a']) {
+  expect(() => compatible({ id: 'mine', baseUrl: '' })).toThrow('compatible: `baseUrl` is missing')
+  for (const wrong of ['localhost:1', 'ftp://a']) {
     expect(() => compatible({ id: 'mine', baseUrl: wrong })).toThrow(`The base URL of the provider "mine" is "${wrong}"`)
   }
 })

@@ -1,8 +1,10 @@
 import { type BuiltInDialect, providerDialects } from '../dialects/index.ts'
+import type { OptionTableOf } from '../errors/option-table.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
+import { providerOptions } from './provider-options.ts'
 
 /** The options of `compatible`. */
 export interface CompatibleOptions {
@@ -17,13 +19,27 @@ export interface CompatibleOptions {
   readonly data_policy?: string
 }
 
+const compatibleOptions: OptionTableOf<CompatibleOptions> = {
+  id: 'text',
+  baseUrl: 'text',
+  apiKey: 'text',
+  speaks: 'list',
+  quirks: 'object',
+  data_policy: 'text',
+}
+
 /**
  * Any server that speaks one of our languages: a gateway, a proxy, a vendor without a row of its own.
  *
- * @throws {TypeError} `speaks` names a dialect that does not exist
+ * @throws {TypeError} `id` or `baseUrl` is missing, or `speaks` names a dialect that does not exist
  * @example compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' })
  */
-export function compatible({ id, baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy }: CompatibleOptions): Provider {
+export function compatible(options: CompatibleOptions): Provider {
+  const { id, baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy } = providerOptions('compatible', options, compatibleOptions)
+  if (!id || !baseUrl)
+    throw new TypeError(
+      `compatible: \`${id ? 'baseUrl' : 'id'}\` is missing, as in compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' }).`,
+    )
   const dialects = speaks.map((name): ProviderDialect => {
     if (Object.hasOwn(providerDialects, name)) return providerDialects[name]
     throw new TypeError(

@@ -216,9 +216,9 @@ describe('other proofs', () => {
     expect(await proofs({})({}, byok(undefined, 'AIza-theirs'))).toEqual({ 'x-goog-api-key': 'AIza-theirs' })
   })
   test('a token that something else provides goes as it is, or is asked for each time', async () => {
-    expect(await proofs({ accessToken: 'of-the-machine' })()).toEqual({ authorization: 'Bearer of-the-machine' })
+    expect(await proofs({ project: 'ours', accessToken: 'of-the-machine' })()).toEqual({ authorization: 'Bearer of-the-machine' })
     let count = 0
-    const prove = proofs({ accessToken: async () => `t${++count}` })
+    const prove = proofs({ project: 'ours', accessToken: async () => `t${++count}` })
     expect([await prove(), await prove()]).toEqual([{ authorization: 'Bearer t1' }, { authorization: 'Bearer t2' }])
     expect(await prove({}, byok(undefined, 'ya29.theirs'))).toEqual({ authorization: 'Bearer ya29.theirs' })
   })

@@ -1,4 +1,5 @@
 import { chatProvider, geminiProvider, messagesProvider } from '../dialects/index.ts'
+import type { OptionTableOf } from '../errors/option-table.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { type Credential, credentialOf, type EndpointContext, type Provider } from '../protocol/provider.ts'
@@ -7,6 +8,7 @@ import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
 import { geminiQuirks } from './gemini-models.ts'
 import { googleTokens, readServiceAccount, type ServiceAccount } from './google-token.ts'
+import { providerOptions } from './provider-options.ts'
 
 /** The options of `googleVertex`: a service account, a token, or a key of express mode. */
 export interface VertexOptions {
@@ -24,13 +26,26 @@ export interface VertexOptions {
   readonly baseUrl?: string | undefined
 }
 
+const vertexOptions: OptionTableOf<VertexOptions> = {
+  project: 'text',
+  location: 'text',
+  serviceAccount: 'object',
+  apiKey: 'text',
+  accessToken: 'text or function',
+  baseUrl: 'text',
+}
+
 /**
  * Vertex AI: Gemini in its own language, partners in theirs. A credential is the JSON key of a service account or a key of
  * express mode; its `extra` may name a `project` and a `location`.
  *
+ * @throws {TypeError} An option is unknown or of another kind, or `project` is missing beside a token.
  * @example googleVertex({ location: 'europe-west4', serviceAccount: JSON.parse(await readFile('key.json', 'utf8')) })
  */
-export function googleVertex(options: VertexOptions = {}): Provider {
+export function googleVertex(given: VertexOptions = {}): Provider {
+  const options = providerOptions('googleVertex', given, vertexOptions)
+  if (options.accessToken !== undefined && options.project === undefined)
+    throw new TypeError('googleVertex: `project` is missing; with `accessToken` it takes the id of the project that is billed.')
   const { accessToken, baseUrl = `https://${hostOf('global')}/${apiVersion}` } = options
   const row = defineProvider({
     id: 'google-vertex',

@@ -2,16 +2,12 @@ import { geminiProvider } from '../dialects/index.ts'
 import type { EndpointContext, Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { geminiQuirks } from './gemini-models.ts'
+import { providerOptions } from './provider-options.ts'
+import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** Google's developer API, in the Gemini language. */
-export function google({
-  apiKey,
-  baseUrl = 'https://generativelanguage.googleapis.com/v1beta',
-}: {
-  readonly apiKey?: string | undefined
-  /** Up to and including the version. */
-  readonly baseUrl?: string
-} = {}): Provider {
+export function google(options: VendorOptions = {}): Provider {
+  const { apiKey, baseUrl = 'https://generativelanguage.googleapis.com/v1beta' } = providerOptions('google', options, vendorOptions)
   const provider = defineProvider({
     id: 'google',
     display_name: 'Google',

@@ -2,18 +2,15 @@ import { chatProvider, responsesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { openaiQuirksOf } from './openai-models.ts'
+import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
 import { tierSigns } from './tier-signs.ts'
+import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
-export const openai = ({
-  apiKey,
-  baseUrl = 'https://api.openai.com/v1',
-}: {
-  readonly apiKey?: string | undefined
-  readonly baseUrl?: string
-} = {}): Provider =>
-  defineProvider({
+export function openai(options: VendorOptions = {}): Provider {
+  const { apiKey, baseUrl = 'https://api.openai.com/v1' } = providerOptions('openai', options, vendorOptions)
+  return defineProvider({
     id: 'openai',
     display_name: 'OpenAI',
     baseUrl,
@@ -33,3 +30,4 @@ export const openai = ({
     check: '/models',
     signs: tierSigns.openai,
   })
+}

@@ -1,8 +1,10 @@
 import { chatProvider } from '../dialects/index.ts'
+import type { OptionTableOf } from '../errors/option-table.ts'
 import type { LocalAnswer, Provider } from '../protocol/provider.ts'
 import { type Frame, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 import type { Clock } from '../runtime/ports.ts'
 import { webClock } from '../runtime/web.ts'
+import { providerOptions } from './provider-options.ts'
 
 /** The options of `simulated`: its speed, and how often it fails. */
 export interface SimulatedOptions {
@@ -14,6 +16,14 @@ export interface SimulatedOptions {
   /** Every n-th call fails with a 503; 0: none. Default 0. */
   readonly failEvery?: number
   readonly clock?: Clock
+}
+
+const simulatedOptions: OptionTableOf<SimulatedOptions> = {
+  id: 'text',
+  firstWordMs: 'number',
+  wordMs: 'number',
+  failEvery: 'number',
+  clock: 'object',
 }
 
 /** What the simulated models answer, by the id that they have at their provider. */
@@ -29,7 +39,8 @@ const tellers: Readonly<Record<string, (said: string) => string>> = {
  *
  * @example simulated({ id: 'sim-flaky', failEvery: 2 })
  */
-export function simulated({ id, firstWordMs = 50, wordMs = 10, failEvery = 0, clock = webClock() }: SimulatedOptions): Provider {
+export function simulated(options: SimulatedOptions): Provider {
+  const { id, firstWordMs = 50, wordMs = 10, failEvery = 0, clock = webClock() } = providerOptions('simulated', options, simulatedOptions)
   let calls = 0
   const answer: LocalAnswer = async ({ body, stream, signal }) => {
     calls += 1

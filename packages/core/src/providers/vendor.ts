@@ -1,6 +1,8 @@
 import { type BuiltInDialect, providerDialects } from '../dialects/index.ts'
+import type { OptionTableOf } from '../errors/option-table.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
+import { providerOptions } from './provider-options.ts'
 
 /** A vendor whose surface is OpenAI's, and how it departs from it. */
 export interface VendorRow extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
@@ -17,11 +19,13 @@ export interface VendorOptions {
   readonly baseUrl?: string
 }
 
+export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', baseUrl: 'text' }
+
 /** Makes the factory of a vendor with OpenAI's surface from its row. */
 export const vendor =
   (row: VendorRow): ((options?: VendorOptions) => Provider) =>
   (options = {}) =>
-    makeVendor(row, options)
+    makeVendor(row, providerOptions(row.id, options, vendorOptions))
 
 /** `extra`: what belongs to the account beside its key. */
 export const makeVendor = (

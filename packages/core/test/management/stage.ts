@@ -17,9 +17,10 @@ type Options = Parameters<typeof createGateway>[0]
 export async function stage({
   storage = memoryStorage(),
   now = { ms: 1_767_225_600_000 },
+  gateway: _,
+  invited = [],
   ...options
-}: Partial<Pick<Stage, 'now'> & Options> = {}): Promise<Stage> {
-  const invited: unknown[] = []
+}: Partial<Stage & Options> = {}): Promise<Stage> {
   const gateway = createGateway({
     providers: [],
     models: [],

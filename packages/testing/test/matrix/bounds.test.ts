@@ -1,4 +1,4 @@
-import type { Route } from '@signalbox/api'
+import type { Route } from '@signalbox/api/routes'
 import { usd } from '@signalbox/core'
 import type { Storage } from '@signalbox/storage'
 import { beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,4 @@
-import type { Route } from '@signalbox/api'
-import { allRoutes as routes } from '@signalbox/api/routes'
+import { type Route, allRoutes as routes } from '@signalbox/api/routes'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from './asking.ts'

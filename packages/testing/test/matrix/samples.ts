@@ -1,4 +1,4 @@
-import type { Route } from '@signalbox/api'
+import type { Route } from '@signalbox/api/routes'
 import { ask, type House } from './asking.ts'
 
 /** A body that each row takes, by the name of its schema. A new row needs one here, and nothing else. */

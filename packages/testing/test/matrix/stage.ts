@@ -1,5 +1,5 @@
-import { type Api, createApi, type Route, type WorkspaceRoute } from '@signalbox/api'
-import { allRoutes as routes } from '@signalbox/api/routes'
+import { type Api, createApi } from '@signalbox/api'
+import { type Route, allRoutes as routes, type WorkspaceRoute } from '@signalbox/api/routes'
 import { createGateway, type Gateway } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
 import { defineProvider } from '@signalbox/core/providers'

@@ -1,5 +1,4 @@
-import type { Route } from '@signalbox/api'
-import { allRoutes as routes } from '@signalbox/api/routes'
+import { type Route, allRoutes as routes } from '@signalbox/api/routes'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'

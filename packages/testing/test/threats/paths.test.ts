@@ -1,5 +1,5 @@
-import { createApi, type Route } from '@signalbox/api'
-import { allRoutes as routes } from '@signalbox/api/routes'
+import { createApi } from '@signalbox/api'
+import { type Route, allRoutes as routes } from '@signalbox/api/routes'
 import { usd } from '@signalbox/core'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'

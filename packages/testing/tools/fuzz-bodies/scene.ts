@@ -64,7 +64,7 @@ async function open(errors: string[]): Promise<House> {
       price: { input: 1_000_000, output: 2_000_000 },
     }))
   const names = dialects.map(({ name }) => name)
-  const unlimited = { inferenceRpm: 1e9, inferenceTpm: 1e12, managementReadsRpm: 1e9, managementWritesRpm: 1e9, concurrentRequests: 1_000 }
+  const unlimited = { inferenceRpm: 1e9, managementReadsRpm: 1e9, managementWritesRpm: 1e9, concurrentRequests: 1_000 }
   const gateway = createGateway({
     providers,
     models: [{ id: 'm', offers: offers(names) }, ...names.map(name => ({ id: `m-${name}`, offers: offers([name]) }))],

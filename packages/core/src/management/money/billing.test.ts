@@ -138,7 +138,7 @@ test('who can pay is for the operator to say, and where that fails nobody can', 
 
 test('what is no hook is refused when the gateway is made, not when money runs low', async () => {
   const billing = { onReload: '' } as unknown as NonNullable<GatewayOptions['billing']>
-  await expect(stage({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a string; it takes a function, or is left out.')
+  await expect(stage({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a text; it takes a function.')
 })
 
 test('requests with credentials of its own are counted down in each month', async () => {

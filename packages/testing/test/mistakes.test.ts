@@ -1,0 +1,110 @@
+import { createApi } from '@signalbox/api'
+import { createGateway } from '@signalbox/core'
+import * as providers from '@signalbox/core/providers'
+import { createFetchHandler, gatewayFetch } from '@signalbox/fetch-handler'
+import { createNodeListener, serve } from '@signalbox/node-http'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+
+// What a program in plain JavaScript may get wrong where no compiler helps. Each mistake gets one line that names the function, the
+// option and the way out.
+
+// biome-ignore lint/suspicious/noExplicitAny: mistakes do not compile
+type Any = any
+
+const { openai, azure, amazonBedrock, googleVertex, compatible, groq, simulated, cloudflare, anthropic, google } = providers as Any
+
+const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
+const model = { id: 'small', offers: [offer] }
+const logged: { readonly facts: unknown; readonly message: string }[] = []
+const logger = { info() {}, error() {}, warn: (facts: unknown, message: string) => void logged.push({ facts, message }) }
+const good = { providers: [simulated({ id: 'sim' })], models: [model], storage: memoryStorage(), logger }
+const make = (options: Any): unknown => createGateway({ ...good, ...options } as Any)
+const withOffer = (change: Any): unknown => make({ models: [{ ...model, offers: [{ ...offer, ...change }] }] })
+const gateway = createGateway(good as Any)
+
+const mistakes: readonly (readonly [name: string, run: () => unknown, message: string])[] = [
+  ['no options', () => (createGateway as Any)(), 'createGateway: `providers` is missing; it takes a list of providers'],
+  ['no storage', () => make({ storage: undefined }), 'createGateway: `storage` is missing; it takes a storage, such as memoryStorage().'],
+  ['storage uncalled', () => make({ storage: memoryStorage }), 'createGateway: `storage` is a function; it takes an object.'],
+  ['storage as an empty object', () => make({ storage: {} }), 'createGateway: `storage` is an object without stores'],
+  ['no providers', () => make({ providers: undefined }), 'createGateway: `providers` is missing'],
+  ['providers as an object', () => make({ providers: { openai: openai() } }), 'createGateway: `providers` is an object; it takes a list.'],
+  ['a provider uncalled', () => make({ providers: [openai] }), '`providers[0]` is a function; call it, as in openai({ apiKey })'],
+  ['a provider by name', () => make({ providers: ['openai'] }), '`providers[0]` is a text; it takes a provider'],
+  ['no models', () => make({ models: undefined }), 'createGateway: `models` is missing; it takes a list of models'],
+  ['models as an object', () => make({ models: { small: model } }), 'createGateway: `models` is an object; it takes a list.'],
+  ['a model without offers', () => make({ models: [{ id: 'small' }] }), 'createGateway: `models[0].offers` is missing.'],
+  ['a model by name', () => make({ models: ['small'] }), 'createGateway: `models[0]` is a text; it takes an object of options.'],
+  ['model_id in an offer', () => withOffer({ model_id: 'x' }), 'there is no option `models[0].offers[0].model_id`.'],
+  ['providerModelId', () => withOffer({ providerModelId: 'x' }), 'Did you mean `provider_model_id`?'],
+  ['an offer without a dialect', () => withOffer({ dialect: undefined }), '`models[0].offers[0].dialect` is missing.'],
+  ['a price as a number', () => withOffer({ price: 2 }), '`models[0].offers[0].price` is 2; it takes an object.'],
+  ['strategey', () => make({ strategey: 'cost' }), 'createGateway: there is no option `strategey`. Did you mean `strategy`?'],
+  ['basePath on the gateway', () => make({ basePath: '/api' }), 'createGateway: there is no option `basePath`.'],
+  ['limits.inferenceRPM', () => make({ limits: { inferenceRPM: 1 } }), 'no option `limits.inferenceRPM`. Did you mean `inferenceRpm`?'],
+  ['timeouts.firstByte', () => make({ timeouts: { firstByte: 1 } }), 'Did you mean `firstByteMs`?'],
+  ['a limit as a text', () => make({ limits: { attempts: '3' } }), '`limits.attempts` is a text; it takes a number.'],
+  ['hooks.onSettled', () => make({ hooks: { onSettled() {} } }), 'Did you mean `onSettle`?'],
+  ['a hook that is no function', () => make({ hooks: { onSettle: true } }), '`hooks.onSettle` is true; it takes a function.'],
+  ['items: true', () => make({ items: true }), 'createGateway: `items` is true; it takes an object, or false.'],
+  ['items.maxbytes', () => make({ items: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
+  ['record.kept', () => make({ record: { kept: 1 } }), 'Did you mean `keep`?'],
+  ['hedge as a text', () => make({ hedge: 'yes' }), '`hedge` is a text; it takes true or false.'],
+  ['openai({ baseURL })', () => openai({ baseURL: 'http://x' }), 'openai: there is no option `baseURL`. Did you mean `baseUrl`?'],
+  ['anthropic({ api_key })', () => anthropic({ api_key: 'k' }), 'anthropic: there is no option `api_key`. Did you mean `apiKey`?'],
+  ['google("key")', () => google('key'), 'google: the argument is a text; it takes an object of options.'],
+  ['groq({ apikey })', () => groq({ apikey: 'k' }), 'groq: there is no option `apikey`. Did you mean `apiKey`?'],
+  ['openai({ apiKey: 1 })', () => openai({ apiKey: 1 }), 'openai: `apiKey` is 1; it takes a text.'],
+  ['compatible({ baseURL })', () => compatible({ id: 'a', baseURL: 'http://x' }), 'Did you mean `baseUrl`?'],
+  ['compatible without an id', () => compatible({ baseUrl: 'http://x' }), 'compatible: `id` is missing'],
+  ['azure without a resource', () => azure({ apiKey: 'k' }), 'azure: `resource` is missing; it takes the name of the resource'],
+  ['vertex without a project', () => googleVertex({ accessToken: 't' }), 'googleVertex: `project` is missing'],
+  ['bedrock({ aws_region })', () => amazonBedrock({ aws_region: 'x' }), 'amazonBedrock: there is no option `aws_region`.'],
+  ['cloudflare({ account })', () => cloudflare({ account: 'x' }), 'Did you mean `accountId`?'],
+  ['a handler of options', () => createFetchHandler(good as Any), 'createFetchHandler: the first argument is not a gateway'],
+  ['a handler of nothing', () => (createFetchHandler as Any)(), 'createFetchHandler: the first argument is not a gateway'],
+  ['basepath', () => createFetchHandler(gateway, { basepath: '/x' } as Any), 'Did you mean `basePath`?'],
+  ['basePath without a slash', () => createApi(gateway, { basePath: 'api' }), '`basePath` must look like "/api", got "api".'],
+  ['a listener of options', () => createNodeListener(good as Any), 'createNodeListener: the first argument is not a gateway'],
+  ['bodyLimit', () => createNodeListener(gateway, { bodyLimit: 1 } as Any), 'createNodeListener: there is no option `bodyLimit`.'],
+  ['a fetch of options', () => gatewayFetch(good as Any), 'gatewayFetch: the first argument is not a gateway'],
+  ['webSockets.conections', () => createNodeListener(gateway, { webSockets: { conections: 1 } } as Any), 'Did you mean `connections`?'],
+]
+
+test.each(mistakes)('%s gets a line that helps', (_, run, message) => {
+  expect(run).toThrow(TypeError)
+  expect(run).toThrow(message)
+})
+
+test('a port as a text is named, and the server does not start', async () => {
+  await expect(serve(gateway, { port: '80' } as Any)).rejects.toThrow('serve: `port` is a text; it takes a number.')
+})
+
+test('no message repeats a key', () => {
+  for (const wrong of [{ apiKey: ['sk-secret'] }, { apikey: 'sk-secret' }, 'sk-secret']) {
+    expect(() => openai(wrong)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }))
+  }
+})
+
+test('a provider whose key is absent or empty is off, which the log says at start and `problems` where no other has one', async () => {
+  const models = [{ id: 'm', offers: [{ ...offer, provider: 'openai', dialect: 'responses' }] }]
+  for (const apiKey of [undefined, '']) {
+    logged.length = 0
+    const off = createGateway({ ...good, models, providers: [openai({ apiKey })] } as Any)
+    expect(logged).toEqual([{ facts: { providers: ['openai'] }, message: expect.stringContaining('they have no key') }])
+    expect(await off.problems()).toEqual(['No provider has a key.'])
+  }
+  logged.length = 0
+  const on = createGateway({ ...good, models, providers: [openai({ apiKey: '', baseUrl: 'http://127.0.0.1:1/v1' })] } as Any)
+  expect([logged, await on.problems()]).toEqual([[], []])
+})
+
+test('a price as if in dollars is questioned, and free and cheap ones are not', () => {
+  const told = (price: object): number => {
+    logged.length = 0
+    withOffer({ price })
+    return logged.length
+  }
+  expect([told({ input: 2, output: 10 }), told({ input: 0, output: 0 }), told({ input: 20_000, output: 30_000 })]).toEqual([1, 0, 0])
+})
