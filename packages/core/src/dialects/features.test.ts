@@ -172,9 +172,11 @@ ${[...features].map(([id, feature]) => row([feature.name + marked(id, requestNot
 ${listed(requestNotes)}
 
 Silent, since nothing of the answer depends on them: \`metadata\` (told back by us, and kept in the request log), \`max_tool_calls\`
-(it caps hosted tools), annotations on earlier answers, the detail of an image where there is no such word, and thoughts of another
-maker without its state. A reasoning state that cannot be given back is named in a warning of its own, \`reasoning_state_dropped\`:
-one that another provider or account made, one that no longer opens, and any that the model takes none back of (DeepSeek R1).
+(it caps hosted tools), annotations on earlier answers, and the detail of an image where there is no such word. Reasoning of earlier
+turns that is not given back is named in a warning of its own, \`reasoning_state_dropped\`, once a request: a state that another provider or
+account made, one that no longer opens, any that the model takes none back of (DeepSeek R1), and the words of thoughts without a state where
+they are not taken back, as those of another maker’s model. Gemini wants no words of thoughts back, its own neither; there they are left out
+in silence.
 
 ## Answers
 

@@ -143,7 +143,7 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
       return
     }
     if (encoded.warnings.length > 0) {
-      state.warnings = state.warnings.length > 0 ? [...state.warnings, ...encoded.warnings] : encoded.warnings
+      state.warnings = besides(state.warnings, encoded.warnings)
       state.used = usedSettings(encoded.body, encoded.warnings, dialect.settingPaths ?? {})
     }
     const [warning] = state.warnings
@@ -159,6 +159,10 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
     providerThrew(state, error)
   }
 }
+
+/** Reasoning that was left out before is not named again by its dialect. */
+const besides = (before: readonly Warning[], encoded: readonly Warning[]): readonly Warning[] =>
+  before.length === 0 ? encoded : [...before, ...encoded.filter(({ code }) => before.every(known => known.code !== code))]
 
 function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHandlers {
   const { dialect } = state

@@ -272,13 +272,13 @@ describe('thoughts', () => {
     expect(messages(user('Go'), ...output)).toMatchObject([{}, { content: [{ reasoningContent: signed }, { reasoningContent: hidden }] }])
   })
 
-  test('a thought without state stays here, and state that is not its own is named', () => {
+  test('a thought without state stays here, as state that is not its own, and each is named', () => {
     const bare: Item = { type: 'reasoning', summary: ['shown'] }
     const alien: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
     expect(body({ input: [user('Go'), bare, alien, user('On')] }).messages).toEqual([
       { role: 'user', content: [{ text: 'Go' }, { text: 'On' }] },
     ])
-    expect(warned({ input: [user('Go'), bare, alien] })).toEqual(['input[2].encrypted_content'])
+    expect(warned({ input: [user('Go'), bare, alien] })).toEqual(['input[2].encrypted_content', 'input[1]'])
   })
 })
 

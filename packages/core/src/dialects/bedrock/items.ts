@@ -3,6 +3,7 @@ import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
+import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { objectIn } from '../json.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import type { CacheEncoder } from './cache-points.ts'
@@ -33,6 +34,8 @@ interface EncoderState {
   readonly calledTools: Set<string>
   readonly warnings: Warning[]
   hasTools: boolean
+  /** The paths of thoughts that are not taken back. */
+  readonly droppedReasoning: string[]
 }
 
 interface Turn {
@@ -55,9 +58,11 @@ export function encodeConversation(input: readonly Item[], cache: CacheEncoder):
     calledTools: new Set(),
     warnings: [],
     hasTools: false,
+    droppedReasoning: [],
   }
   for (const { item, at } of orderToolResults(input)) encodeItem(state, item, pathOf(item, `input[${at}]`))
-  const { system, turns, calledTools, hasTools, warnings } = state
+  const { system, turns, calledTools, hasTools } = state
+  const warnings = [...state.warnings, ...droppedReasoning(state.droppedReasoning)]
   const lacksThinkingBeforeCalls = endsWithoutThinking(turns)
   return { system, messages: turns.map(encodeTurn), calledTools, hasTools, lacksThinkingBeforeCalls, warnings }
 }
@@ -143,8 +148,12 @@ function encodeResult(state: EncoderState, { call_id, output, is_error, cache }:
 }
 
 /** Only thoughts with state are sent: a model accepts none but its own. */
-function encodeThought(state: EncoderState, { encrypted_content }: ReasoningItem, param: string): void {
-  if (encrypted_content === undefined) return
+function encodeThought(state: EncoderState, item: ReasoningItem, param: string): void {
+  const { encrypted_content } = item
+  if (encrypted_content === undefined) {
+    if (hasWords(item)) state.droppedReasoning.push(param)
+    return
+  }
   const block = decodeReasoningState(encrypted_content)
   if (block) addBlocks(state, turnOf(state, 'assistant').blocks, [{ block: { reasoningContent: block } }])
   else loseState(state, `${param}.encrypted_content`)

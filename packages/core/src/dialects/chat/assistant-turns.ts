@@ -54,7 +54,7 @@ export function originsOf(input: readonly Item[]): readonly (JsonObject | undefi
 
 export interface EncodedTurn {
   readonly messages: readonly JsonObject[]
-  /** Reasoning of the turn was left out that could have gone back. */
+  /** Reasoning of the turn was left out. */
   readonly isReasoningDropped: boolean
 }
 

@@ -30,6 +30,8 @@ interface Thought {
   readonly text: string
   /** `provider`: this provider made it, and its state came back. `caller`: as the caller wrote it in this language. */
   readonly from: 'provider' | 'caller' | 'elsewhere'
+  /** Its state, which goes back beside it, stands for it. */
+  readonly isInState: boolean
 }
 
 /** The reasoning of one turn of the assistant. */
@@ -51,7 +53,7 @@ export interface EncodedReasoning {
   readonly fields: JsonObject
   /** A part that goes before the content. */
   readonly parts: readonly JsonObject[]
-  /** Reasoning that could have gone back did not. */
+  /** Reasoning was left out. */
   readonly isDropped: boolean
 }
 
@@ -62,7 +64,7 @@ export function encodeThoughts(reasoning: TurnReasoning, origin: JsonObject | un
   const sent = [...(rules.earlier === 'never' ? [] : details), ...(takesAny(rules) ? own : [])]
   const field = fieldOf(reasoning, origin, rules)
   const kept = field === undefined ? [] : thoughts.filter(({ from }) => isTaken(from, rules))
-  const lost = thoughts.some(thought => thought.from !== 'elsewhere' && !kept.includes(thought))
+  const lost = thoughts.some(thought => (thought.from !== 'elsewhere' || !thought.isInState) && !kept.includes(thought))
   const text = kept.map(thought => thought.text).join('\n\n')
   return {
     fields: {

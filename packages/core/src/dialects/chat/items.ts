@@ -119,8 +119,9 @@ function addThought({ reasoning, signatures }: AssistantTurn, item: ReasoningIte
   const isCallers = originalBody(item) !== undefined
   const { encrypted_content = '' } = item
   const state = isCallers ? noState : readState(encrypted_content)
+  const isInState = state.details.length + state.signatures.length > 0
   const from = state.field ? 'provider' : isCallers ? 'caller' : 'elsewhere'
-  for (const text of item.content ?? item.summary) if (text !== '') reasoning.thoughts.push({ text, from })
+  for (const text of item.content ?? item.summary) if (text !== '') reasoning.thoughts.push({ text, from, isInState })
   for (const detail of state.details) reasoning.details.push(detail)
   for (const [call, signature] of state.signatures) signatures.set(call, signature)
   if (isCallers && encrypted_content !== '' && !encrypted_content.startsWith(sealedPrefix)) reasoning.unsealed.add(encrypted_content)

@@ -15,6 +15,8 @@ export interface EncodeContext {
   readonly warnings: Warning[]
   /** Tool names as sent → as the client knows them, for those that differ. */
   readonly toolNames: Map<string, string>
+  /** The paths of reasoning that is not taken back. */
+  readonly droppedReasoning: string[]
   /** Cache points that may still be set. */
   cachePointsLeft: number
 }
@@ -27,6 +29,7 @@ export const createEncodeContext = ({ native }: Prompt, quirks: Quirks, schemas:
   schemas,
   warnings: [],
   toolNames: new Map(),
+  droppedReasoning: [],
   cachePointsLeft: native?.dialect === dialect && native.body.cache_control ? maxCachePoints - 1 : maxCachePoints,
 })
 

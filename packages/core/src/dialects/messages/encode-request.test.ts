@@ -217,10 +217,10 @@ describe('thoughts of before', () => {
     expect(JSON.stringify((messages[1]?.content ?? [])[0])).toBe(JSON.stringify(block))
     expect(warned).toEqual([])
   })
-  test.each([undefined, '', 'gAAAAAB', '{"kind":"other"}', '{', '[]'])('are left out where they are nobody’s: %s', state => {
+  test.each([undefined, '', 'gAAAAAB', '{"kind":"other"}', '{', '[]'])('are left out where they are nobody’s, and named: %s', state => {
     expect(send({ input: [hello, thought(state), assistant('So')] })).toMatchObject({
       messages: [{ role: 'user' }, { role: 'assistant', content: [{ type: 'text', text: 'So' }] }],
-      warned: [],
+      warned: ['input[1]'],
     })
   })
 })

@@ -4,6 +4,7 @@ import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { dropGatewayFields, dropRefused, extend } from '../apply-quirks.ts'
+import { droppedReasoning } from '../dropped-reasoning.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
 import { applyServiceTier, surchargedFields, tierField } from '../service-tier.ts'
 import { billingHeader, splitBillingHeader, withBillingHeader } from './billing-header.ts'
@@ -112,7 +113,8 @@ function encodePrompt(
   }
   const { toolNames } = context
   const mapping = { ...(toolNames.size > 0 && { toolNames }), ...(format.answerTool !== undefined && { answerTool: format.answerTool }) }
-  return { body, warnings: [...context.warnings, ...tier.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], mapping }
+  const dropped = [...context.warnings, ...droppedReasoning(context.droppedReasoning)]
+  return { body, warnings: [...dropped, ...tier.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], mapping }
 }
 
 /** `output_config`: effort and format, and the client's own fields beside them. */

@@ -2,6 +2,7 @@ import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Reaso
 import { pathOf } from '../../protocol/original.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { hasWords } from '../dropped-reasoning.ts'
 import { readFrame } from '../frame.ts'
 import { objects, stringOf } from '../json.ts'
 import { openingText, openingWarning } from '../opening-turn.ts'
@@ -86,7 +87,11 @@ function encodeItem(item: Item, path: string, context: EncodeContext): EncodedIt
   if (item.type === 'message') return encodeMessage(item, path, context)
   if (item.type === 'function_call') return { role: 'assistant', blocks: [encodeCall(item, path, context)] }
   if (item.type === 'function_call_output') return { role: 'user', blocks: [encodeResult(item, path, context)], isResult: true }
-  if (item.type === 'reasoning') return { role: 'assistant', blocks: thinkingBlocks(item) }
+  if (item.type === 'reasoning') {
+    const blocks = thinkingBlocks(item)
+    if (blocks.length === 0 && hasWords(item)) context.droppedReasoning.push(path)
+    return { role: 'assistant', blocks }
+  }
   if (item.dialect === dialect) return { role: 'assistant', blocks: [limitCacheControl(item.body, path, context)] }
   loseContent(context, path)
   return { role: 'assistant', blocks: [] }

@@ -7,6 +7,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../apply-quirks.ts'
 import { isCustomTool } from '../custom-tools.ts'
+import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { shortCallId, shortId } from '../ids.ts'
 import { cachePoints, failedTools, itemParts, oneWarning } from '../lossy-marks.ts'
 import { dropSampling } from '../sampling.ts'
@@ -21,8 +22,12 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const encoded = original ? { body: withoutGatewayFields(original), warnings: [] } : encodePrompt(prompt, quirks)
   const { body, warnings } = withEffort(raiseCap(dropGatewayFields(encoded, ownFields), quirks), prompt, quirks)
   const input = withShortIds(quirks.sealed_reasoning ? withoutPlainThoughts(body.input) : body.input)
+  const plainThoughts = quirks.sealed_reasoning ? droppedReasoning(plainThoughtsIn(request.prompt)) : []
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
-  const tiered = applyServiceTier({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
+  const tiered = applyServiceTier({ body: addressed, warnings: [...warnings, ...plainThoughts] }, request.routing, {
+    price: offer.price,
+    quirks,
+  })
   const extended = extend(dropRefused(dropSampling(tiered, prompt, quirks), quirks), prompt.extensions)
   return toolNames ? { ...extended, mapping: { toolNames } } : extended
 }
@@ -44,6 +49,11 @@ const withoutPlainThoughts = (input: Json | undefined): Json | undefined =>
   Array.isArray(input)
     ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
     : input
+
+const plainThoughtsIn = ({ input }: Prompt): readonly string[] =>
+  input.flatMap((item, at) =>
+    item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${at}]`)] : [],
+  )
 
 /** In characters. Other vendors make longer ids. */
 const maxCallIdLength = 64

@@ -56,7 +56,7 @@ export function fidelityOf(request: InferenceRequest, { model, provider, offer }
       explained.add(warning)
       return { param, name, fate: fateOf(warning, usual), note: warning.message }
     })
-  const others = [...lost, ...warnings.filter(warning => !explained.has(warning))].map(
+  const others = [...lost, ...warnings.filter(warning => !explained.has(warning) && lost.every(({ code }) => code !== warning.code))].map(
     ({ param = '', message }): FeatureFate => ({ param, name: param, fate: 'dropped', note: message }),
   )
   return { model: model.id, provider: provider.id, dialect: offer.dialect, features: [...known, ...others] }

@@ -1,0 +1,18 @@
+import type { ReasoningItem } from '../protocol/item.ts'
+import type { Warning } from '../protocol/response.ts'
+
+// Reasoning of an earlier turn that a provider does not take back: in words alone, since another model wrote it, or since its state is
+// gone. One warning names it, for any number of items.
+
+/** Whether the item has words. */
+export const hasWords = ({ summary, content = [] }: ReasoningItem): boolean => [...summary, ...content].some(text => text !== '')
+
+/** `params`: the paths of the items. */
+export function droppedReasoning(params: readonly string[]): readonly Warning[] {
+  const [param] = params
+  if (param === undefined) return []
+  const count = params.length === 1 ? 'one item' : `${params.length} items`
+  return [
+    { code: 'reasoning_state_dropped', message: `The reasoning of ${count} was left out: it has no state that is taken back here.`, param },
+  ]
+}
