@@ -40,6 +40,7 @@ import {
 } from './message-fields.ts'
 import { callOfPiece, closeCall, isComplete, isCustom, type PartialCall, type PartialCalls, partialCalls } from './partial-calls.ts'
 import { collectState, type StateCollector } from './reasoning-state.ts'
+import { takeUnknownCalls, type UnknownCalls } from './unknown-calls.ts'
 import { countUsage, dialect, firstChoice, headOf, messageFields, outcomeOf, usageIn, without } from './wire.ts'
 
 // Chunks → events. This language has no items, so where one begins and ends is decided here: a message or a thought ends when
@@ -49,6 +50,7 @@ import { countUsage, dialect, firstChoice, headOf, messageFields, outcomeOf, usa
 /** One answer, as far as it has come. */
 export interface AnswerDecoder extends StreamDecoderState {
   readonly calls: PartialCalls
+  readonly unknownCalls: UnknownCalls
   readonly state: StateCollector
   head: ReturnType<typeof headOf> | undefined
   /** The message or thought that grows now. */
@@ -66,6 +68,7 @@ export interface AnswerDecoder extends StreamDecoderState {
 export const createAnswerDecoder = ({ toolNames }: ResponseMapping = {}): AnswerDecoder => ({
   ...createItemAssembler(),
   calls: partialCalls(toolNames),
+  unknownCalls: new Map(),
   state: collectState(),
   head: undefined,
   speech: undefined,
@@ -118,12 +121,9 @@ function decodeChoice(decoder: AnswerDecoder, choice: JsonObject): void {
   decodeTexts(decoder, delta, choice.logprobs ? logprobsOf(choice) : noLogprobs)
   for (const annotation of annotationsOf(delta)) addAnnotation(decoder, annotation)
   if (delta.images || Array.isArray(delta.content)) decodeParts(decoder, delta)
-  const pieces = callPiecesOf(delta)
   decoder.calls.chunk++
-  for (const piece of pieces) {
-    if (piece.unknownType === '') addCallPiece(decoder, piece)
-    else noteUnmodeled(decoder, piece.unknownType)
-  }
+  const pieces = delta.tool_calls ? takeUnknownCalls(decoder.unknownCalls, delta) : delta
+  for (const piece of callPiecesOf(pieces)) addCallPiece(decoder, piece)
   noteUnknown(decoder, delta, delta === choice.delta)
   const reason = stringOf(choice.finish_reason)
   if (reason !== '') settleOutcome(decoder, outcomeOf(reason))
@@ -275,6 +275,7 @@ function finishItems(decoder: AnswerDecoder, status: ItemStatus): void {
   // A call whose arguments are whole is completed, even if the answer is cut.
   for (const call of decoder.calls.open) finishCall(decoder, call, isComplete(call) ? 'completed' : status)
   emitState(decoder)
+  for (const body of decoder.unknownCalls.values()) emitItem(decoder, { type: 'native', dialect, body })
   if (decoder.count === 0 && status === 'completed') emitItem(decoder, emptyMessage)
 }
 

@@ -16,6 +16,7 @@ import {
   finishReasonOf,
   paragraphBreak,
   reasoningText,
+  unknownCall,
   unknownFieldsOf,
 } from './response-fields.ts'
 import { firstChoice, messageFields, originalBody, without } from './wire.ts'
@@ -48,7 +49,7 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
   }
 }
 
-const isCall = (item: Item): boolean => item.type === 'function_call'
+const isCall = (item: Item): boolean => item.type === 'function_call' || unknownCall(item) !== undefined
 
 const choiceFields: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'text', 'logprobs', 'finish_reason', 'usage', 'error'])
 
@@ -87,8 +88,10 @@ function encodeMessage(output: readonly Item[]): EncodedMessage {
         length += part.text.length
       }
     } else {
-      const image = encodeImage(item, images.length)
-      if (image) images.push(image)
+      const call = unknownCall(item)
+      const image = call ? undefined : encodeImage(item, images.length)
+      if (call) calls.push(call)
+      else if (image) images.push(image)
     }
   }
   const content = texts.join('')

@@ -17,6 +17,7 @@ import {
   encodeUsage,
   finishReasonOf,
   paragraphBreak,
+  unknownCall,
   unknownFieldsOf,
 } from './response-fields.ts'
 import { dialect, messageFields, originalBody, without } from './wire.ts'
@@ -215,7 +216,7 @@ function finishItem(encoder: ChunkEncoder, { index, item }: EventOf<'item_finish
   if (item.type === 'message') finishMessage(encoder, started, item)
   else if (item.type === 'reasoning') finishThought(encoder, started, item)
   else if (item.type === 'function_call') finishCall(encoder, started, item)
-  else sendImage(encoder, item)
+  else sendNative(encoder, item)
 }
 
 function finishMessage(encoder: ChunkEncoder, item: SentItem, { content }: MessageItem): void {
@@ -250,7 +251,12 @@ function finishCall(encoder: ChunkEncoder, item: SentItem, { arguments: written,
   if (rest.text !== '') sendArguments(encoder, item, rest)
 }
 
-function sendImage(encoder: ChunkEncoder, item: Item): void {
+function sendNative(encoder: ChunkEncoder, item: Item): void {
+  const call = unknownCall(item)
+  if (call) {
+    pushDelta(encoder, { tool_calls: [{ ...call, index: encoder.calls++ }] })
+    return
+  }
   const image = encodeImage(item, encoder.images)
   if (!image) return
   encoder.images++

@@ -108,8 +108,6 @@ export interface CallPiece {
   readonly arguments: string
   /** The arguments are the free text of a custom tool. */
   readonly isCustom: boolean
-  /** The type of a call that is not read here; blank of others. */
-  readonly unknownType: string
   /** What the provider wants back with the call; blank if it wants nothing. */
   readonly signature: string
 }
@@ -122,9 +120,7 @@ export function callPiecesOf(holder: JsonObject): readonly CallPiece[] {
 
 const noPieces: readonly CallPiece[] = []
 
-const knownCalls: ReadonlySet<Json | undefined> = new Set(['function', 'custom'])
-
-function readPiece({ index, id, type, function: called, custom, extra_content }: JsonObject): CallPiece {
+function readPiece({ index, id, function: called, custom, extra_content }: JsonObject): CallPiece {
   const body = isObject(called) ? called : isObject(custom) ? custom : {}
   const given = body.arguments ?? body.input
   return {
@@ -133,7 +129,6 @@ function readPiece({ index, id, type, function: called, custom, extra_content }:
     name: stringOf(body.name),
     arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
     isCustom: isObject(custom),
-    unknownType: isObject(called) || isObject(custom) || knownCalls.has(type) ? '' : stringOf(type),
     signature: signatureIn(extra_content),
   }
 }

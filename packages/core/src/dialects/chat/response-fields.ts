@@ -4,6 +4,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { imageUrlOf } from '../generated-image.ts'
+import { stringOf } from '../json.ts'
 import { renameFieldsInWarnings } from './field-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
@@ -36,6 +37,11 @@ export const encodeAnnotations = ({ annotations = [], text }: TextPart, offset: 
     }
     return [{ type, url_citation: moved }]
   })
+
+/** A call of a type that is not modelled: a client of this language gets it as it came. */
+export const unknownCall = (item: Item): JsonObject | undefined =>
+  item.type === 'native' && item.dialect === dialect && callType.test(stringOf(item.body.type)) ? item.body : undefined
+const callType = /^(?!image)./
 
 /** An image of an answer, as hosts that make images send them. `index`: its number among the images of the answer. */
 export function encodeImage(item: Item, index: number): JsonObject | undefined {
