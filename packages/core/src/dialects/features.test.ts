@@ -30,8 +30,11 @@ const samples: Readonly<Record<string, Partial<Prompt>>> = {
   },
   'Image as bytes': { input: [user({ type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' })] },
   'Image by address': { input: [user({ type: 'text', text: 'Look' }, { type: 'image', url: 'https://a.example/1.png' })] },
-  'File as bytes (PDF)': {
+  'Name of a file': {
     input: [user({ type: 'text', text: 'Read' }, { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' })],
+  },
+  'File as bytes (PDF)': {
+    input: [user({ type: 'text', text: 'Read' }, { type: 'file', url: 'data:application/pdf;base64,JVBERi0=' })],
   },
   'File by address': { input: [user({ type: 'text', text: 'Read' }, { type: 'file', url: 'https://a.example/1.pdf' })] },
   Audio: { input: [user({ type: 'text', text: 'Listen' }, { type: 'audio', data: 'AAAA', format: 'wav' })] },

@@ -40,6 +40,11 @@ const table = {
     name: 'Image by address',
     isUsed: prompt => anyPart(prompt, part => part.type === 'image' && !part.url.startsWith('data:')),
   },
+  fileName: {
+    param: 'input[*].content[*].filename',
+    name: 'Name of a file',
+    isUsed: prompt => anyPart(prompt, part => part.type === 'file' && part.filename !== undefined),
+  },
   fileBytes: {
     param: 'input[*].content[*]',
     name: 'File as bytes (PDF)',

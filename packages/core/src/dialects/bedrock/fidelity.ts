@@ -5,6 +5,7 @@ export const fidelity: Fidelity = {
   midConversationSystem: 'mapped',
   imageBytes: 'mapped',
   imageUrl: 'refused',
+  fileName: 'mapped',
   fileBytes: 'mapped',
   fileUrl: 'refused',
   audio: 'refused',

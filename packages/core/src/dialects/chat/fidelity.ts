@@ -5,6 +5,7 @@ export const fidelity: Fidelity = {
   midConversationSystem: 'kept',
   imageBytes: 'mapped',
   imageUrl: 'mapped',
+  fileName: 'mapped',
   fileBytes: 'mapped',
   fileUrl: 'refused',
   audio: 'mapped',

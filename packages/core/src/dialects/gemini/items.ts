@@ -5,6 +5,7 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
 import { fileAsText } from '../file-text.ts'
 import { objectIn, objects } from '../json.ts'
+import { oneWarning } from '../lossy-marks.ts'
 import { openingText, openingWarning } from '../opening-turn.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { encodeMediaPart } from './encode-media.ts'
@@ -44,6 +45,8 @@ interface EncoderState {
   textSignature: SignatureState | undefined
   /** A signature for the end of the next text: it came before the text, from a client that tells all thoughts first. */
   endSignature: SignatureState | undefined
+  /** The paths of names of files. */
+  readonly fileNames: string[]
   /** Only system messages have been encoded. */
   isStart: boolean
 }
@@ -59,11 +62,14 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
     callSignature: undefined,
     textSignature: undefined,
     endSignature: undefined,
+    fileNames: [],
     isStart: true,
   }
   for (const { item, at } of orderToolResults(input)) encodeItem(state, item, `input[${at}]`)
   const encoded = withSystem(encodeTurns(state.turns, options.needsSignatures), state)
-  return { ...encoded, contents: openedByUser(encoded.contents, state), warnings: state.warnings }
+  const contents = openedByUser(encoded.contents, state)
+  const lostNames = oneWarning(state.fileNames, 'cannot be said to this provider, and was left out.')
+  return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }
 }
 
 /** A conversation must start with the user. */
@@ -111,6 +117,8 @@ function loseContent({ warnings }: EncoderState, param: string): void {
 function encodeItemPart(state: EncoderState, part: Part, param: string): readonly JsonObject[] {
   const encoded = encodeMediaOrNative(part, state.options)
   if (!encoded) loseContent(state, pathOf(part, param))
+  else if (part.type === 'file' && part.filename !== undefined && encoded.text === undefined)
+    state.fileNames.push(`${pathOf(part, param)}.filename`)
   return encoded ? [encoded] : []
 }
 

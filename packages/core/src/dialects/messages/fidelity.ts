@@ -5,6 +5,7 @@ export const fidelity: Fidelity = {
   midConversationSystem: 'mapped',
   imageBytes: 'mapped',
   imageUrl: 'mapped',
+  fileName: 'mapped',
   fileBytes: 'mapped',
   fileUrl: 'mapped',
   audio: 'refused',

@@ -5,6 +5,7 @@ export const fidelity: Fidelity = {
   midConversationSystem: 'kept',
   imageBytes: 'kept',
   imageUrl: 'kept',
+  fileName: 'kept',
   fileBytes: 'kept',
   fileUrl: 'kept',
   audio: 'kept',

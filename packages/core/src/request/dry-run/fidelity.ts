@@ -47,15 +47,15 @@ export function fidelityOf(request: InferenceRequest, { model, provider, offer }
   const dialect = dialectFor(provider, offer)
   const { warnings } = dialect ? encodeForOffer(dialect, request, { offer, quirks: quirksFor(provider, offer) }) : { warnings: [] }
   const explained = new Set<Warning>()
-  const known = [...features]
-    .filter(([, { isUsed }]) => isUsed(request.prompt))
-    .map(([id, { param, name }]): FeatureFate => {
-      const warning = warnings.find(each => speaksOf(each, param))
-      const usual = dialect?.fidelity?.[id] ?? 'mapped'
-      if (!warning) return { param, name, fate: usual === 'kept' ? 'kept' : 'mapped' }
-      explained.add(warning)
-      return { param, name, fate: fateOf(warning, usual), note: warning.message }
-    })
+  const used = [...features].filter(([, { isUsed }]) => isUsed(request.prompt))
+  const closest = (warning: Warning): number => Math.max(...used.map(([, { param }]) => (speaksOf(warning, param) ? param.length : 0)))
+  const known = used.map(([id, { param, name }]): FeatureFate => {
+    const warning = warnings.find(each => speaksOf(each, param) && closest(each) === param.length)
+    const usual = dialect?.fidelity?.[id] ?? 'mapped'
+    if (!warning) return { param, name, fate: usual === 'kept' ? 'kept' : 'mapped' }
+    explained.add(warning)
+    return { param, name, fate: fateOf(warning, usual), note: warning.message }
+  })
   const others = [...lost, ...warnings.filter(warning => !explained.has(warning) && lost.every(({ code }) => code !== warning.code))].map(
     ({ param = '', message }): FeatureFate => ({ param, name: param, fate: 'dropped', note: message }),
   )
