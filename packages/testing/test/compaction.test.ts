@@ -1,6 +1,7 @@
 import type { JsonObject } from '@signalbox/core/protocol'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { expect, onTestFinished, test } from 'vitest'
+import { defaultText } from '../src/answers/answer.ts'
 import { chaosProvider } from '../src/chaos-provider.ts'
 import { testGateway } from '../src/gateway.ts'
 
@@ -128,4 +129,33 @@ test('a model that writes nothing is an error, and one that fails is the error t
   expect((await compact({ model: 'no-such-model' })).json).toMatchObject({ error: { code: 'model_not_found' } })
   expect((await compact({ input: undefined })).json).toMatchObject({ error: { code: 'missing_required_parameter' } })
   expect((await compact({ previous_response_id: 'resp_1' })).json).toMatchObject({ error: { code: 'unknown_parameter' } })
+})
+
+test.each([false, true])('a trigger at the end of a request is answered with one sealed item that goes on, streamed: %s', async stream => {
+  const { post, gateway, secret, provider } = await stage('messages')
+  const body = { model: 'test-model', input: [...conversation, { type: 'compaction_trigger' }], tools, stream }
+  const handle = createFetchHandler(gateway)
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+  const response = await handle(new Request('http://x/v1/responses', { method: 'POST', headers, body: JSON.stringify(body) }))
+  const text = await response.text()
+  const events = stream
+    ? text.split('\n').flatMap(line => (line.startsWith('data: {') ? [JSON.parse(line.slice('data: '.length)) as JsonObject] : []))
+    : []
+  const answer = (stream ? events.at(-1)?.response : JSON.parse(text)) as JsonObject
+  expect(answer).toMatchObject({ status: 'completed', usage: { output_tokens: expect.any(Number) } })
+  const [item, ...others] = answer.output as readonly JsonObject[]
+  expect(others).toEqual([])
+  expect(item).toMatchObject({ type: 'compaction', encrypted_content: expect.stringMatching(/^gwc1\./) })
+  expect(text).not.toContain(defaultText)
+  if (stream) expect(events.map(({ type }) => type)).toContain('response.output_item.done')
+  expect(JSON.stringify(provider.requests[0]?.json)).not.toContain('compaction_trigger')
+  const next = await post('', { model: 'test-model', input: [item, { role: 'user', content: 'Go on.' }] })
+  expect(next.status).toBe(200)
+  expect(JSON.stringify(provider.requests[1]?.json)).toContain(defaultText)
+})
+
+test('a trigger whose model cannot be asked is the error that it is', async () => {
+  const { post } = await stage()
+  const input = [{ role: 'user', content: 'Hi' }, { type: 'compaction_trigger' }]
+  expect(await post('', { model: 'no-such-model', input })).toMatchObject({ status: 404, json: { error: { code: 'model_not_found' } } })
 })

@@ -5,6 +5,7 @@ import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'
 import type { Call } from '../route.ts'
 import { streamed } from '../stream.ts'
+import { compactionReply } from './compaction-reply.ts'
 import { logOutcome } from './log-outcome.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -18,14 +19,17 @@ export const infer =
     const asked = dialect.decodeRequest(turn ? turn.bodyOf(body) : body, request.header)
     log.note({ model: asked.routing.models[0] })
     if (turn?.isWarmUp()) return warmUp(call, caller, { dialect, asked, turn })
-    const reply = gateway.infer(asked, {
+    const options = {
       caller,
       requestId,
       signal: request.signal,
       header: request.header,
       ...(admission && { admission }),
       ...(context?.waitUntil && { waitUntil: context.waitUntil }),
-    })
+    }
+    const last = asked.prompt.input.at(-1)
+    const isTrigger = last?.type === 'native' && last.body.type === 'compaction_trigger'
+    const reply = isTrigger ? compactionReply(gateway, asked, options) : gateway.infer(asked, options)
     return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
   }
 

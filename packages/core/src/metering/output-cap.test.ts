@@ -74,6 +74,16 @@ test('a prompt that nearly fills the window leaves the offer to say so itself', 
   expect(outputCap(writer({ context_window: 8_000 }), asking().prompt, { ...capping, inputTokens: 7_900 })).toBe(1_024)
 })
 
+test('a conversation that grows towards the end of the window is sent few different caps, and none that does not fit', () => {
+  const caps = new Set<number>()
+  for (let inputTokens = 0; inputTokens < 100_000; inputTokens += 500) {
+    const cap = outputCap(writer({ context_window: 200_000 }), asking().prompt, { ...capping, inputTokens })
+    expect(cap).toBeLessThanOrEqual(Math.max(1_024, 200_000 - inputTokens))
+    caps.add(cap)
+  }
+  expect(caps.size).toBeLessThanOrEqual(8)
+})
+
 test('an offer that takes no cap is sent none, and held for all that it can write', () => {
   const thinking = asking({ reasoning: { effort: 'high' } }).prompt
   const nova = writer({ max_output_tokens: 65_000 }, { thinking_field: 'reasoningConfig' })

@@ -39,9 +39,12 @@ export function outputCap(
   const { context_window = Number.POSITIVE_INFINITY, max_output_tokens: longest = Number.POSITIVE_INFINITY } = offer
   if (named !== undefined) return Math.min(namedCap(writer, named), longest)
   const own = quirksFor(provider, offer).default_max_tokens ?? usual
-  const room = Math.max(minRoom, context_window - maxTokensFor(inputTokens))
+  const room = Math.max(minRoom, powerBelow(context_window - maxTokensFor(inputTokens)))
   return namedCap(writer, Math.min(Math.min(own, usual) + thinkingTokens(reasoning, usual), longest, room))
 }
+
+/** The largest power of two that is not above. A conversation that grows is sent the same cap for many turns, so that its requests begin alike. */
+const powerBelow = (tokens: number): number => (tokens < 1 ? 0 : 2 ** Math.floor(Math.log2(tokens)))
 
 /** Efforts whose thoughts may take as much again as the answer. */
 const high: ReadonlySet<Effort | undefined> = new Set<Effort | undefined>(['high', 'xhigh', 'max'])

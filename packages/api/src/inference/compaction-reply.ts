@@ -1,0 +1,43 @@
+import type { CallOptions, Gateway, Reply } from '@signalbox/core'
+import { type InferenceEvent, type InferenceRequest, type InferenceResponse, type Stamp, unfold } from '@signalbox/core/protocol'
+import { sourceOf } from '@signalbox/core/runtime'
+
+/** The reply to a request whose input ends with a `compaction_trigger`: its only item stands for the conversation. */
+export function compactionReply(gateway: Gateway, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
+  const leaving = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal
+  let stamp = announced(gateway, asked, options.requestId)
+  const answer = gateway.compact(asked, { ...options, signal }).then(compaction => {
+    stamp = compaction.stamp
+    const output: InferenceResponse['output'] = [{ type: 'native', dialect: 'responses', body: compaction.item }]
+    return { ...compaction.response, output }
+  })
+  const committed = answer.then(() => {})
+  committed.catch(() => {})
+  async function* batches(): AsyncGenerator<readonly InferenceEvent[], undefined> {
+    yield unfold(await answer)
+  }
+  return {
+    committed,
+    events: () => sourceOf(batches()),
+    batches,
+    whole: () => answer,
+    async leave() {
+      leaving.abort()
+      await answer.catch(() => {})
+    },
+    stamp: () => stamp,
+    async *[Symbol.asyncIterator]() {
+      for await (const batch of batches()) yield* batch
+    },
+  }
+}
+
+/** What is known before the answer is there. */
+const announced = (gateway: Gateway, { routing }: InferenceRequest, requestId: string): Stamp => ({
+  id: `resp_${requestId.replaceAll('-', '')}`,
+  model: routing.models[0],
+  created_at: Math.floor(gateway.clock.now() / 1000),
+  itemId: prefix => `${prefix}_${requestId.replaceAll('-', '')}`,
+  warnings: [],
+})
