@@ -18,8 +18,6 @@ const longFunctions: Readonly<Record<string, number>> = {
   'core/metering/settlements.ts createSettlements': 170,
   'node-http/transport/pool.ts createPools': 69,
   'storage-memory/ledger.ts memoryLedger': 134,
-  'storage-sql/connection.ts openConnection': 133,
-  'storage-sql/spool.ts sqliteSpool': 78,
 }
 
 /** Files that are still longer. */

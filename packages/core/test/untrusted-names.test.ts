@@ -47,7 +47,6 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'api/src/inference/infer.ts dialects[name]',
     'node-http/src/request.ts message.headers[name]',
     'node-http/src/transport/exchange.ts headers[name]',
-    'storage-sql/src/spool.ts db.prepare(`PRAGMA {pragma}`).get()?.[pragma]',
   ],
   'the name is one that the object itself lists, or that a Map of ours knows': [
     'core/src/dialects/field-readers.ts map[key]',

@@ -1,15 +1,11 @@
-import { DatabaseSync } from 'node:sqlite'
 import type { Storage } from '@signalbox/storage'
-import { sqliteAudit } from './audit.ts'
-import { isBusy, openConnection } from './connection.ts'
-import { sqliteCounters } from './counters.ts'
-import { sqliteItems } from './items.ts'
-import { sqliteLedger } from './ledger.ts'
-import { migrate, sqliteMigrations } from './migrations.ts'
-import { makePing } from './ping.ts'
-import { sqliteRecords } from './records.ts'
-import { sqliteSpool } from './spool.ts'
-import { sqliteUsage } from './usage.ts'
+import { findEngine, isBusy, type SqliteDatabase, type SqliteEngine } from './sqlite/engine.ts'
+import { migrateFile, openFileConnection } from './sqlite/file-connection.ts'
+import { makePing } from './sqlite/ping.ts'
+import { sqliteSpool } from './sqlite/spool.ts'
+import { sqliteStores } from './sqlite/stores.ts'
+
+export { sqliteSchemaSql } from './sqlite/migrate.ts'
 
 /** Options of `sqliteStorage`. */
 export interface SqliteStorageOptions {
@@ -26,7 +22,8 @@ export interface SqliteStorageOptions {
 
 /**
  * Opens a storage in one SQLite file, which several processes of one machine may share. Creates the file if it is missing, and
- * migrates an older one to the newest schema.
+ * migrates an older one to the newest schema. Uses the SQLite that the runtime has: `node:sqlite` in Node and Deno, `bun:sqlite` in
+ * Bun.
  *
  * @throws Error if the file cannot be opened, is damaged, or was made by a newer version.
  * @example
@@ -36,35 +33,33 @@ export interface SqliteStorageOptions {
  */
 export function sqliteStorage(path: string, options: SqliteStorageOptions = {}): Storage {
   const { durability = 'process', busyTimeoutMs = 5_000, shared = path !== ':memory:' } = options
-  const connection = openConnection(openDatabase(path, durability, busyTimeoutMs), { path, busyTimeoutMs })
-  const spool = path === ':memory:' || path === '' ? undefined : sqliteSpool(path)
+  const engine = findEngine()
+  const connection = openFileConnection(openDatabase(engine, path, { durability, busyTimeoutMs }), { engine, path, busyTimeoutMs })
+  const spool = path === ':memory:' || path === '' ? undefined : sqliteSpool(engine, path)
   const storage = {
-    records: sqliteRecords(connection),
-    audit: sqliteAudit(connection),
-    counters: sqliteCounters(connection),
-    ledger: sqliteLedger(connection),
-    usage: sqliteUsage(connection),
-    items: sqliteItems(connection),
+    ...sqliteStores(connection),
     isShared: shared,
-    ping: makePing(connection, path),
+    ping: makePing(connection, { engine, path }),
     ...(spool && { spool }),
     close: () => connection.close().finally(() => spool?.close()),
   }
-  // Opening may block; from here on `connection.ts` waits for locks without blocking the event loop.
+  // Opening may block; from here on the connection waits for locks without blocking the event loop.
   connection.db.exec('PRAGMA busy_timeout = 0')
   return storage
 }
 
-function openDatabase(path: string, durability: 'process' | 'full', busyTimeoutMs: number): DatabaseSync {
-  let db: DatabaseSync | undefined
+type OpenOptions = Required<Pick<SqliteStorageOptions, 'durability' | 'busyTimeoutMs'>>
+
+function openDatabase(engine: SqliteEngine, path: string, { durability, busyTimeoutMs }: OpenOptions): SqliteDatabase {
+  let db: SqliteDatabase | undefined
   try {
-    db = new DatabaseSync(path)
+    db = engine.open(path)
     db.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`)
-    setWal(db, busyTimeoutMs)
+    setWal(engine, db, busyTimeoutMs)
     db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
     // 32 MB of pages. A checkpoint every 16 MB: each waits for the disk, so they should be few.
-    db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864')
-    migrate(db, sqliteMigrations)
+    for (const pragma of ['cache_size = -32768', 'wal_autocheckpoint = 4096', 'journal_size_limit = 67108864']) db.exec(`PRAGMA ${pragma}`)
+    migrateFile(db)
     return db
   } catch (error) {
     db?.close()
@@ -76,14 +71,14 @@ function openDatabase(path: string, durability: 'process' | 'full', busyTimeoutM
 }
 
 /** Retries, because SQLite refuses one of two processes that open a new file at once without waiting for its timeout. */
-function setWal(db: DatabaseSync, busyTimeoutMs: number): void {
+function setWal(engine: SqliteEngine, db: SqliteDatabase, busyTimeoutMs: number): void {
   const started = performance.now()
   for (;;) {
     try {
       db.exec('PRAGMA journal_mode = WAL')
       return
     } catch (error) {
-      if (!isBusy(error) || performance.now() - started > busyTimeoutMs) throw error
+      if (!isBusy(engine, error) || performance.now() - started > busyTimeoutMs) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }

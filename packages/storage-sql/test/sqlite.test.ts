@@ -1,67 +1,75 @@
 import { DatabaseSync } from 'node:sqlite'
 import { isPromise } from '@signalbox/storage/awaitable'
 import { expect, onTestFinished, test } from 'vitest'
-import { openConnection } from '../src/connection.ts'
+import { findEngine } from '../src/sqlite/engine.ts'
+import { openFileConnection } from '../src/sqlite/file-connection.ts'
+import { command, query, statement } from '../src/sqlite/verb.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 const AT = 1_750_000_000_000
 
-function openTable() {
-  const db = new DatabaseSync(temporaryFile())
+function openTable(options: { readonly busyTimeoutMs: number } = { busyTimeoutMs: 1_000 }) {
+  const engine = findEngine()
+  const path = temporaryFile()
+  const db = engine.open(path)
   db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT')
-  const connection = openConnection(db, { path: 'test.db', busyTimeoutMs: 1_000 })
-  const insert = db.prepare('INSERT INTO t (n) VALUES (?)')
+  const connection = openFileConnection(db, { engine, path, ...options })
+  const insert = (...numbers: readonly number[]) =>
+    connection.write(command(...numbers.map(n => statement('INSERT INTO t (n) VALUES (?1)', n))))
   const numbers = () =>
     db
       .prepare('SELECT n FROM t ORDER BY n')
       .all()
       .map(({ n }) => n)
   onTestFinished(() => connection.close())
-  return { db, connection, insert, numbers }
+  return { db, path, connection, insert, numbers }
 }
 
-test('a verb that throws is refused alone; what it had done is undone, its group is kept', async () => {
+test('a verb that fails is refused alone; what it had done is undone, its group is kept', async () => {
   const { connection, insert, numbers } = openTable()
+  const throws = (): never => {
+    throw new Error('halfway')
+  }
   const outcomes = await Promise.allSettled([
-    connection.write(() => insert.run(1)),
-    connection.write(() => {
-      insert.run(2)
-      throw new Error('halfway')
-    }),
-    connection.write(() => insert.run(1)),
-    connection.write(() => insert.run(3).changes),
+    insert(1),
+    insert(2, 1),
+    connection.write({ statements: [statement('INSERT INTO t (n) VALUES (4)')], answer: throws }),
+    insert(3),
   ])
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
-  expect(numbers()).toEqual([1, 3])
+  expect(numbers()).toEqual([1, 3, 4])
 })
 
 test('verbs that are called in one go are never split between transactions, wherever a group is full', async () => {
   const { connection, insert } = openTable()
   let isSameTransaction = false
-  const before = Array.from({ length: 511 }, (_, n) => connection.write(() => insert.run(n)))
+  const before = Array.from({ length: 511 }, (_, n) => insert(n))
   await Promise.resolve()
-  const first = connection.write(() => {
-    isSameTransaction = true
-    // After the transaction, and before the next one.
-    queueMicrotask(() => {
-      isSameTransaction = false
-    })
+  const first = connection.write({
+    statements: [],
+    answer() {
+      isSameTransaction = true
+      // After the answers of this transaction, and before the next one.
+      queueMicrotask(() => {
+        isSameTransaction = false
+      })
+    },
   })
-  const second = connection.write(() => isSameTransaction)
+  const second = connection.write({ statements: [], answer: () => isSameTransaction })
   await Promise.all([...before, first])
   expect(await second).toBe(true)
 })
 
 test('a COMMIT that fails refuses its whole group and keeps nothing of it; the next group is no worse for it', async () => {
-  const { db, connection, numbers } = openTable()
-  db.exec('PRAGMA foreign_keys = ON; CREATE TABLE child (n INTEGER REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)')
-  const orphan = db.prepare('INSERT INTO child (n) VALUES (99)')
-  const insert = db.prepare('INSERT INTO t (n) VALUES (?)')
-  const outcomes = await Promise.allSettled([connection.write(() => insert.run(1)), connection.write(() => orphan.run())])
+  const { db, connection, insert, numbers } = openTable()
+  db.exec('PRAGMA foreign_keys = ON')
+  db.exec('CREATE TABLE child (n INTEGER REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)')
+  const orphan = command(statement('INSERT INTO child (n) VALUES (99)'))
+  const outcomes = await Promise.allSettled([insert(1), connection.write(orphan)])
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(numbers()).toEqual([])
-  await connection.write(() => insert.run(2))
+  await insert(2)
   expect(numbers()).toEqual([2])
 })
 
@@ -105,12 +113,11 @@ test('reads answer at once, writes once they are committed, and a read that meet
   expect(storage.ledger.balance('a')).toMatchObject({ balance: 5 })
   await storage.close()
 
-  const { db, connection } = openTable()
-  const file = String(db.location())
+  const { db, path: file, connection } = openTable()
   db.exec('PRAGMA busy_timeout = 0')
   const blocker = new DatabaseSync(file)
   blocker.exec('BEGIN EXCLUSIVE')
-  const read = connection.read(() => db.prepare('SELECT count(*) AS n FROM t').get())
+  const read = connection.read(query(statement('SELECT count(*) AS n FROM t'), ([row]) => row))
   expect(isPromise(read)).toBe(true)
   blocker.exec('COMMIT')
   expect(await read).toEqual({ n: 0 })
@@ -145,7 +152,8 @@ test('counters and slots long over are forgotten', async () => {
       await storage.counters.enter({ key: `k${n}`, slot: 's', limit: 1, ttlMs: 1_000 }, AT)
     }),
   )
-  for (let n = 0; n < 3_000; n++) void storage.counters.enter({ key: 'busy', slot: 's', limit: 1, ttlMs: 1_000 }, AT + HOUR)
+  const enterBusy = () => storage.counters.enter({ key: 'busy', slot: 's', limit: 1, ttlMs: 1_000 }, AT + HOUR)
+  for (let round = 0; round < 30; round++) await Promise.all(Array.from({ length: 100 }, enterBusy))
   await storage.close()
   const db = new DatabaseSync(path)
   const count = (table: string) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { TotalsQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { createTotalsBuilder, intervalMs } from '@signalbox/storage/usage-totals'
 import { expect, onTestFinished, test } from 'vitest'
-import { migrate, sqliteMigrations } from '../src/migrations.ts'
+import type { SqliteDatabase } from '../src/sqlite/engine.ts'
+import { migrateFile } from '../src/sqlite/file-connection.ts'
+import { sqliteMigrations } from '../src/sqlite/schema-versions.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 import { MIDNIGHT, makeRow } from './usage-row.ts'
@@ -107,7 +109,7 @@ test('rows that were forgotten count in whole hours, and no longer where rows ha
 test('a file of an earlier schema has totals of its rows as soon as they are asked for', async () => {
   const path = temporaryFile()
   const old = new DatabaseSync(path)
-  migrate(old, sqliteMigrations.slice(0, 1))
+  migrateFile(old as unknown as SqliteDatabase, sqliteMigrations.slice(0, 1))
   old.exec(`
     WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 4999)
     INSERT INTO usage (id, workspace_id, key_id, at, model_asked, model, provider, credential, strategy, streamed, input_tokens,

@@ -1,8 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryFile } from '../test/temporary-file.ts'
-import { migrate, sqliteMigrations } from './migrations.ts'
-import { sqliteStorage } from './sqlite.ts'
+import { temporaryFile } from '../../test/temporary-file.ts'
+import { sqliteSchemaSql, sqliteStorage } from '../sqlite.ts'
+import { findEngine, type SqliteDatabase } from './engine.ts'
+import { migrateFile } from './file-connection.ts'
+import { migrate } from './migrate.ts'
+import { verbRunner } from './run-verb.ts'
+import { type Migration, sqliteMigrations } from './schema-versions.ts'
+import type { Statement } from './verb.ts'
 
 const AT = 1_750_000_000_000
 
@@ -10,7 +15,7 @@ const AT = 1_750_000_000_000
 function reopened(schema: number, rows: string) {
   const path = temporaryFile()
   const old = new DatabaseSync(path)
-  migrate(old, sqliteMigrations.slice(0, schema))
+  migrateFile(old as unknown as SqliteDatabase, sqliteMigrations.slice(0, schema))
   old.exec(rows)
   old.close()
   const storage = sqliteStorage(path)
@@ -18,19 +23,62 @@ function reopened(schema: number, rows: string) {
   return storage
 }
 
-test('migrations run once each, forward only; one that fails leaves the schema as it was', () => {
-  const db = new DatabaseSync(':memory:')
-  migrate(db, ['CREATE TABLE a (n INTEGER)'])
-  migrate(db, ['CREATE TABLE a (n INTEGER)', 'CREATE TABLE b (n INTEGER)'])
-  expect(() => migrate(db, ['', '', 'CREATE TABLE c (n INTEGER); CREATE TABLE a (n INTEGER)'])).toThrow('already exists')
+function openEmpty() {
+  const db = findEngine().open(temporaryFile())
+  onTestFinished(() => db.close())
   const tables = () =>
     db
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
       .all()
       .map(({ name }) => name)
+  return { db, tables }
+}
+
+test('migrations run once each, forward only; one that fails leaves the schema as it was', () => {
+  const { db, tables } = openEmpty()
+  migrateFile(db, [['CREATE TABLE a (n INTEGER)']])
+  migrateFile(db, [['CREATE TABLE a (n INTEGER)'], ['CREATE TABLE b (n INTEGER)']])
+  expect(() => migrateFile(db, [[], [], ['CREATE TABLE c (n INTEGER)', 'CREATE TABLE a (n INTEGER)']])).toThrow('already exists')
   expect(tables()).toEqual(['a', 'b', 'schema_version'])
-  expect(() => migrate(db, [''])).toThrow('a newer one made it')
-  db.close()
+  expect(() => migrateFile(db, [[]])).toThrow('a newer one made it')
+})
+
+test('a process that is overtaken by another in the middle of a migration finds it done', async () => {
+  const { db, tables } = openEmpty()
+  const known: readonly Migration[] = [['CREATE TABLE a (n INTEGER)'], ['CREATE TABLE b (n INTEGER)']]
+  const { batch } = verbRunner(db)
+  let isOvertaken = false
+  const inTransaction = (statements: readonly Statement[]) => {
+    db.exec('BEGIN')
+    try {
+      return batch(statements)
+    } finally {
+      db.exec('COMMIT')
+    }
+  }
+  await migrate(statements => {
+    if (!isOvertaken && statements.some(({ sql }) => sql.includes('TABLE a'))) {
+      isOvertaken = true
+      migrateFile(db, known)
+    }
+    return inTransaction(statements)
+  }, known)
+  expect(isOvertaken).toBe(true)
+  expect(tables()).toEqual(['a', 'b', 'schema_version'])
+})
+
+test('the schema as text makes the same database, from nothing and from any older version', () => {
+  const shape = (db: SqliteDatabase) => db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()
+  const whole = openEmpty()
+  migrateFile(whole.db)
+  for (const from of [0, 1, 4, sqliteMigrations.length - 1]) {
+    const { db } = openEmpty()
+    if (from > 0) migrateFile(db, sqliteMigrations.slice(0, from))
+    db.exec(sqliteSchemaSql(from))
+    expect(shape(db)).toEqual(shape(whole.db))
+    migrateFile(db)
+    expect(db.prepare('SELECT version FROM schema_version').all()).toEqual([{ version: sqliteMigrations.length }])
+  }
 })
 
 test('a file of the first schema keeps its open holds, and those marked as run out are not freed again', async () => {

@@ -1,5 +1,6 @@
 import type { UsageRow } from '@signalbox/storage'
 import type { CountedRow } from '@signalbox/storage/usage-totals'
+import type { Row } from './verb.ts'
 
 interface UsageColumns {
   readonly id: string
@@ -47,14 +48,14 @@ export interface PlacedRow extends CountedRow {
 }
 
 /** Converts a row of `COUNTED_COLUMNS`. `totals.addRow(toPlaced(row))` */
-export const toPlaced = (row: unknown): PlacedRow => {
-  const found = row as Omit<PlacedRow, 'firstContentMs'> & { firstContentMs?: number | null | undefined }
+export const toPlaced = (row: Row): PlacedRow => {
+  const found = row as unknown as Omit<PlacedRow, 'firstContentMs'> & { firstContentMs?: number | null | undefined }
   // Set and not deleted: `delete` would make every later access to the row slow.
   if (found.firstContentMs === null) found.firstContentMs = undefined
   return found as PlacedRow
 }
 
-/** The values of `USAGE_COLUMNS`. `insert.run(...toValues(row))` */
+/** The values of `USAGE_COLUMNS`. `statement(APPEND, ...toValues(row))` */
 export const toValues = (row: UsageRow): readonly (string | number | null)[] => [
   row.id,
   row.workspaceId,
@@ -84,9 +85,9 @@ export const toValues = (row: UsageRow): readonly (string | number | null)[] => 
   row.routing ?? null,
 ]
 
-/** Converts a row of `USAGE_COLUMNS`. `list.all(…).map(toUsageRow)` */
-export const toUsageRow = (found: unknown): UsageRow => {
-  const row = found as UsageColumns
+/** Converts a row of `USAGE_COLUMNS`. `rows.map(toUsageRow)` */
+export const toUsageRow = (found: Row): UsageRow => {
+  const row = found as unknown as UsageColumns
   return {
     id: row.id,
     workspaceId: row.workspace_id,

@@ -5,11 +5,12 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryFile } from '../test/temporary-file.ts'
+import { temporaryFile } from '../../test/temporary-file.ts'
+import { sqliteStorage } from '../sqlite.ts'
+import { findEngine } from './engine.ts'
 import { sqliteSpool } from './spool.ts'
-import { sqliteStorage } from './sqlite.ts'
 
-const child = fileURLToPath(new URL('../test/spool-child.ts', import.meta.url))
+const child = fileURLToPath(new URL('../../test/spool-child.ts', import.meta.url))
 
 const spoolFiles = (path: string) => readdirSync(dirname(path)).filter(name => name.includes('-spool-'))
 
@@ -35,14 +36,14 @@ test('a spool works while another process has the lock of the database', async (
   blocker.exec('COMMIT')
   blocker.close()
   await storage.close()
-  const other = sqliteSpool(path)
+  const other = sqliteSpool(findEngine(), path)
   onTestFinished(other.close)
   expect(await other.adopt()).toEqual(['kept'])
 })
 
 test('the spool of a process that lives is adopted by no other', async () => {
   const path = temporaryFile()
-  const [one, other] = [sqliteSpool(path), sqliteSpool(path)]
+  const [one, other] = [sqliteSpool(findEngine(), path), sqliteSpool(findEngine(), path)]
   await one.append(['of one'])
   expect(await other.adopt()).toEqual([])
   await other.append(['of the other'])
@@ -56,12 +57,12 @@ test('kill -9 loses no line that was acknowledged, and its spool is adopted by e
   const path = temporaryFile()
   const kept = await killedAfter(path, 60)
   expect(kept.length).toBeGreaterThanOrEqual(60)
-  const spools = Array.from({ length: 5 }, () => sqliteSpool(path))
+  const spools = Array.from({ length: 5 }, () => sqliteSpool(findEngine(), path))
   const found = (await Promise.all(spools.map(spool => spool.adopt()))).filter(lines => lines.length > 0)
   expect(found).toHaveLength(1)
   expect(kept.filter(line => !found[0]?.includes(line))).toEqual([])
   for (const spool of spools) spool.close()
-  const last = sqliteSpool(path)
+  const last = sqliteSpool(findEngine(), path)
   expect((await last.adopt()).slice(0, kept.length)).toEqual(kept)
   await last.clear()
   last.close()
@@ -84,10 +85,10 @@ test('a storage that never had to wait has no spool file, nor has one that has w
 test('a file that is no spool is named once, left where it is, and keeps no other from being adopted', async () => {
   const path = temporaryFile()
   writeFileSync(`${path}-spool-0`, 'This is no database, and long enough to be seen as none. '.repeat(20))
-  const left = sqliteSpool(path)
+  const left = sqliteSpool(findEngine(), path)
   await left.append(['kept'])
   left.close()
-  const spool = sqliteSpool(path)
+  const spool = sqliteSpool(findEngine(), path)
   onTestFinished(spool.close)
   await expect(spool.adopt()).rejects.toThrow('-spool-0')
   expect(await spool.adopt()).toEqual(['kept'])

@@ -2,14 +2,15 @@ import type { Awaitable, UsageQuery } from '@signalbox/storage'
 import { createTotalBuilder, figuresOf, intervalMs, type StoredTotal, startOf, type TotalBuilder } from '@signalbox/storage/usage-totals'
 import type { Connection } from './connection.ts'
 import { COUNTED_COLUMNS, type PlacedRow, toPlaced } from './usage-rows.ts'
+import { NOT_REFUSED, query, type Row, type Rows, statement } from './verb.ts'
 
 // Totals of whole hours and days are stored beside the rows, so that a query for a month does not read a million of them. A mark
 // records up to which row they count. Rows get their number at COMMIT, under the write lock: none can appear below the mark.
 
 /** The stored totals of a database. */
 export interface Rollup {
-  /** Notes an appended row. Every 500 rows the totals are updated, outside the path of any request. */
-  note(): void
+  /** Notes an appended row. At one of about 500 rows the totals are updated, which never fails. */
+  note(id: string): Awaitable<void>
   /** Counts what has been appended so far, except for up to `left` rows. */
   catchUp(left: number): Promise<void>
 }
@@ -29,7 +30,7 @@ export const dimensions: readonly {
   { name: 'provider', wantedBy: query => query.provider, ofRow: row => row.provider },
 ]
 
-/** Appended rows between two updates of the totals, for each process. */
+/** Appended rows between two updates of the totals, on average. */
 const ROLL_EVERY = 500
 /** Rows in one update: a few milliseconds for the event loop, and enough to catch up with other processes. */
 const ROLL_ROWS = 1_000
@@ -43,46 +44,80 @@ interface Cell {
   readonly builder: TotalBuilder
 }
 
-/** Prepares the totals that are stored beside the rows. `const rollup = sqliteRollup(connection); rollup.note()` */
-export function sqliteRollup({ db, read, write }: Connection): Rollup {
-  const unrolled = db.prepare(
-    `SELECT ${COUNTED_COLUMNS} FROM usage WHERE seq > (SELECT seq FROM usage_rolled) ORDER BY seq LIMIT ${ROLL_ROWS}`,
-  )
-  const cell = 'workspace_id = ? AND dimension = ? AND span = ? AND start = ? AND value = ?'
-  const find = db.prepare(`SELECT total FROM usage_totals WHERE ${cell}`)
-  const update = db.prepare(`UPDATE usage_totals SET total = ? WHERE ${cell}`)
-  const insert = db.prepare('INSERT INTO usage_totals (total, workspace_id, dimension, span, start, value) VALUES (?, ?, ?, ?, ?, ?)')
-  const mark = db.prepare('UPDATE usage_rolled SET seq = ?')
-  const places = db.prepare('SELECT seq AS rolled, (SELECT coalesce(max(seq), 0) FROM usage) AS newest FROM usage_rolled')
-  let noted = 0
+const READ_MARK = 'SELECT seq, version, (SELECT coalesce(max(seq), 0) FROM usage) AS newest FROM usage_rolled'
+const UNROLLED = `
+  SELECT ${COUNTED_COLUMNS} FROM usage WHERE seq > (SELECT seq FROM usage_rolled) ORDER BY seq LIMIT ${ROLL_ROWS}`
+/** SQL for the place of a cell in the list ?1. */
+const CELL = ['workspace_id', 'dimension', 'span', 'start', 'value']
+  .map((name, n) => `usage_totals.${name} = cell.value ->> ${n}`)
+  .join(' AND ')
+const READ_CELLS = `SELECT cell.key AS place, total FROM json_each(?1) AS cell CROSS JOIN usage_totals WHERE ${CELL}`
+/** The mark or the totals have changed since they were read. */
+const REFUSE_MOVED = "SELECT 'null' AS verdict FROM usage_rolled WHERE seq <> ?1 OR version <> ?2"
+const WRITE_CELLS = `
+  INSERT INTO usage_totals (workspace_id, dimension, span, start, value, total)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?1) WHERE ${NOT_REFUSED}
+  ON CONFLICT (workspace_id, dimension, span, start, value) DO UPDATE SET total = excluded.total`
+const WRITE_MARK = `UPDATE usage_rolled SET seq = ?1, version = version + 1 WHERE ${NOT_REFUSED}`
 
-  const rollUp = (): number => {
-    const rows = unrolled.all().map(toPlaced)
-    for (const { workspaceId, dimension, span, start, value, builder } of cellsOf(rows)) {
-      const where = [workspaceId, dimension, span, start, value] as const
-      const kept = find.get(...where)
-      if (kept) builder.addTotal(JSON.parse(String(kept.total)) as StoredTotal)
-      const change = kept ? update : insert
-      change.run(JSON.stringify(builder.stored()), ...where)
-    }
+interface Mark {
+  readonly seq: number
+  readonly version: number
+  readonly newest: number
+}
+
+const toMark = (row: Row | undefined): Mark => ({
+  seq: Number(row?.seq ?? 0),
+  version: Number(row?.version ?? 0),
+  newest: Number(row?.newest ?? 0),
+})
+
+/** Prepares the totals that are stored beside the rows. `const rollup = sqliteRollup(connection); await rollup.catchUp(0)` */
+export function sqliteRollup({ read, write }: Pick<Connection, 'read' | 'write'>): Rollup {
+  const readMark = (): Awaitable<Mark> => read(query(statement(READ_MARK), ([row]) => toMark(row)))
+
+  /** Counts the next rows; false if there are none. What another process has counted in the meantime is not written again. */
+  const rollUp = async (): Promise<boolean> => {
+    const statements = [statement(READ_MARK), statement(UNROLLED)]
+    const [[mark] = [], unrolled = []] = await read({ statements, answer: (rows: Rows) => rows })
+    const rows = unrolled.map(toPlaced)
     const last = rows.at(-1)
-    if (last) mark.run(last.seq)
-    return rows.length
+    if (!last) return false
+    const { seq, version } = toMark(mark)
+    const cells = cellsOf(rows)
+    const places = cells.map(({ workspaceId, dimension, span, start, value }) => [workspaceId, dimension, span, start, value] as const)
+    const kept = await read(query(statement(READ_CELLS, JSON.stringify(places)), found => found))
+    for (const { place, total } of kept) cells[Number(place)]?.builder.addTotal(JSON.parse(String(total)) as StoredTotal)
+    const written = places.map((place, n) => [...place, JSON.stringify(cells[n]?.builder.stored())])
+    await write({
+      refusal: statement(REFUSE_MOVED, seq, version),
+      statements: [statement(WRITE_CELLS, JSON.stringify(written)), statement(WRITE_MARK, last.seq)],
+      answer: () => undefined,
+    })
+    return true
   }
-
-  const isBehind = (target: number): Awaitable<boolean> => read(() => Number(places.get()?.rolled) < target)
 
   return {
-    note() {
-      if (++noted % ROLL_EVERY !== 0) return
-      // Not awaited, and a failure loses nothing: the next query for totals counts what is left.
-      write(rollUp).catch(() => undefined)
-    },
+    // A failure loses nothing: the next query for totals counts what is left.
+    note: id =>
+      isSampled(id)
+        ? rollUp().then(
+            () => undefined,
+            () => undefined,
+          )
+        : undefined,
     async catchUp(left) {
-      const target = (await read(() => Number(places.get()?.newest))) - left
-      while ((await isBehind(target)) && (await write(rollUp)) > 0);
+      const target = (await readMark()).newest - left
+      while ((await readMark()).seq < target && (await rollUp()));
     },
   }
+}
+
+/** Whether the id is one of about `ROLL_EVERY`: a count would begin anew in each process, and some processes are short. */
+function isSampled(id: string): boolean {
+  let hash = 0
+  for (let at = Math.max(0, id.length - 12); at < id.length; at++) hash = (Math.imul(hash, 31) + id.charCodeAt(at)) | 0
+  return (hash >>> 0) % ROLL_EVERY === 0
 }
 
 /** Builds hours from rows and days from hours, so that each row is read once for each dimension. */

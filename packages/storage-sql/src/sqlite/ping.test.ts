@@ -2,9 +2,11 @@ import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { allSettled, promised } from '@signalbox/storage/awaitable'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryFile } from '../test/temporary-file.ts'
-import { openConnection } from './connection.ts'
-import { sqliteStorage } from './sqlite.ts'
+import { temporaryFile } from '../../test/temporary-file.ts'
+import { sqliteStorage } from '../sqlite.ts'
+import { findEngine } from './engine.ts'
+import { openFileConnection } from './file-connection.ts'
+import { command, statement } from './verb.ts'
 
 test('asking SQLite whether it can be used writes nothing and waits for nobody', async () => {
   const path = temporaryFile()
@@ -50,15 +52,17 @@ test('writes that wait for another process make SQLite unusable until they get t
 })
 
 test('a write that finds the disk full is told of, until one succeeds', async () => {
-  const db = new DatabaseSync(temporaryFile())
-  db.exec('CREATE TABLE t (text TEXT) STRICT; PRAGMA max_page_count = 10')
-  const connection = openConnection(db, { path: 'test.db', busyTimeoutMs: 1_000 })
+  const engine = findEngine()
+  const db = engine.open(temporaryFile())
+  db.exec('CREATE TABLE t (text TEXT) STRICT')
+  db.exec('PRAGMA max_page_count = 10')
+  const connection = openFileConnection(db, { engine, path: 'test.db', busyTimeoutMs: 1_000 })
   onTestFinished(() => connection.close())
-  const insert = db.prepare('INSERT INTO t VALUES (?)')
+  const insert = (text: string) => connection.write(command(statement('INSERT INTO t VALUES (?1)', text)))
   expect(connection.trouble()).toBeUndefined()
-  await expect(connection.write(() => insert.run('x'.repeat(100_000)))).rejects.toThrow('full')
+  await expect(insert('x'.repeat(100_000))).rejects.toThrow('full')
   expect(connection.trouble()?.message).toContain('full')
-  await connection.write(() => insert.run('x'))
+  await insert('x')
   expect(connection.trouble()).toBeUndefined()
 })
 

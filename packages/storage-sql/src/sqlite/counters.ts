@@ -1,0 +1,131 @@
+import type { CounterStore } from '@signalbox/storage'
+import type { CounterRefusal, CounterRequest, SlotRequest } from '@signalbox/storage/counters'
+import { faultOfAdd, faultOfSlot, faultOfTake } from '@signalbox/storage/faults'
+import type { Connection } from './connection.ts'
+import { command, NOT_REFUSED, overRows, type Statement, statement, type Verb } from './verb.ts'
+
+/** Milliseconds that expired rows are kept, because the clock of another process may run behind. */
+const GRACE_MS = 600_000
+const SWEEP_EVERY = 256
+const SWEEP_ROWS = 512
+
+/** Windows and slots in SQLite. `await sqliteCounters(connection).enter({ key, slot, limit: 8, ttlMs: 60_000 }, at)` */
+export function sqliteCounters({ write }: Pick<Connection, 'write'>): CounterStore {
+  const sweep = makeSweep()
+  return {
+    take(requests, at) {
+      const fault = faultOfTake(requests, at)
+      if (fault) return Promise.reject(fault)
+      return requests.length === 0 ? undefined : write(takeVerb(requests, at))
+    },
+    add(key, amount, at) {
+      const fault = faultOfAdd(amount, at)
+      return fault ? Promise.reject(fault) : write(command(statement(CORRECT, key, amount, at)))
+    },
+    enter(request, at) {
+      const fault = faultOfSlot(request, at)
+      return fault ? Promise.reject(fault) : write(sweep(enterVerb(request, at), at))
+    },
+    leave: (key, slot) => write(command(statement('DELETE FROM slots WHERE key = ?1 AND slot = ?2', key, slot))),
+  }
+}
+
+// Requests have the columns key, amount, amount so far, limit and length of the window; ?1 is the time.
+
+/** SQL for a window that is neither over nor void: one that ends more than twice its length from now was begun before the clock was set back. */
+const IS_COUNTING = 'counters.ends_at > ?1 AND counters.ends_at <= ?1 + 2 * (excluded.ends_at - ?1)'
+
+const refuseTake = overRows(
+  1,
+  5,
+  takes => `
+  SELECT json_array(column1, min(ifnull(ends_at - ?1, column5), column5)) AS verdict
+  FROM ${takes} LEFT JOIN counters ON key = column1 AND ends_at > ?1 AND ends_at <= ?1 + 2 * column5
+  WHERE ifnull(used, 0) + column3 > column4 LIMIT 1`,
+)
+
+const shortenWindows = overRows(
+  1,
+  5,
+  takes => `
+  UPDATE counters SET ends_at = ?1 + column5 FROM ${takes}
+  WHERE key = column1 AND ends_at > ?1 + column5 AND ends_at <= ?1 + 2 * column5`,
+)
+
+const take = overRows(
+  1,
+  5,
+  takes => `
+  INSERT INTO counters (key, used, ends_at) SELECT column1, column2, ?1 + column5 FROM ${takes} WHERE ${NOT_REFUSED}
+  ON CONFLICT (key) DO UPDATE SET
+    used = excluded.used + iif(${IS_COUNTING}, used, 0),
+    ends_at = iif(${IS_COUNTING}, min(ends_at, excluded.ends_at), excluded.ends_at)`,
+)
+
+function takeVerb(requests: readonly CounterRequest[], at: number): Verb<CounterRefusal | undefined> {
+  const takes = requests.map(({ key, amount, limit, windowMs }, index) => {
+    let soFar = amount
+    for (let before = 0; before < index; before++) if (requests[before]?.key === key) soFar += requests[before]?.amount ?? 0
+    return [key, amount, soFar, limit, windowMs] as const
+  })
+  return {
+    refusal: refuseTake([at], takes),
+    repair: shortenWindows([at], takes),
+    statements: [take([at], takes)],
+    answer(_, verdict) {
+      if (verdict === undefined) return undefined
+      const [key, retryAfterMs] = JSON.parse(verdict) as readonly [string, number]
+      return { key, retryAfterMs }
+    },
+  }
+}
+
+const CORRECT = 'UPDATE counters SET used = max(0, used + ?2) WHERE key = ?1 AND ends_at > ?3'
+
+const IS_FULL = 'ifnull((SELECT taken FROM slot_counts WHERE key = ?1), 0) >= ?2'
+/** SQL for the key ?1 if all of its slots are taken. A statement reads no slots otherwise. */
+const FULL_KEY = `(SELECT ?1 WHERE ${IS_FULL})`
+const CLEAR_SLOTS = `DELETE FROM slots WHERE key = ${FULL_KEY} AND ends_at <= ?3`
+const ENTER = `
+  INSERT INTO slots (key, slot, ends_at) SELECT ?1, ?3, ?5
+  WHERE NOT (${IS_FULL}) OR EXISTS (SELECT 1 FROM slots WHERE key = ?1 AND slot = ?3 AND ends_at > ?4)
+  ON CONFLICT (key, slot) DO UPDATE SET ends_at = excluded.ends_at RETURNING 1 AS entered`
+const SHORTEN_SLOTS = `UPDATE slots SET ends_at = ?3 WHERE key = ${FULL_KEY} AND ends_at > ?3`
+
+const enterVerb = ({ key, slot, limit, ttlMs }: SlotRequest, at: number): Verb<boolean> => ({
+  statements: [
+    statement(CLEAR_SLOTS, key, limit, at),
+    statement(ENTER, key, limit, slot, at, at + ttlMs),
+    statement(SHORTEN_SLOTS, key, limit, at + ttlMs),
+  ],
+  answer: ([, entered = []]) => entered.length > 0,
+})
+
+/** SQL for the end of the range of counters that begins after ?1; null for the last. */
+const RANGE_END = `(SELECT key FROM counters WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ${SWEEP_ROWS})`
+/** The end of the table: in SQLite, every blob comes after every text. */
+const TABLE_END = "x''"
+
+/** Deletes long expired windows and slots, one range of the table at a time, in step with use. */
+function makeSweep(): (verb: Verb<boolean>, at: number) => Verb<boolean> {
+  let calls = 0
+  let place = ''
+  return (verb, at) => {
+    if (++calls % SWEEP_EVERY !== 0) return verb
+    const before = at - GRACE_MS
+    const sweeps: readonly Statement[] = [
+      statement(`SELECT ${RANGE_END} AS next`, place),
+      statement(`DELETE FROM slots WHERE ends_at <= ?2 AND ${RANGE_END} IS NULL`, place, before),
+      statement(`DELETE FROM slot_counts WHERE taken = 0 AND ${RANGE_END} IS NULL`, place),
+      statement(`DELETE FROM counters WHERE key > ?1 AND key <= ifnull(${RANGE_END}, ${TABLE_END}) AND ends_at <= ?2`, place, before),
+    ]
+    return {
+      statements: [...sweeps, ...verb.statements],
+      answer(rows, verdict) {
+        const next = rows[0]?.[0]?.next
+        place = typeof next === 'string' ? next : ''
+        return verb.answer(rows.slice(sweeps.length), verdict)
+      },
+    }
+  }
+}

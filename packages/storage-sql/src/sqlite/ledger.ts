@@ -1,0 +1,126 @@
+import type { Balance, LedgerStore } from '@signalbox/storage'
+import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement } from '@signalbox/storage/faults'
+import type {
+  AccountHold,
+  HoldExtension,
+  HoldQuery,
+  HoldRefusal,
+  HoldRenewal,
+  HoldRequest,
+  LiveHold,
+  Settlement,
+} from '@signalbox/storage/ledger'
+import type { Connection } from './connection.ts'
+import { creditVerb } from './credits.ts'
+import { entriesVerb } from './ledger-entries.ts'
+import * as sql from './ledger-sql.ts'
+import { command, query, type Row, type Statement, statement, type Verb } from './verb.ts'
+
+/** Balances, holds and entries in SQLite. `await sqliteLedger(connection).balance('credit:me')` */
+export function sqliteLedger({ read, write }: Pick<Connection, 'read' | 'write'>): LedgerStore {
+  return {
+    reserve(hold) {
+      const fault = faultOfHold(hold)
+      return fault ? Promise.reject(fault) : write(reserveVerb(hold))
+    },
+    renew: holds => write(renewVerb(holds)),
+    extend(extension) {
+      const fault = faultOfExtension(extension)
+      return fault ? Promise.reject(fault) : write(extendVerb(extension))
+    },
+    holds: asked => read(holdsVerb(asked)),
+    settle(settlement) {
+      const fault = faultOfSettlement(settlement)
+      return fault ? Promise.reject(fault) : write(settleVerb(settlement))
+    },
+    credit(entry) {
+      const fault = faultOfCredit(entry)
+      return fault ? Promise.reject(fault) : write(creditVerb(entry))
+    },
+    balance: account => read(query(statement(BALANCE, account), toBalance)),
+    entries: (account, asked) => read(entriesVerb(account, asked)),
+  }
+}
+
+/** Account, amount and floor; the floor is null for one of -Infinity. */
+type Wanted = readonly [account: string, amount: number, floor: number | null]
+
+const toWanted = ({ account, amount, floor }: Required<AccountHold>): Wanted => [account, amount, Number.isFinite(floor) ? floor : null]
+
+/** The accounts of a hold as it is kept: a list of pairs in JSON. */
+const heldText = (wanted: readonly Wanted[]): string => JSON.stringify(wanted.map(([account, amount]) => [account, amount]))
+
+function reserveVerb({ id, amount: usual, accounts, journal }: HoldRequest): Verb<HoldRefusal | undefined> {
+  const wanted = accounts.map(({ account, floor, amount = usual }) => toWanted({ account, floor, amount }))
+  const hold = statement(sql.HOLD, id, heldText(wanted), journal?.() ?? null)
+  return {
+    refusal: sql.refuseReserve([id], wanted),
+    statements: wanted.length > 0 ? [sql.setAside([], wanted), hold] : [hold],
+    answer: toRefusal,
+  }
+}
+
+function extendVerb({ id, accounts }: HoldExtension): Verb<HoldRefusal | undefined> {
+  const wanted = accounts.map(toWanted)
+  return {
+    refusal: sql.refuseExtend([id, accounts[0]?.account ?? null], wanted),
+    statements: [sql.setAside([], wanted), statement(sql.GROW_HOLD, id, heldText(wanted))],
+    answer: toRefusal,
+  }
+}
+
+function toRefusal(_: unknown, verdict: string | undefined): HoldRefusal | undefined {
+  const [account, available] = (JSON.parse(verdict ?? 'null') ?? []) as readonly (string | number | null)[]
+  return typeof account === 'string' ? { account, available: Number(available) } : undefined
+}
+
+/** Holds renewed by one statement: their journals are one parameter. */
+const HOLDS_PER_RENEWAL = 256
+
+function renewVerb(holds: readonly HoldRenewal[]): Verb<void> {
+  const pairs = holds.map(({ id, journal }) => [id, journal?.() ?? null] as const)
+  const parts = Array.from({ length: Math.ceil(pairs.length / HOLDS_PER_RENEWAL) }, (_, n) =>
+    pairs.slice(n * HOLDS_PER_RENEWAL, (n + 1) * HOLDS_PER_RENEWAL),
+  )
+  return command(...parts.map(part => statement(sql.RENEW, JSON.stringify(part))))
+}
+
+function settleVerb({ id, amounts, at }: Settlement): Verb<void> {
+  const charged = Object.entries(amounts)
+  const ending = [statement(sql.FREE_HELD, id), statement(sql.UNHOLD, id), statement(sql.BEGIN_SETTLEMENT, id)]
+  const charges = (): readonly Statement[] => [
+    sql.charge([], charged),
+    sql.enterUsage([id, at], charged),
+    sql.noteHours([id, Math.trunc(at / sql.HOUR_MS)], charged),
+  ]
+  return {
+    refusal: statement(sql.REFUSE_SETTLE, id),
+    statements: charged.length > 0 ? [...ending, ...charges()] : ending,
+    answer: () => undefined,
+  }
+}
+
+const HOLDS = 'SELECT id, version, journal FROM holds'
+
+const holdsVerb = ({ after, limit }: HoldQuery): Verb<readonly LiveHold[]> =>
+  query(
+    after === undefined
+      ? statement(`${HOLDS} ORDER BY id LIMIT ?1`, Math.max(0, limit))
+      : statement(`${HOLDS} WHERE id > ?1 ORDER BY id LIMIT ?2`, after, Math.max(0, limit)),
+    rows =>
+      rows.map(({ id, version, journal }) => ({
+        id: String(id),
+        version: Number(version),
+        ...(typeof journal === 'string' && { journal }),
+      })),
+  )
+
+const BALANCE = `SELECT ${['balance', 'held', 'credited', 'spent'].map(column => `${sql.clamped(column)} AS ${column}`).join(', ')}
+  FROM accounts WHERE account = ?1`
+
+const toBalance = ([row]: readonly Row[]): Balance => ({
+  balance: Number(row?.balance ?? 0),
+  held: Number(row?.held ?? 0),
+  credited: Number(row?.credited ?? 0),
+  spent: Number(row?.spent ?? 0),
+})

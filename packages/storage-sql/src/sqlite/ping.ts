@@ -1,0 +1,40 @@
+import { statSync } from 'node:fs'
+import type { SqliteEngine } from './engine.ts'
+import type { FileConnection } from './file-connection.ts'
+import { readVersion } from './migrate.ts'
+import { verbRunner } from './run-verb.ts'
+
+/**
+ * Creates a check that the file can be used. It writes nothing and takes no lock that a writer needs. It reads the file over a
+ * connection of its own, so that a file that is gone, replaced or damaged is noticed although requests read cached pages. What only
+ * a write can show (a full disk, a lock that stays) is known from the writes of requests.
+ */
+export function makePing(connection: FileConnection, { engine, path }: { readonly engine: SqliteEngine; readonly path: string }) {
+  const inMemory = path === ':memory:' || path === ''
+  const opened = inMemory ? undefined : fileId(path)
+  return async (): Promise<void> => {
+    await connection.read({
+      ...readVersion,
+      answer() {
+        if (!inMemory) checkFile(engine, path, opened)
+      },
+    })
+    const trouble = connection.trouble()
+    if (trouble) throw trouble
+  }
+}
+
+function checkFile(engine: SqliteEngine, path: string, opened: string | undefined): void {
+  if (fileId(path) !== opened) throw new Error('the file is not the one that was opened: it was moved or replaced')
+  const db = engine.open(path, { readOnly: true })
+  try {
+    if (verbRunner(db).batch(readVersion.statements)[0]?.length === 0) throw new Error('the database has lost its tables')
+  } finally {
+    db.close()
+  }
+}
+
+function fileId(path: string): string {
+  const { dev, ino } = statSync(path)
+  return `${dev}:${ino}`
+}

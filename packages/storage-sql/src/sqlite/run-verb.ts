@@ -1,0 +1,47 @@
+import type { PreparedStatement } from './engine.ts'
+import { NOT_REFUSED, type Rows, type Statement, type Verb } from './verb.ts'
+
+/** A database that answers at once. */
+export interface SyncDatabase {
+  prepare(sql: string): PreparedStatement
+}
+
+/** What a verb returned. */
+export interface VerbOutcome {
+  readonly rows: Rows
+  readonly verdict: string | undefined
+}
+
+/** Runs verbs within the caller's transaction. */
+export interface VerbRunner {
+  /** Runs the refusal first, and nothing after it if the verb is refused. */
+  run(verb: Verb<unknown>): VerbOutcome
+  batch(statements: readonly Statement[]): Rows
+}
+
+/** Statements that are kept prepared. Those of writes are about fifty; lists have one for each combination of filters. */
+const MAX_PREPARED = 256
+
+/** Prepares each statement once. `verbRunner(db).run(verb)` */
+export function verbRunner(db: SyncDatabase): VerbRunner {
+  const prepared = new Map<string, PreparedStatement>()
+  const prepare = (sql: string): PreparedStatement => {
+    const known = prepared.get(sql)
+    if (known) return known
+    // A refused verb never gets to its statements.
+    const fresh = db.prepare(sql.replaceAll(NOT_REFUSED, 'true'))
+    if (prepared.size >= MAX_PREPARED) prepared.delete(prepared.keys().next().value ?? '')
+    prepared.set(sql, fresh)
+    return fresh
+  }
+  const all = ({ sql, values }: Statement) => prepare(sql).all(...values)
+  return {
+    run({ refusal, repair, statements }) {
+      const verdict = refusal && prepare(refusal.sql).get(...refusal.values)?.verdict
+      if (typeof verdict !== 'string') return { rows: statements.map(all), verdict: undefined }
+      if (repair) all(repair)
+      return { rows: [], verdict }
+    },
+    batch: statements => statements.map(all),
+  }
+}

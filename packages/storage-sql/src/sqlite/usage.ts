@@ -1,0 +1,123 @@
+import type { UsageQuery, UsageRow, UsageStore } from '@signalbox/storage'
+import { andThen } from '@signalbox/storage/awaitable'
+import { faultOfUsage } from '@signalbox/storage/faults'
+import type { Connection } from './connection.ts'
+import { type Rollup, sqliteRollup } from './usage-rollup.ts'
+import { toUsageRow, toValues, USAGE_COLUMNS } from './usage-rows.ts'
+import { filterValues, intersectRanges, MATCH_PARAMETERS, sqliteUsageScan, USAGE_MATCHES, type UsageScan } from './usage-scan.ts'
+import { sqliteTotals } from './usage-totals.ts'
+import { command, query, statement, type Verb } from './verb.ts'
+
+/** Rows outside the stored totals that a query reads one by one. */
+const FEW = 2_000
+/** Rows deleted in one transaction. */
+const DELETED = 1_000
+
+/**
+ * Usage rows in SQLite, with totals of whole hours and days beside them. Totals of whole hours include removed rows if at most one of
+ * key, model and provider is named; all others are of existing rows.
+ *
+ * ```ts
+ * await sqliteUsage(connection).totals({ workspaceId: 'ws_1', from, to, interval: 'day' })
+ * ```
+ */
+export function sqliteUsage(connection: Connection): UsageStore {
+  const { read, write } = connection
+  const parts = { rollup: sqliteRollup(connection), scan: sqliteUsageScan(connection) }
+  return {
+    append(row) {
+      const fault = faultOfUsage(row)
+      if (fault) return Promise.reject(fault)
+      return andThen(write(command(statement(APPEND, ...toValues(row)))), () => parts.rollup.note(row.id))
+    },
+    find: (workspaceId, id) => read(query(statement(FIND_ROW, id, workspaceId), ([row]) => row && toUsageRow(row))),
+    totals: sqliteTotals(connection, parts),
+    list: sqliteList(connection, parts),
+    count: sqliteCount(connection, parts),
+    forget: sqliteForget(connection, parts.rollup),
+  }
+}
+
+const APPEND = `
+  INSERT INTO usage (${USAGE_COLUMNS}) VALUES (${USAGE_COLUMNS.split(',').map((_, n) => `?${n + 1}`)}) ON CONFLICT (id) DO NOTHING`
+const FIND_ROW = `SELECT ${USAGE_COLUMNS} FROM usage WHERE id = ?1 AND workspace_id = ?2`
+
+interface Parts {
+  readonly rollup: Rollup
+  readonly scan: UsageScan
+}
+
+const PLACE = 'SELECT at, seq FROM usage WHERE id = ?1 AND workspace_id = ?2'
+const [LAST, SEQ, LIMIT] = [1, 2, 3].map(more => `?${MATCH_PARAMETERS + more}`)
+const PAGE = `
+  SELECT ${USAGE_COLUMNS} FROM usage WHERE ${USAGE_MATCHES} AND (at < ${LAST} OR seq < ${SEQ}) ORDER BY at DESC, seq DESC LIMIT ${LIMIT}`
+
+/** Pages of rows. With a filter, only hours that have matching rows are read, so that rows of a rare key are found as fast. */
+function sqliteList({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['list'] {
+  const pageOf = (asked: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Verb<readonly UsageRow[]> =>
+    query(statement(PAGE, ...filterValues(asked), last, seq, limit), rows => rows.map(toUsageRow))
+
+  return async ({ limit, after, ...asked }) => {
+    const found = after === undefined ? undefined : await read(query(statement(PLACE, after, asked.workspaceId), ([row]) => row))
+    if (limit <= 0 || (after !== undefined && !found)) return []
+    const last = found ? Number(found.at) : Number.MAX_SAFE_INTEGER
+    const seq = Number(found?.seq ?? 0)
+    const range = intersectRanges(asked, { from: asked.from, to: last + 1 })
+    if (!isFiltered(asked)) return read(pageOf({ ...asked, ...range }, { last, seq, limit }))
+    await rollup.catchUp(FEW)
+    const rows: UsageRow[] = []
+    const stretches = await scan.stretchesOf({ ...asked, ...range })
+    for (const stretch of stretches.toReversed()) {
+      rows.push(...(await read(pageOf({ ...asked, ...stretch }, { last, seq, limit: limit - rows.length }))))
+      if (rows.length >= limit) break
+      await pause()
+    }
+    return rows
+  }
+}
+
+const isFiltered = ({ keyId, model, provider }: UsageQuery): boolean => keyId !== undefined || model !== undefined || provider !== undefined
+
+const COUNT_ALL = 'SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE workspace_id = ?1 AND at >= ?2 AND at < ?3 LIMIT ?4)'
+const COUNT_SOME = `SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE ${USAGE_MATCHES} LIMIT ?${MATCH_PARAMETERS + 1})`
+
+/** Reads only the index without a filter, and the hours that have matching rows with one. */
+function sqliteCount({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['count'] {
+  return async ({ limit, ...asked }) => {
+    if (limit <= 0) return 0
+    const { workspaceId, from, to } = asked
+    if (!isFiltered(asked)) return read(query(statement(COUNT_ALL, workspaceId, from, to, limit), ([row]) => Number(row?.rows)))
+    await rollup.catchUp(FEW)
+    let count = 0
+    for (const stretch of await scan.stretchesOf(asked)) {
+      const some = statement(COUNT_SOME, ...filterValues({ ...asked, ...stretch }), limit - count)
+      count += await read(query(some, ([row]) => Number(row?.rows)))
+      if (count >= limit) break
+      await pause()
+    }
+    return count
+  }
+}
+
+/** Deletes only rows that the stored totals count. */
+const FORGET = `
+  DELETE FROM usage WHERE seq IN (
+    SELECT seq FROM usage WHERE workspace_id = ?1 AND at < ?2 AND seq <= (SELECT seq FROM usage_rolled) ORDER BY at, seq LIMIT ?3)
+  RETURNING 1 AS gone`
+/** SQLite reuses the number of the newest row once it is deleted: the mark must not lie above it. */
+const LOWER_MARK = 'UPDATE usage_rolled SET seq = min(seq, (SELECT coalesce(max(seq), 0) FROM usage)), version = version + 1'
+
+function sqliteForget({ write }: Connection, rollup: Rollup): UsageStore['forget'] {
+  return async ({ workspaceId, before, limit }) => {
+    await rollup.catchUp(0)
+    let gone = 0
+    while (gone < limit) {
+      const most = Math.min(DELETED, limit - gone)
+      const statements = [statement(FORGET, workspaceId, before, most), statement(LOWER_MARK)]
+      const removed = await write({ statements, answer: ([rows = []]) => rows.length })
+      gone += removed
+      if (removed < most) break
+    }
+    return gone
+  }
+}

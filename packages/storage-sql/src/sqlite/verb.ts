@@ -1,0 +1,93 @@
+// A verb of a store is a list of statements and a function that reads their rows. The decision is made in SQL, so that the list can run
+// where a transaction is one batch: nothing can be decided in between. Each driver runs the lists in its own way.
+
+/** What a parameter may be. */
+export type Value = string | number | null
+
+/** SQL with numbered parameters (`?1`), and their values. The text depends on the verb alone, so that drivers keep it prepared. */
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+/** A row by the names of its columns. Values are those of the store's own tables. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** What the statements of a verb returned, in their order. */
+export type Rows = readonly (readonly Row[])[]
+
+/** Statements of one transaction, and how their rows are read. */
+export interface Verb<T> {
+  /**
+   * Selects why the verb is refused, as JSON text in the column `verdict`. If it returns a row, no statement that contains
+   * `NOT_REFUSED` changes anything.
+   */
+  readonly refusal?: Statement
+  /** Runs when the verb is refused, and may run when it is not: it only puts right what a clock that was set back has left wrong. */
+  readonly repair?: Statement
+  readonly statements: readonly Statement[]
+  /** Is called after the transaction, with no rows if the verb was refused. What it throws fails this verb only. */
+  answer(rows: Rows, verdict: string | undefined): T
+}
+
+/** SQL that is true unless the verb was refused. Every statement of a verb with a `refusal` contains it. */
+export const NOT_REFUSED = 'NOT EXISTS (SELECT 1 FROM refusals)'
+
+/** A statement. `statement('SELECT ?1', 'value')` */
+export const statement = (sql: string, ...values: readonly Value[]): Statement => ({ sql, values })
+
+/** Rows that are bound one by one: Cloudflare takes 100 parameters for each statement. */
+const MAX_BOUND = 90
+
+/**
+ * SQL over a list of rows, which is a table with the columns `column1`, `column2` and so on, in the order of the list. Each value is a
+ * parameter, which takes half the time of JSON; a long list is one parameter of JSON.
+ *
+ * @example
+ * const insert = overRows(1, 2, list => `INSERT INTO t SELECT ?1, column1, column2 FROM ${list}`)
+ * insert(['ws_1'], [['a', 1], ['b', 2]])
+ */
+export function overRows(
+  others: number,
+  columns: number,
+  build: (list: string) => string,
+): (values: readonly Value[], rows: readonly (readonly Value[])[]) => Statement {
+  const names = Array.from({ length: columns }, (_, n) => `value ->> ${n} AS column${n + 1}`)
+  const ofJson = build(`(SELECT ${names.join(', ')} FROM json_each(?${others + 1}))`)
+  const byLength: string[] = []
+  const ofValues = (length: number): string => {
+    const row = (at: number) => `(${Array.from({ length: columns }, (_, n) => `?${others + at * columns + n + 1}`).join(', ')})`
+    return build(`(VALUES ${Array.from({ length }, (_, at) => row(at)).join(', ')})`)
+  }
+  return (values, rows) => {
+    if (rows.length === 0 || rows.length * columns > MAX_BOUND) return { sql: ofJson, values: [...values, JSON.stringify(rows)] }
+    byLength[rows.length] ??= ofValues(rows.length)
+    return { sql: byLength[rows.length] ?? '', values: values.concat(...rows) }
+  }
+}
+
+/** A verb that returns nothing. `command(statement('DELETE FROM slots WHERE key = ?1', key))` */
+export const command = (...statements: readonly Statement[]): Verb<void> => ({ statements, answer: () => undefined })
+
+/** A verb that reads the rows of one statement. `query(statement('SELECT …'), rows => rows.map(toEntry))` */
+export const query = <T>(asked: Statement, read: (rows: readonly Row[]) => T): Verb<T> => ({
+  statements: [asked],
+  answer: ([rows = []]) => read(rows),
+})
+
+const KEEP_REFUSAL = 'INSERT INTO refusals (verdict)'
+const FORGET_REFUSAL: Statement = { sql: 'DELETE FROM refusals RETURNING verdict', values: [] }
+
+/** A verb as one list without a choice: its refusal is a row that exists only within the transaction. */
+export function batchOf<T>({ refusal, repair, statements, answer }: Verb<T>): Verb<T> {
+  if (!refusal) return { statements, answer: rows => answer(rows, undefined) }
+  const refuse = { sql: `${KEEP_REFUSAL} ${refusal.sql}`, values: refusal.values }
+  const before = repair ? [refuse, repair] : [refuse]
+  return {
+    statements: [...before, ...statements, FORGET_REFUSAL],
+    answer(rows) {
+      const verdict = rows.at(-1)?.[0]?.verdict
+      return typeof verdict === 'string' ? answer([], verdict) : answer(rows.slice(before.length, -1), undefined)
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import { Miniflare } from 'miniflare'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { bundleTests } from './elsewhere/bundle.ts'
+import { expectConformance, rareOnly } from './elsewhere/expect-conformance.ts'
+
+test('a Durable Object conforms', { timeout: 300_000 }, async () => {
+  const worker = new Miniflare({
+    modules: true,
+    script: await bundleTests('durable-object.ts'),
+    compatibilityDate: '2026-01-01',
+    durableObjects: { OBJECTS: { className: 'Conformance', useSQLite: true } },
+  })
+  onTestFinished(() => worker.dispose())
+  const response = await worker.dispatchFetch(`http://localhost/${inject('isLongRun') ? '' : `?except=${encodeURIComponent(rareOnly)}`}`)
+  expectConformance(JSON.parse(await response.text()))
+  expect(response.status).toBe(200)
+})

@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describeStorage } from '@signalbox/storage/conformance'
+import { sqliteStorage } from '../../src/sqlite.ts'
+import { onTestFinished, runTests } from './vitest.ts'
+
+// Runs in Bun: the conformance suite over files and in memory.
+
+const [except] = process.argv.slice(2)
+
+function temporaryFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-bun-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'test.db')
+}
+
+describeStorage('bun:sqlite', async () => {
+  const path = temporaryFile()
+  const storage = sqliteStorage(path)
+  return {
+    storage,
+    async reopen() {
+      await storage.close()
+      return sqliteStorage(path)
+    },
+  }
+})
+describeStorage('bun:sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }))
+
+process.stdout.write(JSON.stringify(await runTests(except === undefined ? undefined : new RegExp(except))))

@@ -1,0 +1,35 @@
+import { describeStorage } from '@signalbox/storage/conformance'
+import { type DurableObjectStorage, durableObjectStorage } from '../../src/durable-object.ts'
+import { runTests } from './vitest.ts'
+
+// Runs in workerd: the conformance suite within one object, whose database is emptied before each test.
+
+interface ObjectState {
+  readonly storage: DurableObjectStorage & { deleteAll(): Promise<void> }
+}
+
+export class Conformance {
+  readonly state: ObjectState
+  constructor(state: ObjectState) {
+    this.state = state
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { storage } = this.state
+    describeStorage('durable object', async () => {
+      await storage.deleteAll()
+      return { storage: durableObjectStorage(storage), reopen: async () => durableObjectStorage(storage) }
+    })
+    const except = new URL(request.url).searchParams.get('except')
+    return Response.json(await runTests(except === null ? undefined : new RegExp(except)))
+  }
+}
+
+interface Bindings {
+  readonly OBJECTS: { idFromName(name: string): unknown; get(id: unknown): { fetch(request: Request): Promise<Response> } }
+}
+
+// biome-ignore lint/style/noDefaultExport: Workers ask for it.
+export default {
+  fetch: (request: Request, { OBJECTS }: Bindings): Promise<Response> => OBJECTS.get(OBJECTS.idFromName('one')).fetch(request),
+}

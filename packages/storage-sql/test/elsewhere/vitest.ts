@@ -1,0 +1,68 @@
+// What the conformance suite uses of vitest, for runtimes in which vitest does not run. Bundles replace `vitest` by this module.
+
+export { expect } from './expect.ts'
+
+/** How a test ended. */
+export interface TestEnd {
+  readonly name: string
+  readonly end: 'passed' | 'skipped' | 'failed'
+  readonly reason?: string
+}
+
+interface DeclaredTest {
+  readonly name: string
+  readonly run: (context: object) => unknown
+}
+
+class Skipped extends Error {}
+
+const declared: DeclaredTest[] = []
+const path: string[] = []
+let finishers: (() => unknown)[] = []
+
+export function describe(name: string, declare: () => void): void {
+  path.push(name)
+  declare()
+  path.pop()
+}
+
+const declareTest = (name: string, run: DeclaredTest['run']): void => void declared.push({ name: [...path, name].join(' > '), run })
+
+export const test = Object.assign(declareTest, {
+  each:
+    (cases: readonly unknown[]) =>
+    (name: string, run: (...values: readonly unknown[]) => unknown): void => {
+      for (const values of cases) {
+        const list = Array.isArray(values) ? values : [values]
+        declareTest(name.replace(/%[is]/, String(list[0])), () => run(...list))
+      }
+    },
+})
+
+export const onTestFinished = (finish: () => unknown): void => void finishers.push(finish)
+
+const context = {
+  skip(reason: string): never {
+    throw new Skipped(reason)
+  },
+}
+
+async function runOne({ name, run }: DeclaredTest): Promise<TestEnd> {
+  finishers = []
+  try {
+    await run(context)
+    return { name, end: 'passed' }
+  } catch (error) {
+    if (error instanceof Skipped) return { name, end: 'skipped', reason: error.message }
+    return { name, end: 'failed', reason: error instanceof Error ? `${error.message}\n${error.stack}` : String(error) }
+  } finally {
+    for (const finish of finishers) await Promise.resolve(finish()).catch(() => undefined)
+  }
+}
+
+/** Runs what was declared, except for tests whose names match. */
+export async function runTests(except?: RegExp): Promise<readonly TestEnd[]> {
+  const ends: TestEnd[] = []
+  for (const one of declared) if (!except?.test(one.name)) ends.push(await runOne(one))
+  return ends
+}
