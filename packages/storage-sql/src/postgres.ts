@@ -12,7 +12,8 @@ import { createPool, secretsOf } from './postgres/pool.ts'
 import { postgresRecords } from './postgres/records.ts'
 import { postgresRouting } from './postgres/routing.ts'
 import { postgresUsage } from './postgres/usage.ts'
-import { sqliteSpool } from './spool.ts'
+import { findEngine } from './sqlite/engine.ts'
+import { sqliteSpool } from './sqlite/spool.ts'
 
 export type { PostgresPool, PostgresPoolClient, PostgresSingleClient } from './postgres/client.ts'
 export { printPostgresMigrations } from './postgres/migrations.ts'
@@ -65,7 +66,7 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
   const connection = openPostgres(client, { schema, migrate, prepare, isServerTime: clock === 'server', secrets })
   const months = createMonths(connection)
   const maintenance = startPostgresMaintenance(connection)
-  const spool = options.spool === undefined ? undefined : sqliteSpool(options.spool)
+  const spool = options.spool === undefined ? undefined : sqliteSpool(findEngine(), options.spool)
   return {
     records: postgresRecords(connection, months),
     audit: postgresAudit(connection),

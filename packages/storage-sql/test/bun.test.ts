@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
 import { bundleTests } from './elsewhere/bundle.ts'
-import { expectConformance, rareOnly } from './elsewhere/expect-conformance.ts'
+import { expectConformance, usualShare } from './elsewhere/expect-conformance.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 /** The real program, not the wrapper beside it: what is started can be ended. */
@@ -13,7 +13,7 @@ const bun = resolve(import.meta.dirname, '../../../node_modules/bun/bin/bun.exe'
 test('SQLite files and memory conform in Bun, over its own SQLite', { timeout: 300_000 }, async () => {
   const program = join(dirname(temporaryFile()), 'suite.mjs')
   writeFileSync(program, await bundleTests('bun.ts'))
-  const args = ['--no-install', program, ...(inject('isLongRun') ? [] : [rareOnly])]
+  const args = ['--no-install', program, `${inject('isLongRun') ? 1 : usualShare}`]
   const { stdout } = await promisify(execFile)(bun, args, { timeout: 290_000, maxBuffer: 2 ** 26 })
   const ends = JSON.parse(stdout)
   expectConformance(ends.slice(0, ends.length / 2))

@@ -1,7 +1,7 @@
 import { Miniflare } from 'miniflare'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { bundleTests } from './elsewhere/bundle.ts'
-import { expectConformance, rareOnly } from './elsewhere/expect-conformance.ts'
+import { expectConformance, usualShare } from './elsewhere/expect-conformance.ts'
 
 test('a Durable Object conforms', { timeout: 300_000 }, async () => {
   const worker = new Miniflare({
@@ -11,7 +11,7 @@ test('a Durable Object conforms', { timeout: 300_000 }, async () => {
     durableObjects: { OBJECTS: { className: 'Conformance', useSQLite: true } },
   })
   onTestFinished(() => worker.dispose())
-  const response = await worker.dispatchFetch(`http://localhost/${inject('isLongRun') ? '' : `?except=${encodeURIComponent(rareOnly)}`}`)
+  const response = await worker.dispatchFetch(`http://localhost/?share=${inject('isLongRun') ? 1 : usualShare}`)
   expectConformance(JSON.parse(await response.text()))
   expect(response.status).toBe(200)
 })

@@ -7,7 +7,7 @@ import { onTestFinished, runTests } from './vitest.ts'
 
 // Runs in Bun: the conformance suite over files and in memory.
 
-const [except] = process.argv.slice(2)
+const share = Number(process.argv[2])
 
 function temporaryFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bun-'))
@@ -15,7 +15,7 @@ function temporaryFile(): string {
   return join(folder, 'test.db')
 }
 
-describeStorage('bun:sqlite', async () => {
+const openFile = async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   return {
@@ -25,7 +25,9 @@ describeStorage('bun:sqlite', async () => {
       return sqliteStorage(path)
     },
   }
-})
-describeStorage('bun:sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }))
+}
 
-process.stdout.write(JSON.stringify(await runTests(except === undefined ? undefined : new RegExp(except))))
+describeStorage('bun:sqlite', openFile, { share })
+describeStorage('bun:sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share })
+
+process.stdout.write(JSON.stringify(await runTests()))

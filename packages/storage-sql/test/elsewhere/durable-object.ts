@@ -16,12 +16,12 @@ export class Conformance {
 
   async fetch(request: Request): Promise<Response> {
     const { storage } = this.state
-    describeStorage('durable object', async () => {
+    const make = async () => {
       await storage.deleteAll()
       return { storage: durableObjectStorage(storage), reopen: async () => durableObjectStorage(storage) }
-    })
-    const except = new URL(request.url).searchParams.get('except')
-    return Response.json(await runTests(except === null ? undefined : new RegExp(except)))
+    }
+    describeStorage('durable object', make, { share: Number(new URL(request.url).searchParams.get('share')) })
+    return Response.json(await runTests())
   }
 }
 

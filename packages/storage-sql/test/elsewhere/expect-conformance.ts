@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { TestEnd } from './vitest.ts'
 
-/** The names of properties, which take many runs: most of the time of the suite. They run in full where the store itself is tested. */
-export const rareOnly = 'agree|whatever|of 1,000|close writes'
+/** The share of random sequences that a usual run does: they run in full where the store itself is tested. */
+export const usualShare = 0.03
 
 /** Expects that all tests passed, and that there were about as many as there are. */
 export function expectConformance(ends: readonly TestEnd[]): void {
