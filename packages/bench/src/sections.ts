@@ -13,6 +13,7 @@ import { soak } from './soak.ts'
 import { streams } from './streams.ts'
 import { translate } from './translate.ts'
 import { walk } from './walk.ts'
+import { workers } from './workers.ts'
 
 interface Listed {
   readonly run: Section
@@ -36,6 +37,7 @@ export const sections: Readonly<Record<string, Listed>> = {
   constants: { run: constants, page: 'routing-constants' },
   analytics: { run: analytics, page: 'performance' },
   soak: { run: soak },
+  workers: { run: workers },
   profile: { run: profile },
   allocations: { run: allocations },
   promoted: { run: promoted },
