@@ -4,7 +4,7 @@ export class StartError extends Error {
 }
 
 /** Fields whose value is never shown, not even in the message that it is invalid. */
-const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key|access_key_id|secret_access_key|session_token)$|_KEY$/
+const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key|access_key_id|secret_access_key|session_token|token)$|_KEY$/
 
 /** The error of a field: its name, its value and what it takes. `invalidField('port', 99999, 'a whole number from 0 to 65535')` */
 export const invalidField = (field: string, got: unknown, takes: string): StartError =>
@@ -17,7 +17,10 @@ export function shown(value: unknown, field: string): string {
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value !== 'string') return String(value)
   if (secrets.test(field)) return `a text of ${value.length} characters`
-  // Addresses may hold a password before their host.
-  const harmless = value.replace(/\/\/[^/@]*@/, '//…@')
+  const harmless = withoutPassword(value)
   return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless)
 }
+
+/** An address without the secrets that it may hold: before the host, and in the query. */
+export const withoutPassword = (address: string): string =>
+  address.replace(/\/\/[^/@]*@/, '//…@').replace(/([?&](?:password|authToken|sslpassword)=)[^&]*/gi, '$1…')

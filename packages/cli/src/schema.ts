@@ -1,6 +1,7 @@
 import { type BuiltInDialect, providerDialects } from '@signalbox/core/dialects'
 import { abilities } from '@signalbox/core/protocol'
 import * as z from 'zod'
+import { type StorageOption, schemeOf, storageExamples, storageOptions } from './storage-schemes.ts'
 
 /** One field. Whatever is wrong with it, the message names what it takes. */
 const takes = <Output>(what: string, schema: z.ZodType<Output>) =>
@@ -105,20 +106,37 @@ const recordFields = section({
   store: fraction().exactOptional(),
 })
 
-/** One of some plain values, or an object whose faults are reported where they are. `expected` names both for messages. */
-const plainOrObject = <const Plain, Fields extends z.ZodType>(expected: string, plain: readonly Plain[], fields: Fields) =>
+/** A plain value, or an object whose faults are reported where they are. */
+const either = <Plain, Fields extends z.ZodType>(plain: z.ZodType<Plain>, fields: Fields) =>
   z.unknown().transform((value, context): Plain | z.output<Fields> => {
-    const known = plain.find(each => each === value)
-    if (known !== undefined) return known
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      context.addIssue({ code: 'custom', message: expected, input: value })
-      return z.NEVER
-    }
-    const read = fields.safeParse(value)
-    if (read.success) return read.data
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    const read = isObject ? fields.safeParse(value) : plain.safeParse(value)
+    if (read.success) return read.data as Plain | z.output<Fields>
     for (const issue of read.error.issues) context.addIssue({ ...issue })
     return z.NEVER
   })
+
+/** One of some plain values, or an object. `expected` names both for messages. */
+const plainOrObject = <const Plain extends string | boolean, Fields extends z.ZodType>(
+  expected: string,
+  plain: readonly Plain[],
+  fields: Fields,
+) => either(takes(expected, z.literal(plain)), fields)
+
+const isStorage = (text: string): boolean => schemeOf(text) !== undefined
+const storageFields = section({
+  url: takes(storageExamples, z.string().refine(isStorage)),
+  // Which storage takes which of these is in `storage-schemes.ts`.
+  durability: oneOf(['process', 'full']).exactOptional(),
+  pool_size: whole(1, 1_000).exactOptional(),
+  schema: textLike('up to 48 lower-case letters, digits and underscores', /^[a-z_][a-z0-9_]{0,47}$/).exactOptional(),
+  migrate: takes('true or false', z.boolean()).exactOptional(),
+  prepare: takes('true or false', z.boolean()).exactOptional(),
+  token: secret().exactOptional(),
+  spool: textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u).exactOptional(),
+} satisfies Record<StorageOption | 'url', z.ZodType>)
+const storage = () =>
+  either(takes(`${storageExamples}, or an object of url, ${storageOptions.join(', ')}`, z.string().refine(isStorage)), storageFields)
 
 const catalog = () => plainOrObject('`built-in`, `none`, or an object of file, overrides', ['built-in', 'none'], customCatalog)
 /** What is recorded of routing decisions; `false` records nothing. */
@@ -178,9 +196,7 @@ export const configSchema = section({
   workers: takes('`auto`, or a whole number from 1 to 128', z.union([z.literal('auto'), z.int().min(1).max(128)])).default(1),
   operator: label().default('signalbox'),
   cors_origins: corsOrigins().exactOptional(),
-  storage: textLike('`memory:` or `sqlite:FILE`; there is no PostgreSQL storage yet', /^(?:memory:$|sqlite:.)/).default(
-    'sqlite:signalbox.db',
-  ),
+  storage: storage().default('sqlite:signalbox.db'),
   // Known, so that the message can say that it does not exist yet.
   redis: takes('no value: there is no Redis storage yet', z.undefined()).optional(),
   // The header that keys travel in is split at commas.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { StartError } from './fault.ts'
-import type { StoragePlace } from './storage.ts'
+import type { NamedStorage } from './storage.ts'
 
 /** The key that encrypts secrets of workspaces. */
 export interface SealingKey {
@@ -13,16 +13,25 @@ export interface SealingKey {
   readonly undo: () => void
 }
 
-/** The configured key, else the one beside the database, else a new one. A database that exists never gets a new key by itself. */
-export function sealingKeyFor(place: StoragePlace, given: string | undefined): SealingKey {
+/**
+ * The configured key, else the one beside the database, else a new one. A database that exists never gets a new key by itself.
+ *
+ * @throws StartError for a storage that other machines use too, without a configured key.
+ */
+export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, given: string | undefined): SealingKey {
   if (given !== undefined) return fromHex(given)
-  if (place.kind === 'memory') return fromHex(randomBytes(32).toString('hex'))
-  const file = `${place.path}.key`
+  if (scheme.reach === 'process') return fromHex(randomBytes(32).toString('hex'))
+  if (database === undefined) {
+    throw new StartError(
+      `\`sealing_key\` (SIGNALBOX_SEALING_KEY) is missing: every process that uses ${shown} needs the same one. Make one with \`openssl rand -hex 32\`, and keep it as long as the database.`,
+    )
+  }
+  const file = `${database}.key`
   const old = readKey(file)
   if (old !== undefined) return fromHex(old)
-  if (isUsed(place.path)) {
+  if (isUsed(database)) {
     throw new StartError(
-      `${place.path} exists, but its sealing key ${file} does not. Put the key back, or give it as \`sealing_key\` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.`,
+      `${database} exists, but its sealing key ${file} does not. Put the key back, or give it as \`sealing_key\` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.`,
     )
   }
   const hex = randomBytes(32).toString('hex')

@@ -14,7 +14,7 @@ import type { Config } from './schema.ts'
 import { sealingKeyFor } from './sealing-key.ts'
 import { simulatedProviders } from './simulation.ts'
 import { announcementText } from './start-message.ts'
-import { openStorage, storagePlace } from './storage.ts'
+import { namedStorage, openStorage } from './storage.ts'
 import { takeCatalog, watchCatalog } from './watch-catalog.ts'
 import { workerCount } from './workers/count.ts'
 
@@ -61,11 +61,11 @@ export async function start(config: Config, { environment, version, sink, worker
   const simulated = found.providers.length === 0
   const on = simulated ? simulatedProviders() : found.providers
   const { providers, models, facts, notices } = modelsOf(config, on)
-  const place = storagePlace(config)
+  const named = namedStorage(config.storage)
   // The primary has checked it before the first worker.
   if (!worker) await checkAddress(config)
-  const sealing = sealingKeyFor(place, config.sealing_key)
-  const storage = await openStorage(place).catch((error: unknown) => {
+  const sealing = sealingKeyFor(named, config.sealing_key)
+  const storage = await openStorage(named).catch((error: unknown) => {
     sealing.undo()
     throw error
   })
@@ -94,7 +94,7 @@ export async function start(config: Config, { environment, version, sink, worker
         models,
         simulated,
         workers: worker && workerCount(config),
-        storage: config.storage,
+        storage: named.shown,
         sealingKeyFile: sealing.made,
         secret,
         notices: [...found.notices, ...notices, ...ageNotices(config.catalog, Date.now())],

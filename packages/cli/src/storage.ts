@@ -1,16 +1,53 @@
 import type { Storage } from '@signalbox/storage'
-import { StartError } from './fault.ts'
+import { StartError, withoutPassword } from './fault.ts'
 import type { Config } from './schema.ts'
+import { type StorageScheme, schemeOf } from './storage-schemes.ts'
 
-/** Where the data is kept. */
-export type StoragePlace = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly path: string }
+/** The field `storage` as an object: the address, and the options that were given. */
+type StorageSettings = Exclude<Config['storage'], string>
 
-/** The place that `storage` names. Opens nothing. */
-export function storagePlace({ storage }: Pick<Config, 'storage'>): StoragePlace {
-  if (storage === 'memory:') return { kind: 'memory' }
-  const path = storage.slice('sqlite:'.length)
-  if (path === ':memory:') throw new StartError('`storage` is "sqlite::memory:"; a storage that ends with the process is called `memory:`.')
-  return { kind: 'sqlite', path }
+/** A storage that the config names. */
+export interface NamedStorage {
+  readonly scheme: StorageScheme
+  readonly settings: StorageSettings
+  /** The address without secrets. */
+  readonly shown: string
+  /** The database, where it is a file of this machine. */
+  readonly file?: string
+}
+
+/**
+ * The storage that the field names. Opens nothing.
+ *
+ * @throws StartError for an address that no storage has, or an option that this one does not have.
+ */
+export function namedStorage(storage: Config['storage']): NamedStorage {
+  const settings = typeof storage === 'string' ? { url: storage } : storage
+  const shown = withoutPassword(settings.url)
+  const scheme = schemeOf(settings.url)
+  if (!scheme) throw new StartError(`\`storage\` is "${shown}", which no storage has as its address.`)
+  if (settings.url === 'sqlite::memory:')
+    throw new StartError('`storage` is "sqlite::memory:"; a storage that ends with the process is called `memory:`.')
+  const strange = Object.keys(settings).find(name => name !== 'url' && !scheme.options.some(option => option === name))
+  if (strange !== undefined) {
+    const takes = scheme.options.length === 0 ? 'no options' : scheme.options.join(', ')
+    throw new StartError(`\`storage.${strange}\` is for other storages; \`${scheme.example}\` takes ${takes}.`)
+  }
+  return { scheme, settings, shown, ...(scheme.reach === 'machine' && { file: settings.url.slice(settings.url.indexOf(':') + 1) }) }
+}
+
+type Open = (settings: StorageSettings) => Promise<Storage>
+
+/** How each kind is opened. Its package is loaded only then, so that a start does not wait for the others. */
+const openers: Readonly<Partial<Record<StorageScheme['name'], Open>>> = {
+  async memory() {
+    const { memoryStorage } = await import('@signalbox/storage-memory')
+    return memoryStorage()
+  },
+  async sqlite({ url, durability }) {
+    const { sqliteStorage } = await withoutExperimentalWarning(() => import('@signalbox/storage-sql/sqlite'))
+    return sqliteStorage(url.slice('sqlite:'.length), durability && { durability })
+  },
 }
 
 /**
@@ -18,26 +55,24 @@ export function storagePlace({ storage }: Pick<Config, 'storage'>): StoragePlace
  *
  * @throws StartError if it cannot be read or written.
  */
-export async function openStorage(place: StoragePlace): Promise<Storage> {
+export async function openStorage({ scheme, settings, shown }: NamedStorage): Promise<Storage> {
+  const open = openers[scheme.name]
+  if (!open) throw new StartError(`\`storage\` is "${shown}"; this version has no storage for \`${scheme.example}\` yet.`)
   try {
-    const storage = place.kind === 'memory' ? await openMemory() : await openSqlite(place.path)
+    const storage = await open(settings)
     await storage.ping()
     return storage
   } catch (error) {
-    throw new StartError(`The storage cannot be used: ${String((error as Error).message).replace(/^\w+: /, '')}`)
+    throw new StartError(`The storage cannot be used: ${missingPackage(error) ?? String((error as Error).message).replace(/^\w+: /, '')}`)
   }
 }
 
-// Each is loaded only if it is used, so that a start does not wait for the other.
-
-async function openMemory(): Promise<Storage> {
-  const { memoryStorage } = await import('@signalbox/storage-memory')
-  return memoryStorage()
-}
-
-async function openSqlite(path: string): Promise<Storage> {
-  const { sqliteStorage } = await withoutExperimentalWarning(() => import('@signalbox/storage-sql/sqlite'))
-  return sqliteStorage(path)
+/** The line for a package that is not installed; undefined for other errors. */
+function missingPackage(error: unknown): string | undefined {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code !== 'ERR_MODULE_NOT_FOUND') return undefined
+  const name = /package '([^']+)'/.exec(String(message))?.[1]
+  return name === undefined ? undefined : `the package ${name} is not installed. Install it beside signalbox: npm install ${name}.`
 }
 
 /** Suppresses the warning that Node 22 prints about its SQLite on every start. */

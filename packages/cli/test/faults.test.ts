@@ -11,6 +11,9 @@ const offer = { provider: 'local', provider_model_id: 'm', dialect: 'chat' }
 const model = { id: 'small', offers: [offer] }
 const withOffer = (changes: object): unknown => ({ providers: [local], models: [{ id: 'small', offers: [{ ...offer, ...changes }] }] })
 
+const storages =
+  '`memory:`, `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `libsql://HOST`, or an object of url, durability, pool_size, schema, migrate, prepare, token, spool'
+
 /** What is wrong, the config, and the line that says so. */
 const faults: readonly (readonly [trouble: string, config: unknown, line: string])[] = [
   [
@@ -33,20 +36,27 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ['no workers', { workers: 0 }, '`workers` is 0; it takes `auto`, or a whole number from 1 to 128.'],
   ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
   ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a text of 1 to 255 characters.'],
+  ['an unknown storage', { storage: 'mysql://x' }, `\`storage\` is "mysql://x"; it takes ${storages}.`],
+  ['a storage without a file', { storage: 'sqlite:' }, `\`storage\` is "sqlite:"; it takes ${storages}.`],
   [
-    'an unknown storage',
-    { storage: 'mysql://x' },
-    '`storage` is "mysql://x"; it takes `memory:` or `sqlite:FILE`; there is no PostgreSQL storage yet.',
+    'a storage without an address',
+    { storage: { durability: 'full' } },
+    '`storage.url` is missing; it takes `memory:`, `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `libsql://HOST`.',
   ],
   [
-    'a storage without a file',
-    { storage: 'sqlite:' },
-    '`storage` is "sqlite:"; it takes `memory:` or `sqlite:FILE`; there is no PostgreSQL storage yet.',
+    'a wrong option of a storage',
+    { storage: { url: 'sqlite:x.db', durability: 'some' } },
+    '`storage.durability` is "some"; it takes one of process, full.',
   ],
   [
-    'a storage that this version lacks',
+    'an option of other storages',
+    { storage: { url: 'sqlite:x.db', pool_size: 5 } },
+    '`storage.pool_size` is for other storages; `sqlite:FILE` takes durability.',
+  ],
+  [
+    'a database of many machines without a sealing key',
     { storage: 'postgres://me:secret@db/x' },
-    '`storage` is "postgres://…@db/x"; it takes `memory:` or `sqlite:FILE`; there is no PostgreSQL storage yet.',
+    '`sealing_key` (SIGNALBOX_SEALING_KEY) is missing: every process that uses postgres://…@db/x needs the same one. Make one with `openssl rand -hex 32`, and keep it as long as the database.',
   ],
   [
     'Redis, which this version lacks',
@@ -212,7 +222,8 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
 
 /** Known by the whole config, so their line does not name the file. */
 const fromFile = /^`[^`]*` (?:is not a known field|is .*; it takes)/
-const acrossFields = /that no other|since "|, which may also be in |that is on|what "|at least one/
+const acrossFields =
+  /for other storages|is missing: every process|that no other|since "|, which may also be in |that is on|what "|at least one/
 
 const unreadable: typeof faults = [
   ['a brace too few', '{ "port": 1', 'signalbox.config.json is not valid JSON: line 1 column 12.'],
@@ -226,11 +237,7 @@ const unreadable: typeof faults = [
 
 const badVariables: readonly (readonly [variable: string, variables: Readonly<Record<string, string>>, line: string])[] = [
   ['PORT', { PORT: 'abc' }, '`PORT` is "abc"; it takes a whole number from 0 to 65535.'],
-  [
-    'SIGNALBOX_STORAGE',
-    { SIGNALBOX_STORAGE: 'disk' },
-    '`SIGNALBOX_STORAGE` is "disk"; it takes `memory:` or `sqlite:FILE`; there is no PostgreSQL storage yet.',
-  ],
+  ['SIGNALBOX_STORAGE', { SIGNALBOX_STORAGE: 'disk' }, `\`SIGNALBOX_STORAGE\` is "disk"; it takes ${storages}.`],
   [
     'SIGNALBOX_REDIS',
     { SIGNALBOX_REDIS: 'redis://:pw@h' },

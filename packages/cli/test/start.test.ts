@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { openStorage } from '../src/storage.ts'
+import { namedStorage, openStorage } from '../src/storage.ts'
 import { serving } from './in-process.ts'
 import { type Asking, ask, failing, launch, listening, look, newFolder, stop } from './launch.ts'
 
@@ -48,7 +48,16 @@ describe('the config', () => {
       port: 1,
       workers: 4,
       operator: 'me',
-      storage: 'sqlite:x.db',
+      storage: {
+        url: 'sqlite:x.db',
+        durability: 'full',
+        pool_size: 5,
+        schema: 'gateway',
+        migrate: false,
+        prepare: false,
+        token: 't',
+        spool: 'spool',
+      },
       admin_key: 'ak_12345678',
       sealing_key: '0'.repeat(64),
       workspace: { name: 'mine', credit_usd: 0.5 },
@@ -203,7 +212,7 @@ describe('the second start', () => {
   test('makes good a first one that was cut short before it could show its key', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'signalbox.db.key'), 'a'.repeat(64))
-    const storage = await openStorage({ kind: 'sqlite', path: join(folder, 'signalbox.db') })
+    const storage = await openStorage(namedStorage(`sqlite:${join(folder, 'signalbox.db')}`))
     const body = JSON.stringify({ name: 'default', billing: 'prepaid' })
     await storage.records.commit({ puts: [{ kind: 'workspace', workspaceId: 'ws', id: 'ws', version: 0, createdAt: 1, body }] })
     await storage.close()

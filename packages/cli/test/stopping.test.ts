@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { start } from '../src/server.ts'
-import { openStorage } from '../src/storage.ts'
+import { namedStorage, openStorage } from '../src/storage.ts'
 import { ask, launch, listening, newFolder } from './launch.ts'
 import { upstream } from './upstream.ts'
 
@@ -111,7 +111,7 @@ async function outlasting() {
   const stream = await ask({ url: `http://127.0.0.1:${server.port}`, key: adminKey }, { model: 'small', input: 'x', stream: true })
   const [text] = await Promise.all([stream.text(), server.stop({ graceMs: 200 })])
 
-  const storage = await openStorage({ kind: 'sqlite', path })
+  const storage = await openStorage(namedStorage(`sqlite:${path}`))
   const [{ id: workspaceId } = { id: '' }] = await storage.records.list({ kind: 'workspace', limit: 1 })
   const rows = await storage.usage.list({ workspaceId, from: 0, to: Date.now() + 1, limit: 10 })
   const balance = await storage.ledger.balance(`credit:${workspaceId}`)

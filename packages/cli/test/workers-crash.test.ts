@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, inject, test, vi } from 'vitest'
-import { openStorage } from '../src/storage.ts'
+import { namedStorage, openStorage } from '../src/storage.ts'
 import { launch, newFolder, stop } from './launch.ts'
 import {
   clientAgent,
@@ -39,7 +39,7 @@ test('a worker that is killed under load is replaced, and only its own requests 
 
   if (inject('isLongRun')) {
     // Another worker settles what the killed one has held, once it has stood still for its time.
-    const storage = await openStorage({ kind: 'sqlite', path: join(folder, 'signalbox.db') })
+    const storage = await openStorage(namedStorage(`sqlite:${join(folder, 'signalbox.db')}`))
     const [{ id } = { id: '' }] = await storage.records.list({ kind: 'workspace', limit: 1 })
     const agent = clientAgent(1)
     const held = async (): Promise<number> => {

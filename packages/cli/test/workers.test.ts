@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, inject, test, vi } from 'vitest'
-import { openStorage } from '../src/storage.ts'
+import { namedStorage, openStorage } from '../src/storage.ts'
 import { failing, linesOf, look, newFolder, stop } from './launch.ts'
 import {
   adminKey,
@@ -37,7 +37,7 @@ describe('several workers', () => {
     const requests = lines.filter(({ route }) => route === '/v1/chat/completions')
     expect(requests).toHaveLength(all.requests)
     expect(new Set(requests.map(({ worker }) => worker)).size).toBe(all.workers)
-    const storage = await openStorage({ kind: 'sqlite', path: join(folder, 'signalbox.db') })
+    const storage = await openStorage(namedStorage(`sqlite:${join(folder, 'signalbox.db')}`))
     const [{ id } = { id: '' }] = await storage.records.list({ kind: 'workspace', limit: 1 })
     expect(await storage.ledger.balance(`credit:${id}`)).toMatchObject({ balance: 0, held: 0 })
     const rows = await storage.usage.list({ workspaceId: id, from: 0, to: Date.now() + 1, limit: 10_000 })

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { StartError, shown } from '../fault.ts'
 import type { Config } from '../schema.ts'
+import { namedStorage } from '../storage.ts'
 
 /** Whether a primary runs the server: also for `auto` on a machine with one core, so that signals mean the same everywhere. */
 export const hasPrimary = ({ workers }: Pick<Config, 'workers'>): boolean => workers !== 1
@@ -14,7 +15,7 @@ export const workerCount = ({ workers }: Pick<Config, 'workers'>): number => (wo
  * @throws StartError for a storage that each process has for itself.
  */
 export function checkWorkers({ workers, storage }: Pick<Config, 'workers' | 'storage'>): void {
-  if (workers === 1 || storage !== 'memory:') return
+  if (workers === 1 || namedStorage(storage).scheme.reach !== 'process') return
   throw new StartError(
     `\`workers\` is ${shown(workers, 'workers')} and \`storage\` is "memory:", which each process has for itself: keys, limits and credit would differ from worker to worker. Set \`storage\` (SIGNALBOX_STORAGE) to one that processes share, as in "sqlite:signalbox.db", or \`workers\` (SIGNALBOX_WORKERS) to 1.`,
   )
