@@ -11,6 +11,7 @@ import { isWorker } from './workers/messages.ts'
 const help = `Signalbox: an LLM gateway.
 
 Usage: signalbox [--config FILE] [--workers N]
+       signalbox migrate [--config FILE] [--print [--dialect NAME]] [--schema NAME]
        signalbox catalog update --out FILE [--corrections FILE] [--source NAME[=URL]]…
 
   --config FILE   a JSON file; default: SIGNALBOX_CONFIG, else signalbox.config.json here, else the defaults
@@ -18,12 +19,15 @@ Usage: signalbox [--config FILE] [--workers N]
   --help          this text
   --version       the version
 
+migrate brings the database of the config to the newest schema, which a start does too. With --print it changes nothing and prints
+the SQL, for a database that others migrate.
+
 catalog update writes a catalog file (catalog.file of the config) from public lists of models and prices: that file brought up
 to date, or the built-in catalog if there is none. A running server takes it within seconds. Corrections (overrides) win.
 Sources: models.dev, genai-prices, openrouter, and openai with OPENAI_API_KEY.
 
-Variables: PORT, HOST, SIGNALBOX_STORAGE (memory:, sqlite:FILE), SIGNALBOX_WORKERS, SIGNALBOX_ADMIN_KEY,
-SIGNALBOX_SEALING_KEY, and keys of providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.
+Variables: PORT, HOST, SIGNALBOX_STORAGE (memory:, sqlite:FILE, postgres://…), SIGNALBOX_WORKERS,
+SIGNALBOX_ADMIN_KEY, SIGNALBOX_SEALING_KEY, and keys of providers such as OPENAI_API_KEY or GROQ_API_KEY: a provider with a key is on.
 
 With several workers, SIGHUP reads the config again and replaces the workers one by one.
 
@@ -31,13 +35,19 @@ The first start shows an admin key once. Lost it? SIGNALBOX_ADMIN_KEY=ak_… set
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }
 
+const commands: ReadonlyMap<string, (args: readonly string[]) => Promise<void>> = new Map([
+  ['catalog', catalogCommand],
+  ['migrate', migrateCommand],
+])
+
 // A reader that closes its end of the pipe must not end the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 try {
-  const [command, action, ...args] = process.argv.slice(2)
+  const [command = '', ...args] = process.argv.slice(2)
+  const run = args.includes('--help') ? undefined : commands.get(command)
   if (isWorker(process.env)) await workerCommand()
-  else if (command === 'catalog' && !args.includes('--help')) await catalogCommand(action, args)
+  else if (run) await run(args)
   else await serverCommand()
 } catch (error) {
   exitWithError(error)
@@ -48,11 +58,16 @@ async function workerCommand(): Promise<void> {
   runWorker({ environment: process.env, version, sink: process.stderr })
 }
 
-async function catalogCommand(action: string | undefined, args: readonly string[]): Promise<void> {
+async function catalogCommand([action, ...args]: readonly string[]): Promise<void> {
   if (action !== 'update') throw new StartError('`signalbox catalog` takes `update`. Try --help.')
   const { runCatalogUpdate } = await import('./catalog-update.ts')
   const today = new Date().toISOString().slice(0, 10)
   await runCatalogUpdate(args, { environment: process.env, today, print: line => console.log(line) })
+}
+
+async function migrateCommand(args: readonly string[]): Promise<void> {
+  const { runMigrate } = await import('./migrate.ts')
+  await runMigrate(args, { environment: process.env, print: text => console.log(text.trimEnd()) })
 }
 
 async function serverCommand(): Promise<void> {
@@ -70,7 +85,7 @@ interface Flags {
 function options() {
   try {
     return parseArgs({
-      allowPositionals: process.argv[2] === 'catalog',
+      allowPositionals: commands.has(process.argv[2] ?? ''),
       options: { config: { type: 'string' }, workers: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
     })
   } catch (error) {

@@ -36,6 +36,9 @@ export function namedStorage(storage: Config['storage']): NamedStorage {
   return { scheme, settings, shown, ...(scheme.reach === 'machine' && { file: settings.url.slice(settings.url.indexOf(':') + 1) }) }
 }
 
+/** Where settlements wait that a database on the network cannot take now: files of this name in the working directory. */
+const usualSpool = 'signalbox'
+
 type Open = (settings: StorageSettings) => Promise<Storage>
 
 /** How each kind is opened. Its package is loaded only then, so that a start does not wait for the others. */
@@ -47,6 +50,11 @@ const openers: Readonly<Partial<Record<StorageScheme['name'], Open>>> = {
   async sqlite({ url, durability }) {
     const { sqliteStorage } = await withoutExperimentalWarning(() => import('@signalbox/storage-sql/sqlite'))
     return sqliteStorage(url.slice('sqlite:'.length), durability && { durability })
+  },
+  async postgres({ url, pool_size: connections, spool = usualSpool, schema, migrate, prepare }) {
+    const { postgresStorage } = await import('@signalbox/storage-sql/postgres')
+    const options = { connections, spool, schema, migrate, prepare }
+    return postgresStorage(url, Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)))
   },
 }
 

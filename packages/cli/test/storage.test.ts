@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { describeWith } from '../../testing/test/services.ts'
+import { runMigrate } from '../src/migrate.ts'
+import { namedStorage, openStorage } from '../src/storage.ts'
+import { refused, serving } from './in-process.ts'
+import { type Asking, ask, look, newFolder, stop } from './launch.ts'
+import {
+  adminKey,
+  clientAgent,
+  cost,
+  countOutcomes,
+  meteredConfig,
+  meteredUpstream,
+  post,
+  testTimeout,
+  workersListening,
+} from './workers.ts'
+
+vi.setConfig({ testTimeout })
+
+const sealing_key = '5'.repeat(64)
+const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
+
+/** A schema that is gone after the test. */
+function newSchema(): string {
+  const schema = `test_${randomBytes(6).toString('hex')}`
+  onTestFinished(() => queryPostgres(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).then(() => {}))
+  return schema
+}
+
+async function queryPostgres(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const client = new pg.Client({ connectionString: postgresUrl })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** A way to a port of this machine that can be blocked. */
+async function openWay(target: number) {
+  const sockets = new Set<Socket>()
+  let isBlocked = false
+  const server = createServer(socket => {
+    if (isBlocked) return void socket.destroy()
+    const other = connect(target, '127.0.0.1')
+    for (const [one, into] of [
+      [socket, other],
+      [other, socket],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => {})
+      one.on('close', () => {
+        sockets.delete(one)
+        into.destroy()
+      })
+      one.pipe(into)
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(() => {
+    cut()
+    server.close()
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    block() {
+      isBlocked = true
+      cut()
+    },
+    unblock() {
+      isBlocked = false
+    },
+  }
+}
+
+async function migrated(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<string> {
+  const texts: string[] = []
+  await runMigrate(args, { environment: variables, print: text => texts.push(text) })
+  return texts.join('\n')
+}
+
+describe('the storage of the config', () => {
+  test('may be full of options', async () => {
+    const folder = newFolder()
+    const server = await serving({ folder, config: { storage: { url: 'sqlite:own.db', durability: 'full' } } })
+    expect((await ask(server, { model: 'sim/echo', input: 'x' })).status).toBe(200)
+    expect(server.out()).toContain('storage:   sqlite:own.db;')
+    expect(existsSync(join(folder, 'own.db'))).toBe(true)
+  })
+
+  test('can be backed up while it serves: a copy with its sealing key goes on where it was', async () => {
+    const [folder, other] = [newFolder(), newFolder()]
+    const server = await serving({ folder, config: {} })
+    const prompt = { model: 'sim/echo', input: 'x' }
+    expect((await ask(server, prompt)).status).toBe(200)
+    const db = new DatabaseSync(join(folder, 'signalbox.db'))
+    db.exec(`VACUUM INTO '${join(other, 'signalbox.db')}'`)
+    db.close()
+    copyFileSync(join(folder, 'signalbox.db.key'), join(other, 'signalbox.db.key'))
+    const credits = async (asking: Asking) => (await look(asking, '/v1/credits')).json()
+    const before = await credits(server)
+    const copy = { ...(await serving({ folder: other, config: {} })), key: server.key }
+    expect(await credits(copy)).toEqual(before)
+    expect((await ask(copy, prompt)).status).toBe(200)
+  })
+
+  test('shows no password and no token', async () => {
+    const variables = { SIGNALBOX_SEALING_KEY: sealing_key }
+    const { line } = await refused({ config: { storage: 'postgres://me:secret@127.0.0.1:9/x?sslpassword=hidden' }, variables })
+    expect(line).toMatch(/^The storage cannot be used: /)
+    expect(line).not.toMatch(/secret|hidden/)
+    const { shown } = namedStorage({ url: 'libsql://me:secret@x.example?authToken=hidden&tls=1', token: 'also-hidden' })
+    expect(shown).toBe('libsql://…@x.example?authToken=…&tls=1')
+  })
+})
+
+describe('signalbox migrate', () => {
+  test('creates and migrates a SQLite file, and may be repeated', async () => {
+    const file = join(newFolder(), 'x.db')
+    for (const _ of [1, 2])
+      expect(await migrated([], { SIGNALBOX_STORAGE: `sqlite:${file}` })).toBe(`sqlite:${file} has the newest schema.`)
+    const storage = await openStorage(namedStorage(`sqlite:${file}`))
+    expect(await storage.records.list({ kind: 'workspace', limit: 1 })).toEqual([])
+    await storage.close()
+  })
+
+  test('refuses what has no schema, and dialects that it cannot print', async () => {
+    await expect(migrated([], { SIGNALBOX_STORAGE: 'memory:' })).rejects.toThrow('which has no schema to migrate')
+    await expect(migrated(['--print', '--dialect', 'oracle'])).rejects.toThrow('There is no SQL to print for "oracle"; --dialect takes ')
+    await expect(migrated(['--prnt'])).rejects.toThrow(/Unknown option '--prnt'.*Try --help\./)
+  })
+})
+
+const describePostgres = await describeWith('postgres')
+
+describePostgres('PostgreSQL', () => {
+  test('is migrated by command or by the printed SQL, and then used by a server that may not migrate', async () => {
+    const [byCommand, bySql] = [newSchema(), newSchema()]
+    const variables = { SIGNALBOX_STORAGE: postgresUrl }
+    expect(await migrated(['--schema', byCommand], variables)).toBe('postgres://…@127.0.0.1:5432/postgres has the newest schema.')
+    await queryPostgres(await migrated(['--print', '--dialect', 'postgres', '--schema', bySql]))
+    expect(await migrated(['--print', '--schema', bySql], variables)).toContain(`CREATE SCHEMA IF NOT EXISTS ${bySql};`)
+    for (const schema of [byCommand, bySql]) {
+      const folder = newFolder()
+      const server = await serving({ folder, config: { sealing_key, storage: { url: postgresUrl, schema, migrate: false, pool_size: 3 } } })
+      expect((await ask(server, { model: 'sim/echo', input: 'x' })).status).toBe(200)
+      await server.stop()
+      // No key beside a database, and no file while no settlement waits.
+      expect(readdirSync(folder)).toEqual(['signalbox.config.json'])
+    }
+    const { line } = await refused({ config: { sealing_key, storage: { url: postgresUrl, schema: newSchema(), migrate: false } } })
+    expect(line).toMatch(/^The storage cannot be used: .*has schema 0, this program needs \d+\. Apply the migrations/)
+  })
+
+  test('that is away for a while costs no answer and no settlement of requests under way; new ones are 503 meanwhile', async () => {
+    const schema = newSchema()
+    const way = await openWay(5432)
+    const storage = { url: postgresUrl.replace(':5432', `:${way.port}`), schema }
+    const config = meteredConfig(await meteredUpstream({ streamMs: 1_500 }), { workers: 1, sealing_key, storage })
+    const server = { ...(await serving({ config })), key: adminKey }
+    const agent = clientAgent(8)
+    expect(await post(server, { agent })).toBe(200)
+    const stream = post(server, { agent, stream: true })
+    await new Promise(resolve => setTimeout(resolve, 500))
+    way.block()
+    expect(await post(server, { agent })).toBe(503)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+    expect(await stream).toBe(200)
+    way.unblock()
+    await vi.waitFor(async () => expect(await post(server, { agent })).toBe(200), { timeout: 20_000, interval: 500 })
+    const settled = () => queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.usage WHERE cost = ${cost} AND streamed = 1`)
+    await vi.waitFor(async () => expect(await settled()).toEqual([{ count: 1 }]), { timeout: 30_000, interval: 500 })
+  })
+
+  const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 200, affordable: 67 }
+
+  test(`${all.workers} workers admit exactly ${all.affordable} of ${all.requests} requests on the credit for them`, async () => {
+    const schema = newSchema()
+    const config = meteredConfig(await meteredUpstream(), {
+      workers: all.workers,
+      sealing_key,
+      storage: { url: postgresUrl, schema },
+      workspace: { credit_usd: (all.affordable * cost) / 1_000_000 },
+    })
+    const server = await workersListening(all.workers, { config })
+    const agent = clientAgent(64)
+    const outcomes = await Promise.all(Array.from({ length: all.requests }, (_, at) => post(server, { stream: at % 4 === 0, agent })))
+    expect(countOutcomes(outcomes)).toEqual({ 200: all.affordable, 402: all.requests - all.affordable })
+    expect(await stop(server)).toEqual({ code: 0, signal: null })
+    const rows = await queryPostgres(`SELECT count(*)::int AS count, sum(cost)::int AS cost FROM ${schema}.usage WHERE cost > 0`)
+    expect(rows).toEqual([{ count: all.affordable, cost: all.affordable * cost }])
+  })
+})
