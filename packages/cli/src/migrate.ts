@@ -14,7 +14,14 @@ export interface MigrateContext {
 type Printer = (options: { readonly schema?: string }) => Promise<string>
 
 /** What prints the SQL of the newest schema, by the dialect of SQL. */
-const printers: ReadonlyMap<string, Printer> = new Map([
+const printers: ReadonlyMap<string, Printer> = new Map<string, Printer>([
+  [
+    'sqlite',
+    async () => {
+      const { sqliteSchemaSql } = await import('@signalbox/storage-sql/sqlite')
+      return sqliteSchemaSql()
+    },
+  ],
   [
     'postgres',
     async options => {

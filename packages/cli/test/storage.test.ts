@@ -135,6 +135,16 @@ describe('signalbox migrate', () => {
     await storage.close()
   })
 
+  test('prints SQL that makes a SQLite file, which a storage then finds as new as it can be', async () => {
+    const file = join(newFolder(), 'x.db')
+    const db = new DatabaseSync(file)
+    db.exec(await migrated(['--print'], { SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' }))
+    db.close()
+    const storage = await openStorage(namedStorage(`sqlite:${file}`))
+    expect(await storage.records.list({ kind: 'workspace', limit: 1 })).toEqual([])
+    await storage.close()
+  })
+
   test('refuses what has no schema, and dialects that it cannot print', async () => {
     await expect(migrated([], { SIGNALBOX_STORAGE: 'memory:' })).rejects.toThrow('which has no schema to migrate')
     await expect(migrated(['--print', '--dialect', 'oracle'])).rejects.toThrow('There is no SQL to print for "oracle"; --dialect takes ')
