@@ -1,9 +1,11 @@
 import { writeSync } from 'node:fs'
 import type { UsageRow } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
+import { postgresStorage } from '../src/postgres.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 
-// Run as a process of its own by processes.test.ts: `node child.ts <task> <path> <name>`. Prints what was acknowledged, at
+// Run as a process of its own by processes.test.ts and postgres-processes.test.ts: `node child.ts <task> <path> <name>`, where the
+// path is a file, or a connection string of PostgreSQL with the schema after `#`. Prints what was acknowledged, at
 // once and without a buffer, so that a line printed before the kill is a promise that was kept before it.
 
 const [task = '', path = '', name = ''] = process.argv.slice(2)
@@ -35,7 +37,8 @@ const usageRow = (id: string): UsageRow => ({
   warnings: [],
 })
 
-const storage = sqliteStorage(path)
+const [url = '', schema = ''] = path.split('#')
+const storage = url.startsWith('postgres:') ? postgresStorage(url, { schema, clock: 'caller' }) : sqliteStorage(path)
 
 /** Requests for ever, sixteen at a time, until killed. */
 async function work(): Promise<void> {
