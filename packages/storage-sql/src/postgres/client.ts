@@ -34,6 +34,7 @@ export interface PostgresPoolClient {
     readonly name?: string
   }): Promise<{ readonly rows: readonly SqlRow[] }>
   release(destroy?: boolean | Error): void
+  on?(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** One connection that runs one statement at a time, as PGlite. */
@@ -58,9 +59,14 @@ export function poolClient(
   pool: () => Promise<PostgresPool>,
   { timeoutMs, owned }: { readonly timeoutMs: number; readonly owned: boolean },
 ): PostgresClient {
+  const listened = new WeakSet<PostgresPoolClient>()
   const lend = async (): Promise<PostgresPoolClient> => {
     try {
-      return await (await pool()).connect()
+      const connection = await (await pool()).connect()
+      // A lost connection fails its statement. Without a listener it would also end the process.
+      if (!listened.has(connection)) connection.on?.('error', () => undefined)
+      listened.add(connection)
+      return connection
     } catch (error) {
       throw new NotSentError(errorMessage(error), { cause: error })
     }

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+// A PostgreSQL server of the test's own, which it may stop and kill.
+
+const programs = ['/usr/lib/postgresql/15/bin', '/usr/lib/postgresql/16/bin', '/usr/lib/postgresql/17/bin'].find(existsSync)
+/** initdb refuses to run as root. */
+const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
+export interface OwnPostgres {
+  readonly url: string
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+  start(): Promise<void>
+  /** Stops it and removes its files. */
+  remove(): Promise<void>
+}
+
+export const canOwnPostgres = programs !== undefined
+
+/** Makes and starts a server on a free port of 127.0.0.1. */
+export async function ownPostgres(): Promise<OwnPostgres> {
+  const directory = mkdtempSync(join(tmpdir(), 'own-postgres-'))
+  const port = await freePort()
+  if (user.uid !== undefined) chownSync(directory, user.uid, user.gid)
+  chmodSync(directory, 0o700)
+  const data = join(directory, 'data')
+  const run = (program: string, ...parameters: readonly string[]): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const started = spawn(join(programs ?? '', program), parameters, { ...user, stdio: 'ignore', cwd: directory })
+      started.once('error', reject)
+      started.once('exit', code => (code === 0 ? resolve() : reject(new Error(`${program} ${parameters[0]} ended with ${code}`))))
+    })
+  const start = (): Promise<void> =>
+    run('pg_ctl', 'start', '-w', '-D', data, '-l', join(directory, 'log'), '-o', `-p ${port} -k ${directory} -h 127.0.0.1`)
+  const stop = (mode: string): Promise<void> => run('pg_ctl', 'stop', '-w', '-D', data, '-m', mode)
+  await run('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync')
+  await start()
+  return {
+    url: `postgres://postgres:hunter2secret@127.0.0.1:${port}/postgres`,
+    stop,
+    start,
+    async remove() {
+      await stop('immediate').catch(() => undefined)
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+

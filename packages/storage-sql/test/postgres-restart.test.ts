@@ -1,0 +1,94 @@
+import type { Storage } from '@signalbox/storage'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { postgresStorage } from '../src/postgres.ts'
+import { canOwnPostgres, ownPostgres } from './own-postgres.ts'
+
+const AT = 1_750_000_000_000
+const describeOwn = canOwnPostgres || process.env.SIGNALBOX_REQUIRE_SERVICES === '1' ? describe : describe.skip
+
+interface Outcomes {
+  readonly held: Set<string>
+  readonly settled: Set<string>
+  readonly errors: string[]
+  /** When a request last went through, by the monotonic clock. */
+  wellAt: number
+}
+
+/** Requests, sixteen at a time, until stopped: each holds 10 and then pays 7. */
+async function work({ ledger }: Storage, outcomes: Outcomes, isOver: () => boolean): Promise<void> {
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, worker) => {
+      for (let n = 0; !isOver(); n++) {
+        const id = `${worker}-${n}`
+        try {
+          await ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: 0 }], at: AT })
+          outcomes.held.add(id)
+          await ledger.settle({ id, amounts: { a: 7 }, at: AT })
+          outcomes.settled.add(id)
+          outcomes.wellAt = performance.now()
+        } catch (error) {
+          outcomes.errors.push(String(error))
+          await new Promise(next => setTimeout(next, 20))
+        }
+      }
+    }),
+  )
+}
+
+describeOwn('a PostgreSQL server that goes away under load', () => {
+  test.each(['fast', 'immediate'] as const)(
+    'by a %s shutdown fails requests clearly, loses and repeats nothing, and is used again as soon as it is back',
+    async mode => {
+      const server = await ownPostgres()
+      onTestFinished(() => server.remove())
+      const storage = postgresStorage(server.url, { connectTimeoutMs: 1_000, statementTimeoutMs: 3_000 })
+      onTestFinished(() => storage.close())
+      await storage.ledger.credit({ id: 'c', account: 'a', amount: 1_000_000_000, at: AT })
+      const outcomes: Outcomes = { held: new Set(), settled: new Set(), errors: [], wellAt: 0 }
+      let isOver = false
+      const working = work(storage, outcomes, () => isOver)
+      await new Promise(next => setTimeout(next, 700))
+      await server.stop(mode)
+      await new Promise(next => setTimeout(next, 300))
+      const before = outcomes.settled.size
+      await expect(Promise.resolve(storage.ping())).rejects.toThrow('Check that the server runs')
+      await server.start()
+      const backAt = performance.now()
+      while (outcomes.wellAt < backAt && performance.now() - backAt < 5_000) await new Promise(next => setTimeout(next, 10))
+      expect(outcomes.wellAt - backAt).toBeLessThan(2_000)
+      isOver = true
+      await working
+
+      expect(before).toBeGreaterThan(20)
+      expect(outcomes.settled.size).toBeGreaterThan(before)
+      expect(outcomes.errors.length).toBeGreaterThan(0)
+      for (const error of outcomes.errors) {
+        expect(error).toMatch(/postgresStorage: ledger\.(reserve|settle): /)
+        expect(error).not.toContain('hunter2secret')
+      }
+      const entries = (await storage.ledger.entries('a', { limit: 1_000_000 })).filter(({ kind }) => kind === 'usage').map(({ id }) => id)
+      expect(new Set(entries).size).toBe(entries.length)
+      expect([...outcomes.settled].filter(id => !entries.includes(id))).toEqual([])
+      const live = new Set((await storage.ledger.holds({ limit: 1_000_000 })).map(({ id }) => id))
+      expect([...outcomes.held].filter(id => live.has(id) === entries.includes(id))).toEqual([])
+      const { balance, held } = await storage.ledger.balance('a')
+      expect({ balance, held }).toEqual({ balance: 1_000_000_000 - 7 * entries.length, held: 10 * live.size })
+    },
+    60_000,
+  )
+
+  test('before the first use is a clear error in bounded time, and no reason to make another storage', async () => {
+    const server = await ownPostgres()
+    onTestFinished(() => server.remove())
+    await server.stop('fast')
+    const storage = postgresStorage(server.url, { connectTimeoutMs: 500 })
+    onTestFinished(() => storage.close())
+    const started = performance.now()
+    const take = storage.counters.take([{ key: 'k', amount: 1, limit: 5, windowMs: 60_000 }], AT)
+    await expect(Promise.resolve(take)).rejects.toThrow(/^postgresStorage: counters\.take: (?!.*hunter2secret).*Check that the server runs/)
+    expect(performance.now() - started).toBeLessThan(3_000)
+    await server.start()
+    expect(await storage.counters.take([{ key: 'k', amount: 1, limit: 1, windowMs: 60_000 }], AT)).toBeUndefined()
+    expect(await storage.counters.take([{ key: 'k', amount: 1, limit: 1, windowMs: 60_000 }], AT)).toMatchObject({ key: 'k' })
+  }, 30_000)
+})
