@@ -40,6 +40,11 @@ export interface PostgresStorageOptions {
   readonly connectTimeoutMs?: number
   /** Milliseconds until a statement fails. Default: 10,000. */
   readonly statementTimeoutMs?: number
+  /**
+   * Whole months of usage rows to keep before the present one: older partitions are dropped once their rows are counted in the stored
+   * totals, which stay. Default: all rows are kept until `usage.forget` removes them.
+   */
+  readonly usageMonths?: number
   /** A file on local disk for settlements that the database cannot take now; `spool` of the storage. Default: none. */
   readonly spool?: string
 }
@@ -58,14 +63,15 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
   const { schema = 'signalbox', migrate = true, prepare = true, clock = 'server' } = options
   const { connections = 10, connectTimeoutMs = 5_000, statementTimeoutMs = 10_000 } = options
   checkSchemaName(schema)
-  for (const [name, value] of Object.entries({ connections, connectTimeoutMs, statementTimeoutMs }))
+  const { usageMonths = 1 } = options
+  for (const [name, value] of Object.entries({ connections, connectTimeoutMs, statementTimeoutMs, usageMonths }))
     if (!(Number.isSafeInteger(value) && value > 0))
       throw new RangeError(`postgresStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
   const client = clientOf(database, { connections, connectTimeoutMs, statementTimeoutMs, prepare })
   const secrets = typeof database === 'string' ? secretsOf(database) : []
   const connection = openPostgres(client, { schema, migrate, prepare, isServerTime: clock === 'server', secrets })
   const months = createMonths(connection)
-  const maintenance = startPostgresMaintenance(connection)
+  const maintenance = startPostgresMaintenance(connection, { usageMonths: options.usageMonths })
   const spool = options.spool === undefined ? undefined : sqliteSpool(findEngine(), options.spool)
   return {
     records: postgresRecords(connection, months),

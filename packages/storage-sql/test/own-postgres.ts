@@ -58,4 +58,3 @@ function freePort(): Promise<number> {
     })
   })
 }
-

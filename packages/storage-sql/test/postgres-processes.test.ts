@@ -84,7 +84,9 @@ describePostgres('PostgreSQL, several processes', () => {
     expect(lost).toEqual([])
     for (const id of left) await storage.ledger.settle({ id, amounts: {}, at: AT })
     for (const account of ['a', 'b']) expect((await storage.ledger.balance(account)).held).toBe(0)
-    const slots = Array.from({ length: 50 }, (_, n) => storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000))
+    const slots = Array.from({ length: 50 }, (_, n) =>
+      storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000),
+    )
     expect((await Promise.all(slots)).every(Boolean)).toBe(true)
   })
 

@@ -1,5 +1,5 @@
 import type { Storage } from '@signalbox/storage'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../src/postgres.ts'
 import { canOwnPostgres, ownPostgres } from './own-postgres.ts'
 
@@ -36,7 +36,7 @@ async function work({ ledger }: Storage, outcomes: Outcomes, isOver: () => boole
 }
 
 describeOwn('a PostgreSQL server that goes away under load', () => {
-  test.each(['fast', 'immediate'] as const)(
+  test.each(inject('isLongRun') ? (['fast', 'immediate'] as const) : (['immediate'] as const))(
     'by a %s shutdown fails requests clearly, loses and repeats nothing, and is used again as soon as it is back',
     async mode => {
       const server = await ownPostgres()

@@ -3,6 +3,9 @@ import type { UsageRow } from '@signalbox/storage'
 import { Pool } from 'pg'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
+import { type PostgresPool, poolClient } from '../src/postgres/client.ts'
+import { openPostgres } from '../src/postgres/connection.ts'
+import { startPostgresMaintenance } from '../src/postgres/maintenance.ts'
 import { type PostgresStorageOptions, postgresStorage, printPostgresMigrations } from '../src/postgres.ts'
 import { postgresUrl } from './postgres-schema.ts'
 import { makeRow } from './usage-row.ts'
@@ -28,7 +31,9 @@ describePostgres('postgresStorage', () => {
     return storage
   }
   const partitions = async (schema: string, table: string): Promise<readonly string[]> => {
-    const { rows } = await pool.query(`SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = '${schema}.${table}'::regclass`)
+    const { rows } = await pool.query(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = '${schema}.${table}'::regclass`,
+    )
     return rows.map(({ name }) => String(name).replace(`${schema}.`, '')).sort()
   }
 
@@ -98,7 +103,11 @@ describePostgres('postgresStorage', () => {
     const now = Date.now()
     const rpm = { key: 'rpm', amount: 1, limit: 3, windowMs: 60_000 }
     const slot = { key: 'k', limit: 2, ttlMs: 60_000 }
-    for (const [storage, at] of [[one, now], [other, now + 7 * 3_600_000], [one, now - DAY]] as const)
+    for (const [storage, at] of [
+      [one, now],
+      [other, now + 7 * 3_600_000],
+      [one, now - DAY],
+    ] as const)
       expect(await storage.counters.take([rpm], at)).toBeUndefined()
     const refusal = await other.counters.take([rpm], now + 30 * DAY)
     expect(refusal).toMatchObject({ key: 'rpm', retryAfterMs: expect.toSatisfy((ms: number) => ms > 50_000 && ms <= 60_000) })
@@ -159,6 +168,37 @@ describePostgres('postgresStorage', () => {
     expect(left.reduce((sum, total) => sum + total.requests, 0)).toBe(appended)
   })
 
+  test('months of which all rows are forgotten, or which are older than what is kept, are dropped as a whole, and totals still count them', async () => {
+    const schema = newSchema()
+    const client = poolClient(() => Promise.resolve(pool as unknown as PostgresPool), { timeoutMs: 10_000, owned: false })
+    const connection = openPostgres(client, { schema, migrate: true, prepare: true, isServerTime: true, secrets: [] })
+    const maintenance = startPostgresMaintenance(connection, { usageMonths: 2 })
+    onTestFinished(() => maintenance.stop())
+    const { usage } = open(schema)
+    const monthsAgo = (n: number): number => Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - n, 9)
+    for (let n = 0; n < 6; n++)
+      for (const workspaceId of ['ws_1', 'ws_2']) await usage.append(makeRow(`${workspaceId} ${n}`, n, { workspaceId, at: monthsAgo(n) }))
+    const always = { workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER }
+    const count = async (): Promise<number> => (await partitions(schema, 'usage')).length
+    const all = await count()
+    expect(await usage.forget({ workspaceId: 'ws_1', before: monthsAgo(4), limit: 99 })).toBe(1)
+    expect(await count()).toBe(all)
+    expect(await usage.forget({ workspaceId: 'ws_2', before: monthsAgo(4), limit: 99 })).toBe(1)
+    expect(await count()).toBe(all - 1)
+    // Rows that no total counts yet are not dropped.
+    await usage.append(makeRow('late', 1, { at: monthsAgo(4) }))
+    await maintenance.run()
+    expect(await usage.find('ws_1', 'late')).toBeDefined()
+    await usage.forget({ workspaceId: 'nobody', before: 0, limit: 1 })
+    await maintenance.run()
+    expect(await count()).toBe(all - 3)
+    expect((await usage.list({ ...always, limit: 99 })).map(({ id }) => id)).toEqual(['ws_1 0', 'ws_1 1', 'ws_1 2'])
+    expect((await usage.totals(always))[0]?.requests).toBe(7)
+    expect((await pool.query(`SELECT id FROM ${schema}.usage_ids WHERE id LIKE 'ws_1%' ORDER BY id`)).rows).toHaveLength(3)
+    await usage.append(makeRow('ws_1 4', 4, { at: monthsAgo(4) }))
+    expect(await usage.find('ws_1', 'ws_1 4')).toBeDefined()
+  })
+
   test('a statement that a lock holds up fails in bounded time and says so, and the verb is well once the lock is gone', async () => {
     const schema = newSchema()
     const storage = open(schema, { statementTimeoutMs: 300 })
@@ -179,17 +219,33 @@ describePostgres('postgresStorage', () => {
     const schema = newSchema()
     const storages = [open(schema), open(schema), open(schema)]
     const accounts = Array.from({ length: 12 }, (_, n) => `account ${n}`)
-    const shuffled = (n: number) => accounts.toSorted((a, b) => ((a.length * 7 + a.charCodeAt(8) * n) % 13) - ((b.length * 7 + b.charCodeAt(8) * n) % 13))
+    const shuffled = (n: number) =>
+      accounts.toSorted((a, b) => ((a.length * 7 + a.charCodeAt(8) * n) % 13) - ((b.length * 7 + b.charCodeAt(8) * n) % 13))
     const one = async (storage: (typeof storages)[number], id: string, n: number): Promise<void> => {
-      const held = shuffled(n).slice(0, 5).map(account => ({ account, floor: -1_000_000, amount: 1 }))
+      const held = shuffled(n)
+        .slice(0, 5)
+        .map(account => ({ account, floor: -1_000_000, amount: 1 }))
       await storage.ledger.reserve({ id, amount: 1, accounts: held, at: 0 })
       await Promise.all([
-        storage.ledger.settle({ id, amounts: Object.fromEntries(shuffled(n + 3).slice(0, 4).map(account => [account, 1])), at: 0 }),
-        storage.records.commit({ credits: shuffled(n + 5).slice(0, 3).map(account => ({ id, account, amount: 2, at: 0 })) }),
+        storage.ledger.settle({
+          id,
+          amounts: Object.fromEntries(
+            shuffled(n + 3)
+              .slice(0, 4)
+              .map(account => [account, 1]),
+          ),
+          at: 0,
+        }),
+        storage.records.commit({
+          credits: shuffled(n + 5)
+            .slice(0, 3)
+            .map(account => ({ id, account, amount: 2, at: 0 })),
+        }),
         storage.ledger.credit({ id: `${id} too`, account: shuffled(n)[0] ?? '', amount: 1, at: 0 }),
       ])
     }
-    const deadlocks = async () => Number((await pool.query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()')).rows[0]?.deadlocks)
+    const deadlocks = async () =>
+      Number((await pool.query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()')).rows[0]?.deadlocks)
     const before = await deadlocks()
     await Promise.all(storages.flatMap((storage, s) => Array.from({ length: 150 }, (_, n) => one(storage, `${s} ${n}`, n))))
     const sums = await Promise.all(accounts.map(account => storages[0]?.ledger.balance(account)))

@@ -9,27 +9,45 @@ const GRACE_MS = 600_000
 /** Rows of each kind that one sweep removes. */
 const MAX_SWEPT = 10_000
 
+/** Ids that one statement removes. */
+const MAX_IDS = 20_000
+
+/** What the background work of a storage keeps. */
+export interface MaintenanceOptions {
+  /** Whole months of usage rows before the present one; undefined: all. */
+  readonly usageMonths: number | undefined
+}
+
 /** The background work of a storage. */
 export interface PostgresMaintenance {
+  /** Does all of it now. */
+  run(): Promise<void>
   stop(): void
 }
 
-/** Starts removing expired counters, slots and routing state once a minute. It does not keep the process alive. */
-export function startPostgresMaintenance(connection: PostgresConnection): PostgresMaintenance {
+/**
+ * Starts removing expired counters, slots and routing state once a minute, and months of usage that are too old. It does not keep the
+ * process alive.
+ */
+export function startPostgresMaintenance(connection: PostgresConnection, { usageMonths }: MaintenanceOptions): PostgresMaintenance {
   const serverTime = connection.caller('sweep', 'server_ms', [])
   const sweep = connection.caller('sweep', 'sweep', ['bigint', 'int'])
   const sweepRouting = connection.caller('sweep', 'sweep_routing', ['bigint', 'bigint', 'bigint'])
-  const timer = setInterval(async () => {
-    // A storage that was not used yet stays unconnected.
-    if (!connection.isReady()) return
-    try {
-      const now = toInteger(await serverTime([]))
-      await sweep([now - GRACE_MS, MAX_SWEPT])
-      await sweepRouting([now, routingRetentionMs.statistics, routingRetentionMs.readers])
-    } catch {
-      // The next sweep removes what this one could not.
-    }
+  const dropMonths = connection.caller('sweep', 'drop_usage_months', ['bigint', 'boolean'])
+  const dropIds = connection.caller('sweep', 'drop_usage_ids', ['bigint', 'int'])
+  const run = async (): Promise<void> => {
+    const now = toInteger(await serverTime([]))
+    await sweep([now - GRACE_MS, MAX_SWEPT])
+    await sweepRouting([now, routingRetentionMs.statistics, routingRetentionMs.readers])
+    if (usageMonths === undefined) return
+    const date = new Date(now)
+    const before = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - usageMonths)
+    if (toInteger(await dropMonths([before, 'false'])) > 0) while (toInteger(await dropIds([before, MAX_IDS])) > 0);
+  }
+  const timer = setInterval(() => {
+    // A storage that was not used yet stays unconnected. What fails now is done by the next run.
+    if (connection.isReady()) run().catch(() => undefined)
   }, SWEEP_EVERY_MS)
   timer.unref?.()
-  return { stop: () => clearInterval(timer) }
+  return { run, stop: () => clearInterval(timer) }
 }

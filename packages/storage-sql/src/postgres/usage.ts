@@ -94,6 +94,7 @@ function postgresUsageCount({ reads, statements, rollup, hoursOf }: UsageReader)
 /** Deletes only rows that the stored totals count. */
 function postgresForget(connection: PostgresConnection, { rollup }: UsageReader): UsageStore['forget'] {
   const forget = connection.caller('usage.forget', 'forget_usage', ['text', 'bigint', 'bigint'])
+  const dropMonths = connection.caller('usage.forget', 'drop_usage_months', ['bigint', 'boolean'])
   return async ({ workspaceId, before, limit }) => {
     await rollup.catchUp(0)
     let gone = 0
@@ -103,6 +104,8 @@ function postgresForget(connection: PostgresConnection, { rollup }: UsageReader)
       gone += removed
       if (removed < asked) break
     }
+    // A month that no workspace has rows of any more. The rows are gone, whether or not it can be dropped now.
+    if (gone > 0) await dropMonths([before, 'true']).catch(() => undefined)
     return gone
   }
 }

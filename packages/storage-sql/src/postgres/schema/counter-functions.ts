@@ -1,9 +1,9 @@
-// The verbs of counters and slots. \`at\` is null where the server's clock decides. The rows of \`counters\` and \`slot_counts\` are the
+// The verbs of counters and slots. `at` is null where the server's clock decides. The rows of `counters` and `slot_counts` are the
 // locks, taken in the order of their keys; a row that a sweep removed in between is a serialization failure, and the batch is retried.
 
 /** The functions of counters and slots. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
 export const counterFunctionsSql = `
--- One row of \`p_calls\` and the arrays after it is one counter of one call. Returns refusals: the number of the call, the key, and the wait.
+-- One row of p_calls and the arrays after it is one counter of one call. Returns refusals: the number of the call, the key, and the wait.
 CREATE FUNCTION SCHEMA.take(p_ats bigint[], p_calls int[], p_keys text[], p_amounts bigint[], p_limits bigint[], p_windows bigint[])
 RETURNS text LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
@@ -207,7 +207,7 @@ BEGIN
     WHERE c.key = w.key;
 END $$;
 
--- Removes windows and slots that ended long before \`p_before\`, a bounded number of each, and skips those that are in use.
+-- Removes windows and slots that ended long before p_before, a bounded number of each, and skips those that are in use.
 CREATE FUNCTION SCHEMA.sweep(p_before bigint, p_rows int) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = SCHEMA, pg_temp AS $$
 DECLARE
   v_keys text[];

@@ -2,7 +2,7 @@
 
 /** The functions of items and routing state. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
 export const itemFunctionsSql = `
--- An empty body marks an id of two items. \`p_is_server_time\`: the server's clock decides what has expired.
+-- An empty body marks an id of two items. p_is_server_time: the server's clock decides what has expired.
 CREATE FUNCTION SCHEMA.put_items(p_workspaces text[], p_ids text[], p_expires bigint[], p_bodies text[], p_max_bytes bigint, p_at bigint,
   p_latest bigint, p_is_server_time boolean) RETURNS void LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
@@ -101,7 +101,7 @@ BEGIN
     ON CONFLICT (offer) DO UPDATE SET until = excluded.until, sequence = excluded.sequence WHERE excluded.until > p.until;
 END $$;
 
--- Keeps the newest note of each reader, and the last \`p_max\` readers of a conversation.
+-- Keeps the newest note of each reader, and the last p_max readers of a conversation.
 CREATE FUNCTION SCHEMA.remember(p_keys text[], p_offers text[], p_tokens bigint[], p_ats bigint[], p_max int) RETURNS void
 LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE

@@ -103,7 +103,7 @@ BEGIN
   PERFORM FROM accounts a WHERE a.account = ANY (p_accounts) ORDER BY a.account FOR NO KEY UPDATE;
 END $$;
 
--- One row of \`p_calls\` and the arrays after it is one account of one call; a call without accounts has one row whose account is null.
+-- One row of p_calls and the arrays after it is one account of one call; a call without accounts has one row whose account is null.
 CREATE FUNCTION SCHEMA.reserve(p_ids text[], p_journals text[], p_calls int[], p_accounts text[], p_floors bigint[], p_amounts bigint[])
 RETURNS text LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
@@ -142,7 +142,7 @@ BEGIN
   RETURN v_refused::text;
 END $$;
 
--- As \`reserve\`; the holds are locked after the accounts. Returns refusals; \`null\` for an account: the hold is not live.
+-- As reserve; the holds are locked after the accounts. Returns refusals; null for an account: the hold is not live.
 CREATE FUNCTION SCHEMA.extend(p_ids text[], p_calls int[], p_accounts text[], p_floors bigint[], p_amounts bigint[])
 RETURNS text LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
@@ -194,7 +194,7 @@ BEGIN
     WHERE h.id = w.id;
 END $$;
 
--- One row of \`p_calls\`, \`p_accounts\` and \`p_amounts\` is one account of one call. A hold of an id that is settled already is ended too.
+-- One row of p_calls, p_accounts and p_amounts is one account of one call. A hold of an id that is settled already is ended too.
 CREATE FUNCTION SCHEMA.settle(p_ids text[], p_ats bigint[], p_calls int[], p_accounts text[], p_amounts bigint[])
 RETURNS void LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
@@ -246,7 +246,7 @@ BEGIN
     FROM sums s WHERE a.account = s.account;
 END $$;
 
--- Books one credit on an account that is locked. Returns \`booked\`, \`known\` or \`sum\`.
+-- Books one credit on an account that is locked. Returns booked, known or sum.
 CREATE FUNCTION SCHEMA.book_credit(p_id text, p_account text, p_amount bigint, p_at bigint, p_kind text, p_note text) RETURNS text
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE

@@ -144,10 +144,10 @@ CREATE TABLE SCHEMA.conversation_readers (
 `
 
 /**
- * The tables that are partitioned by the month of their rows' \`at\`. A row of no known month goes to the default partition.
+ * The tables that are partitioned by the month of their rows' `at`. A row of no known month goes to the default partition.
  *
- * A unique index of a partitioned table has to contain \`at\`, so what must be unique over all months is kept beside it: \`usage_ids\` has
- * every id once, and \`audit_heads\` has the last place of each chain, which is locked while a row is appended.
+ * A unique index of a partitioned table has to contain `at`, so what must be unique over all months is kept beside it: `usage_ids` has
+ * every id once, and `audit_heads` has the last place of each chain, which is locked while a row is appended.
  */
 export const partitionedTablesSql = `
 CREATE SEQUENCE SCHEMA.usage_seq;

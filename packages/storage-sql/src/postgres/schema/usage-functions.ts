@@ -68,7 +68,7 @@ BEGIN
   RETURN v_gone;
 END $$;
 
--- Makes the partition of the month that contains \`p_at\`. It takes no lock that appends to other months wait for. Where rows of the month
+-- Makes the partition of the month that contains p_at. It takes no lock that appends to other months wait for. Where rows of the month
 -- are in the default partition already they stay there, and so do later ones.
 CREATE FUNCTION SCHEMA.open_month(p_table text, p_at bigint) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = SCHEMA, pg_temp AS $$
 DECLARE
@@ -84,5 +84,47 @@ BEGIN
   EXECUTE format('ALTER TABLE SCHEMA.%I ATTACH PARTITION SCHEMA.%I FOR VALUES FROM (%s) TO (%s)', p_table, v_name, v_from, v_to);
 EXCEPTION WHEN check_violation THEN
   RETURN;
+END $$;
+
+-- Drops partitions of months that are over before p_before: those without rows, or also those whose rows the totals count. Returns how
+-- many. The parent is locked first, as appends do, and only if there is a partition to drop.
+CREATE FUNCTION SCHEMA.drop_usage_months(p_before bigint, p_only_empty boolean) RETURNS int
+LANGUAGE plpgsql VOLATILE SET search_path = SCHEMA, pg_temp AS $$
+DECLARE
+  v_mark bigint := (SELECT r.seq FROM usage_rolled r);
+  v_name text;
+  v_is_kept boolean;
+  v_dropped int := 0;
+BEGIN
+  PERFORM set_config('lock_timeout', '2s', true);
+  PERFORM pg_advisory_xact_lock('SCHEMA.usage_ids'::regclass::oid::int, 3);
+  FOR v_name IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'SCHEMA.usage'::regclass AND c.relname ~ '^usage_[0-9]{4}_[0-9]{2}$'
+      AND extract(epoch FROM to_date(substr(c.relname, 7), 'YYYY_MM') + interval '1 month') * 1000 <= p_before
+    ORDER BY 1
+  LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM SCHEMA.%I u WHERE $1 OR u.seq > $2)', v_name) INTO v_is_kept USING p_only_empty, v_mark;
+    CONTINUE WHEN v_is_kept;
+    LOCK TABLE ONLY usage IN ACCESS EXCLUSIVE MODE;
+    EXECUTE format('SELECT EXISTS (SELECT FROM SCHEMA.%I u WHERE $1 OR u.seq > $2)', v_name) INTO v_is_kept USING p_only_empty, v_mark;
+    CONTINUE WHEN v_is_kept;
+    EXECUTE format('DROP TABLE SCHEMA.%I', v_name);
+    v_dropped := v_dropped + 1;
+  END LOOP;
+  RETURN v_dropped;
+END $$;
+
+-- Removes ids whose rows were dropped with their partitions; until then a row of such an id is taken for one that is there.
+CREATE FUNCTION SCHEMA.drop_usage_ids(p_before bigint, p_limit int) RETURNS bigint LANGUAGE plpgsql VOLATILE SET search_path = SCHEMA, pg_temp AS $$
+DECLARE
+  v_gone bigint;
+BEGIN
+  DELETE FROM usage_ids i WHERE i.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM usage_ids o WHERE o.at < p_before
+      AND NOT EXISTS (SELECT FROM usage u WHERE u.at = o.at AND u.seq = o.seq)
+    LIMIT p_limit FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS v_gone = ROW_COUNT;
+  RETURN v_gone;
 END $$;
 `
