@@ -1,0 +1,75 @@
+import type { Offer, Price } from '@signalbox/core/protocol'
+
+// What a request costs by its price page, computed as a person would: no code of the product, and fractions are exact.
+
+/** What a provider says that a request used. Tokens, and calls of hosted tools by kind. */
+export interface Consumption {
+  /** The whole prompt: what was read from and written to a cache included. */
+  readonly prompt: number
+  readonly read: number
+  readonly written: number
+  /** Of what was written, what is kept for an hour. */
+  readonly writtenForHour: number
+  /** The whole answer, thoughts included. */
+  readonly answer: number
+  readonly calls: Readonly<Record<string, number>>
+}
+
+/** What was bought, and when. */
+export interface Purchase {
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly isPriority: boolean
+}
+
+type Sheet = Omit<Price, 'changes' | 'windows'>
+
+/** Microdollars. */
+export function priceByThePage(offer: Offer, used: Consumption, bought: Purchase): number {
+  const page = pageAt(offer.price as Price, bought.at)
+  const line = lineOf(page, used.prompt, bought.isPriority)
+  const usual = used.prompt - used.read - used.written
+  const shortLived = used.written - used.writtenForHour
+  const charged: readonly (readonly [tokens: number, rate: number])[] = [
+    [usual, line.input],
+    [used.read, line.cached ?? line.input],
+    [shortLived, line.cache_write ?? line.input],
+    [used.writtenForHour, line.cache_write_1h ?? 2 * line.input],
+    [used.answer, line.output],
+  ]
+  const millionths = charged.reduce((sum, [tokens, rate]) => sum + BigInt(tokens) * BigInt(rate), 0n)
+  const tokens = (millionths + 999_999n) / 1_000_000n
+  const fees = Object.entries(used.calls).map(
+    ([tool, count]) => BigInt(count) * BigInt((line.tools as Record<string, number>)?.[tool] ?? 0),
+  )
+  return Number(fees.reduce((sum, fee) => sum + fee, tokens + BigInt(line.request ?? 0)))
+}
+
+/** The page that is valid: the last one whose day has come, and on it the first hours that hold. */
+function pageAt(price: Price, at: number): Sheet {
+  let page: Sheet & Pick<Price, 'windows'> = price
+  for (const { from, price: next } of price.changes ?? []) {
+    const start = new Date(from.length === 10 ? `${from}T00:00:00Z` : from).getTime()
+    if (start <= at) page = next
+  }
+  const now = new Date(at)
+  const clock = now.toISOString().slice(11, 16)
+  const today = now.getUTCDay() || 7
+  const yesterday = today === 1 ? 7 : today - 1
+  for (const { days, from, to, ...rates } of page.windows ?? []) {
+    const on = (day: number): boolean => days === undefined || days.includes(day)
+    const isSameDay = from < to
+    if (isSameDay && on(today) && clock >= from && clock < to) return rates
+    if (!isSameDay && ((on(today) && clock >= from) || (on(yesterday) && clock < to))) return rates
+  }
+  return page
+}
+
+/** The line of the page for a prompt of this length. */
+function lineOf(page: Sheet, prompt: number, isPriority: boolean): Sheet {
+  const fast = page.priority
+  if (isPriority && fast && (fast.up_to === undefined || prompt <= fast.up_to)) return fast
+  let line: Sheet = page
+  for (const tier of page.tiers ?? []) if (prompt > tier.over) line = tier
+  return line
+}
