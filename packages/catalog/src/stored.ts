@@ -63,6 +63,7 @@ function freezePrice(price: Price): void {
   if (price.tiers) deepFreeze(price.tiers)
   if (price.windows) deepFreeze(price.windows)
   if (price.changes) deepFreeze(price.changes)
+  if (price.surcharges) deepFreeze(price.surcharges)
   if (price.tools) Object.freeze(price.tools)
   Object.freeze(price.priority)
   Object.freeze(price)

@@ -117,7 +117,7 @@ describe('prices', () => {
     const dear = offers.filter(({ offer }) => offer.price?.priority)
     expect(new Set(dear.map(({ offer }) => offer.provider))).toEqual(new Set(['openai', 'fireworks']))
     expect(new Set(dear.map(({ offer }) => offer.quirks?.priority_tier))).toEqual(new Set(['priority']))
-    // Its fast mode is no `service_tier`.
+    // Its fast mode is no `service_tier` but a surcharge.
     expect(at('anthropic', 'claude-opus-5')?.price).toEqual({
       input: 5_000_000,
       output: 25_000_000,
@@ -125,6 +125,10 @@ describe('prices', () => {
       cache_write: 6_250_000,
       cache_write_1h: 10_000_000,
       tools: { web_search: 10_000, web_fetch: 0 },
+      surcharges: [
+        { field: 'speed', value: 'fast', percent: 200 },
+        { field: 'inference_geo', value: 'us', percent: 110 },
+      ],
     })
   })
 

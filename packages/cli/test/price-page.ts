@@ -6,6 +6,8 @@ import type { Offer, Price } from '@signalbox/core/protocol'
 export interface Consumption {
   /** The whole prompt: what was read from and written to a cache included. */
   readonly prompt: number
+  /** Of it, sound that was not read from a cache. */
+  readonly sound: number
   readonly read: number
   readonly written: number
   /** Of what was written, what is kept for an hour. */
@@ -20,6 +22,8 @@ export interface Purchase {
   /** Unix milliseconds. */
   readonly at: number
   readonly isPriority: boolean
+  /** What raises the price, by field: `{ inference_geo: 'us' }`. */
+  readonly extras: Readonly<Record<string, string>>
 }
 
 type Sheet = Omit<Price, 'changes' | 'windows'>
@@ -28,16 +32,21 @@ type Sheet = Omit<Price, 'changes' | 'windows'>
 export function priceByThePage(offer: Offer, used: Consumption, bought: Purchase): number {
   const page = pageAt(offer.price as Price, bought.at)
   const line = lineOf(page, used.prompt, bought.isPriority)
-  const usual = used.prompt - used.read - used.written
+  const raises = (offer.price?.surcharges ?? []).filter(({ field, value }) => bought.extras[field] === value)
+  // Each raise is rounded up to a whole rate.
+  const raised = (rate: number): number =>
+    raises.reduce((before, { percent }) => Number((BigInt(before) * BigInt(percent) + 99n) / 100n), rate)
+  const usual = used.prompt - used.sound - used.read - used.written
   const shortLived = used.written - used.writtenForHour
   const charged: readonly (readonly [tokens: number, rate: number])[] = [
     [usual, line.input],
+    [used.sound, line.input_audio ?? line.input],
     [used.read, line.cached ?? line.input],
     [shortLived, line.cache_write ?? line.input],
-    [used.writtenForHour, line.cache_write_1h ?? 2 * line.input],
+    [used.writtenForHour, line.cache_write_1h ?? line.input * 2],
     [used.answer, line.output],
   ]
-  const millionths = charged.reduce((sum, [tokens, rate]) => sum + BigInt(tokens) * BigInt(rate), 0n)
+  const millionths = charged.reduce((sum, [tokens, rate]) => sum + BigInt(tokens) * BigInt(raised(rate)), 0n)
   const tokens = (millionths + 999_999n) / 1_000_000n
   const fees = Object.entries(used.calls).map(
     ([tool, count]) => BigInt(count) * BigInt((line.tools as Record<string, number>)?.[tool] ?? 0),

@@ -43,6 +43,7 @@ function promptLength({ context_window: window = 100_000, price }: Offer, random
 const hostedBy: Readonly<Record<string, readonly string[]>> = {
   messages: ['web_search', 'web_fetch'],
   responses: ['web_search', 'file_search', 'code_interpreter'],
+  gemini: ['web_search'],
 }
 
 function consumptionOf(offer: Offer, random: Random): Consumption {
@@ -52,16 +53,17 @@ function consumptionOf(offer: Offer, random: Random): Consumption {
   const writes = offer.dialect !== 'gemini' && random() < 0.4
   const written = writes ? upTo(prompt - read) : 0
   const writtenForHour = offer.dialect === 'messages' && random() < 0.5 ? upTo(written) : 0
+  const sound = offer.dialect === 'gemini' || offer.dialect === 'chat' ? upTo(prompt - read - written) : 0
   const tools = random() < 0.2 ? (hostedBy[offer.dialect] ?? []) : []
   return {
-    ...{ prompt, read, written, writtenForHour },
+    ...{ prompt, sound: random() < 0.3 ? sound : 0, read, written, writtenForHour },
     answer: 1 + upTo(Math.min(offer.max_output_tokens ?? 4_000, 200_000) - 1),
     calls: Object.fromEntries(tools.map(tool => [tool, upTo(4)]).filter(([, calls]) => calls !== 0)),
   }
 }
 
 /** The answer of a provider, in the words of each dialect. */
-const answers: Readonly<Record<string, (used: Consumption, thoughts: number) => JsonObject>> = {
+const answers: Readonly<Record<string, (used: Consumption, thoughts: number, stated: JsonObject) => JsonObject>> = {
   responses: ({ prompt, read, written, answer, calls }, thoughts) => ({
     ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', error: null, incomplete_details: null },
     output: [
@@ -84,21 +86,22 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number) => 
       total_tokens: prompt + answer,
     },
   }),
-  chat: ({ prompt, read, written, answer }, thoughts) => ({
+  chat: ({ prompt, sound, read, written, answer }, thoughts) => ({
     ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi.' } }],
     usage: {
       prompt_tokens: prompt,
       completion_tokens: answer,
       total_tokens: prompt + answer,
-      prompt_tokens_details: { cached_tokens: read, cache_write_tokens: written },
+      prompt_tokens_details: { cached_tokens: read, cache_write_tokens: written, audio_tokens: sound },
       completion_tokens_details: { reasoning_tokens: thoughts },
     },
   }),
-  messages: ({ prompt, read, written, writtenForHour, answer, calls }, thoughts) => ({
+  messages: ({ prompt, read, written, writtenForHour, answer, calls }, thoughts, stated) => ({
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
     content: [{ type: 'text', text: 'Hi.' }],
     usage: {
+      ...stated,
       input_tokens: prompt - read - written,
       cache_read_input_tokens: read,
       cache_creation_input_tokens: written,
@@ -108,12 +111,29 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number) => 
       server_tool_use: Object.fromEntries(Object.entries(calls).map(([tool, times]) => [`${tool}_requests`, times])),
     },
   }),
-  gemini: ({ prompt, read, answer }, thoughts) => ({
+  gemini: ({ prompt, sound, read, answer, calls }, thoughts) => ({
     responseId: 'r',
     modelVersion: 'm',
-    candidates: [{ content: { role: 'model', parts: [{ text: 'Hi.' }] }, finishReason: 'STOP', index: 0 }],
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'Hi.' }] },
+        finishReason: 'STOP',
+        index: 0,
+        // An empty query is not charged, and the same one once.
+        groundingMetadata: {
+          webSearchQueries: ['', 'query 0', ...Array.from({ length: calls.web_search ?? 0 }, (_, at) => `query ${at}`)].slice(
+            calls.web_search ? 0 : 2,
+          ),
+        },
+      },
+    ],
     usageMetadata: {
       promptTokenCount: prompt,
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 1 },
+        { modality: 'AUDIO', tokenCount: sound + Math.min(1, read) },
+      ],
+      cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: Math.min(1, read) }],
       cachedContentTokenCount: read,
       candidatesTokenCount: answer - thoughts,
       thoughtsTokenCount: thoughts,
@@ -160,11 +180,16 @@ test(`${count} random usages over all offers cost what their price pages say`, a
     const index = at < offers.length ? at : Math.floor(random() * offers.length)
     const offer = offers[index] as Offer
     const used = consumptionOf(offer, random)
-    const bought: Purchase = { at: clock.now(), isPriority: offer.price?.priority !== undefined && random() < 0.5 }
+    const extras = Object.fromEntries(
+      (offer.price?.surcharges ?? []).filter(() => random() < 0.5).map(({ field, value }) => [field, value]),
+    )
+    const bought: Purchase = { at: clock.now(), isPriority: offer.price?.priority !== undefined && random() < 0.5, extras }
+    // An account may have them on by itself: then the answer alone says so.
+    const isStated = random() < 0.5
     const thoughts = random() < 0.5 ? Math.floor(random() * used.answer) : 0
-    body = answers[offer.dialect]?.(used, thoughts) ?? {}
+    body = answers[offer.dialect]?.(used, thoughts, isStated ? extras : {}) ?? {}
     const { balance: before } = await storage.ledger.balance(account)
-    await gateway.infer(requestFor(`offer-${index}`, used, bought), { caller }).whole()
+    await gateway.infer(requestFor(`offer-${index}`, used, isStated ? { ...bought, extras: {} } : bought), { caller }).whole()
     const { balance: after, held } = await storage.ledger.balance(account)
     const expected = priceByThePage(offer, used, bought)
     sum += expected
@@ -179,10 +204,10 @@ test(`${count} random usages over all offers cost what their price pages say`, a
 })
 
 /** Its field `documents` says that the provider adds to the prompt, so that any length can be true. */
-const requestFor = (model: string, { answer }: Consumption, { isPriority }: Purchase): InferenceRequest => ({
+const requestFor = (model: string, { answer }: Consumption, { isPriority, extras }: Purchase): InferenceRequest => ({
   prompt: {
     input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-    native: { type: 'native', dialect: 'none', body: { documents: [] } },
+    native: { type: 'native', dialect: 'messages', body: { documents: [], ...extras } },
     max_output_tokens: Math.max(16, answer),
     ...(isPriority && { service_tier: 'priority' }),
   },

@@ -1,5 +1,5 @@
 import { type Gateway, usd } from '@signalbox/core'
-import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
+import { chatProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
 import type { InferenceEvent, InferenceRequest, JsonObject, ProviderDialect } from '@signalbox/core/protocol'
 import { expect, test } from 'vitest'
 import type { Act } from '../src/index.ts'
@@ -65,7 +65,7 @@ test('a provider that claims millions of tokens for a word is paid what the word
   expect(held).toBe(0)
   expect(rows).toMatchObject([{ result: 'ok', estimated: true, warnings: ['usage_clamped'], cost: 1_000_000 - balance }])
   expect(rows[0]?.outputTokens).toBeLessThanOrEqual(6)
-  expect(logged.filter(message => message.includes('claims more tokens'))).toHaveLength(1)
+  expect(logged.filter(message => message.includes('claims more than'))).toHaveLength(1)
 })
 
 test('what a provider claims beyond what is set aside is paid where there is credit for it, and as far as it can be true', async () => {
@@ -90,13 +90,49 @@ test('calls of hosted tools that the credit cannot pay take all of it, so that t
     acts: Array.from({ length: 4 }, () => async () => ({ status: 200, body })),
     credit: 50_000,
     dialect: responsesProvider,
-    offer: { context_window: 1_000, price: { ...plain, tools: { web_search: 10_000 } } },
+    offer: { context_window: 500, price: { ...plain, tools: { web_search: 10_000 } } },
   })
-  const ask = () => ended(gateway.infer(request({ max_output_tokens: 20, tools: [{ type: 'web_search' }] }), { caller }).whole())
+  // The provider makes more calls than it may.
+  const limits = { max_output_tokens: 20, max_tool_calls: 1 }
+  const ask = () => ended(gateway.infer(request({ ...limits, tools: [{ type: 'web_search' }] }), { caller }).whole())
   expect([await ask(), await ask(), await ask()]).toEqual(['ok', 'ok', 'insufficient_credits'])
   const { balance, held, lowest, sum, rows } = await books()
   expect({ balance, held, lowest, sum }).toEqual({ balance: 0, held: 0, lowest: 0, sum: 0 })
   expect(rows.map(({ cost }) => cost).sort()).toEqual([19_850, 30_150])
+})
+
+test.each([
+  [{ tools: [{ type: 'web_search' }] }, 10],
+  [{ tools: [{ type: 'web_search' }], max_tool_calls: 3 }, 3],
+  [{ tools: [{ type: 'web_search' }, { type: 'file_search', vector_store_ids: [] }], max_tool_calls: 3 }, 6],
+  [{ tools: [{ type: 'web_search' }], max_tool_calls: 1_000_000 }, 1_000],
+  [{ tools: [{ type: 'mcp', server_label: 's' }] }, 0],
+  [{}, 0],
+])('calls of hosted tools are set aside for before the request: %j', async (body, calls) => {
+  const price = { input: 0, output: 0, tools: { web_search: 10_000, file_search: 10_000 } }
+  const answer = async (credit: number) => {
+    const { gateway, caller, request } = await scene({ credit, dialect: responsesProvider, offer: { context_window: 1_000, price } })
+    return ended(gateway.infer(request(body), { caller }).whole())
+  }
+  expect(await answer(Math.max(1, calls * 10_000))).toBe('ok')
+  if (calls > 0) expect(await answer(calls * 10_000 - 1)).toBe('insufficient_credits')
+})
+
+test('more calls of hosted tools than an answer makes are cut, and that is told', async () => {
+  const body = {
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
+    content: [{ type: 'text', text: 'Hi' }],
+    usage: { input_tokens: 10, output_tokens: 5, server_tool_use: { web_search_requests: 5_000 } },
+  }
+  const { gateway, caller, request, books, logged } = await scene({
+    acts: [async () => ({ status: 200, body })],
+    credit: 100_000_000,
+    dialect: messagesProvider,
+    offer: { price: { input: 0, output: 0, tools: { web_search: 10_000 } } },
+  })
+  expect(await ended(gateway.infer(request({ max_output_tokens: 20 }), { caller }).whole())).toBe('ok')
+  expect((await books()).rows).toMatchObject([{ cost: 10_000_000, warnings: ['usage_clamped'] }])
+  expect(logged.filter(message => message.includes('claims more'))).toHaveLength(1)
 })
 
 test('a request without a cap is sent one, so that answers of 100,000 tokens, twenty at once, stay within the credit', async () => {

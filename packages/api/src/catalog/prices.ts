@@ -4,9 +4,10 @@ import type { Offer, PriceWindow, Rates } from '@signalbox/core/protocol'
 type RatesView = Readonly<Record<string, unknown>>
 
 /** What is not known is left out: a 0 would be free. */
-const ratesView = ({ input, output, cached, cache_write, cache_write_1h, request, tools }: Rates): RatesView => ({
+const ratesView = ({ input, output, input_audio, cached, cache_write, cache_write_1h, request, tools }: Rates): RatesView => ({
   input_price: toUsd(input),
   output_price: toUsd(output),
+  ...(input_audio !== undefined && { audio_input_price: toUsd(input_audio) }),
   ...(cached !== undefined && { cached_input_price: toUsd(cached) }),
   ...(cache_write !== undefined && { cache_write_price: toUsd(cache_write) }),
   ...(cache_write_1h !== undefined && { cache_write_1h_price: toUsd(cache_write_1h) }),
@@ -23,6 +24,7 @@ export const priceView = ({ provider, price, retires_at, source, as_of }: Offer)
     ...(price.priority && { priority: ratesView(price.priority) }),
     ...(price.windows && { windows: price.windows.map(windowView) }),
     ...(price.changes && { changes: price.changes.map(({ from, price: next }) => ({ from, ...ratesView(next) })) }),
+    ...(price.surcharges && { surcharges: price.surcharges.map(surcharge => ({ ...surcharge })) }),
     ...(retires_at !== undefined && { retires_at }),
     ...(source !== undefined && { source }),
     ...(as_of !== undefined && { as_of }),

@@ -143,6 +143,16 @@ const directoryModel = () =>
             )
             .optional()
             .describe('Announced prices, in the order of their dates.'),
+          surcharges: z
+            .array(
+              z.object({
+                field: z.string().meta({ description: 'Field of the request.', example: 'inference_geo' }),
+                value: z.string().meta({ description: 'Value at which the price rises.', example: 'us' }),
+                percent: z.int().meta({ description: 'Percent of the usual price of tokens.', example: 110 }),
+              }),
+            )
+            .optional()
+            .describe('Fields of the request that raise the prices of tokens. Several multiply.'),
           retires_at: z.string().optional().meta({ description: 'Last day on which this provider serves it.', example: '2027-01-14' }),
           source: z.string().optional().meta({ description: 'Where the price was read.', example: 'https://openai.com/api/pricing' }),
           as_of: z.string().optional().meta({ description: 'Date on which it was read there.', example: '2026-11-20' }),
@@ -159,6 +169,7 @@ const directoryModel = () =>
 const rates = () => ({
   input_price: priceSchema('input', 0.25),
   output_price: priceSchema('output', 2),
+  audio_input_price: priceSchema('sound in the prompt', 1).optional(),
   cached_input_price: priceSchema('cached input', 0.025).optional(),
   cache_write_price: priceSchema('input that is written to the cache', 0.3).optional(),
   cache_write_1h_price: priceSchema('input that is cached for an hour', 0.5).optional(),

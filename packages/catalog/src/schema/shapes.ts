@@ -14,6 +14,7 @@ import {
   type PriorityRates,
   type ProviderFacts,
   type Rates,
+  type Surcharge,
 } from '@signalbox/core/protocol'
 import * as z from 'zod'
 import type { Catalog } from '../catalog.ts'
@@ -50,6 +51,7 @@ const toolRates = {
 const rates = {
   input: rate(),
   output: rate(),
+  input_audio: rate().exactOptional(),
   cached: rate().exactOptional(),
   cache_write: rate().exactOptional(),
   cache_write_1h: rate().exactOptional(),
@@ -67,6 +69,12 @@ const window = section({
   ...rates,
 } satisfies Shape<PriceWindow>)
 
+const surcharge = section({
+  field: name(),
+  value: label(),
+  percent: whole(100, 'whole percent of the usual rates'),
+} satisfies Shape<Surcharge>)
+
 const priceFields = {
   ...rates,
   tiers: list(tier).refine(inOrder, 'a list in the order of `over`, each once').exactOptional(),
@@ -75,6 +83,7 @@ const priceFields = {
     up_to: whole(1, 'a whole number of tokens').exactOptional(),
   } satisfies Shape<PriorityRates>).exactOptional(),
   windows: list(window).exactOptional(),
+  surcharges: list(surcharge).exactOptional(),
 }
 
 const change = section({ from: moment(), price: section(priceFields) } satisfies Shape<PriceChange>)

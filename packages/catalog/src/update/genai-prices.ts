@@ -9,6 +9,7 @@ const amount = z.union([dollarAmount(), z.object({ base: dollarAmount() }).trans
 const ratesSchema = z.object({
   input_mtok: amount,
   output_mtok: amount,
+  input_audio_mtok: amount,
   cache_read_mtok: amount,
   cache_write_mtok: amount,
   cache_write_1h_mtok: amount,
@@ -96,10 +97,11 @@ function windowOf({ constraint, prices }: Conditional[number]): readonly PriceWi
 function ratesFrom(prices: z.infer<typeof ratesSchema>): Rates | undefined {
   const { input_mtok: input, output_mtok: output, cache_read_mtok: read, cache_write_mtok: write } = prices
   if (input === undefined || output === undefined) return undefined
-  const { cache_write_1h_mtok: hour, requests_kcount: requests } = prices
+  const { input_audio_mtok: audio, cache_write_1h_mtok: hour, requests_kcount: requests } = prices
   return {
     input: microdollars(input),
     output: microdollars(output),
+    ...(audio !== undefined && audio !== input && { input_audio: microdollars(audio) }),
     ...(read !== undefined && { cached: microdollars(read) }),
     ...(write !== undefined && { cache_write: microdollars(write) }),
     ...(hour !== undefined && { cache_write_1h: microdollars(hour) }),

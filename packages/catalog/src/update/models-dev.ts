@@ -1,4 +1,4 @@
-import type { Ability, Model, Offer, Price, Quirks, Rates } from '@signalbox/core/protocol'
+import type { Ability, Model, Offer, Price, Quirks, Rates, Surcharge } from '@signalbox/core/protocol'
 import * as z from 'zod'
 import { dialectOf, type ListedProvider, listedProviders } from './models-dev-providers.ts'
 import { microdollars } from './prices.ts'
@@ -10,6 +10,7 @@ import { dollarAmount, type OfferList, offerKey, type SourceOffer, sourceId, tok
 const listedRates = z.object({
   input: dollarAmount(),
   output: dollarAmount(),
+  input_audio: dollarAmount().optional(),
   cache_read: dollarAmount().optional(),
   cache_write: dollarAmount().optional(),
   reasoning: dollarAmount().optional(),
@@ -173,11 +174,24 @@ function priceOf(entry: ListedModel): Price | undefined {
     .toSorted((a, b) => a.tier.size - b.tier.size)
     .filter(({ tier }, at, all) => tier.size > 0 && tier.size !== all[at - 1]?.tier.size)
   const priority = priorityOf(entry)?.rates
+  const surcharges = surchargesOf(entry)
   return {
     ...ratesOf(cost),
     ...(tiers.length > 0 && { tiers: tiers.map(tier => ({ over: tier.tier.size, ...ratesOf(tier) })) }),
     ...(priority && { priority: ratesOf(priority) }),
+    ...(surcharges.length > 0 && { surcharges }),
   }
+}
+
+/** Modes that `speed` selects, where all rates rise alike. */
+function surchargesOf({ cost: usual, experimental }: ListedModel): readonly Surcharge[] {
+  return Object.values(experimental?.modes ?? {}).flatMap(({ cost, provider }): readonly Surcharge[] => {
+    const { speed, ...others } = provider?.body ?? {}
+    if (!cost || !usual || typeof speed !== 'string' || Object.keys(others).length > 0) return []
+    const percent = Math.round((cost.input / usual.input) * 100)
+    const isUniform = percent > 100 && Math.round((cost.output / usual.output) * 100) === percent
+    return isUniform ? [{ field: 'speed', value: speed, percent }] : []
+  })
 }
 
 /** The mode that a `service_tier` alone selects. Others need fields and headers that are not sent here. */
@@ -191,9 +205,17 @@ function priorityOf({ experimental }: ListedModel): { readonly tier: string; rea
 }
 
 /** Where reasoning costs more than output, output is charged as reasoning, which is the default of such models. */
-const ratesOf = ({ input, output, reasoning = 0, cache_read: read, cache_write: write }: z.infer<typeof listedRates>): Rates => ({
+const ratesOf = ({
+  input,
+  output,
+  reasoning = 0,
+  input_audio: audio,
+  cache_read: read,
+  cache_write: write,
+}: z.infer<typeof listedRates>): Rates => ({
   input: microdollars(input),
   output: microdollars(Math.max(output, reasoning)),
+  ...(audio !== undefined && audio !== input && { input_audio: microdollars(audio) }),
   ...(read !== undefined && { cached: microdollars(read) }),
   ...(write !== undefined && { cache_write: microdollars(write) }),
 })

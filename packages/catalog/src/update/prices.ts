@@ -15,17 +15,20 @@ export function priceOn(price: Price, today: string): Price {
 }
 
 /** Fields that a source may leave out without saying anything by it. */
-const kept = ['cached', 'cache_write', 'cache_write_1h', 'request', 'tiers', 'priority', 'windows', 'changes'] as const
+const kept = ['input_audio', 'cached', 'cache_write', 'cache_write_1h', 'request', 'tiers', 'priority', 'windows', 'changes'] as const
+
+/** Fields that are kept always, since sources do not have them. */
+const lasting = ['tools', 'surcharges'] as const
 
 /**
- * A newer price of an offer. What the source does not state is kept while input and output cost the same; prices of hosted tools are
- * kept always, since no source has them. A source that lists the rates of a window lists nothing new.
+ * A newer price of an offer. What the source does not state is kept while input and output cost the same; prices of hosted tools and
+ * surcharges are kept always. A source that lists the rates of a window lists nothing new.
  */
 export function mergePrice(old: Price | undefined, found: Price): Price {
   if (!old) return found
-  if (sameRates(old, found)) return { ...definedFields(old, kept), ...definedFields(old, ['tools']), ...found }
+  if (sameRates(old, found)) return { ...definedFields(old, [...kept, ...lasting]), ...found }
   if (old.windows?.some(window => sameRates(window, found))) return old
-  return { ...found, ...definedFields(old, ['tools']) }
+  return { ...definedFields(old, lasting), ...found }
 }
 
 const sameRates = (a: Rates, b: Rates): boolean => a.input === b.input && a.output === b.output

@@ -61,7 +61,7 @@ function ratio(a: Rates, b: Rates): number {
   return Math.max(...pairs.map(([x, y]) => (x === y ? 1 : Math.max(x, y) / Math.min(x, y))))
 }
 
-const added = ['cache_write_1h', 'request', 'windows', 'changes'] as const
+const added = ['input_audio', 'cache_write_1h', 'request', 'windows', 'changes'] as const
 
 const completed = (own: Price, other: Price): Price => ({ ...definedFields(other, added), ...own })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { messagesProvider, responsesProvider } from './index.ts'
+import { geminiProvider, messagesProvider, responsesProvider } from './index.ts'
 
 test('calls of hosted tools are counted where a Responses answer lists them', () => {
   const item = (type: string, id: string) => ({ type, id, status: 'completed' })
@@ -21,4 +21,29 @@ test('calls of hosted tools are counted where a Messages answer tells them', () 
     usage,
   }
   expect(messagesProvider.decodeResponse(body).usage?.hosted_calls).toEqual({ web_search: 2 })
+})
+
+test('searches of a Gemini answer are its different queries, whole or in a stream', () => {
+  const chunk = (webSearchQueries: readonly string[], text: string) => ({
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, groundingMetadata: { webSearchQueries, imageSearchQueries: ['c'] } }],
+    usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+  })
+  expect(geminiProvider.decodeResponse(chunk(['a', '', 'b', 'a'], 'Hi')).usage?.hosted_calls).toEqual({ web_search: 3 })
+  const decoder = geminiProvider.decodeEvents()
+  const events = [chunk(['a'], 'H'), chunk(['a', 'b'], 'i')].flatMap(each => decoder.read([{ data: JSON.stringify(each) }]))
+  expect([...events, ...decoder.end()].at(-1)).toMatchObject({ type: 'finished', usage: { hosted_calls: { web_search: 3 } } })
+})
+
+test('options that raise the price are read where a Messages answer states them', () => {
+  const usage = { input_tokens: 9, output_tokens: 3, speed: 'fast', inference_geo: 'not_available' }
+  const body = {
+    id: 'msg',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'text', text: 'Hi' }],
+    stop_reason: 'end_turn',
+  }
+  expect(messagesProvider.decodeResponse({ ...body, usage }).usage?.options).toEqual({ speed: 'fast' })
+  expect(messagesProvider.decodeResponse({ ...body, usage: { ...usage, speed: 7 } }).usage).not.toHaveProperty('options')
 })

@@ -1,6 +1,6 @@
 import type { Price, Quirks } from '../protocol/model.ts'
 import type { Prompt, RoutingOptions } from '../protocol/request.ts'
-import type { Json } from '../protocol/wire.ts'
+import type { Json, JsonObject } from '../protocol/wire.ts'
 import { type Encoded, unsupported } from './apply-quirks.ts'
 
 // Which tier a request gets. Both the encoder of the body and the bill use this, so that no expensive tier is charged at the
@@ -79,8 +79,15 @@ const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
 /** Their names. */
 export const surchargedFields: readonly string[] = [...surcharged.keys()]
 
-function withoutSurcharge({ body, warnings }: Encoded): Encoded {
-  const dear = Object.keys(body).filter(field => surcharged.get(field)?.has(body[field]) === false)
+/** Those of a body, or of the options of an answer, whose price is not known. */
+export const unpricedFields = (body: JsonObject, { surcharges = [] }: Partial<Price> = {}): readonly string[] =>
+  Object.keys(body).filter(
+    field =>
+      surcharged.get(field)?.has(body[field]) === false && !surcharges.some(each => each.field === field && each.value === body[field]),
+  )
+
+function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined): Encoded {
+  const dear = unpricedFields(body, price)
   if (dear.length === 0) return { body, warnings }
   return {
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !dear.includes(field))),
@@ -90,7 +97,7 @@ function withoutSurcharge({ body, warnings }: Encoded): Encoded {
 
 /** Sets the tier of a body, or removes one without a price, with a warning for each option of `gateway.routing` that has no effect. */
 export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
-  const { body, warnings } = withoutSurcharge(encoded)
+  const { body, warnings } = withoutSurcharge(encoded, tiers.price)
   const bought = tierOf(routing, tiers)
   const { service_tier, ...rest } = body
   const tooDear = bought === undefined && !standardPriceTiers.has(service_tier) && !(sellsDear(tiers) && isDear(service_tier, tiers))

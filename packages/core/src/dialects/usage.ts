@@ -17,6 +17,8 @@ export interface UsageFields {
   /** Cache writes that are kept for an hour. */
   readonly longWrite?: readonly string[]
   readonly reasoning: readonly string[]
+  /** Sound of the prompt that was not read from a cache. */
+  readonly audio?: readonly string[]
   /** Calls of tools that the provider ran. */
   readonly hosted?: { readonly [Tool in HostedTool]?: readonly string[] }
   /** Default: `total_tokens`. */
@@ -46,11 +48,13 @@ export function readUsage(wire: Json | undefined, names: UsageFields): Usage | u
     total,
     sound: input?.sound !== false && output?.sound !== false,
   })
+  const audio = names.audio ? (readCount(pick(wire, names.audio))?.tokens ?? 0) : 0
   const hosted_calls = names.hosted && readHostedCalls(wire, names.hosted)
-  if (long === 0 && !hosted_calls) return usage
+  if (long === 0 && audio === 0 && !hosted_calls) return usage
   return {
     ...usage,
     ...(long > 0 && { cache_write_1h_tokens: Math.min(long, usage.cache_write_tokens) }),
+    ...(audio > 0 && { audio_tokens: Math.min(audio, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens) }),
     ...(hosted_calls && { hosted_calls }),
   }
 }

@@ -83,8 +83,8 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
   const priced = [['price', price] as const, ...regions.map((region, at) => [`regions.${at}.price`, region.price] as const)]
   for (const [place, rates] of priced) {
     if (rates === undefined) continue
-    const timing = mistimed(rates, place)
-    if (timing !== undefined) return `at "${provider}" ${timing}`
+    const order = misordered(rates, place)
+    if (order !== undefined) return `at "${provider}" ${order}`
     const numbers = numbersOf(rates, place)
     const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value) || Number(value) < 0)
     if (wrong !== undefined)
@@ -92,8 +92,6 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
     const unknownTool = unknownToolIn(numbers.map(([part]) => part))
     if (unknownTool !== undefined)
       return `at "${provider}" has \`${unknownTool}\`; the tools that are charged by the call are ${hostedTools.join(', ')}.`
-    if (!isGrowing(rates.tiers?.map(({ over }) => over) ?? []))
-      return `at "${provider}" has \`${place}.tiers\` out of order; they take a larger \`over\` each than the one before.`
   }
   return undefined
 }
@@ -102,8 +100,10 @@ const isGrowing = (numbers: readonly number[]): boolean => numbers.every((number
 
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 
-/** What is wrong with the times of a price. */
-function mistimed({ windows, changes = [] }: Price, place: string): string | undefined {
+/** What is wrong with the order of a price, or with its times. */
+function misordered({ tiers = [], windows, changes = [] }: Price, place: string): string | undefined {
+  if (!isGrowing(tiers.map(({ over }) => over)))
+    return `has \`${place}.tiers\` out of order; they take a larger \`over\` each than the one before.`
   for (const [at, { days = [1], from, to }] of (windows ?? []).entries()) {
     const time = [from, to].find(each => !timeOfDay.test(each))
     if (time !== undefined) return `has "${time}" in \`${place}.windows.${at}\`; it takes a time in UTC, as in "01:00".`
@@ -113,21 +113,21 @@ function mistimed({ windows, changes = [] }: Price, place: string): string | und
   const times = changes.map(({ from }) => Date.parse(from))
   if (times.some(Number.isNaN) || !isGrowing(times))
     return `has \`${place}.changes\` that are not in the order of \`from\`; they take a later date each than the one before.`
-  return changes.map(({ price }, at) => mistimed(price, `${place}.changes.${at}.price`)).find(fault => fault !== undefined)
+  return changes.map(({ price }, at) => misordered(price, `${place}.changes.${at}.price`)).find(fault => fault !== undefined)
 }
 
 /** Fields of a price that are no amounts. */
-const timeFields: ReadonlySet<string> = new Set(['days', 'from', 'to'])
+const wordFields: ReadonlySet<string> = new Set(['days', 'from', 'to', 'field', 'value'])
 
 /** Every number of a price by its place, as in `price.tiers.0.input`. What has no rate for one of the two has no price. */
 const numbersOf = (rates: object, place: string): readonly (readonly [string, unknown])[] =>
   Object.entries({ ...(needsRates(rates, place) && { input: undefined, output: undefined }), ...rates }).flatMap(([part, value]) => {
-    if (timeFields.has(part)) return []
+    if (wordFields.has(part)) return []
     return typeof value === 'object' && value !== null ? numbersOf(value, `${place}.${part}`) : [[`${place}.${part}`, value] as const]
   })
 
-/** A change and the prices of hosted tools are made of other parts. */
-const needsRates = (rates: object, place: string): boolean => !Array.isArray(rates) && !/\.(tools|changes\.\d+)$/.test(place)
+/** A change, a surcharge and the prices of hosted tools are made of other parts. */
+const needsRates = (rates: object, place: string): boolean => !Array.isArray(rates) && !/\.(tools|(?:changes|surcharges)\.\d+)$/.test(place)
 
 /** The first price of a hosted tool of a kind that is not known: nothing would be charged by it. */
 const unknownToolIn = (places: readonly string[]): string | undefined =>

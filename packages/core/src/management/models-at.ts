@@ -74,7 +74,8 @@ function priceAt(price: Price, now: number, note: Note): Price {
   const open = current.windows?.find(window => isOpen(window, now))
   if (!open) return current
   const { days: _days, from: _from, to: _to, ...rates } = open
-  return { ...rates, ...(current.windows && { windows: current.windows }), ...(changes.length > 0 && { changes }) }
+  const { windows, surcharges } = current
+  return { ...rates, ...(windows && { windows }), ...(surcharges && { surcharges }), ...(changes.length > 0 && { changes }) }
 }
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))

@@ -1,6 +1,6 @@
 import type { Usage } from '../protocol/response.ts'
 import { maxCountedTokens, tokensOfText } from './estimate.ts'
-import { saneUsage } from './money.ts'
+import { maxHostedCalls, saneUsage } from './money.ts'
 
 // A provider's own figures are believed as far as they can be true: no longer prompt than was sent and the model can read, no
 // longer answer than was asked for.
@@ -37,17 +37,10 @@ export function clampUsage(
   const cap = maxOutput === undefined ? longest : Math.ceil(maxOutput * slack) + tokensOfText(thoughtCharacters)
   const output = Math.min(usage.output_tokens, cap)
   if (input === usage.input_tokens && output === usage.output_tokens) return { usage, isClamped: usage !== claimed && isBeyond(claimed) }
-  const { cached_tokens, cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, hosted_calls } = usage
-  const parts = {
-    cached_tokens,
-    cache_write_tokens,
-    reasoning_tokens,
-    ...(cache_write_1h_tokens !== undefined && { cache_write_1h_tokens }),
-    ...(hosted_calls && { hosted_calls }),
-  }
   // Parts of what was cut are made to fit.
-  return { usage: { ...saneUsage({ ...parts, input_tokens: input, output_tokens: output }), estimated: true }, isClamped: true }
+  return { usage: { ...saneUsage({ ...usage, input_tokens: input, output_tokens: output }), estimated: true }, isClamped: true }
 }
 
 /** More than any prompt or answer can have. */
-const isBeyond = ({ input_tokens, output_tokens }: Usage): boolean => input_tokens > maxCountedTokens || output_tokens > maxCountedTokens
+const isBeyond = ({ input_tokens, output_tokens, hosted_calls = {} }: Usage): boolean =>
+  input_tokens > maxCountedTokens || output_tokens > maxCountedTokens || Object.values(hosted_calls).some(calls => calls > maxHostedCalls)

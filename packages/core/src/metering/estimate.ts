@@ -1,6 +1,7 @@
 import type { Offer, Price, Rates } from '../protocol/model.ts'
 import { ratesUpTo } from '../protocol/rates.ts'
 import type { Prompt } from '../protocol/request.ts'
+import type { HostedCalls } from '../protocol/response.ts'
 import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
 import { charactersPerToken } from './count-text.ts'
 import { costAt, type Microdollars } from './money.ts'
@@ -43,35 +44,40 @@ export interface RequestTokens {
   readonly likely: number
   readonly max: number
   readonly output: number
+  /** Calls of hosted tools. Default: none. */
+  readonly hosted?: HostedCalls
+  /** The prompt has sound. Default: false. */
+  readonly hasAudio?: boolean
 }
 
 /**
  * The most that an answer from this offer can cost: set aside before the call, at the dearest tier that the prompt may fall into.
  * Always a safe integer, and never for a longer prompt than the offer can read.
  */
-export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output }: RequestTokens): Microdollars {
+export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output, ...extras }: RequestTokens): Microdollars {
   if (!price) return 0
   const fits = (tokens: number): number => Math.min(tokens, context_window ?? tokens, maxCountedTokens)
-  const prompt = { likely: fits(likely), max: fits(max) }
+  const prompt = { likely: fits(likely), max: fits(max), ...extras }
   const written = Math.min(output, maxCountedTokens)
   return ratesUpTo(price, prompt.max).reduce((highest, rates) => Math.max(highest, maxCostAt(rates, prompt, written)), 0)
 }
 
-interface PromptLength {
-  readonly likely: number
-  readonly max: number
-}
+type PromptLength = Omit<RequestTokens, 'output'>
 
 /**
  * As if all of the prompt went into the cache, where that is dearest. What is kept for an hour costs so much more that it is
  * reckoned without the margin: few ask for it, and the others would be refused for it.
  */
-function maxCostAt(rates: Rates, { likely, max }: PromptLength, output: number): Microdollars {
+function maxCostAt(rates: Rates, { likely, max, hosted, hasAudio }: PromptLength, output: number): Microdollars {
   const { input, cached = input, cache_write = input, cache_write_1h } = rates
+  const audio = hasAudio ? (rates.input_audio ?? 0) : 0
   const anHour = cache_write_1h ?? (rates.cache_write === undefined ? 0 : 2 * input)
   const cost = (rate: number, tokens: number): Microdollars =>
-    costAt({ input: rate, output: rates.output, request: rates.request ?? 0 }, { ...none, input_tokens: tokens, output_tokens: output })
-  return Math.max(cost(Math.max(input, cached, cache_write), max), cost(anHour, likely))
+    costAt(
+      { input: rate, output: rates.output, request: rates.request ?? 0, tools: rates.tools ?? {} },
+      { ...none, input_tokens: tokens, output_tokens: output, ...(hosted && { hosted_calls: hosted }) },
+    )
+  return Math.max(cost(Math.max(input, audio, cached, cache_write), max), cost(anHour, likely))
 }
 
 const none = { cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }

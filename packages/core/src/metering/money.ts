@@ -29,8 +29,10 @@ function tokenCost(rates: Rates, usage: Usage): Microdollars {
   const written = usage.cache_write_tokens
   const long = usage.cache_write_1h_tokens ?? 0
   const plain = usage.input_tokens - cached - written
+  const audio = usage.audio_tokens ?? 0
   const sum =
-    plain * rates.input +
+    (plain - audio) * rates.input +
+    audio * (rates.input_audio ?? rates.input) +
     cached * (rates.cached ?? rates.input) +
     (written - long) * (rates.cache_write ?? rates.input) +
     long * (rates.cache_write_1h ?? 2 * rates.input) +
@@ -41,7 +43,7 @@ function tokenCost(rates: Rates, usage: Usage): Microdollars {
 /** More tokens than any answer can hold; keeps tokens × price far below 2⁵³. */
 const most = 10_000_000
 /** More calls of hosted tools than one answer makes. */
-const maxHostedCalls = 1_000
+export const maxHostedCalls = 1_000
 
 /** A count that can be true: whole, not negative, and at most `max`. */
 const wholeUpTo =
@@ -58,9 +60,10 @@ export function saneUsage(usage: Usage): Usage {
   const cached_tokens = Math.min(input_tokens, wholeTokens(usage.cached_tokens))
   const cache_write_tokens = Math.min(input_tokens - cached_tokens, wholeTokens(usage.cache_write_tokens))
   const reasoning_tokens = Math.min(output_tokens, wholeTokens(usage.reasoning_tokens))
-  const { cache_write_1h_tokens: long, hosted_calls: calls } = usage
+  const { cache_write_1h_tokens: long, audio_tokens: audio, hosted_calls: calls } = usage
   const hosted_calls = calls && saneCalls(calls)
   const cache_write_1h_tokens = long === undefined ? undefined : Math.min(cache_write_tokens, wholeTokens(long))
+  const audio_tokens = audio === undefined ? undefined : Math.min(input_tokens - cached_tokens - cache_write_tokens, wholeTokens(audio))
   const same =
     input_tokens === usage.input_tokens &&
     output_tokens === usage.output_tokens &&
@@ -68,6 +71,7 @@ export function saneUsage(usage: Usage): Usage {
     cache_write_tokens === usage.cache_write_tokens &&
     reasoning_tokens === usage.reasoning_tokens &&
     cache_write_1h_tokens === long &&
+    audio_tokens === audio &&
     hosted_calls === calls
   if (same) return usage
   const parts = {
@@ -75,6 +79,7 @@ export function saneUsage(usage: Usage): Usage {
     cache_write_tokens,
     ...(cache_write_1h_tokens !== undefined && { cache_write_1h_tokens }),
     reasoning_tokens,
+    ...(audio_tokens !== undefined && { audio_tokens }),
     ...(hosted_calls && { hosted_calls }),
   }
   return { input_tokens, output_tokens, ...parts, estimated: true }

@@ -1,10 +1,13 @@
 import type { FilePart } from '../protocol/item.ts'
+import type { HostedTool } from '../protocol/model.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import type { HostedCalls } from '../protocol/response.ts'
+import type { Json, JsonObject } from '../protocol/wire.ts'
 import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
 import { estimateInput, maxCountedTokens } from './estimate.ts'
 import { bytesOfText, maxTokensOfText } from './max-tokens.ts'
+import { maxHostedCalls } from './money.ts'
 import { walkPrompt } from './walk-prompt.ts'
 
 // How long a prompt can be at its provider. Two bounds: what is set aside for it, which is the most that texts of any script
@@ -16,6 +19,10 @@ export interface PromptSize {
   readonly likely: number
   /** What money is set aside for. `Infinity`: the provider adds to the prompt, and only its context window bounds that. */
   readonly max: number
+  /** Calls of hosted tools that money is set aside for. */
+  readonly hosted?: HostedCalls
+  /** It has sound, which may cost more than text. */
+  readonly hasAudio?: boolean
 }
 
 /** What is set aside for, and what is believed of a provider at most. */
@@ -27,7 +34,8 @@ const allowances = {
 /** Without `isBounded` no text is scanned: nothing can be refused for it. */
 export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
   const likely = estimateInput(prompt)
-  return { likely, max: isBounded ? maxInput(prompt) : maxTokensFor(likely) }
+  if (!isBounded) return { likely, max: maxTokensFor(likely) }
+  return { likely, max: maxInput(prompt), hosted: foreseenCalls(prompt), hasAudio: hasAudio(prompt) }
 }
 
 function maxInput(prompt: Prompt): number {
@@ -96,6 +104,35 @@ function isExtended({ tools = [], input, extensions, native }: Prompt): boolean 
 const runByClients = /^(?:custom|bash|text_editor|computer|memory|local_shell|shell|apply_patch|str_replace)/
 
 const isHosted = (tool: Tool): boolean => tool.type === 'native' && !runByClients.test(typeOf(tool.body))
+
+/** Kinds of hosted tools by their type, or by the field of a body that switches them on. */
+const hostedKinds: readonly (readonly [type: RegExp, tool: HostedTool])[] = [
+  [/file_?search/, 'file_search'],
+  [/web_?fetch/, 'web_fetch'],
+  [/(?:web|google|enable|x)_?search|^search/i, 'web_search'],
+  [/^code_/, 'code_interpreter'],
+]
+
+/** Calls of each hosted tool that are expected at most where the request names no limit. */
+const usualCalls = 10
+
+/**
+ * Calls of hosted tools that money is set aside for: as many as the tool (`max_uses`) or the request (`max_tool_calls`) allows, else
+ * ten of each kind. Without a price for a kind nothing is set aside for it.
+ */
+function foreseenCalls({ tools = [], max_tool_calls = usualCalls, extensions, native }: Prompt): HostedCalls {
+  const calls: { [Kind in HostedTool]?: number } = {}
+  const foresee = (type: string, limit: Json | undefined): void => {
+    const kind = hostedKinds.find(([pattern]) => pattern.test(type))?.[1]
+    if (kind) calls[kind] = Math.min(maxHostedCalls, typeof limit === 'number' && limit > 0 ? Math.ceil(limit) : max_tool_calls)
+  }
+  for (const tool of tools) if (tool.type === 'native') foresee(typeOf(tool.body), tool.body.max_uses)
+  for (const field of Object.keys({ ...extensions, ...native?.body })) foresee(field, undefined)
+  return calls
+}
+
+const hasAudio = ({ input }: Prompt): boolean =>
+  input.some(item => item.type === 'message' && item.content.some(({ type }) => type === 'audio'))
 
 const typeOf = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '')
 

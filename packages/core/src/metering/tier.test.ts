@@ -74,6 +74,34 @@ test('what makes an answer dearer than its price is left out, and named', () => 
   expect(sent({ extensions: { speed: 'fast' } })).toEqual({ speed: undefined, geo: undefined, warned: ['extensions.speed'] })
 })
 
+test('what makes an answer dearer is sent and paid where its price is known', () => {
+  const surcharges = [
+    { field: 'speed', value: 'fast', percent: 200 },
+    { field: 'inference_geo', value: 'us', percent: 110 },
+  ]
+  const price = { input: 33, output: 100, tiers: [{ over: 9, input: 50, output: 150 }], request: 7, surcharges }
+  const offer = { ...plain, dialect: 'messages', price }
+  const asking = (fields: JsonObject) =>
+    messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
+  const both = asking({ speed: 'fast', inference_geo: 'us' })
+  const { body, warnings } = messagesProvider.encodeRequest(both, offer, {})
+  expect([body.speed, body.inference_geo, warnings]).toEqual(['fast', 'us', []])
+  expect(priceFor({ offer, provider: {} }, both)).toEqual({
+    ...price,
+    input: 73,
+    output: 220,
+    tiers: [{ over: 9, input: 110, output: 330 }],
+  })
+  // What the answer states is paid, whatever was asked for.
+  expect(priceFor({ offer, provider: {} }, both, { speed: 'standard' })?.output).toBe(110)
+  expect(priceFor({ offer, provider: {} }, asking({}), { inference_geo: 'us' })?.output).toBe(110)
+  // A field of another language is not sent, and not paid for.
+  expect(priceFor({ offer: { ...offer, dialect: 'chat' }, provider: {} }, both)?.output).toBe(100)
+  expect(messagesProvider.encodeRequest(asking({ inference_geo: 'eu' }), offer, {}).warnings.map(({ param }) => param)).toEqual([
+    'inference_geo',
+  ])
+})
+
 test('no caller names another model for the provider to fall back on, at its own price and length', () => {
   const sent = (fields: JsonObject): unknown => {
     const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })

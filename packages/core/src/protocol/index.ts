@@ -52,6 +52,7 @@ export {
   type PriorityRates,
   type Quirks,
   type Rates,
+  type Surcharge,
   type ThinkingStyle,
 } from './model.ts'
 export { type Original, originalOf, pathOf, remember } from './original.ts'

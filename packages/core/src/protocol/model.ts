@@ -81,10 +81,22 @@ export interface Price extends Rates {
   readonly tiers?: readonly PriceTier[]
   /** Of a dearer `service_tier`. Absent: no such tier is sold here, and a request for one gets the usual tier and a warning. */
   readonly priority?: PriorityRates
+  /** What a request may have at a higher price. Each that it names, or that its answer states, raises the rates of tokens. */
+  readonly surcharges?: readonly Surcharge[]
   /** Hours of the day at which other rates hold: the first that applies replaces the rates above, tiers and priority too. */
   readonly windows?: readonly PriceWindow[]
   /** Prices that follow this one, each whole from its moment on. In the order of `from`. */
   readonly changes?: readonly PriceChange[]
+}
+
+/**
+ * A field of the body that raises the price where it has this value: tokens cost `percent` of the usual rates, each rounded up to a
+ * whole microdollar per million. Several multiply: `{ field: 'inference_geo', value: 'us', percent: 110 }`.
+ */
+export interface Surcharge {
+  readonly field: string
+  readonly value: string
+  readonly percent: number
 }
 
 /** Rates of requests whose prompt has more than `over` tokens. */
@@ -125,6 +137,8 @@ export interface OfferRegion {
 export interface Rates {
   readonly input: number
   readonly output: number
+  /** Sound in the prompt that was not read from a cache. Default: as input. */
+  readonly input_audio?: number
   /** Cache reads. Default: as input. */
   readonly cached?: number
   /** Cache writes. Default: as input. */

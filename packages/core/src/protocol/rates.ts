@@ -1,4 +1,4 @@
-import type { Price, Rates } from './model.ts'
+import type { Price, Rates, Surcharge } from './model.ts'
 
 /**
  * What a prompt of so many tokens pays, whole: the rates of the last tier that it is longer than, else the usual ones.
@@ -23,12 +23,34 @@ export function priorityPriceOf(price: Price): Price | undefined {
   const made = cappedPriorities.get(price)
   if (made) return made
   const { up_to, ...rates } = priority
-  const { windows: _windows, changes: _changes, priority: _priority, tiers: _tiers, ...usual } = price
+  const { windows: _windows, changes: _changes, priority: _priority, tiers: _tiers, surcharges: _surcharges, ...usual } = price
   const beyond = { ...(tiers.findLast(({ over }) => over <= up_to) ?? usual), over: up_to }
   const capped = { ...rates, tiers: [beyond, ...tiers.filter(({ over }) => over > up_to)] }
   cappedPriorities.set(price, capped)
   return capped
 }
+
+const tokenRates = ['input', 'output', 'input_audio', 'cached', 'cache_write', 'cache_write_1h'] as const
+
+/** The price with surcharges on its rates, those of long prompts too. Fees by the request and by the call stay. */
+export const withSurcharges = (price: Price, surcharges: readonly Surcharge[]): Price =>
+  surcharges.reduce(
+    (usual, { percent }) => ({
+      ...raised(usual, percent),
+      ...(usual.tiers && { tiers: usual.tiers.map(tier => raised(tier, percent)) }),
+    }),
+    price,
+  )
+
+const raised = <Item extends Rates>(rates: Item, percent: number): Item => ({
+  ...rates,
+  ...Object.fromEntries(
+    tokenRates.flatMap(name => {
+      const rate = rates[name]
+      return rate === undefined ? [] : [[name, Math.ceil((rate * percent) / 100)]]
+    }),
+  ),
+})
 
 /** By how much a prompt may be longer than it was estimated: a text may be dense. */
 const margin = 1.5

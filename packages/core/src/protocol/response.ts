@@ -33,8 +33,12 @@ export interface Usage {
   /** Those of the cache writes that are kept for an hour, and cost more. */
   readonly cache_write_1h_tokens?: number
   readonly reasoning_tokens: number
+  /** Of the input, sound that was not read from a cache. Absent: none, or the provider did not say. */
+  readonly audio_tokens?: number
   /** Calls of tools that the provider ran and charges by the call. Absent: none, or the provider did not say. */
   readonly hosted_calls?: HostedCalls
+  /** Fields of the request that raise its price, as the provider says that they were used: `{ speed: 'fast' }`. */
+  readonly options?: Readonly<Record<string, string>>
   /** True where the provider did not say and we counted ourselves. */
   readonly estimated?: boolean
 }

@@ -6,7 +6,7 @@ import { fold } from '../../src/protocol/fold.ts'
 import type { Item } from '../../src/protocol/item.ts'
 import type { Offer } from '../../src/protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
-import type { InferenceResponse } from '../../src/protocol/response.ts'
+import type { InferenceResponse, Usage } from '../../src/protocol/response.ts'
 import { unfold } from '../../src/protocol/unfold.ts'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 import { readFrames } from '../../src/sse/read.ts'
@@ -58,10 +58,13 @@ export const said = ({ output, outcome, usage }: InferenceResponse): unknown =>
   plain({ status: outcome.status, usage, output: output.map(item => withoutId(item)) })
 
 /** What only another language can say does not reach the caller. */
-export const withoutStrangers = (response: InferenceResponse): InferenceResponse => ({
+export const withoutStrangers = ({ usage, ...response }: InferenceResponse): InferenceResponse => ({
   ...response,
+  ...(usage && { usage: withoutOptions(usage) }),
   output: response.output.filter(item => item.type !== 'native' || item.dialect === responsesClient.name),
 })
+
+const withoutOptions = ({ options: _, ...usage }: Usage): Usage => usage
 
 const withoutId = (item: Item): unknown => {
   const { id, ...rest } = (item.type === 'native' ? item.body : item) as { readonly id?: string }

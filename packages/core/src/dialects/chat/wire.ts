@@ -71,6 +71,7 @@ const usageFields: UsageFields = {
   cached: ['prompt_tokens_details.cached_tokens', 'prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'],
   cacheWrite: ['prompt_tokens_details.cache_write_tokens', 'prompt_tokens_details.cache_creation_tokens'],
   reasoning: ['completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
+  audio: ['prompt_tokens_details.audio_tokens'],
 }
 
 export function countUsage(wire: Json | undefined, answered: boolean): ReturnType<typeof readUsage> {

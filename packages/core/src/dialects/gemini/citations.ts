@@ -9,14 +9,16 @@ export interface Sources {
   readonly supports: readonly JsonObject[]
   /** Sources of passages that are quoted word for word. */
   readonly quotes: readonly JsonObject[]
+  /** Different queries of searches, which are charged by the query. */
+  readonly searches: number
 }
 
-export const noSources: Sources = { chunks: [], supports: [], quotes: [] }
+export const noSources: Sources = { chunks: [], supports: [], quotes: [], searches: 0 }
 
 /** A chunk that adds to a list repeats all of it. */
 export function mergeSources(known: Sources, { groundingMetadata, citationMetadata }: JsonObject): Sources {
   if (!isObject(groundingMetadata) && !isObject(citationMetadata)) return known
-  const { groundingChunks, groundingSupports } = isObject(groundingMetadata) ? groundingMetadata : {}
+  const { groundingChunks, groundingSupports, webSearchQueries, imageSearchQueries } = isObject(groundingMetadata) ? groundingMetadata : {}
   const { citationSources, citations } = isObject(citationMetadata) ? citationMetadata : {}
   const latest = (list: Json | undefined, before: readonly JsonObject[]): readonly JsonObject[] =>
     objects(list).length > 0 ? objects(list) : before
@@ -24,8 +26,13 @@ export function mergeSources(known: Sources, { groundingMetadata, citationMetada
     chunks: latest(groundingChunks, known.chunks),
     supports: latest(groundingSupports, known.supports),
     quotes: latest(citationSources ?? citations, known.quotes),
+    searches: Math.max(known.searches, queriesIn(webSearchQueries) + queriesIn(imageSearchQueries)),
   }
 }
+
+/** Empty queries are not charged, and one that is listed twice is charged once. */
+const queriesIn = (list: Json | undefined): number =>
+  Array.isArray(list) ? new Set(list.filter(query => typeof query === 'string' && query !== '')).size : 0
 
 export const hasSources = ({ chunks, quotes }: Sources): boolean => chunks.length > 0 || quotes.length > 0
 

@@ -6,12 +6,13 @@ import { readFrame } from '../frame.ts'
 import { emitItem, emptyMessage, noteUnmodeled } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
-import { isCounted, readUsage } from '../usage.ts'
+import { isCounted } from '../usage.ts'
 import { hasSources, mergeSources, unmodeledIn } from './citations.ts'
 import { errorIn } from './errors.ts'
 import { addPart, createPartAssembler, finishOpenCall, finishText, type PartAssembler } from './part-assembler.ts'
 import {
   contentParts,
+  countUsage,
   filtered,
   firstCandidate,
   isPromptBlocked,
@@ -20,7 +21,6 @@ import {
   noLogprobs,
   outcomeOf,
   readHead,
-  usageFields,
 } from './wire.ts'
 
 // This dialect has no types of events: a stream is a list of chunks, and a response is a single chunk. Every chunk may hold a
@@ -94,7 +94,7 @@ export function finishStream(state: DecoderState, fallback: Outcome): void {
   finishText(state, outcome.status === 'completed' ? 'completed' : 'incomplete')
   if (hasSources(state.sources)) noteUnmodeled(state, 'groundingMetadata')
   if (state.count === 0 && outcome.status === 'completed') emitItem(state, emptyMessage)
-  const usage = readUsage(state.usage, usageFields)
+  const usage = countUsage(state.usage, state.sources.searches)
   const { unmodeled } = state
   const extras = { ...(isCounted(usage, state.count > 0) && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
   state.events.push({ type: 'finished', outcome, ...extras })

@@ -173,7 +173,7 @@ export function finishText(assembler: PartAssembler, status: ItemStatus, state?:
 
 function addCitations(assembler: PartAssembler, partial: PartialItem): void {
   const citations = citationsOf(bufferedText(partOf(partial, 'text', 0).text), assembler.sources)
-  assembler.sources = noSources
+  assembler.sources = { ...noSources, searches: assembler.sources.searches }
   for (const annotation of citations) appendAnnotation(assembler, partial, { kind: 'annotation', part: 0, annotation })
 }
 

@@ -1,12 +1,12 @@
 import type { Failure } from '../../protocol/failure.ts'
-import type { Outcome } from '../../protocol/response.ts'
+import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
-import type { UsageFields } from '../usage.ts'
+import { readUsage, type UsageFields } from '../usage.ts'
 
 export const dialect = 'gemini'
 
-export const usageFields: UsageFields = {
+const usageFields: UsageFields = {
   input: ['promptTokenCount'],
   inputBeside: ['toolUsePromptTokenCount'],
   output: ['candidatesTokenCount'],
@@ -16,6 +16,20 @@ export const usageFields: UsageFields = {
   reasoning: ['thoughtsTokenCount'],
   total: 'totalTokenCount',
 }
+
+/** `searches`: different queries that were searched for. */
+export function countUsage(wire: JsonObject, searches: number): Usage | undefined {
+  const usage = readUsage(wire, usageFields)
+  const audio = Math.max(0, audioIn(wire.promptTokensDetails) - audioIn(wire.cacheTokensDetails))
+  if (!usage || (searches === 0 && audio === 0)) return usage
+  return { ...usage, ...(audio > 0 && { audio_tokens: audio }), ...(searches > 0 && { hosted_calls: { web_search: searches } }) }
+}
+
+const audioIn = (details: Json | undefined): number =>
+  objects(details).reduce(
+    (sum, { modality, tokenCount }) => sum + (modality === 'AUDIO' && typeof tokenCount === 'number' ? tokenCount : 0),
+    0,
+  )
 
 const completed: Outcome = { status: 'completed' }
 const incomplete = (reason: string): Outcome => ({ status: 'incomplete', reason })

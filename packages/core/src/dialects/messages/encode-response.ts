@@ -86,8 +86,9 @@ function stopReason(outcome: Outcome, { hasRefusal, hasCall }: MessageContents):
 export function encodeMessageUsage(usage: Usage | undefined, original: JsonObject | undefined): JsonObject {
   const received = isObject(original?.usage) ? original.usage : {}
   if (!usage) return { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0, ...received }
-  const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, hosted_calls } = usage
+  const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, hosted_calls, options } = usage
   return {
+    ...options,
     ...received,
     input_tokens: Math.max(0, input_tokens - cached_tokens - cache_write_tokens),
     cache_creation_input_tokens: cache_write_tokens,

@@ -2,6 +2,7 @@ import { originalOf } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { stringOf } from '../json.ts'
+import { surchargedFields } from '../service-tier.ts'
 import { isCounted, readUsage, type UsageFields } from '../usage.ts'
 
 export const dialect = 'messages'
@@ -61,8 +62,15 @@ const usageFields: UsageFields = {
   hosted: { web_search: ['server_tool_use.web_search_requests'], web_fetch: ['server_tool_use.web_fetch_requests'] },
 }
 
+/** What `inference_geo` is for models that know no regions. */
+const unsaid = 'not_available'
+
 /** Undefined if the counts are unusable. `hasOutput`: the answer holds at least one item. */
 export function decodeUsage(wire: Json | undefined, hasOutput: boolean): Usage | undefined {
   const usage = readUsage(wire, usageFields)
-  return isCounted(usage, hasOutput) ? usage : undefined
+  if (!isCounted(usage, hasOutput)) return undefined
+  const options = isObject(wire)
+    ? surchargedFields.flatMap(field => (typeof wire[field] === 'string' && wire[field] !== unsaid ? [[field, wire[field]]] : []))
+    : []
+  return options.length > 0 ? { ...usage, options: Object.fromEntries(options) } : usage
 }

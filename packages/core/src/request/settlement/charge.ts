@@ -1,3 +1,4 @@
+import { unpricedFields } from '../../dialects/service-tier.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage } from '../../metering/clamp-usage.ts'
 import { estimateOutput, mayThink, type OutputPaces } from '../../metering/hidden-tokens.ts'
@@ -40,7 +41,7 @@ export interface Charge {
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
   const { call, request, bounds, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
-  const price = priceFor(committed.candidate, request)
+  const price = priceFor(committed.candidate, request, seen.usage?.options)
   if (!seen.usage)
     return { ...billUsage(seen, price, { input: inputTokens, output: unseenOutput(charging, committed, seen) }), warnings: [] }
   const { usage, isClamped } = clampUsage(seen.usage, {
@@ -52,13 +53,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   })
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
-  const warnings = unpriced.map(unpricedWarning)
+  const warnings = [...unpriced.map(unpricedWarning), ...unpricedFields(seen.usage.options ?? {}, offer.price).map(optionWarning)]
   if (!isClamped) return { ...charge, warnings }
   const told = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
-  logger.warn(
-    { ...told, claimed: countsOf(seen.usage), billed: countsOf(usage) },
-    'The provider claims more tokens than the request can have.',
-  )
+  logger.warn({ ...told, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
   return { ...charge, warnings: [clampedWarning, ...warnings] }
 }
 
@@ -69,12 +67,18 @@ const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { read
 
 const clampedWarning: Warning = {
   code: 'usage_clamped',
-  message: 'The provider claims more tokens than the request can have. What cannot be true was left out of the usage and the cost.',
+  message:
+    'The provider claims more tokens or calls of its tools than the request can have. What cannot be true was left out of the usage and the cost.',
 }
 
 const unpricedWarning = (tool: HostedTool): Warning => ({
   code: 'unpriced_tool',
   message: `The provider ran \`${tool}\`, and charges for it by the call; no price is known here, so nothing was charged.`,
+})
+
+const optionWarning = (field: string): Warning => ({
+  code: 'unpriced_option',
+  message: `The provider used \`${field}\`, which costs more; no price is known here, so the usual one was charged.`,
 })
 
 /** Tokens of an answer whose client left before its usage came, thoughts and pictures included. Nothing of any other: then the text tells. */
