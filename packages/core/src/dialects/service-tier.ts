@@ -80,11 +80,14 @@ const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
 export const surchargedFields: readonly string[] = [...surcharged.keys()]
 
 /** Those of a body, or of the options of an answer, whose price is not known. */
-export const unpricedFields = (body: JsonObject, { surcharges = [] }: Partial<Price> = {}): readonly string[] =>
-  Object.keys(body).filter(
-    field =>
-      surcharged.get(field)?.has(body[field]) === false && !surcharges.some(each => each.field === field && each.value === body[field]),
-  )
+export function unpricedFields(body: JsonObject, price?: Price): readonly string[] {
+  const dear: string[] = []
+  for (const field of surchargedFields) {
+    if (!Object.hasOwn(body, field) || surcharged.get(field)?.has(body[field])) continue
+    if (!price?.surcharges?.some(each => each.field === field && each.value === body[field])) dear.push(field)
+  }
+  return dear
+}
 
 function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined): Encoded {
   const dear = unpricedFields(body, price)

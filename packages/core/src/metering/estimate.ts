@@ -4,7 +4,7 @@ import type { Prompt } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
 import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
 import { charactersPerToken } from './count-text.ts'
-import { costAt, type Microdollars } from './money.ts'
+import { costAt, hostedCost, type Microdollars } from './money.ts'
 import { walkPrompt } from './walk-prompt.ts'
 
 /** Tokens of an image or other base64 data, whatever its size: a model does not read base64 as text. */
@@ -54,29 +54,33 @@ export interface RequestTokens {
  * The most that an answer from this offer can cost: set aside before the call, at the dearest tier that the prompt may fall into.
  * Always a safe integer, and never for a longer prompt than the offer can read.
  */
-export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output, ...extras }: RequestTokens): Microdollars {
+export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output, hosted, hasAudio }: RequestTokens): Microdollars {
   if (!price) return 0
   const fits = (tokens: number): number => Math.min(tokens, context_window ?? tokens, maxCountedTokens)
-  const prompt = { likely: fits(likely), max: fits(max), ...extras }
+  const prompt = { likely: fits(likely), max: fits(max), hasAudio }
   const written = Math.min(output, maxCountedTokens)
-  return ratesUpTo(price, prompt.max).reduce((highest, rates) => Math.max(highest, maxCostAt(rates, prompt, written)), 0)
+  return ratesUpTo(price, prompt.max).reduce(
+    (highest, rates) => Math.max(highest, maxCostAt(rates, prompt, written) + (hosted ? hostedCost(rates.tools, hosted) : 0)),
+    0,
+  )
 }
 
-type PromptLength = Omit<RequestTokens, 'output'>
+interface PromptLength {
+  readonly likely: number
+  readonly max: number
+  readonly hasAudio: boolean | undefined
+}
 
 /**
  * As if all of the prompt went into the cache, where that is dearest. What is kept for an hour costs so much more that it is
  * reckoned without the margin: few ask for it, and the others would be refused for it.
  */
-function maxCostAt(rates: Rates, { likely, max, hosted, hasAudio }: PromptLength, output: number): Microdollars {
+function maxCostAt(rates: Rates, { likely, max, hasAudio }: PromptLength, output: number): Microdollars {
   const { input, cached = input, cache_write = input, cache_write_1h } = rates
   const audio = hasAudio ? (rates.input_audio ?? 0) : 0
   const anHour = cache_write_1h ?? (rates.cache_write === undefined ? 0 : 2 * input)
   const cost = (rate: number, tokens: number): Microdollars =>
-    costAt(
-      { input: rate, output: rates.output, request: rates.request ?? 0, tools: rates.tools ?? {} },
-      { ...none, input_tokens: tokens, output_tokens: output, ...(hosted && { hosted_calls: hosted }) },
-    )
+    costAt({ input: rate, output: rates.output, request: rates.request ?? 0 }, { ...none, input_tokens: tokens, output_tokens: output })
   return Math.max(cost(Math.max(input, audio, cached, cache_write), max), cost(anHour, likely))
 }
 

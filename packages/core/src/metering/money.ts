@@ -14,7 +14,7 @@ export function costAt(rates: Rates, usage: Usage): Microdollars {
 }
 
 /** Calls of a kind without a known price cost nothing; `unpricedTools` names them. */
-function hostedCost(rates: HostedToolRates = {}, calls: HostedCalls): Microdollars {
+export function hostedCost(rates: HostedToolRates = {}, calls: HostedCalls): Microdollars {
   let cost = 0
   for (const tool of hostedTools) cost += (rates[tool] ?? 0) * (calls[tool] ?? 0)
   return cost

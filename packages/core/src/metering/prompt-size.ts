@@ -35,12 +35,15 @@ const allowances = {
 export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
   const likely = estimateInput(prompt)
   if (!isBounded) return { likely, max: maxTokensFor(likely) }
-  return { likely, max: maxInput(prompt), hosted: foreseenCalls(prompt), hasAudio: hasAudio(prompt) }
+  const { max, hasAudio = false } = maxInput(prompt)
+  const mayCall = prompt.tools || prompt.extensions || prompt.native
+  return mayCall ? { likely, max, hasAudio, hosted: foreseenCalls(prompt) } : { likely, max, hasAudio }
 }
 
-function maxInput(prompt: Prompt): number {
-  if (isExtended(prompt)) return Number.POSITIVE_INFINITY
+function maxInput(prompt: Prompt): Pick<PromptSize, 'max' | 'hasAudio'> {
+  if (isExtended(prompt)) return { max: Number.POSITIVE_INFINITY }
   const { prompt: base, item, tools, image, sealedCharacters, sound } = allowances.hold
+  let hasAudio = false
   let tokens = base + prompt.input.length * item + (prompt.tools?.length ? tools : 0)
   walkPrompt(prompt, {
     text: text => {
@@ -53,10 +56,11 @@ function maxInput(prompt: Prompt): number {
       tokens += fetched.test(field) ? Number.POSITIVE_INFINITY : image
     },
     media: part => {
+      hasAudio ||= part.type === 'audio'
       tokens += part.type === 'audio' ? sound * tokensOfSound(part) : maxOfFile(part)
     },
   })
-  return Math.max(tokens, estimateInput(prompt))
+  return { max: Math.max(tokens, estimateInput(prompt)), hasAudio }
 }
 
 /** What is not sent along may be of any length. */
@@ -130,9 +134,6 @@ function foreseenCalls({ tools = [], max_tool_calls = usualCalls, extensions, na
   for (const field of Object.keys({ ...extensions, ...native?.body })) foresee(field, undefined)
   return calls
 }
-
-const hasAudio = ({ input }: Prompt): boolean =>
-  input.some(item => item.type === 'message' && item.content.some(({ type }) => type === 'audio'))
 
 const typeOf = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '')
 

@@ -53,9 +53,11 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   })
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
-  const warnings = [...unpriced.map(unpricedWarning), ...unpricedFields(seen.usage.options ?? {}, offer.price).map(optionWarning)]
+  const { options } = seen.usage
+  const told = unpriced.map(unpricedWarning)
+  const warnings = options ? [...told, ...unpricedFields(options, offer.price).map(optionWarning)] : told
   if (!isClamped) return { ...charge, warnings }
-  const told = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
+  const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn({ ...told, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
   return { ...charge, warnings: [clampedWarning, ...warnings] }
 }
