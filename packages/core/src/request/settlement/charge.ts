@@ -58,7 +58,7 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const warnings = options ? [...told, ...unpricedFields(options, offer.price).map(optionWarning)] : told
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
-  logger.warn({ ...told, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
+  logger.warn({ ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
   return { ...charge, warnings: [clampedWarning, ...warnings] }
 }
 
