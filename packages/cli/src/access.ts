@@ -16,6 +16,7 @@ export const accessFields = {
   location: 'the location',
   credentials_file: 'the file with the service account’s key',
   account_id: 'the account id',
+  workspace: 'the id of the workspace',
 } as const
 
 export type AccessField = keyof typeof accessFields

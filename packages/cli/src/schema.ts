@@ -66,6 +66,7 @@ const provider = section({
   location: urlPart().optional(),
   credentials_file: textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u).optional(),
   account_id: urlPart().optional(),
+  workspace: urlPart().optional(),
   data_policy: oneOf(['zdr', 'no_training', 'may_train', 'unknown']).optional(),
 })
 

@@ -15,6 +15,7 @@ const placeholders: Access = {
   project: 'project',
   location: 'global',
   account_id: 'account',
+  workspace: 'workspace',
 }
 
 const make = (row: BuiltIn): Provider =>

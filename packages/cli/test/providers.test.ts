@@ -56,6 +56,20 @@ describe('the environment', () => {
       'https://api.cloudflare.com/client/v4/accounts/acct/ai/v1/chat/completions',
     ],
     [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'contoso' }, 'https://contoso.openai.azure.com/openai/v1/responses'],
+    [
+      { AZURE_OPENAI_API_KEY: 'k', AZURE_OPENAI_ENDPOINT: 'https://contoso.openai.azure.com/' },
+      'https://contoso.openai.azure.com/openai/v1/responses',
+    ],
+    [{ CLOUDFLARE_API_TOKEN: 'k', CLOUDFLARE_ACCOUNT_ID: 'a' }, 'https://api.cloudflare.com/client/v4/accounts/a/ai/v1/chat/completions'],
+    [
+      { ANTHROPIC_AWS_API_KEY: 'k', ANTHROPIC_AWS_WORKSPACE_ID: 'wrkspc_1', AWS_REGION: 'eu-central-1' },
+      'https://aws-external-anthropic.eu-central-1.api.aws/v1/messages',
+    ],
+    [{ OLLAMA_HOST: '0.0.0.0' }, 'http://127.0.0.1:11434/v1/chat/completions'],
+    [{ OLLAMA_HOST: 'gpu.example:8080' }, 'http://gpu.example:8080/v1/chat/completions'],
+    [{ OLLAMA_HOST: 'https://gpu.example' }, 'https://gpu.example/v1/chat/completions'],
+    [{ OLLAMA_HOST: '[::1]:11434' }, 'http://[::1]:11434/v1/chat/completions'],
+    [{ OLLAMA_BASE_URL: 'http://gpu.example/ollama/v1' }, 'http://gpu.example/ollama/v1/chat/completions'],
     [{ AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'eu-central-1' }, bedrock],
     [{ AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_DEFAULT_REGION: 'eu-central-1' }, bedrock],
     [{ GOOGLE_VERTEX_API_KEY: 'k' }, 'https://aiplatform.googleapis.com/v1beta1/publishers/google/models/m:generateContent'],
@@ -78,7 +92,7 @@ describe('the environment', () => {
   test.each<readonly [Environment, string]>([
     [{ CLOUDFLARE_API_KEY: 'k' }, 'cloudflare-workers-ai stays off: CLOUDFLARE_API_KEY is set, but CLOUDFLARE_ACCOUNT_ID is not.'],
     [{ AZURE_API_KEY: 'k' }, 'azure stays off: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.'],
-    [{ AZURE_RESOURCE_NAME: 'r' }, 'azure stays off: AZURE_RESOURCE_NAME is set, but AZURE_API_KEY is not.'],
+    [{ AZURE_RESOURCE_NAME: 'r' }, 'azure stays off: AZURE_RESOURCE_NAME is set, but AZURE_API_KEY or AZURE_OPENAI_API_KEY is not.'],
     [{ AWS_ACCESS_KEY_ID: 'k' }, 'amazon-bedrock stays off: AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not.'],
     [{ AWS_SECRET_ACCESS_KEY: 'k' }, 'amazon-bedrock stays off: AWS_SECRET_ACCESS_KEY is set, but AWS_ACCESS_KEY_ID is not.'],
     [

@@ -1,4 +1,4 @@
-import { bodyCaps, dataPolicyDemands } from '@signalbox/core/protocol'
+import { bodyCaps, dataPolicyDemands, dayMs } from '@signalbox/core/protocol'
 import * as z from 'zod'
 
 // Fields that the three inference endpoints share. Dialects read requests field by field, so these schemas only describe; a property
@@ -36,7 +36,7 @@ const stringMap = (maxProperties: number) => z.record(z.string(), z.string()).me
 
 export const metadataField = () => stringMap(bodyCaps.metadata).nullish().describe('Strings of the caller’s own, passed to the provider.')
 
-const milliseconds = () => z.int().min(1).max(86_400_000).nullish()
+const milliseconds = () => z.int().min(1).max(dayMs).nullish()
 const providerIds = () => z.array(nonEmpty()).nullish()
 const pricePerMillion = () => z.number().min(0).nullish()
 

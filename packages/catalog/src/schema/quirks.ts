@@ -1,4 +1,5 @@
 import type { Quirks } from '@signalbox/core/protocol'
+import * as z from 'zod'
 import { flag, json, label, list, name, oneOf, type Shape, section, whole } from './fields.ts'
 
 /** Core's own type says what must stand here: a quirk that is new there and missing here does not compile. */
@@ -27,6 +28,7 @@ export const quirks = section({
   thought_signatures: flag().exactOptional(),
   thinks_unasked: flag().exactOptional(),
   sampling: oneOf(['any', 'one', 'unless_thinking', 'none']).exactOptional(),
+  temperature_range: section({ min: z.number('a number'), max: z.number('a number') }).exactOptional(),
   no_forced_tools: flag().exactOptional(),
   min_output_tokens: whole(1).exactOptional(),
   default_max_tokens: whole(1).exactOptional(),

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { budgetAccount, byokAccount, dayMs, periodOf } from './accounts.ts'
+import { dayMs } from '../protocol/time.ts'
+import { budgetAccount, byokAccount, periodOf } from './accounts.ts'
 
 const lengths = { day: [1, 1], week: [7, 7], month: [28, 31] } as const
 const repeating = ['day', 'week', 'month'] as const

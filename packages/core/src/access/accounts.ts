@@ -1,3 +1,4 @@
+import { dayMs } from '../protocol/time.ts'
 import type { BudgetBody } from './kinds.ts'
 import type { TypedRecord } from './records.ts'
 import type { WorkspacePolicy } from './workspace-policy.ts'
@@ -21,9 +22,6 @@ export interface Period {
   /** Unix milliseconds at which the next period begins. Absent: never. */
   readonly end?: number
 }
-
-/** Milliseconds of a day. */
-export const dayMs = 86_400_000
 
 /** The UTC period that contains a time; weeks begin on Monday. */
 export function periodOf(period: BudgetBody['period'], at: number): Period {

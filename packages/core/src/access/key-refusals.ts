@@ -1,7 +1,7 @@
 import type { RecordStore } from '@signalbox/storage'
+import { dayMs } from '../protocol/time.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { unrefTimer } from '../runtime/timers.ts'
-import { dayMs } from './accounts.ts'
 import type { Caller } from './caller.ts'
 import { changedRecord, newRecord, type Records } from './records.ts'
 

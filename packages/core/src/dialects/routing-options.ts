@@ -1,5 +1,6 @@
 import { dataPolicyDemands } from '../protocol/provider-facts.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
+import { dayMs } from '../protocol/time.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import {
   arrayOf,
@@ -20,7 +21,7 @@ import {
 // `model` and `gateway`: the fields of a body that are the gateway's own. An unknown field in them is an error.
 
 /** At most a day, since a hold must not outlive a crash by more. */
-const milliseconds = integerBetween(1, 86_400_000)
+const milliseconds = integerBetween(1, dayMs)
 const nameList = arrayOf(nonEmptyText)
 const priceValue = numberBetween(0)
 

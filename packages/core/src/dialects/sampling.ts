@@ -1,6 +1,6 @@
 import type { Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
-import { dropRefused, type Encoded } from './apply-quirks.ts'
+import { dropRefused, type Encoded, unsupported } from './apply-quirks.ts'
 
 // Models that think have sampling of their own, and refuse parameters for it.
 
@@ -30,7 +30,19 @@ export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): 
     return dropRefused(encoded, { refuses: samplers }, warningNames)
   }
   if (sampling === 'one' && temperature !== undefined && top_p !== undefined) return dropRefused(encoded, { refuses: ['top_p'] })
-  return encoded
+  return quirks.temperature_range ? inRange(encoded, quirks.temperature_range) : encoded
+}
+
+/** The nearest temperature that is taken. */
+function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['temperature_range']>): Encoded {
+  const { temperature: sent } = body
+  if (typeof sent !== 'number') return { body, warnings }
+  const temperature = Math.min(range.max, Math.max(range.min, sent))
+  if (temperature === sent) return { body, warnings }
+  return {
+    body: { ...body, temperature },
+    warnings: [...warnings, unsupported('temperature', `\`temperature\` ${sent} is not taken here; it is ${temperature}.`)],
+  }
 }
 
 /** Thinking is off if the caller switches it off and the model can, or if the caller does not ask for it and it is off by default. */

@@ -1,7 +1,7 @@
-import { dayMs } from '../access/accounts.ts'
 import type { InviteBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { dayMs } from '../protocol/time.ts'
 import { type Acceptance, type Invite, inviteFields, type Member, type NewInvite } from '../resources/member.ts'
 import { pageFields } from '../resources/page.ts'
 import { toBase64Url } from '../runtime/base64.ts'

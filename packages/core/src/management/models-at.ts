@@ -1,5 +1,5 @@
-import { dayMs } from '../access/accounts.ts'
 import type { Model, Offer, Price, PriceWindow } from '../protocol/model.ts'
+import { dayMs } from '../protocol/time.ts'
 
 // What a catalog announces, resolved for one moment: prices by hour and date, offers that end.
 

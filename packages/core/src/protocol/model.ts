@@ -252,6 +252,8 @@ export interface Quirks {
    * OpenAI the penalties and the probabilities of tokens go with them.
    */
   readonly sampling?: 'any' | 'one' | 'unless_thinking' | 'none'
+  /** Temperatures that are taken; others move to the nearest, with a warning. Chat Completions only. */
+  readonly temperature_range?: { readonly min: number; readonly max: number }
   /** A demanded tool call (`required`, or one by name) is refused: it becomes `auto`, with a warning. Default: false. */
   readonly no_forced_tools?: boolean
   /** Caps on the answer below this are refused in the Responses language: they are raised to it, with a warning. Default: none are. */

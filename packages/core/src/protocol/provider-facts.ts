@@ -12,6 +12,10 @@ export interface ProviderFacts {
   /** Environment variables in which its key is looked for, the usual one first. */
   readonly env?: readonly string[]
   readonly tiers?: readonly AccountTier[]
+  /** Where these facts were read, as an address or a name. */
+  readonly source?: string
+  /** ISO date on which they were read there. */
+  readonly as_of?: string
 }
 
 /** What providers may do with prompts: keep nothing (`zdr`), not train on them, or train on them. Strictest first. */

@@ -19,13 +19,15 @@ const openai: Quirks = {
   refuses: ['strict', 'cachePoint', 'top_k'],
 }
 
-/** Bedrock looks at requests by its own lights: of the Claude models these alone may be held to a schema there, in answers and in calls. */
-const holdsToSchemas = /claude-(?:haiku|sonnet|opus)-4-[56]/
+/** Bedrock looks at requests by its own lights: of the Claude models these alone take strict tools there. */
+const takesStrictTools = /claude-(?:haiku|sonnet|opus)-4-[56]/
+/** Of those, sonnet-4-6 departs from complex schemas of answers, and whether haiku-4-5 keeps to them depends on the account. */
+const holdsToSchemas = /claude-(?:sonnet-4-5|opus-4-[56])/
 
 function claude(model: string): Quirks | undefined {
   const known = claudeQuirks(model)
   if (!known) return undefined
-  if (holdsToSchemas.test(model)) return { ...known, ...enforced, anthropic_fields: true }
+  if (takesStrictTools.test(model)) return { ...known, json_schema: holdsToSchemas.test(model) ? 'native' : 'tool', anthropic_fields: true }
   return { ...known, json_schema: known.json_schema === 'words' ? 'words' : 'tool', refuses: ['strict'], anthropic_fields: true }
 }
 

@@ -177,6 +177,8 @@ describe('models', () => {
       { thinking: ['adaptive'], sampling: 'none', no_forced_tools: true, json_schema: 'tool', refuses: ['strict'] },
     ],
     ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', { thinking: ['budget'], anthropic_fields: true, json_schema: 'native' }],
+    ['global.anthropic.claude-sonnet-4-6', { anthropic_fields: true, json_schema: 'tool' }],
+    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', { anthropic_fields: true, json_schema: 'tool' }],
     ['anthropic.claude-3-haiku-20240307-v1:0', { thinking: [], json_schema: 'tool', anthropic_fields: true }],
     ['arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1', { anthropic_fields: true, json_schema: 'native' }],
     ['openai.gpt-oss-20b-1:0', { thinking: ['level'], thinking_field: 'reasoning_effort', json_schema: 'native' }],

@@ -14,6 +14,51 @@ export interface AnthropicOptions {
   readonly baseUrl?: string
 }
 
+/** The options of `claudeOnAws`. */
+export interface ClaudeOnAwsOptions {
+  /** A key of the workspace. */
+  readonly apiKey?: string | undefined
+  /** Default: `us-east-1`. */
+  readonly region?: string | undefined
+  /** The id of the workspace, as in `wrkspc_…`. */
+  readonly workspace?: string | undefined
+  readonly baseUrl?: string | undefined
+}
+
+/**
+ * Claude Platform on AWS: the API of Anthropic with keys of AWS, at a host of AWS. A credential is a key; its `extra.workspace` names the
+ * workspace, and `extra.region` the region. Source: docs.aws.amazon.com/claude-platform, making requests, 2026-11.
+ *
+ * @throws {TypeError} A call with a credential that names no workspace.
+ * @example claudeOnAws({ apiKey, workspace: 'wrkspc_01', region: 'us-west-2' })
+ */
+export function claudeOnAws({ apiKey, region = 'us-east-1', workspace, baseUrl = awsUrl }: ClaudeOnAwsOptions = {}): Provider {
+  const provider = defineProvider({
+    id: 'anthropic-aws',
+    display_name: 'Claude Platform on AWS',
+    baseUrl,
+    dialects: [messagesProvider],
+    apiKey,
+    extra: { region, ...(workspace !== undefined && { workspace }) },
+    keyHeaders: { messages: 'x-api-key' },
+    quirks: { rate_limits: rateLimits.anthropic, priority_tier: 'auto', billing_header: true },
+    quirksOf: claudeQuirks,
+    data_policy: 'no_training',
+  })
+  return {
+    ...provider,
+    account: { ...provider.account, extra: ['region', 'workspace'] },
+    countEndpoint: call => `${provider.endpoint(call)}/count_tokens`,
+    authorize(headers, credential, call) {
+      if (credential.extra?.workspace === undefined) throw new TypeError('An account there needs `extra.workspace`.')
+      headers['anthropic-workspace-id'] = credential.extra.workspace
+      return provider.authorize(headers, credential, call)
+    },
+  }
+}
+
+const awsUrl = 'https://aws-external-anthropic.{region}.api.aws/v1'
+
 /** Anthropic, in the Messages language, with its own token counter. */
 export function anthropic(options: AnthropicOptions = {}): Provider {
   const { apiKey, baseUrl = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)

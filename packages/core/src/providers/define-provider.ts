@@ -15,7 +15,7 @@ export interface ProviderRow {
   readonly display_name?: string
   /** Without a slash at its end. `{name}` stands for what belongs to the account beside its secret (`Credential.extra`). */
   readonly baseUrl: string
-  /** Paths below the base URL, by dialect. Default: the usual path of the dialect. */
+  /** Paths below the base URL, by dialect; `../` goes one step up. Default: the usual path of the dialect. */
   readonly paths?: Readonly<Record<string, Path>>
   readonly dialects: readonly ProviderDialect[]
   /** `''`: a provider that asks for none. Absent: the provider is known, and off. */
@@ -65,7 +65,9 @@ export function defineProvider(row: ProviderRow): Provider {
     ...(data_policy !== undefined && { data_policy }),
     endpoint: call => {
       const path = paths[call.dialect] ?? ''
-      return rootOf(call.credential) + (typeof path === 'string' ? path : path(call))
+      const below = typeof path === 'string' ? path : path(call)
+      const own = rootOf(call.credential)
+      return below.startsWith('../') ? new URL(below, `${own}/`).href : own + below
     },
     account: accountOf(row, root, rootOf),
     authorize: (headers, { secret }, { dialect }) => {

@@ -1,5 +1,5 @@
 export { amazonBedrock, type BedrockOptions } from './amazon-bedrock.ts'
-export { type AnthropicOptions, anthropic } from './anthropic.ts'
+export { type AnthropicOptions, anthropic, type ClaudeOnAwsOptions, claudeOnAws } from './anthropic.ts'
 export { type AzureOptions, azure } from './azure.ts'
 export { claudeQuirks } from './claude-models.ts'
 export { type CloudflareOptions, cloudflare } from './cloudflare.ts'
@@ -7,29 +7,46 @@ export { type CompatibleOptions, compatible } from './compatible.ts'
 export { defineProvider, type Path, type ProviderRow } from './define-provider.ts'
 export { google } from './google.ts'
 export { googleVertex, type VertexOptions } from './google-vertex.ts'
-export { openai } from './openai.ts'
-export { lmStudio, ollama, vllm } from './servers.ts'
-export { type SimulatedOptions, simulated } from './simulated.ts'
-export { type VendorOptions, type VendorRow, vendor } from './vendor.ts'
 export {
-  alibaba,
   baseten,
-  cerebras,
-  cohere,
   deepinfra,
-  deepseek,
-  fireworks,
-  groq,
-  meta,
-  minimax,
-  mistral,
-  moonshot,
+  huggingface,
   nebius,
   novita,
   nvidia,
   openrouter,
+  sambanova,
+  siliconflow,
+  siliconflowCn,
+  vercelAiGateway,
+  xiaomi,
+} from './hosts.ts'
+export {
+  alibaba,
+  alibabaCn,
+  kimiCoding,
+  minimax,
+  minimaxCn,
+  moonshot,
+  moonshotCn,
+  qwenTokenPlan,
+  zai,
+  zaiCn,
+  zaiCoding,
+} from './makers-in-china.ts'
+export { openai } from './openai.ts'
+export { llamaCpp, lmStudio, ollama, sglang, vllm } from './servers.ts'
+export { type SimulatedOptions, simulated } from './simulated.ts'
+export { type VendorOptions, type VendorRow, vendor } from './vendor.ts'
+export {
+  cerebras,
+  cohere,
+  deepseek,
+  fireworks,
+  groq,
+  meta,
+  mistral,
   perplexity,
   together,
   xai,
-  zai,
 } from './vendors.ts'

@@ -5,7 +5,8 @@ import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
 /** A vendor whose surface is OpenAI's, and how it departs from it. */
-export interface VendorRow extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
+export interface VendorRow
+  extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
   readonly speaks: readonly BuiltInDialect[]
   /** A server of one's own, which asks for no key. */
   readonly keyless?: boolean

@@ -35,8 +35,36 @@ const rows: readonly (readonly [id: string, make: (options: { readonly apiKey: s
   ['ollama', rest.ollama, 'http://127.0.0.1:11434/v1'],
   ['vllm', rest.vllm, 'http://127.0.0.1:8000/v1'],
   ['lm-studio', rest.lmStudio, 'http://127.0.0.1:1234/v1'],
+  ['moonshotai-cn', rest.moonshotCn, 'https://api.moonshot.cn/v1'],
+  ['kimi-coding', rest.kimiCoding, 'https://api.kimi.com/coding/v1'],
+  ['zai-cn', rest.zaiCn, 'https://open.bigmodel.cn/api/paas/v4'],
+  ['zai-coding', rest.zaiCoding, 'https://api.z.ai/api/coding/paas/v4'],
+  ['minimax-cn', rest.minimaxCn, 'https://api.minimaxi.com/v1'],
+  ['alibaba-cn', rest.alibabaCn, 'https://dashscope.aliyuncs.com/compatible-mode/v1'],
+  ['qwen-token-plan', rest.qwenTokenPlan, 'https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1'],
+  ['vercel-ai-gateway', rest.vercelAiGateway, 'https://ai-gateway.vercel.sh/v1'],
+  ['huggingface', rest.huggingface, 'https://router.huggingface.co/v1'],
+  ['sambanova', rest.sambanova, 'https://api.sambanova.ai/v1'],
+  ['siliconflow', rest.siliconflow, 'https://api.siliconflow.com/v1'],
+  ['siliconflow-cn', rest.siliconflowCn, 'https://api.siliconflow.cn/v1'],
+  ['xiaomi', rest.xiaomi, 'https://api.xiaomimimo.com/v1'],
+  ['llama.cpp', rest.llamaCpp, 'http://127.0.0.1:8080/v1'],
+  ['sglang', rest.sglang, 'http://127.0.0.1:30000/v1'],
 ]
-const paths: Readonly<Record<string, string>> = { chat: '/chat/completions', responses: '/responses' }
+const paths: Readonly<Record<string, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+/** Messages that are not beside the other languages. */
+const messagesAt: Readonly<Record<string, string>> = {
+  deepseek: 'https://api.deepseek.com/anthropic/v1/messages',
+  moonshotai: 'https://api.moonshot.ai/anthropic/v1/messages',
+  'moonshotai-cn': 'https://api.moonshot.cn/anthropic/v1/messages',
+  zai: 'https://api.z.ai/api/anthropic/v1/messages',
+  'zai-cn': 'https://open.bigmodel.cn/api/anthropic/v1/messages',
+  'zai-coding': 'https://api.z.ai/api/anthropic/v1/messages',
+  minimax: 'https://api.minimax.io/anthropic/v1/messages',
+  'minimax-cn': 'https://api.minimaxi.com/anthropic/v1/messages',
+  novita: 'https://api.novita.ai/anthropic/v1/messages',
+  deepinfra: 'https://api.deepinfra.com/anthropic/v1/messages',
+}
 
 /** Everything that can be asked in the Responses language and said in another. */
 const everything: JsonObject = {
@@ -88,7 +116,10 @@ describe.each(rows)('%s', (id, make, url) => {
 
   test('is at its address, in each of its languages', () => {
     expect(provider.id).toBe(id)
-    for (const { name } of provider.dialects) expect(provider.endpoint(addressing(provider, name))).toBe(url + paths[name])
+    for (const { name } of provider.dialects) {
+      const usual = url + paths[name]
+      expect(provider.endpoint(addressing(provider, name))).toBe(name === 'messages' ? (messagesAt[id] ?? usual) : usual)
+    }
   })
 
   test('is asked with the key as a bearer', async () => {
@@ -124,6 +155,57 @@ test('without a key a vendor is known and off, and a server of one’s own is on
   const headers = {}
   await rest.ollama().authorize(headers, addressing(rest.ollama(), 'chat').credential, authorizing('chat'))
   expect(headers).toEqual({})
+})
+
+test('languages beside the others are reached at the same host', () => {
+  const elsewhere = rest.moonshot({ apiKey: 'k', baseUrl: 'https://proxy.example/kimi/v1/' })
+  expect(elsewhere.endpoint(addressing(elsewhere, 'messages'))).toBe('https://proxy.example/kimi/anthropic/v1/messages')
+})
+
+describe('MiniMax', () => {
+  const at = (temperature: number) => ask(rest.minimax(), 'MiniMax-M3', { temperature })
+
+  test('takes temperatures above 0 and up to 1; others move, and the caller hears of it', () => {
+    expect([at(0).body.temperature, at(0.5).body.temperature, at(1.7).body.temperature]).toEqual([0.01, 0.5, 1])
+    expect([at(0).warned, at(0.5).warned]).toEqual([['temperature'], []])
+  })
+
+  test('tells its thoughts beside the answer, and is switched by type or by level', () => {
+    const off = { reasoning: { effort: 'none' } }
+    expect(ask(rest.minimax(), 'MiniMax-M3', off).body).toMatchObject({ thinking: { type: 'disabled' }, reasoning_split: true })
+    expect(ask(rest.minimax(), 'MiniMax-M3', { reasoning: { effort: 'high' } }).body).toMatchObject({ thinking: { type: 'adaptive' } })
+    expect(ask(rest.minimax(), 'MiniMax-M3.1-Flash', { reasoning: { effort: 'max' } }).body).toMatchObject({ reasoning_effort: 'max' })
+    expect(ask(rest.minimax(), 'MiniMax-M3.1-Flash', off)).toMatchObject({
+      body: { reasoning_effort: 'low' },
+      warned: ['reasoning.effort'],
+    })
+  })
+
+  test('is told schemas in words, and no tool is demanded of it', () => {
+    const { body, warned } = ask(rest.minimax(), 'MiniMax-M3', { ...everything })
+    expect(body).toMatchObject({ tool_choice: 'auto', max_completion_tokens: 100 })
+    expect(JSON.stringify(body.response_format ?? {})).not.toContain('json_schema')
+    expect(warned).toEqual(expect.arrayContaining(['tool_choice', 'text.format', 'parallel_tool_calls']))
+  })
+})
+
+describe('Claude Platform on AWS', () => {
+  const provider = rest.claudeOnAws({ apiKey: 'k', workspace: 'wrkspc_1', region: 'us-west-2' })
+
+  test('is at the host of a region, with a key and the id of a workspace', async () => {
+    const call = addressing(provider, 'messages')
+    expect(provider.endpoint(call)).toBe('https://aws-external-anthropic.us-west-2.api.aws/v1/messages')
+    expect(provider.countEndpoint?.(call)).toBe('https://aws-external-anthropic.us-west-2.api.aws/v1/messages/count_tokens')
+    const headers = {}
+    await provider.authorize(headers, call.credential, authorizing('messages'))
+    expect(headers).toEqual({ 'x-api-key': 'k', 'anthropic-workspace-id': 'wrkspc_1' })
+  })
+
+  test('says that the workspace is missing', () => {
+    const call = { ...addressing(provider, 'messages').credential, extra: { region: 'us-west-2' } }
+    expect(() => provider.authorize({}, call, authorizing('messages'))).toThrow('extra.workspace')
+    expect(provider.account?.extra).toEqual(['region', 'workspace'])
+  })
 })
 
 test('a vendor may be reached elsewhere', () => {

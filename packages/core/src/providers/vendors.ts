@@ -7,14 +7,14 @@ import { vendor } from './vendor.ts'
 
 const chat = ['chat'] as const
 /** Most of them know the output cap by its old name alone. */
-const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
+export const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
 /** Penalties are of no effect with these. */
-const penalties = ['frequency_penalty', 'presence_penalty']
+export const penalties = ['frequency_penalty', 'presence_penalty']
 const probabilities = ['logprobs', 'top_logprobs']
 /** What only OpenAI knows; hosts that look at every field refuse it. */
 const ofOpenAI = ['safety_identifier', 'verbosity', 'store']
 /** The switch that most makers of thinking models have. */
-const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } }
+export const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } }
 
 const groqRefuses = [...penalties, ...probabilities, ...ofOpenAI, 'logit_bias', 'n', 'top_k', 'prompt_cache_key', 'truncation', 'include']
 /** Qwen tells its thoughts inside its words unless asked otherwise, and knows no levels. */
@@ -64,13 +64,14 @@ const deepseekV4: Quirks = {
   sampling: 'unless_thinking',
   thinking_switch: thinkingType,
 }
-/** DeepSeek: Chat Completions and Responses. Thinks by default. */
+/** DeepSeek: Chat Completions, Responses and Messages. Thinks by default. Source: api-docs.deepseek.com, pricing, 2026-11. */
 export const deepseek = vendor({
   id: 'deepseek',
   display_name: 'DeepSeek',
   baseUrl: 'https://api.deepseek.com',
   check: '/models',
-  speaks: ['chat', 'responses'],
+  speaks: ['chat', 'responses', 'messages'],
+  paths: { messages: '/anthropic/v1/messages' },
   data_policy: 'may_train',
   // Strict tools exist below another address only.
   // It keeps prompts on disk for hours: an hour is the least.
@@ -106,13 +107,13 @@ export const together = vendor({
   },
 })
 
-/** Fireworks AI: Chat Completions and Responses. */
+/** Fireworks AI: Chat Completions, Responses and Messages. Source: developersdigest.tech/reference/api-compatibility/fireworks, 2026-11. */
 export const fireworks = vendor({
   id: 'fireworks',
   display_name: 'Fireworks AI',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   check: '/models',
-  speaks: ['chat', 'responses'],
+  speaks: ['chat', 'responses', 'messages'],
   data_policy: 'zdr',
   quirks: {
     ...oldCap,
@@ -139,118 +140,6 @@ export const cerebras = vendor({
     priority_tier: 'priority',
     rate_limits: rateLimits.cerebras,
   },
-})
-
-/** Deep Infra: Chat Completions. */
-export const deepinfra = vendor({
-  id: 'deepinfra',
-  display_name: 'Deep Infra',
-  baseUrl: 'https://api.deepinfra.com/v1/openai',
-  speaks: chat,
-  data_policy: 'zdr',
-  quirks: oldCap,
-})
-
-const moonshotRefuses = ['top_k', 'seed']
-/** First match wins. Their Kimi models sample in a fixed way, and some refuse to be made to call just any tool. */
-const kimi: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
-  [/^kimi-k3/, { sampling: 'none', thinking: ['level'], thinking_off: 'never', efforts: ['low', 'high', 'max'] }],
-  [/^kimi-k2\.7/, { sampling: 'none', thinking: ['toggle'], thinking_off: 'never', refuses: [...moonshotRefuses, 'tool_choice_required'] }],
-  [/^kimi-k2\.6/, { sampling: 'none', thinking: ['toggle'], refuses: [...moonshotRefuses, 'tool_choice_required'] }],
-  [/^kimi-k2\.5/, { sampling: 'none', thinking: ['toggle'] }],
-]
-/** Moonshot AI: Chat Completions. */
-export const moonshot = vendor({
-  id: 'moonshotai',
-  display_name: 'Moonshot AI',
-  baseUrl: 'https://api.moonshot.ai/v1',
-  check: '/models',
-  speaks: chat,
-  data_policy: 'no_training',
-  quirks: { refuses: moonshotRefuses, thinking_switch: thinkingType, bytes_only: true },
-  quirksOf: model => kimi.find(([id]) => id.test(model))?.[1],
-})
-
-/** Its only `tool_choice` is `auto`, and JSON mode knows no schema. */
-export const zai = vendor({
-  id: 'zai',
-  display_name: 'Z.AI',
-  baseUrl: 'https://api.z.ai/api/paas/v4',
-  speaks: chat,
-  data_policy: 'no_training',
-  quirks: {
-    ...oldCap,
-    no_forced_tools: true,
-    no_json_schema: true,
-    thinking_switch: thinkingType,
-    refuses: [...penalties, 'top_k', 'seed', 'strict'],
-  },
-})
-
-/** MiniMax: Chat Completions. */
-export const minimax = vendor({
-  id: 'minimax',
-  display_name: 'MiniMax',
-  baseUrl: 'https://api.minimax.io/v1',
-  speaks: chat,
-  data_policy: 'no_training',
-  quirks: { ...oldCap, refuses: [...penalties, 'logit_bias'] },
-  // Without the field they write their thoughts into the answer, between <think> and </think>.
-  quirksOf: model => (/^minimax-m[2-9]/i.test(model) ? { fixed_fields: { reasoning_split: true } } : undefined),
-})
-
-/** Alibaba Cloud Model Studio, international: Chat Completions and Responses. */
-export const alibaba = vendor({
-  id: 'alibaba',
-  display_name: 'Alibaba Cloud Model Studio',
-  baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-  speaks: ['chat', 'responses'],
-  data_policy: 'no_training',
-  quirks: {
-    ...oldCap,
-    refuses: ['frequency_penalty'],
-    thinking_switch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
-  },
-})
-
-/** Nebius Token Factory: Chat Completions. */
-export const nebius = vendor({
-  id: 'nebius',
-  display_name: 'Nebius Token Factory',
-  baseUrl: 'https://api.tokenfactory.nebius.com/v1',
-  check: '/models',
-  speaks: chat,
-  data_policy: 'zdr',
-  quirks: oldCap,
-})
-
-/** Novita AI: Chat Completions. */
-export const novita = vendor({
-  id: 'novita',
-  display_name: 'Novita AI',
-  baseUrl: 'https://api.novita.ai/openai/v1',
-  speaks: chat,
-  data_policy: 'zdr',
-  quirks: oldCap,
-})
-
-/** Baseten: Chat Completions. */
-export const baseten = vendor({
-  id: 'baseten',
-  display_name: 'Baseten',
-  baseUrl: 'https://inference.baseten.co/v1',
-  speaks: chat,
-  data_policy: 'zdr',
-  quirks: oldCap,
-})
-
-/** NVIDIA NIM: Chat Completions. */
-export const nvidia = vendor({
-  id: 'nvidia',
-  display_name: 'NVIDIA NIM',
-  baseUrl: 'https://integrate.api.nvidia.com/v1',
-  speaks: chat,
-  quirks: oldCap,
 })
 
 /** Meta Model API: Responses and Chat Completions. */
@@ -283,14 +172,4 @@ export const cohere = vendor({
     efforts: ['none', 'high'],
     refuses: ['logit_bias', 'top_logprobs', 'n', 'service_tier', 'parallel_tool_calls', 'store', 'metadata'],
   },
-})
-
-/** A gateway itself, which adapts requests to its providers, so everything is sent. */
-export const openrouter = vendor({
-  id: 'openrouter',
-  display_name: 'OpenRouter',
-  baseUrl: 'https://openrouter.ai/api/v1',
-  check: '/key',
-  speaks: ['chat', 'responses'],
-  quirks: { ...oldCap, reasoning_field: 'reasoning' },
 })

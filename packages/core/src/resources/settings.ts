@@ -1,4 +1,5 @@
 import { dataPolicyDemands } from '../protocol/provider-facts.ts'
+import { dayMs } from '../protocol/time.ts'
 import type { RecordOf, UpdateInput } from './fields.ts'
 
 const names = { kind: 'list', of: { kind: 'string', min: 1, max: 255 }, max: 200, update: 'nullable', reply: 'nullable' } as const
@@ -52,7 +53,7 @@ export const settingsFields = {
   },
 } as const
 
-const maxMs = 86_400_000
+const maxMs = dayMs
 
 /** The fields of the routing defaults of a workspace: for requests that do not set them. */
 export const routingDefaultsFields = {

@@ -1,8 +1,8 @@
 import type { Awaitable, Storage } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
-import { dayMs } from '../../access/accounts.ts'
 import type { Records, TypedRecord } from '../../access/records.ts'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
+import { dayMs } from '../../protocol/time.ts'
 import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 

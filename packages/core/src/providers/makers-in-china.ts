@@ -1,0 +1,143 @@
+import type { Quirks } from '../protocol/model.ts'
+import { type VendorRow, vendor } from './vendor.ts'
+import { oldCap, penalties, thinkingType } from './vendors.ts'
+
+// Makers in China: their endpoints abroad and at home, and their plans for coding agents, whose keys are of no other service.
+
+const moonshotRefuses = ['top_k', 'seed']
+/** First match wins. Their Kimi models sample in a fixed way, and some refuse to be made to call just any tool. */
+const kimi: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
+  [/^kimi-k3/, { sampling: 'none', thinking: ['level'], thinking_off: 'never', efforts: ['low', 'high', 'max'] }],
+  [/^kimi-k2\.7/, { sampling: 'none', thinking: ['toggle'], thinking_off: 'never', refuses: [...moonshotRefuses, 'tool_choice_required'] }],
+  [/^kimi-k2\.6/, { sampling: 'none', thinking: ['toggle'], refuses: [...moonshotRefuses, 'tool_choice_required'] }],
+  [/^kimi-k2\.5/, { sampling: 'none', thinking: ['toggle'] }],
+]
+const moonshotRow: VendorRow = {
+  id: 'moonshotai',
+  display_name: 'Moonshot AI',
+  baseUrl: 'https://api.moonshot.ai/v1',
+  check: '/models',
+  speaks: ['chat', 'responses', 'messages'],
+  paths: { messages: '../anthropic/v1/messages' },
+  data_policy: 'no_training',
+  quirks: { refuses: moonshotRefuses, thinking_switch: thinkingType, bytes_only: true },
+  quirksOf: model => kimi.find(([id]) => id.test(model))?.[1],
+}
+/** Moonshot AI: Chat Completions, Responses and Messages. Source: developersdigest.tech/reference/api-compatibility/moonshot, 2026-11. */
+export const moonshot = vendor(moonshotRow)
+/** Moonshot AI in China. Source: pi-ai 1.5.2, 2026-11. */
+export const moonshotCn = vendor({
+  ...moonshotRow,
+  id: 'moonshotai-cn',
+  display_name: 'Moonshot AI (China)',
+  baseUrl: 'https://api.moonshot.cn/v1',
+})
+/** The coding plan of Kimi, whose keys are of no other service. Source: pi-ai 1.5.2, 2026-11. */
+export const kimiCoding = vendor({
+  id: 'kimi-coding',
+  display_name: 'Kimi coding plan',
+  baseUrl: 'https://api.kimi.com/coding/v1',
+  speaks: ['chat', 'messages'],
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    refuses: [...moonshotRefuses, 'strict', 'store'],
+  },
+})
+
+/** Its only `tool_choice` is `auto`, and JSON mode knows no schema. */
+const zaiRow: VendorRow = {
+  id: 'zai',
+  display_name: 'Z.AI',
+  baseUrl: 'https://api.z.ai/api/paas/v4',
+  speaks: ['chat', 'messages'],
+  paths: { messages: '../../anthropic/v1/messages' },
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    no_forced_tools: true,
+    no_json_schema: true,
+    thinking_switch: thinkingType,
+    refuses: [...penalties, 'top_k', 'seed', 'strict'],
+  },
+}
+/** Z.AI: Chat Completions and Messages. Source: developersdigest.tech/reference/api-compatibility/zai, 2026-11. */
+export const zai = vendor(zaiRow)
+/** Z.AI in China (Zhipu). Source: docs.bigmodel.cn. */
+export const zaiCn = vendor({ ...zaiRow, id: 'zai-cn', display_name: 'Z.AI (China)', baseUrl: 'https://open.bigmodel.cn/api/paas/v4' })
+/** The coding plan of Z.AI. Source: pi-ai 1.5.2, 2026-11. */
+export const zaiCoding = vendor({
+  ...zaiRow,
+  id: 'zai-coding',
+  display_name: 'Z.AI coding plan',
+  baseUrl: 'https://api.z.ai/api/coding/paas/v4',
+  paths: { messages: '../../../anthropic/v1/messages' },
+})
+
+/** Thoughts are switched on and off, or have levels. */
+const minimaxModels: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
+  [/^minimax-m3\.1/i, { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], thinking: ['level'], thinking_off: 'never' }],
+  [
+    /^minimax-m3/i,
+    { thinking_switch: { on: { thinking: { type: 'adaptive' } }, off: { thinking: { type: 'disabled' } } }, thinking: ['toggle'] },
+  ],
+]
+const minimaxRow: VendorRow = {
+  id: 'minimax',
+  display_name: 'MiniMax',
+  baseUrl: 'https://api.minimax.io/v1',
+  speaks: ['chat', 'responses', 'messages'],
+  paths: { messages: '../anthropic/v1/messages' },
+  data_policy: 'no_training',
+  // A temperature of 0 or above 1 is refused.
+  quirks: {
+    temperature_range: { min: 0.01, max: 1 },
+    no_forced_tools: true,
+    no_json_schema: true,
+    refuses: [...penalties, 'logit_bias', 'seed', 'parallel_tool_calls'],
+  },
+  quirksOf: model => {
+    if (!/^minimax-m[2-9]/i.test(model)) return undefined
+    // Without the field they write their thoughts into the answer, between <think> and </think>.
+    return { ...minimaxModels.find(([id]) => id.test(model))?.[1], fixed_fields: { reasoning_split: true } }
+  },
+}
+/** MiniMax: Chat Completions, Responses and Messages. Source: platform.minimax.io, text API, 2026-11. */
+export const minimax = vendor(minimaxRow)
+/** MiniMax in China. Source: pi-ai 1.5.2, 2026-11. */
+export const minimaxCn = vendor({
+  ...minimaxRow,
+  id: 'minimax-cn',
+  display_name: 'MiniMax (China)',
+  baseUrl: 'https://api.minimaxi.com/v1',
+})
+
+const alibabaRow: VendorRow = {
+  id: 'alibaba',
+  display_name: 'Alibaba Cloud Model Studio',
+  baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  speaks: ['chat', 'responses'],
+  data_policy: 'no_training',
+  quirks: {
+    ...oldCap,
+    refuses: ['frequency_penalty'],
+    thinking_switch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
+  },
+}
+/** Alibaba Cloud Model Studio, international: Chat Completions and Responses. */
+export const alibaba = vendor(alibabaRow)
+/** Alibaba Cloud Model Studio in China (Beijing). */
+export const alibabaCn = vendor({
+  ...alibabaRow,
+  id: 'alibaba-cn',
+  display_name: 'Alibaba Cloud Model Studio (China)',
+  baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+})
+/** The token plan of Qwen, whose keys are of no other service. Source: pi-ai 1.5.2, 2026-11. */
+export const qwenTokenPlan = vendor({
+  ...alibabaRow,
+  id: 'qwen-token-plan',
+  display_name: 'Qwen token plan',
+  baseUrl: 'https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1',
+  speaks: ['chat'],
+})
