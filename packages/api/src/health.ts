@@ -1,3 +1,4 @@
+import { dayMs } from '@signalbox/core/protocol'
 import type { ApiReply } from './api.ts'
 import { json } from './json-reply.ts'
 import type { Call } from './route.ts'
@@ -5,8 +6,21 @@ import type { Call } from './route.ts'
 /** The process answers. */
 export const alive = (): ApiReply => json({ status: 'ok' })
 
+/** Prices older than this are doubtful: one in ten was wrong after 53 days. */
+const freshMs = 30 * dayMs
+
+/** What the operator should know although requests are served: half of the prices were read more than 30 days ago. */
+function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>): readonly string[] {
+  const days = models.list().flatMap(({ offers }) => offers.flatMap(({ as_of }) => as_of ?? []))
+  const middle = days.sort()[Math.floor(days.length / 2)]
+  if (middle === undefined || clock.now() - Date.parse(middle) <= freshMs) return []
+  return [`Half of the prices were read on ${middle} or before, and prices change: update the catalog.`]
+}
+
 /** Requests can be served. */
 export async function ready({ gateway }: Call): Promise<ApiReply> {
   const problems = await gateway.problems()
-  return problems.length === 0 ? json({ status: 'ok' }) : json({ status: 'not_ready', problems }, { status: 503 })
+  const notices = noticesOf(gateway)
+  const also = notices.length > 0 ? { notices } : {}
+  return problems.length === 0 ? json({ status: 'ok', ...also }) : json({ status: 'not_ready', problems, ...also }, { status: 503 })
 }

@@ -45,6 +45,7 @@ const health = () =>
     .object({
       status: z.enum(['ok', 'not_ready']).describe('Whether requests can be served.'),
       problems: z.array(z.string()).optional().describe('What is not ready.'),
+      notices: z.array(z.string()).optional().describe('What the operator should know although requests are served.'),
     })
     .describe('The state of the service.')
 

@@ -245,6 +245,27 @@ test('readiness tells what is missing', async () => {
   expect([reply.status, reply.body]).toEqual([503, '{"status":"not_ready","problems":["The storage cannot be used."]}'])
 })
 
+test('readiness tells of old prices, and serves all the same', async () => {
+  const { gateway } = fakeGateway()
+  const dated = (days: readonly (string | undefined)[]) =>
+    days.map((as_of, at) => ({
+      id: `m${at}`,
+      offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', ...(as_of !== undefined && { as_of }) }],
+    }))
+  const readyOn = async (now: string, days: readonly (string | undefined)[]) => {
+    const clock = { ...gateway.clock, now: () => Date.parse(now) }
+    const models = { ...gateway.models, list: () => dated(days) }
+    const { status, body } = await ask(createApi({ ...gateway, clock, models }), 'GET /readyz')
+    return [status, body]
+  }
+  const ok = [200, '{"status":"ok"}']
+  const old = '{"status":"ok","notices":["Half of the prices were read on 2026-09-30 or before, and prices change: update the catalog."]}'
+  expect(await readyOn('2026-10-30T00:00:00Z', ['2026-09-30', '2026-09-30'])).toEqual(ok)
+  expect(await readyOn('2026-10-30T00:00:01Z', ['2026-09-30', '2026-09-30', undefined])).toEqual([200, old])
+  expect(await readyOn('2026-11-30T00:00:00Z', ['2026-09-30', '2026-11-20', '2026-11-21'])).toEqual(ok)
+  expect(await readyOn('2036-11-30T00:00:00Z', [undefined])).toEqual(ok)
+})
+
 test.each([
   ['GET /v1/responses', 'websocket', 426],
   ['GET /v1/responses', 'foo, WebSocket', 426],

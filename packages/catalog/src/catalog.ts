@@ -10,12 +10,15 @@ export interface Catalog {
   readonly providers: readonly ProviderFacts[]
 }
 
-/** Selects the models that some providers serve in some dialects. */
-export interface CatalogQuery {
-  /** Ids of the providers that are on. */
-  readonly providers: readonly string[]
-  /** The dialects that can be spoken to them. */
-  readonly dialects: readonly string[]
+/** Selects the models that some providers serve, by their ids and the dialects that can be spoken to all of them, or by each of them. */
+export type CatalogQuery =
+  | { readonly providers: readonly string[]; readonly dialects: readonly string[] }
+  | { readonly providers: readonly SellingProvider[] }
+
+/** What decides which offers of a provider can be sold: a `Provider` of the gateway is one. */
+export interface SellingProvider {
+  readonly id: string
+  readonly dialects: readonly { readonly name: string }[]
 }
 
 /** Parsed on first use and shared: it is frozen. */
@@ -33,18 +36,29 @@ export function catalog(): Catalog {
 
 /**
  * The models of a catalog with the offers of these providers in these dialects. A model without such an offer is
- * left out, unless it has no offers at all and its author is one of the providers: so errors can say that a model has retired.
+ * left out, unless it has no offers at all and its author is one of the providers: so errors can say that a model has retired. Offers that
+ * name no day on which they were read get that of the catalog.
  *
- * @example sold(overridden(catalog(), overrides), { providers: ['openai', 'groq'], dialects: ['responses', 'chat'] })
+ * @example sold(overridden(catalog(), overrides), { providers: [openai({ apiKey }), groq({ apiKey: groqKey })] })
+ * @example sold(catalog(), { providers: ['openai', 'groq'], dialects: ['responses', 'chat'] })
  */
-export function sold({ models }: Pick<Catalog, 'models'>, query: CatalogQuery): readonly Model[] {
-  const providers = new Set(query.providers)
-  const dialects = new Set(query.dialects)
+export function sold({ models, as_of }: Pick<Catalog, 'models'> & Partial<Catalog>, query: CatalogQuery): readonly Model[] {
+  const spoken = dialectsByProvider(query)
   return models.flatMap(model => {
-    const offers = model.offers.filter(({ provider, dialect }) => providers.has(provider) && dialects.has(dialect))
-    if (offers.length === 0 && !(model.offers.length === 0 && providers.has(model.author ?? ''))) return []
-    return offers.length === model.offers.length ? [model] : [{ ...model, offers }]
+    const offers = model.offers.filter(({ provider, dialect }) => spoken.get(provider)?.has(dialect))
+    if (offers.length === 0 && !(model.offers.length === 0 && spoken.has(model.author ?? ''))) return []
+    const dated = offers.every(offer => offer.as_of !== undefined || as_of === undefined)
+    if (dated) return offers.length === model.offers.length ? [model] : [{ ...model, offers }]
+    return [{ ...model, offers: offers.map(offer => ({ ...(as_of !== undefined && { as_of }), ...offer })) }]
   })
+}
+
+function dialectsByProvider(query: CatalogQuery): ReadonlyMap<string, ReadonlySet<string>> {
+  if ('dialects' in query) {
+    const dialects = new Set(query.dialects)
+    return new Map(query.providers.map(id => [id, dialects]))
+  }
+  return new Map(query.providers.map(({ id, dialects }) => [id, new Set(dialects.map(({ name }) => name))]))
 }
 
 /**

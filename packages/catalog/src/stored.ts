@@ -32,10 +32,11 @@ interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
 
 /** Parses a stored catalog, resolves the sets and freezes it. In place, because copies would take longer than the parsing. */
 export function unpackCatalog(text: string): Catalog {
-  const { sets, models, ...rest } = JSON.parse(text) as Stored
+  const { sets, models, providers, ...rest } = JSON.parse(text) as Stored
+  const origin = { source: usualSource, as_of: rest.as_of }
   deepFreeze(sets)
   for (const model of models) {
-    for (const offer of model.offers) unpackOffer(offer, sets)
+    for (const offer of model.offers) unpackOffer(offer, sets, origin)
     Object.freeze(model.offers)
     Object.freeze(model.aliases)
     Object.freeze(
@@ -46,14 +47,19 @@ export function unpackCatalog(text: string): Catalog {
       }),
     )
   }
-  return Object.freeze({ ...deepFreeze(rest), models: Object.freeze(models) as readonly object[] as readonly Model[] })
+  // Gathered by hand from the documents of each.
+  const dated = providers.map(facts => ({ ...(facts.docs_url !== undefined && { source: facts.docs_url }), as_of: rest.as_of, ...facts }))
+  return Object.freeze({ ...rest, providers: deepFreeze(dated), models: Object.freeze(models) as readonly object[] as readonly Model[] })
 }
 
-function unpackOffer(offer: StoredOffer, sets: Sets): void {
-  const { abilities, quirks, price, regions } = offer
+/** The source of offers that name none. */
+export const usualSource = 'https://models.dev/api.json'
+
+function unpackOffer(offer: StoredOffer, sets: Sets, origin: Required<Pick<Offer, 'source' | 'as_of'>>): void {
+  const { abilities, quirks, price, regions, source = origin.source, as_of = origin.as_of } = offer
   if (price) freezePrice(price)
   if (regions) deepFreeze(regions)
-  Object.assign(offer, { abilities: sets.abilities[abilities] })
+  Object.assign(offer, { abilities: sets.abilities[abilities], source, as_of })
   if (quirks !== undefined) Object.assign(offer, { quirks: sets.quirks[quirks] })
   Object.freeze(offer)
 }

@@ -132,7 +132,7 @@ describe('the command', () => {
     const { code, out, err } = await run()
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^warning: no price is known for grok-4.6 at azure/m)
-    expect(out).toMatch(/^built-in catalog: \d+ models, \d+ offers, 26 providers, as of 2026-09-30; 0 errors, \d+ warnings$/m)
+    expect(out).toMatch(/^built-in catalog: \d+ models, \d+ offers, 27 providers, as of 2026-09-30; 0 errors, \d+ warnings$/m)
   })
 
   test.each([

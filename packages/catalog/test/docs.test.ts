@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Offer, Price, Rates } from '@signalbox/core/protocol'
 import { expect, test } from 'vitest'
 import { catalog, overridden } from '../src/index.ts'
 import { readCatalog, readOverrides } from '../src/schema/index.ts'
+import { atMaker, usedModels } from './used-models.ts'
 
-const page = readFileSync(resolve(import.meta.dirname, '../../../docs/catalog.md'), 'utf8')
+const path = resolve(import.meta.dirname, '../../../docs/catalog.md')
+const page = readFileSync(path, 'utf8')
 
 function example(kind: string): unknown {
   const [, text = ''] = new RegExp(`\`\`\`json ${kind}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? []
@@ -25,4 +28,45 @@ test('the catalog and the overrides on the page are good ones', () => {
   expect(next.models.some(({ id }) => id === 'gpt-4o')).toBe(false)
   const { catalog: named } = example('config') as { readonly catalog: { readonly overrides: unknown } }
   expect(overridden(readCatalog(own), readOverrides(named.overrides)).models[0]?.display_name).toBe('Rather small')
+})
+
+const usd = (rate: number): string => String(rate / 1_000_000)
+const pair = ({ input, output }: Rates): string => `${usd(input)} / ${usd(output)}`
+const thousands = (tokens = 0): string => tokens.toLocaleString('en-US')
+
+/** What a price announces or changes by the hour, in words. */
+function laterOf({ windows = [], changes = [] }: Price, { retires_at }: Pick<Offer, 'retires_at'>): string {
+  const hours = windows.map(window => `${window.from}–${window.to} UTC${window.days ? ' on some days' : ''}: ${pair(window)}`)
+  const days = changes.map(({ from, price }) => `from ${from}: ${pair(price)}`)
+  return [...hours, ...days, ...(retires_at === undefined ? [] : [`until ${retires_at}`])].join('; ')
+}
+
+const shown = ['tools', 'vision', 'structured_output', 'reasoning'] as const
+
+/** The most used models, at their makers. `UPDATE_DOCS=1 pnpm test docs` writes it. */
+function tableOfModels(): string {
+  const rows = Object.keys(usedModels).map(id => {
+    const { model, offer } = atMaker(id)
+    const { price = { input: 0, output: 0 }, abilities = [] } = offer
+    const { cached, cache_write } = price
+    const cache = [cached === undefined ? '–' : usd(cached), ...(cache_write === undefined ? [] : [usd(cache_write)])].join(' / ')
+    const long = (price.tiers ?? []).map(tier => `over ${thousands(tier.over)}: ${pair(tier)}`).join('; ')
+    const can = shown.filter(ability => abilities.includes(ability)).join(', ')
+    const later = laterOf(price, { ...(model.retires_at !== undefined && { retires_at: model.retires_at }), ...offer })
+    const cells = [`\`${id}\``, pair(price), cache, long, thousands(offer.context_window), thousands(offer.max_output_tokens), can, later]
+    return `| ${cells.join(' | ')} |`
+  })
+  const head =
+    '| model | input / output | cache read / write | long prompts | window | output | abilities | hours, dates |\n|---|---|---|---|--:|--:|---|---|'
+  return `<!-- most used models -->\n\n${head}\n${rows.join('\n')}\n\n<!-- end -->`
+}
+
+test('the table of the most used models is what the catalog says', () => {
+  const table = tableOfModels()
+  if (process.env.UPDATE_DOCS)
+    writeFileSync(
+      path,
+      page.replace(/<!-- most used models -->[\s\S]*<!-- end -->/, () => table),
+    )
+  expect(readFileSync(path, 'utf8')).toContain(table)
 })

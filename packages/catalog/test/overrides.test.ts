@@ -103,7 +103,7 @@ describe('what is taken out', () => {
       providers: { nvidia: null },
     })
     expect(find('claude-sonnet-5', next)).toBeUndefined()
-    expect(find('gpt-6.1-sol', next)?.offers.map(({ provider }) => provider)).toEqual(['openai', 'amazon-bedrock'])
+    expect(find('gpt-6.1-sol', next)?.offers.map(({ provider }) => provider)).toEqual(['openai', 'amazon-bedrock', 'openrouter'])
     expect(next.providers.length).toBe(base.providers.length - 1)
   })
 

@@ -1,5 +1,5 @@
-import type { Model, Offer, Price, Rates } from '@signalbox/core/protocol'
-import { type Catalog, CatalogError } from '../src/index.ts'
+import { dayMs, type Model, type Offer, type Price, type Rates } from '@signalbox/core/protocol'
+import { type Catalog, CatalogError, staleDays } from '../src/index.ts'
 import { readCatalog } from '../src/schema/index.ts'
 
 export interface Checked {
@@ -18,8 +18,6 @@ export interface Terms {
   readonly dialects: readonly string[]
 }
 
-/** One price in ten was wrong 53 days after it was read. */
-const freshDays = 30
 /** Days in which an end is near: routing prefers other offers. */
 const nearDays = 30
 
@@ -48,10 +46,10 @@ const soldIn = ({ models }: Catalog): readonly Sold[] =>
 type Check = (catalog: Catalog, terms: Terms) => readonly string[]
 
 const checks: readonly Check[] = [
-  ({ as_of }, { today }) =>
-    daysFrom(as_of, today) > freshDays
-      ? [`it is of ${as_of}, ${daysFrom(as_of, today)} days ago; update it, since prices change sooner`]
-      : [],
+  ({ as_of }, { today }) => {
+    const days = staleDays({ as_of }, Date.parse(today))
+    return days === undefined ? [] : [`it is of ${as_of}, ${days} days ago; update it, since prices change sooner`]
+  },
 
   (catalog, { today }) =>
     soldIn(catalog).flatMap(({ model, offer, place }) => {
@@ -85,6 +83,13 @@ const checks: readonly Check[] = [
       pricesOf(offer).some(costsMoreCached) ? [`what is read from a cache costs more than input for ${place}`] : [],
     ),
 
+  catalog =>
+    soldIn(catalog).flatMap(({ place, offer }) =>
+      pricesOf(offer).some(({ cached, tiers = [] }) => cached !== undefined && tiers.some(tier => tier.cached === undefined))
+        ? [`cached input of long prompts is charged as input for ${place}, though that of short ones costs less`]
+        : [],
+    ),
+
   catalog => {
     const known = new Set(catalog.providers.map(({ id }) => id))
     const strangers = soldIn(catalog).filter(({ offer }) => !known.has(offer.provider))
@@ -102,7 +107,7 @@ const checks: readonly Check[] = [
     models.flatMap(({ id, offers, retires_at }) => (offers.length === 0 && retires_at === undefined ? [`nobody sells ${id}`] : [])),
 ]
 
-const daysFrom = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000)
+const daysFrom = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / dayMs)
 
 const pricesOf = ({ price, regions = [] }: Offer): readonly Price[] =>
   [price, ...regions.map(region => region.price)].flatMap(each => each ?? [])

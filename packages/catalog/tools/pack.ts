@@ -1,7 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Model, Offer } from '@signalbox/core/protocol'
+import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
 import type { Catalog } from '../src/catalog.ts'
+import { usualSource } from '../src/stored.ts'
 
 // A catalog as the text of src/data/facts.ts, which src/stored.ts reads: sets that many models share are listed once.
 
@@ -15,11 +16,11 @@ type Sets = Readonly<Record<'abilities' | 'quirks' | 'capabilities' | 'modalitie
  */
 export function moduleOf({ as_of, providers, models }: Catalog): string {
   const sets: Sets = { abilities: [], quirks: [], capabilities: [], modalities: [] }
-  const stored = models.map(model => storedModel(model, sets))
+  const stored = models.map(model => storedModel(model, { sets, as_of }))
   const listed = Object.entries(sets).map(([name, items]) => `"${name}":{\n${items.map((item, at) => `"${at}":${item}`).join(',\n')}\n}`)
   const json = `{"as_of":"${as_of}",
 "sets":{${listed.join(',')}},
-"providers":${linesOf(providers)},
+"providers":${linesOf(providers.map(facts => storedFacts(facts, as_of)))},
 "models":${linesOf(stored)}}`
   if (/[`\\]|\$\{/.test(json)) throw new Error('The facts hold a character that has a meaning in a template literal.')
   return `// Written by tools/correct.ts; do not edit. Sources and licenses: THIRD_PARTY_NOTICES.md. The shape is that of src/stored.ts.
@@ -29,16 +30,30 @@ export const data = \`${json}\`
 
 const linesOf = (items: readonly unknown[]): string => `[\n${items.map(item => JSON.stringify(item)).join(',\n')}\n]`
 
-const storedModel = (model: Model, sets: Sets): object => ({
+interface StoreContext {
+  readonly sets: Sets
+  readonly as_of: string
+}
+
+/** What `unpackCatalog` puts there by itself is left out. */
+const storedFacts = ({ source, as_of, ...facts }: ProviderFacts, usual: string): object => ({
+  ...facts,
+  ...(source !== facts.docs_url && { source }),
+  ...(as_of !== usual && { as_of }),
+})
+
+const storedModel = (model: Model, { sets, as_of }: StoreContext): object => ({
   ...model,
   input_modalities: positionOf(model.input_modalities ?? [], sets.modalities),
   output_modalities: positionOf(model.output_modalities ?? [], sets.modalities),
   capabilities: positionOf(model.capabilities ?? [], sets.capabilities),
-  offers: model.offers.map(offer => storedOffer(offer, sets)),
+  offers: model.offers.map(offer => storedOffer(offer, { sets, as_of })),
 })
 
-const storedOffer = ({ quirks, ...offer }: Offer, sets: Sets): object => ({
+const storedOffer = ({ quirks, source, as_of, ...offer }: Offer, { sets, as_of: usual }: StoreContext): object => ({
   ...offer,
+  ...(source !== usualSource && { source }),
+  ...(as_of !== usual && { as_of }),
   abilities: positionOf(offer.abilities ?? [], sets.abilities),
   ...(quirks && { quirks: positionOf(quirks, sets.quirks) }),
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Catalog, CatalogError, catalog, overridden } from '@signalbox/catalog'
+import { type Catalog, CatalogError, catalog, overridden, staleDays } from '@signalbox/catalog'
 import { readCatalog, readOverrides } from '@signalbox/catalog/schema'
 import { StartError } from './fault.ts'
 import type { Config } from './schema.ts'
@@ -17,14 +17,11 @@ export function catalogFor(named: Config['catalog']): Catalog | undefined {
   return overrides === undefined ? base : withPlace('`catalog.overrides`', () => overridden(base, readOverrides(overrides)))
 }
 
-/** One price in ten was wrong 53 days after it was read. */
-const freshDays = 30
-
 /** A line for the operator if the catalog is older than 30 days. */
 export function ageNotices(named: Config['catalog'], now: number): readonly string[] {
   const known = catalogFor(named)
-  const days = known ? Math.floor((now - Date.parse(known.as_of)) / 86_400_000) : 0
-  if (!known || days <= freshDays) return []
+  const days = known && staleDays(known, now)
+  if (!known || days === undefined) return []
   const file = (typeof named === 'object' ? named.file : undefined) ?? 'catalog.json'
   const use = typeof named === 'object' && named.file !== undefined ? '' : ` and set \`catalog.file\` to ${file}`
   return [`The catalog is of ${known.as_of}, ${days} days ago, and prices change: run \`signalbox catalog update --out ${file}\`${use}.`]

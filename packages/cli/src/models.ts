@@ -1,4 +1,4 @@
-import type { Catalog } from '@signalbox/catalog'
+import { type Catalog, sold } from '@signalbox/catalog'
 import type { Model, Offer, Price, Provider, ProviderFacts } from '@signalbox/core/protocol'
 import { catalogFor } from './catalog.ts'
 import { invalidField } from './fault.ts'
@@ -24,10 +24,10 @@ export function modelsOf({ models, catalog, providers: listed }: ModelSources, p
   const custom = models.map((model, at) => customModel(model, { field: `models[${at}]`, providers }))
   const taken = new Set(models.flatMap(namesOf))
   const known = catalogFor(catalog)
-  const sold = [...(known ? servedModels(known, providers) : []), ...simulatedModels.filter(model => serves(model, providers))]
-  const facts = known?.providers ?? []
+  const offered = [...(known ? sold(known, { providers }) : []), ...simulatedModels.filter(model => serves(model, providers))]
+  const facts = known ? datedFacts(known) : []
   return {
-    models: [...custom, ...sold.filter(({ id }) => !taken.has(id)).map(model => withoutNames(model, taken))],
+    models: [...custom, ...offered.filter(({ id }) => !taken.has(id)).map(model => withoutNames(model, taken))],
     facts,
     providers: providers.map(provider => withPolicy(provider, { listed, facts })),
     notices: custom.flatMap(({ id, offers }) =>
@@ -44,6 +44,10 @@ function withPolicy(provider: Provider, { listed, facts }: Pick<ModelSetup, 'fac
   const known = facts.find(({ id }) => id === provider.id)
   return known ? { ...provider, data_policy: known.data_policy } : provider
 }
+
+/** Facts that name no day on which they were read get that of the catalog. */
+const datedFacts = ({ providers, as_of }: Catalog): readonly ProviderFacts[] =>
+  providers.every(facts => facts.as_of !== undefined) ? providers : providers.map(facts => ({ as_of, ...facts }))
 
 type ModelConfig = Config['models'][number]
 
@@ -94,18 +98,6 @@ const inMicrodollars = (price: NonNullable<ModelConfig['offers'][number]['price'
 
 const mapValues = <Fields extends Readonly<Record<string, number>>>(fields: Fields, map: (value: number) => number): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)])) as Fields
-
-/** The catalog's models, with the offers whose provider is on and speaks their dialect. */
-function servedModels({ models }: Catalog, providers: readonly Provider[]): readonly Model[] {
-  const ids = new Set(providers.map(({ id }) => id))
-  // A retired model without offers is kept where its author is on: errors tell when it retired.
-  const isListed = ({ offers, author }: Model): boolean => offers.length === 0 && ids.has(author ?? '')
-  const spoken = new Set(providers.flatMap(({ id, dialects }) => dialects.map(({ name }) => `${id} ${name}`)))
-  return models.flatMap(model => {
-    const offers = model.offers.filter(({ provider, dialect }) => spoken.has(`${provider} ${dialect}`))
-    return offers.length > 0 || isListed(model) ? [{ ...model, offers }] : []
-  })
-}
 
 const serves = ({ offers }: Model, providers: readonly Provider[]): boolean =>
   offers.every(({ provider }) => providers.some(({ id }) => id === provider))

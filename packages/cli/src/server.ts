@@ -97,7 +97,7 @@ export async function start(config: Config, { environment, version, sink, worker
         storage: named.shown,
         sealingKeyFile: sealing.made,
         secret,
-        notices: [...found.notices, ...notices, ...ageNotices(config.catalog, Date.now())],
+        notices: [...found.notices, ...notices, ...(simulated ? [] : ageNotices(config.catalog, Date.now()))],
       }),
       showsKeys: secret !== undefined || sealing.made !== undefined,
       reloadCatalog: ({ logs }) => takeCatalog(logs ? catalog : { ...catalog, logger: silentLogger }),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { catalog } from '@signalbox/catalog'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ageNotices } from '../src/catalog.ts'
 import { runCatalogUpdate } from '../src/catalog-update.ts'
@@ -17,11 +18,25 @@ async function serverOf(json: unknown): Promise<string> {
 }
 
 const model = {
-  id: 'openai/gpt-5',
-  name: 'GPT-5',
+  id: 'tencent/hy4',
+  name: 'Hy4',
   architecture: { input_modalities: ['text'], output_modalities: ['text'] },
   pricing: { prompt: '0.00000125', completion: '0.00001' },
 }
+
+/** What the catalog has of the provider, and one more: a list that lacks what is sold would be refused. */
+const listOf = (more: object): { readonly data: readonly object[] } => ({
+  data: [
+    ...catalog()
+      .models.flatMap(({ offers }) => offers.filter(({ provider }) => provider === 'openrouter'))
+      .map(({ provider_model_id: id, price }) => ({
+        ...model,
+        id,
+        pricing: { prompt: String((price?.input ?? 0) / 1e12), completion: String((price?.output ?? 0) / 1e12) },
+      })),
+    more,
+  ],
+})
 
 async function run(args: readonly string[]): Promise<string> {
   const lines: string[] = []
@@ -32,8 +47,8 @@ async function run(args: readonly string[]): Promise<string> {
 describe('signalbox catalog update', () => {
   test('writes the built-in catalog with what changed, then brings that file up to date', async () => {
     const out = join(newFolder(), 'catalog.json')
-    const source = `openrouter=${await serverOf({ data: [model] })}`
-    expect(await run(['--out', out, '--source', source])).toContain('+ openrouter openai/gpt-5: 1.25/10\n')
+    const source = `openrouter=${await serverOf(listOf(model))}`
+    expect(await run(['--out', out, '--source', source])).toContain('+ openrouter tencent/hy4: 1.25/10\n')
     expect(JSON.parse(readFileSync(out, 'utf8')).as_of).toBe('2026-11-22')
     expect(await run(['--out', out, '--source', source])).toContain('; 0 offers changed.')
   })
@@ -41,7 +56,7 @@ describe('signalbox catalog update', () => {
   test('that is refused leaves the file as it was, and no other', async () => {
     const folder = newFolder()
     const out = join(folder, 'catalog.json')
-    await run(['--out', out, '--source', `openrouter=${await serverOf({ data: [model] })}`])
+    await run(['--out', out, '--source', `openrouter=${await serverOf(listOf(model))}`])
     const before = readFileSync(out, 'utf8')
     const hostile = await serverOf({ data: 'no list' })
     await expect(run(['--out', out, '--source', `openrouter=${hostile}`])).rejects.toThrow(

@@ -66,7 +66,7 @@ describe('the catalog of the config', () => {
     ]
     const file = fileOf({ as_of: '2026-09-30', models: [{ id: 'mine', offers }], providers: [] })
     const { models, facts } = on({ catalog: { file, overrides: { models: { mine: { aliases: ['ours'] } } } } })
-    expect(models).toEqual([{ id: 'mine', aliases: ['ours'], offers: offers.slice(0, 1) }])
+    expect(models).toEqual([{ id: 'mine', aliases: ['ours'], offers: [{ as_of: '2026-09-30', ...offers[0] }] }])
     expect(facts).toEqual([])
   })
 

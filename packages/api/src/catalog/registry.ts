@@ -99,7 +99,15 @@ function registryRecord(entry: Entry): Readonly<Record<string, unknown>> {
     author: authorOf(model),
     providers: onePerProvider(offers).map(({ provider }) => provider),
     has_free_provider: offers.some(({ price }) => price !== undefined && price.input === 0 && price.output === 0),
+    ...newestFactsOf(offers),
   }
+}
+
+/** Where and when the facts of the offer that was read last were read. */
+function newestFactsOf(offers: readonly Offer[]): Pick<Offer, 'source' | 'as_of'> {
+  const [first] = offers.toSorted((a, b) => ((a.as_of ?? '') > (b.as_of ?? '') ? -1 : 1))
+  const { source, as_of } = first ?? {}
+  return { ...(source !== undefined && { source }), ...(as_of !== undefined && { as_of }) }
 }
 
 function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
@@ -122,7 +130,7 @@ function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
 }
 
 function providerView(record: ProviderRecord, entries: readonly Entry[], { routes }: Site): Readonly<Record<string, unknown>> {
-  const { id, display_name, data_policy, retention_days, headquarters, docs_url, dialects } = record
+  const { id, display_name, data_policy, retention_days, headquarters, docs_url, dialects, source, as_of } = record
   const sold = entries.map(({ offers }) => offers.filter(({ provider }) => provider === id)).filter(offers => offers.length > 0)
   const regions = new Set(sold.flat().flatMap(offer => (offer.regions ?? []).map(({ region }) => region)))
   return {
@@ -136,5 +144,7 @@ function providerView(record: ProviderRecord, entries: readonly Entry[], { route
     // By the name of our endpoint in that dialect; a dialect without an endpoint here goes by its own name.
     endpoints: dialects.map(name => routes.find(({ dialect, endpoint }) => dialect === name && endpoint !== undefined)?.endpoint ?? name),
     model_count: sold.length,
+    ...(source !== undefined && { source }),
+    ...(as_of !== undefined && { as_of }),
   }
 }

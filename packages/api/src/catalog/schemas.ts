@@ -97,6 +97,13 @@ const registryModel = () => ({
   author: z.string().meta({ description: 'Company that made it.', example: 'OpenAI' }),
   providers: z.array(z.string()).meta({ description: 'Ids of the providers that offer it here.', example: ['groq'] }),
   has_free_provider: z.boolean().meta({ description: 'Whether one of them charges nothing.', example: false }),
+  ...origin(),
+})
+
+/** Of a row of the registry. */
+const origin = () => ({
+  source: z.string().optional().meta({ description: 'Where its newest facts were read.', example: 'https://models.dev/api.json' }),
+  as_of: z.string().optional().meta({ description: 'Date on which they were read there.', example: '2026-11-20' }),
 })
 
 const directoryModel = () =>
@@ -194,6 +201,7 @@ const registryProvider = () =>
       example: ['chat_completions'],
     }),
     model_count: z.int().meta({ description: 'Number of models that it offers here.', example: 12 }),
+    ...origin(),
   })
 
 const byokProvider = () =>

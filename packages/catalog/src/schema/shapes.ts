@@ -153,6 +153,8 @@ const providerFields = {
   docs_url: address().exactOptional(),
   env: list(name()).exactOptional(),
   tiers: list(accountTier).exactOptional(),
+  source: text().exactOptional(),
+  as_of: day().exactOptional(),
 }
 
 const provider = section({ id: name(), ...providerFields } satisfies Shape<ProviderFacts>)

@@ -1,4 +1,4 @@
-import type { Model, Offer, Quirks } from '@signalbox/core/protocol'
+import type { Model, Offer, OfferRegion, Quirks } from '@signalbox/core/protocol'
 import type { Catalog } from '../catalog.ts'
 import { definedFields, mergePrice, priceOn } from './prices.ts'
 import { type OfferList, offerKey, type SourceOffer } from './source.ts'
@@ -29,18 +29,51 @@ export function mergeOffers(catalog: Catalog, list: OfferList, { today, kept, wa
     })
     return { ...model, offers }
   })
+  const found = [...listed.values()].flatMap(({ offer }) => regionalOf(offer) ?? [])
+  const inRegions = found.length === 0 ? models : models.map(model => withRegions(model, found))
   const isNew = ({ offer }: SourceOffer): boolean =>
     offer.status !== 'deprecated' && !known.has(offerKey(offer)) && !regional.has(offerKey(offer)) && !isRegional(offer)
   const fresh = [...listed.values()].filter(isNew)
-  return { ...catalog, models: withNewOffers(models, fresh, { source: list.source, warnings }) }
+  return { ...catalog, models: withNewOffers(inRegions, fresh, { source: list.source, warnings }) }
 }
 
 const regionKeys = ({ provider, regions = [] }: Offer): readonly string[] =>
   regions.map(({ provider_model_id }) => offerKey({ provider, provider_model_id }))
 
-/** Regional names on Bedrock are regions of an offer and not offers; new ones are added by a correction. */
-const isRegional = ({ provider, provider_model_id: id }: Offer): boolean =>
-  provider === 'amazon-bedrock' && /^(?:us|us-gov|eu|apac|ap|au|jp|in|ca|sa|uk|mx|af|me|il)\./.test(id)
+/** A regional name on Bedrock: the region of an offer, and no offer. */
+interface RegionalOffer {
+  /** The name of the model without its region. */
+  readonly base: string
+  readonly region: OfferRegion
+}
+
+function regionalOf({ provider, provider_model_id: id, price }: Offer): RegionalOffer | undefined {
+  const [, region = '', base = ''] = /^(us|us-gov|eu|apac|ap|au|jp|in|ca|sa|uk|mx|af|me|il)\.(.+)$/.exec(id) ?? []
+  if (provider !== 'amazon-bedrock' || region === '') return undefined
+  return { base, region: { region, provider_model_id: id, ...(price && { price }) } }
+}
+
+const isRegional = (offer: Offer): boolean => regionalOf(offer) !== undefined
+
+/** The regions that a list names, beside those that are known. A price is listed where it differs from that of the offer. */
+function withRegions(model: Model, found: readonly RegionalOffer[]): Model {
+  const offers = model.offers.map(offer => {
+    const { provider, provider_model_id: id, price: usual, regions = [] } = offer
+    const own = provider === 'amazon-bedrock' ? found.filter(({ base }) => id === base || id === `global.${base}`) : []
+    if (own.length === 0) return offer
+    const named = new Map(regions.map(region => [region.provider_model_id, region]))
+    for (const { region } of own) {
+      const { price, ...place } = region
+      const isUsual = price === undefined || (usual !== undefined && price.input === usual.input && price.output === usual.output)
+      named.set(
+        place.provider_model_id,
+        isUsual ? place : { ...place, price: mergePrice(named.get(place.provider_model_id)?.price, price) },
+      )
+    }
+    return { ...offer, regions: [...named.values()] }
+  })
+  return { ...model, offers }
+}
 
 interface UpdateContext {
   readonly source: string

@@ -85,6 +85,7 @@ function sourceOffer(entry: RoutedModel): SourceOffer {
 function offerOf(entry: RoutedModel, abilities: readonly Ability[]): Offer {
   const { input_modalities: input } = entry.architecture
   const maxOutput = entry.top_provider?.max_completion_tokens
+  const quirks = { ...(!abilities.includes('reasoning') && { efforts: [] }), ...(!input.includes('audio') && { audio: false }) }
   return {
     provider: 'openrouter',
     provider_model_id: entry.id,
@@ -93,7 +94,7 @@ function offerOf(entry: RoutedModel, abilities: readonly Ability[]): Offer {
     ...(maxOutput && { max_output_tokens: maxOutput }),
     abilities,
     price: priceOf(entry),
-    ...(!input.includes('audio') && { quirks: { audio: false } }),
+    ...(Object.keys(quirks).length > 0 && { quirks }),
   }
 }
 

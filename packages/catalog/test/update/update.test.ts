@@ -89,6 +89,47 @@ describe('models.dev', () => {
   })
 })
 
+test('regional names on Bedrock are regions of their offer, with a price where it differs', () => {
+  const id = 'anthropic.claude-opus-5'
+  const offer = {
+    provider: 'amazon-bedrock',
+    provider_model_id: `global.${id}`,
+    dialect: 'bedrock',
+    price: { input: 5_000_000, output: 25_000_000 },
+  }
+  const models = [
+    ...current.models,
+    { id: 'claude-opus-5', offers: [{ ...offer, regions: [{ region: 'eu', provider_model_id: `eu.${id}` }] }] },
+  ]
+  const bedrock = [
+    listed(`global.${id}`, [5, 25]),
+    listed(`us.${id}`, [5, 25]),
+    listed(`eu.${id}`, [5.5, 27.5]),
+    listed('us.anthropic.other', [1, 2]),
+  ]
+  const { catalog: next, offerAt } = updated(
+    { 'models.dev': modelsDev({ ...unchanged, 'amazon-bedrock': bedrock }) },
+    { current: { ...current, models } },
+  )
+  expect(offerAt('amazon-bedrock', `global.${id}`)?.regions).toEqual([
+    { region: 'eu', provider_model_id: `eu.${id}`, price: { input: 5_500_000, output: 27_500_000 } },
+    { region: 'us', provider_model_id: `us.${id}` },
+  ])
+  expect(next.models.flatMap(model => model.offers).filter(({ provider }) => provider === 'amazon-bedrock')).toHaveLength(1)
+})
+
+test('surcharges and prices of sound are read, and stay where a list has none', () => {
+  const cost = { input_audio: 3 }
+  const fast = { fast: { cost: { input: 2.5, output: 20 }, provider: { body: { speed: 'fast' }, headers: { beta: 'x' } } } }
+  const first = updated({
+    'models.dev': modelsDev({ ...unchanged, openai: [listed('gpt-5', [1.25, 10], { cost, experimental: { modes: fast } })] }),
+  })
+  const price = first.offerAt('openai', 'gpt-5')?.price
+  expect(price).toMatchObject({ input_audio: 3_000_000, surcharges: [{ field: 'speed', value: 'fast', percent: 200 }] })
+  const later = updated({ 'models.dev': modelsDev({ ...unchanged, openai: [listed('gpt-5', [1.5, 10])] }) }, { current: first.catalog })
+  expect(later.offerAt('openai', 'gpt-5')?.price).toMatchObject({ input: 1_500_000, surcharges: price?.surcharges })
+})
+
 describe('openrouter', () => {
   test('gives offers of the provider openrouter to models of the catalog, and models that it lacks', () => {
     const list = [
@@ -212,7 +253,12 @@ test('an update of an updated catalog from the same sources changes nothing', ()
 })
 
 test('the built-in catalog takes an update, and the result is a valid catalog', () => {
-  const result = update({ openrouter: { data: [routed('openai/gpt-5', ['0.00000125', '0.00001'])] } }, { current: catalog() })
-  expect(result).toMatchObject({ ok: true, diff: ['+ openrouter openai/gpt-5: 1.25/10'] })
+  const known = catalog().models.flatMap(({ offers }) => offers.filter(({ provider }) => provider === 'openrouter'))
+  const data = known.map(({ provider_model_id: id, price }) =>
+    routed(id, [String((price?.input ?? 0) / 1e12), String((price?.output ?? 0) / 1e12)]),
+  )
+  expect(data.length).toBeGreaterThan(40)
+  const result = update({ openrouter: { data: [...data, routed('tencent/hy4', ['0.00000125', '0.00001'])] } }, { current: catalog() })
+  expect(result.ok && result.diff.filter(line => !line.startsWith('~'))).toEqual(['+ openrouter tencent/hy4: 1.25/10'])
   if (result.ok) expect(() => readCatalog(JSON.parse(JSON.stringify(result.catalog)))).not.toThrow()
 })

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { atMaker, usedModels } from './used-models.ts'
+
+const usd = (rate = 0): number => rate / 1_000_000
+
+test('the 60 most used models are here', () => {
+  expect(Object.keys(usedModels)).toHaveLength(60)
+})
+
+test.each(Object.entries(usedModels))('%s has the price, limits and abilities that another source states', (id, expected) => {
+  const { offer } = atMaker(id)
+  const { price, abilities = [] } = offer
+  if (!price) throw new Error('It has no price.')
+  // The other source knows no hours of the day and lists the dearest.
+  const { input, output, cached, cache_write } = price.windows?.[0] ?? price
+  expect({
+    price: [input, output, cached, cache_write].map(usd),
+    ...(price.tiers && { long: price.tiers.map(tier => [tier.over, usd(tier.input), usd(tier.output), usd(tier.cached)]) }),
+    context: offer.context_window,
+    output: offer.max_output_tokens,
+    reasons: abilities.includes('reasoning'),
+    sees: abilities.includes('vision'),
+  }).toEqual(expected)
+})
