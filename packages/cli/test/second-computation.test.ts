@@ -15,7 +15,10 @@ const seed = 20_261_122
 /** Every offer, and every region of one, as a model of its own. Ends are left out, since they are tested elsewhere. */
 const offers: readonly Offer[] = catalog()
   .models.flatMap(model => model.offers)
-  .flatMap(({ retires_at: _, status: __, regions = [], ...offer }) => [offer, ...regions.map(region => ({ ...offer, ...region }))])
+  .flatMap(({ retires_at: _, status: __, regions = [], ...offer }) => [
+    offer,
+    ...regions.map(({ region: ___, ...own }) => ({ ...offer, ...own })),
+  ])
   .filter(({ price }) => price !== undefined)
 const models: readonly Model[] = offers.map((offer, at) => ({ id: `offer-${at}`, offers: [offer] }))
 
