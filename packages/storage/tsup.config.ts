@@ -5,6 +5,8 @@ export default library({
     index: 'src/index.ts',
     'conformance/index': 'src/conformance/index.ts',
     awaitable: 'src/awaitable.ts',
+    changes: 'src/changes.ts',
+    compose: 'src/compose.ts',
     counters: 'src/counters.ts',
     items: 'src/items.ts',
     ledger: 'src/ledger.ts',

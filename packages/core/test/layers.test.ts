@@ -17,6 +17,7 @@ const walls: Readonly<Record<string, { readonly packages: readonly string[] | 'a
   storage: { packages: [], node: false },
   'storage-memory': { packages: ['storage'], node: false },
   'storage-sql': { packages: ['storage'], node: true },
+  'storage-redis': { packages: ['storage'], node: true },
   router: { packages: ['storage'], node: false },
   core: { packages: ['storage', 'router'], node: false },
   catalog: { packages: ['core'], node: false },

@@ -9,6 +9,9 @@ export interface CounterStore {
    *
    * Clocks may be set back, and calls may arrive out of order. A window that ends later than `windowMs` from now ends `windowMs`
    * from now instead; one that ends more than twice `windowMs` from now is void, and the counter starts again at 0.
+   *
+   * A store on several servers keeps keys together that have the same text before their first `/`, or none: in those of the gateway,
+   * their workspace. It may reject a call whose keys differ in it with a `RangeError`, and never counts a part of them.
    */
   take(requests: readonly CounterRequest[], at: number): Awaitable<CounterRefusal | undefined>
   /** Corrects a counter once the true amount is known. It never refuses and never starts a window. */

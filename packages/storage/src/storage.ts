@@ -1,5 +1,6 @@
 import type { AuditStore } from './audit.ts'
 import type { Awaitable } from './awaitable.ts'
+import type { ChangeFeed } from './changes.ts'
 import type { CounterStore } from './counters.ts'
 import type { ItemStore } from './items.ts'
 import type { LedgerStore } from './ledger.ts'
@@ -28,7 +29,9 @@ export interface Storage {
   readonly items?: ItemStore
   /** Holds settlements that cannot be written now. Absent: they wait in memory only. */
   readonly spool?: SpoolStore
-  /** Whether other processes may change it too; they see a change once their caches have expired. */
+  /** Reports changes of records as they are committed, by any process. Absent: caches of records only expire. */
+  readonly changes?: ChangeFeed
+  /** Whether other processes may change it too; they see a change by `changes`, or once their caches have expired. */
   readonly isShared: boolean
   /**
    * Succeeds if the store can be used; the message of the error names what is wrong. Unauthenticated clients call it through

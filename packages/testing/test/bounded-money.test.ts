@@ -320,7 +320,7 @@ test('an answer that outgrows a budget ends there, and the budget is not passed'
 
 test('an answer that goes on after its client has left is hung up on, and the slot stays taken until then', async () => {
   const { gateway, caller, request, books, storage, provider } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
-  const probe = () => storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, 0)
+  const probe = () => storage.counters.enter({ key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, 0)
   const { reply, seen } = await readAndLeave(gateway, request({ stream: true, max_output_tokens: 10_000 }), { caller, characters: 100 })
   expect(await probe()).toBe(false)
   await reply.leave()

@@ -177,7 +177,7 @@ export async function checkAtRest({ test: { gateway, storage, caller }, broken, 
   const { balance, held } = await gateway.workspaces(workspaceId).billing.balance()
   const entries = await storage.ledger.entries(`credit:${workspaceId}`, { limit: 10_000 })
   const sum = entries.reduce((total, { amount }) => total + amount, 0)
-  const free = await storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
+  const free = await storage.counters.enter({ key: `${workspaceId}/slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
   expect({ held, sum, free }).toEqual({ held: 0, sum: balance, free: true })
   expect([...broken.strayed, ...sound.strayed]).toEqual([])
 }

@@ -70,7 +70,7 @@ async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { 
     rows: async (): Promise<readonly UsageRow[]> => storage.usage.list({ workspaceId: 'w', ...all }),
     credit: () => storage.ledger.balance('credit:w'),
     slotFree: async () => {
-      const slot = { key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }
+      const slot = { key: `w/slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }
       return storage.counters.enter(slot, clock.now())
     },
   }

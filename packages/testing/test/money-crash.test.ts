@@ -95,7 +95,7 @@ test.each([
       expect(1_000_000 - credit.balance + spent.balance).toBe(0)
       if (spent.balance < 0) paid += 1
       const slot = { slot: 'later', limit: 1, ttlMs: 1 }
-      for (const key of [`slots:${await keyIdIn(kept)}`, 'slots:workspace:w'])
+      for (const key of [`w/slots:${await keyIdIn(kept)}`, 'w/slots'])
         expect(await kept.counters.enter({ ...slot, key }, clock.now())).toBe(true)
       await kept.close()
     }
@@ -149,8 +149,7 @@ test(`after ${total} requests that go wrong in every way nothing is held, no slo
   expect(new Set(rows.map(({ id }) => id)).size).toBe(total)
   expect(1e9 - balance).toBe(rows.reduce((spent, row) => spent + row.cost, 0))
   const slot = { slot: 'later', limit: 1, ttlMs: 1 }
-  for (const key of [`slots:${caller.keyId}`, 'slots:workspace:w'])
-    expect(await storage.counters.enter({ ...slot, key }, clock.now())).toBe(true)
+  for (const key of [`w/slots:${caller.keyId}`, 'w/slots']) expect(await storage.counters.enter({ ...slot, key }, clock.now())).toBe(true)
 }, 240_000)
 
 /** Starts another process, and tells after how many milliseconds nothing is held any more. */

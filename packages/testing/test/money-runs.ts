@@ -309,6 +309,6 @@ export async function faultsIn({ clock, storage, keyId, budgetId, topUps, hasCra
     'A row has figures that cannot be.',
   )
   // A slot of a process that is gone may last until the clock has made up for being set back.
-  must(await counters.enter({ key: `slots:${keyId}`, slot: 'later', limit: 1, ttlMs: 1 }, clock.now() + 7_200_000), 'A slot is taken.')
+  must(await counters.enter({ key: `w/slots:${keyId}`, slot: 'later', limit: 1, ttlMs: 1 }, clock.now() + 7_200_000), 'A slot is taken.')
   return faults
 }

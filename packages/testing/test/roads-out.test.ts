@@ -27,8 +27,8 @@ async function house(options: Parameters<typeof testGateway>[0]) {
     const { workspaceId, keyId } = made.caller
     const { held } = await made.gateway.workspaces(workspaceId).billing.balance()
     const rows = await made.storage.usage.list({ workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 })
-    const free = await made.storage.counters.enter({ key: `slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
-    await made.storage.counters.leave(`slots:${keyId}`, 'probe')
+    const free = await made.storage.counters.enter({ key: `${workspaceId}/slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
+    await made.storage.counters.leave(`${workspaceId}/slots:${keyId}`, 'probe')
     return { held, free, results: rows.map(({ result }) => result) }
   }
   return { ...made, books }
@@ -325,7 +325,8 @@ test('a slot is kept as long as its request lives, and falls free soon after a c
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 600_000)], clock })
   const { gateway, caller, storage } = await house({ providers: [provider], clock, timeouts: { idleMs: 900_000 } })
-  const probe = () => storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, clock.now())
+  const probe = () =>
+    storage.counters.enter({ key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, clock.now())
   const events = gateway.infer(request(gateway), { caller }).batches()
   await events.next()
   for (let minute = 0; minute < 5; minute += 1) {
@@ -337,7 +338,10 @@ test('a slot is kept as long as its request lives, and falls free soon after a c
   await clock.advance(5_000)
   expect(await probe()).toBe(true)
   // What a killed process leaves behind: a slot that nobody renews.
-  await storage.counters.enter({ key: `slots:${caller.keyId}`, slot: 'dead', limit: 1, ttlMs: 90_000 }, clock.now() + 10)
+  await storage.counters.enter(
+    { key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'dead', limit: 1, ttlMs: 90_000 },
+    clock.now() + 10,
+  )
   await clock.advance(90_100)
   expect(await probe()).toBe(true)
 })

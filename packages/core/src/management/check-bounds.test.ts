@@ -179,10 +179,10 @@ test('counters and slots of the keys above one are those that these have themsel
   const rated = { caller, policy, plan, at: 0 }
   const rates = ratesOfModel(rated, defaultLimits, 10)
   const taken = rates.map(({ key, limit }) => [key, limit])
-  expect(taken).toContainEqual(['rpm:parent:m', 5])
-  expect(taken).toContainEqual(['tpm:parent:0', 50])
+  expect(taken).toContainEqual(['w/rpm:parent:m', 5])
+  expect(taken).toContainEqual(['w/tpm:parent:0', 50])
   expect(slotsOf(caller, policy, defaultLimits).map(({ key, limit }) => [key, limit])).toEqual([
-    ['slots:child', 200],
-    ['slots:parent', 2],
+    ['w/slots:child', 200],
+    ['w/slots:parent', 2],
   ])
 })

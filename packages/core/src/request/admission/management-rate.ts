@@ -17,7 +17,7 @@ interface RatePorts {
 export async function countManagement(ports: RatePorts, caller: Caller, kind: 'reads' | 'writes'): Promise<void> {
   const { storage, limits, refusals, clock } = ports
   const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm
-  const request = { key: `${kind}:${caller.keyId}`, amount: 1, limit, windowMs: 60_000 }
+  const request = { key: `${caller.workspaceId}/${kind}:${caller.keyId}`, amount: 1, limit, windowMs: 60_000 }
   const refusal = await orStoreDown(() => withinStorageWait(storage.counters.take([request], clock.now()), clock))
   if (!refusal) return
   refusals.count(caller, clock.now())

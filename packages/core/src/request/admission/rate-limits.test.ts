@@ -69,7 +69,7 @@ test('a request that passes the tokens of a whole minute hears that it always wi
     code: 'tokens_per_min_exceeded',
     message: expect.stringContaining(`may use ${counted} tokens, and this key may use ${counted - 1} a minute in all`),
   })
-  expect(await engine.storage.counters.take([{ key: 'rpm:key', amount: 1, limit: 1, windowMs: 1 }], 0)).toBeUndefined()
+  expect(await engine.storage.counters.take([{ key: 'workspace/rpm:key:model', amount: 1, limit: 1, windowMs: 1 }], 0)).toBeUndefined()
 })
 
 test('a key with a limit of its own is held to that of its workspace too', async () => {
@@ -105,9 +105,9 @@ test('a request that is refused for another reason takes no place of the workspa
   for (let refused = 0; refused < 3; refused++) await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
   await credit(1_000)
   const slot = { slot: 'other', limit: 1, ttlMs: 60_000 }
-  await engine.storage.counters.enter({ ...slot, key: 'slots:key' }, engine.clock.now())
+  await engine.storage.counters.enter({ ...slot, key: 'workspace/slots:key' }, engine.clock.now())
   await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('This key already') })
-  await engine.storage.counters.leave('slots:key', 'other')
+  await engine.storage.counters.leave('workspace/slots:key', 'other')
   await expect(ask()).resolves.toBeDefined()
 })
 

@@ -7,7 +7,8 @@ import type { Plan } from '../../routing/plan.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 
-// Limits per minute: requests of a key for one model, requests of its workspace, and the tokens of both.
+// Limits per minute: requests of a key for one model, requests of its workspace, and the tokens of both. The names of counters begin
+// with their workspace, so that a store can keep those of one request together.
 
 export interface RateContext {
   readonly caller: Caller
@@ -24,6 +25,7 @@ export interface Tokens {
 }
 
 export interface Rate extends CounterRequest {
+  readonly isTokens?: true
   readonly refused: (refusal: CounterRefusal) => GatewayError
 }
 
@@ -43,16 +45,16 @@ const assumedAnswer = 1_024
 export function ratesOfWorkspace({ caller, policy }: Pick<RateContext, 'caller' | 'policy'>, limits: Limits): Rate[] {
   const { workspaceId } = caller
   const limit = { ...limits.workspace, ...policy.workspace.body.limits }.requestsPerMinute
-  return limit === undefined ? [] : [requestRate('workspace', { key: `rpm:workspace:${workspaceId}`, limit })]
+  return limit === undefined ? [] : [requestRate('workspace', { key: `${workspaceId}/rpm`, limit })]
 }
 
 /**
  * The counter of a request whose body is still to be read, so that its model is not known. It is subtracted again once the body was
  * read and is a request: it bounds the bodies of a key that are under way, or that were none.
  */
-export const uploadRate = ({ keyId, limits: own }: Caller, limits: Limits): Rate =>
+export const uploadRate = ({ keyId, workspaceId, limits: own }: Caller, limits: Limits): Rate =>
   requestRate('key', {
-    key: `rpm:uploads:${keyId}`,
+    key: `${workspaceId}/rpm:uploads:${keyId}`,
     limit: own?.requestsPerMinute ?? limits.inferenceRpm,
     what: 'requests a minute whose bodies are under way or no request',
   })
@@ -63,18 +65,22 @@ export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: 
   const shared = { ...limits.workspace, ...policy.workspace.body.limits }
   const model = plan.candidates[0].model.id
   const what = `requests a minute for "${model}"`
-  const rates = [requestRate('key', { key: `rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what })]
+  const rates = [
+    requestRate('key', { key: `${workspaceId}/rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what }),
+  ]
   for (const above of ancestors)
     if (above.limits?.requestsPerMinute !== undefined)
-      rates.push(requestRate('ancestor', { key: `rpm:${above.keyId}:${model}`, limit: above.limits.requestsPerMinute, what }))
+      rates.push(
+        requestRate('ancestor', { key: `${workspaceId}/rpm:${above.keyId}:${model}`, limit: above.limits.requestsPerMinute, what }),
+      )
   if (tokens === undefined) return rates
   const maxTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
-  if (maxTokens !== undefined) rates.push(tokenRate('key', { id: keyId, limit: maxTokens, amount: tokens, at }))
+  if (maxTokens !== undefined) rates.push(tokenRate('key', { workspaceId, id: keyId, limit: maxTokens, amount: tokens, at }))
   for (const above of ancestors)
     if (above.limits?.tokensPerMinute !== undefined)
-      rates.push(tokenRate('ancestor', { id: above.keyId, limit: above.limits.tokensPerMinute, amount: tokens, at }))
+      rates.push(tokenRate('ancestor', { workspaceId, id: above.keyId, limit: above.limits.tokensPerMinute, amount: tokens, at }))
   if (shared.tokensPerMinute !== undefined)
-    rates.push(tokenRate('workspace', { id: workspaceId, limit: shared.tokensPerMinute, amount: tokens, at }))
+    rates.push(tokenRate('workspace', { workspaceId, id: '', limit: shared.tokensPerMinute, amount: tokens, at }))
   return rates
 }
 
@@ -116,20 +122,27 @@ function requestRate(whose: RateSubject, { key, limit, what = 'requests a minute
 }
 
 interface TokenLimit {
+  readonly workspaceId: string
+  /** Of the key; empty for the workspace. */
   readonly id: string
   readonly limit: number
   readonly amount: number
   readonly at: number
 }
 
-/** The minute stands in the name of its counter, so that a correction that comes late corrects no other minute. */
-function tokenRate(whose: RateSubject, { id, limit, amount, at }: TokenLimit): Rate {
+/**
+ * The minute stands in the name of its counter, so that a correction that comes late corrects no other minute. Its window is longer:
+ * the store may go by another clock than this process, and must not begin the minute anew before it is over for all.
+ */
+function tokenRate(whose: RateSubject, { workspaceId, id, limit, amount, at }: TokenLimit): Rate {
+  const retryAfterMs = minute - (at % minute)
   return {
-    key: `tpm:${whose === 'workspace' ? 'workspace:' : ''}${id}:${Math.floor(at / minute)}`,
+    key: `${workspaceId}/tpm:${id}:${Math.floor(at / minute)}`,
+    isTokens: true,
     amount,
     limit,
-    windowMs: minute - (at % minute),
-    refused: ({ retryAfterMs }) =>
+    windowMs: 3 * minute,
+    refused: () =>
       new GatewayError('tokens_per_min_exceeded', {
         message:
           amount > limit
@@ -145,7 +158,7 @@ const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(millisec
 
 /** The token counters among the rates, to be corrected once usage is known. Undefined: tokens are not limited. */
 export function tokensIn(rates: readonly Rate[]): Tokens | undefined {
-  const counted = rates.filter(({ key }) => key.startsWith('tpm:'))
+  const counted = rates.filter(({ isTokens }) => isTokens)
   return counted[0] && { keys: counted.map(({ key }) => key), amount: counted[0].amount }
 }
 

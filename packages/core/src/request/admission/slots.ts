@@ -25,12 +25,12 @@ export function slotsOf(
   { workspace }: WorkspacePolicy,
   limits: Limits,
 ): readonly Slot[] {
-  const slots = [slotOf('This key', `slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests)]
+  const slots = [slotOf('This key', `${workspaceId}/slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests)]
   for (const above of ancestors)
     if (above.limits?.concurrentRequests !== undefined)
-      slots.push(slotOf('A key above this one', `slots:${above.keyId}`, above.limits.concurrentRequests))
+      slots.push(slotOf('A key above this one', `${workspaceId}/slots:${above.keyId}`, above.limits.concurrentRequests))
   const shared = workspace.body.limits?.concurrentRequests ?? limits.workspace?.concurrentRequests
-  if (shared !== undefined) slots.push(slotOf('This workspace', `slots:workspace:${workspaceId}`, shared))
+  if (shared !== undefined) slots.push(slotOf('This workspace', `${workspaceId}/slots`, shared))
   return slots
 }
 

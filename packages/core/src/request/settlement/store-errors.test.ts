@@ -47,12 +47,12 @@ async function play(fault: Fault) {
   await kept.ledger.credit({ id: 'start', account, amount: 1_000, at: clock.now() })
   const answer = await ask().catch((error: { readonly code?: string }) => ({ output: error.code }))
   await new Promise(resolve => setImmediate(resolve))
-  const slots = ['slots:key', 'slots:workspace:workspace'].map(key =>
+  const slots = ['workspace/slots:key', 'workspace/slots'].map(key =>
     kept.counters.enter({ key, slot: 'x', limit: 1, ttlMs: 1 }, clock.now()),
   )
   // Room for all but the tokens that are counted.
-  const counter = `tpm:key:${Math.floor(clock.now() / 60_000)}`
-  const rooms = [1_000, 986, 985].map(amount => kept.counters.take([{ key: counter, amount, limit: 1_000, windowMs: 60_000 }], clock.now()))
+  const counter = `workspace/tpm:key:${Math.floor(clock.now() / 60_000)}`
+  const rooms = [1_000, 986, 985].map(amount => kept.counters.take([{ key: counter, amount, limit: 1_000, windowMs: 180_000 }], clock.now()))
   const rows = await kept.usage.list({ workspaceId: 'workspace', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 9 })
   return {
     outcome: answer.output,
@@ -68,7 +68,7 @@ test.each([
   const healthy = await play({ manner: 'at once', at: 0, lasts: false })
   expect(healthy.outcome).toMatchObject([{ type: 'message' }])
   expect(healthy.books.told).toHaveLength(1)
-  expect(healthy.books.tokens).toMatchObject([{ retryAfterMs: 60_000 }, { retryAfterMs: 60_000 }, undefined])
+  expect(healthy.books.tokens).toMatchObject([{ retryAfterMs: 180_000 }, { retryAfterMs: 180_000 }, undefined])
   expect(healthy.verbs.length).toBeGreaterThan(8)
   for (let at = 1; at <= healthy.verbs.length; at++) {
     const [thrown, rejected] = [await play({ manner: 'at once', at, lasts }), await play({ manner: 'by promise', at, lasts })]

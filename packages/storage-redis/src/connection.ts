@@ -1,0 +1,148 @@
+import type { EphemeralError } from '@signalbox/storage/compose'
+import { Cluster, Redis } from 'ioredis'
+import { warnOfEviction } from './eviction.ts'
+import { failureOf, type RedisFailure } from './failures.ts'
+import type { ResolvedOptions, ServerOptions } from './options.ts'
+import { type ScriptCall, type ScriptReply, scriptInput, scriptSha, scriptSource } from './script.ts'
+
+/** A connection to one server or to a cluster. It is made anew in the background for as long as it is lost. */
+export interface Connection {
+  /** Runs calls in their order in one round trip; all their keys are on one server. A result is an error where its call failed. */
+  run(calls: readonly ScriptCall[]): Promise<readonly (ScriptReply | EphemeralError)[]>
+  publish(channel: string, message: string): Promise<void>
+  /** Connections on which channels can be listened to, to try one after the other. */
+  readonly listenable: () => readonly ServerOptions[]
+  /** Drops the connection, because it does not answer, and makes a new one. */
+  reset(): void
+  close(): void
+}
+
+type Client = Redis | Cluster
+
+/** Milliseconds before the n-th attempt to connect: soon, then every second, by chance so that processes do not come together. */
+const retryDelay = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), 1_000) * (0.75 + Math.random() / 2)
+/** Milliseconds that a connection may take to be made, before it is given up and tried again. */
+const connectTimeoutMs = 2_000
+
+/** Commands are answered or fail: none waits for a connection, and none is sent twice. */
+const fixedOptions = {
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
+  maxRetriesPerRequest: 0,
+  connectTimeout: connectTimeoutMs,
+  // Of the first commands of a connection too: a server that accepts it and says nothing is tried again.
+  commandTimeout: connectTimeoutMs,
+  // Commands and replies are the same in both; the older protocol needs no negotiation.
+  protocol: 2,
+  disableClientInfo: true,
+  retryStrategy: retryDelay,
+} as const satisfies ServerOptions
+
+/** Opens the connection in the background. `openConnection(resolveOptions({ url })).run([call])` */
+export function openRedis(options: ResolvedOptions): Connection {
+  const { servers, isCluster, connection, name } = options
+  const secrets = servers.flatMap(({ password }) => password ?? [])
+  const explain = (error: unknown): RedisFailure => failureOf(error, { name, secrets })
+  const serverOptions: readonly ServerOptions[] = servers.map(server => ({ ...connection, ...server, ...fixedOptions }))
+  const client: Client = isCluster ? openCluster(serverOptions) : new Redis(serverOptions[0] ?? {})
+  let lastError: unknown
+  client.on('error', error => {
+    lastError = error
+  })
+  client.on('ready', () => {
+    lastError = undefined
+  })
+  const opened = firstReady(client)
+  const state = { isOpened: false, isClosed: false }
+  void opened.then(() => {
+    state.isOpened = true
+  })
+  client.once('ready', () => void warnOfEviction(client, options))
+  const reset = (): void => {
+    if (!state.isClosed) client.disconnect(true)
+  }
+  /** What a command fails with while there is no connection says less than why there is none. */
+  const causeOf = (error: unknown): unknown => (client.status === 'ready' ? error : (lastError ?? error))
+
+  const failed = (error: unknown): EphemeralError => {
+    const { error: failure, reconnect } = explain(error)
+    if (reconnect) reset()
+    return failure
+  }
+  const connected = async (): Promise<void> => {
+    if (!state.isOpened) await opened
+    if (client.status !== 'ready') throw failed(causeOf(new Error('not connected')))
+  }
+  return {
+    async run(calls) {
+      await connected()
+      const { keys, args } = scriptInput(calls, options.clock)
+      const [results, errors] = await evaluate(client, keys, args).catch((error: unknown) => {
+        throw failed(causeOf(error))
+      })
+      return errors.length === 0 ? results : withErrors(results, errors, failed)
+    },
+    async publish(channel, message) {
+      await connected()
+      await client.publish(channel, message).catch((error: unknown) => {
+        throw failed(causeOf(error))
+      })
+    },
+    listenable() {
+      const nodes = client instanceof Cluster ? client.nodes('all').map(({ options: { host, port } }) => ({ host, port })) : []
+      const [first] = serverOptions
+      return nodes.length === 0 ? serverOptions : nodes.map(node => ({ ...first, ...node }) as ServerOptions)
+    },
+    reset,
+    close() {
+      state.isClosed = true
+      client.disconnect()
+    },
+  }
+}
+
+/** The results of a batch, with errors in the places of calls that failed. */
+function withErrors(
+  results: readonly ScriptReply[],
+  errors: readonly (number | string)[],
+  toFailure: (error: unknown) => EphemeralError,
+): readonly (ScriptReply | EphemeralError)[] {
+  const answers: (ScriptReply | EphemeralError)[] = [...results]
+  for (let at = 0; at < errors.length; at += 2) answers[Number(errors[at]) - 1] = toFailure(String(errors[at + 1]))
+  return answers
+}
+
+function openCluster(servers: readonly ServerOptions[]): Cluster {
+  const [first = {}] = servers
+  const { host: _, port: __, retryStrategy: ___, enableOfflineQueue: ____, ...node } = first
+  return new Cluster(
+    servers.map(({ host = 'localhost', port = 6379 }) => ({ host, port })),
+    {
+      redisOptions: node,
+      // A node that is new is connected to when it is first needed; commands wait for that, and for nothing else (see `run`).
+      enableOfflineQueue: true,
+      clusterRetryStrategy: retryDelay,
+      clusterNodeRetryStrategy: retryDelay,
+      // A command whose connection was lost may have been done: it is not sent again.
+      retryDelayOnFailover: 0,
+      slotsRefreshTimeout: connectTimeoutMs,
+    },
+  )
+}
+
+/** Runs the script by its name, or by its text where the server does not know it (any more). */
+async function evaluate(client: Client, keys: string[], args: string[]): Promise<[ScriptReply[], (number | string)[]]> {
+  try {
+    return (await client.evalsha(scriptSha, keys.length, ...keys, ...args)) as [ScriptReply[], (number | string)[]]
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+    return (await client.eval(scriptSource, keys.length, ...keys, ...args)) as [ScriptReply[], (number | string)[]]
+  }
+}
+
+/** Resolves once the client is ready for the first time, or has failed to be: from then on commands do not wait for a connection. */
+const firstReady = (client: Client): Promise<void> =>
+  new Promise(resolve => {
+    for (const event of ['ready', 'error', 'end', 'close'] as const) client.once(event, () => resolve())
+  })

@@ -1,0 +1,325 @@
+import { inspect } from 'node:util'
+import { composeStorage, type OutageEvent } from '@signalbox/storage/compose'
+import type { CounterRequest } from '@signalbox/storage/counters'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describeWith } from '../../testing/test/services.ts'
+import { type RedisStoresOptions, redisStores } from '../src/index.ts'
+import { type RedisServer, type RedisServerOptions, testRedis } from './redis-server.ts'
+
+const describeServer = await describeWith('redis-server')
+
+const maxWaitMs = 200
+/** What one call may take at most: its wait, and the turns of a busy machine. */
+const patienceMs = maxWaitMs + 300
+const minute = 60_000
+
+interface Scene extends Partial<RedisStoresOptions> {
+  readonly server?: RedisServerOptions
+  readonly local?: boolean
+}
+
+async function scene({ server: serverOptions, local, ...options }: Scene = {}) {
+  const server = await testRedis(serverOptions)
+  const events: OutageEvent[] = []
+  const lines: unknown[] = []
+  const logger = { info: (...line: unknown[]) => lines.push(line), warn: (...line: unknown[]) => lines.push(line) }
+  const durable = memoryStorage()
+  const ephemeral = redisStores({ url: server.url, maxWaitMs, logger, ...options })
+  const fallback = local ? { local: memoryStorage().counters } : 'durable'
+  const storage = composeStorage({ durable, ephemeral, fallback, onOutage: event => events.push(event), logger })
+  onTestFinished(() => storage.close())
+  await ephemeral.probe()
+  const take = (request: Partial<CounterRequest> = {}) =>
+    storage.counters.take([{ key: 'w/rpm', amount: 1, limit: 3, windowMs: minute, ...request }], Date.now())
+  const states = () => events.map(({ state }) => state)
+  const isOver = () => vi.waitFor(() => expect(states()).toEqual(['begun', 'over']), { timeout: 10_000, interval: 20 })
+  return { server, storage, durable, ephemeral, events, lines, take, states, isOver }
+}
+
+const timed = async <T>(run: () => T): Promise<readonly [number, Awaited<T>]> => {
+  const since = performance.now()
+  const value = await run()
+  return [performance.now() - since, value]
+}
+
+/** How many a counter admits, of 10 that are sent one after the other. */
+async function admitted(take: () => unknown): Promise<number> {
+  let count = 0
+  for (let n = 0; n < 10; n++) if ((await take()) === undefined) count += 1
+  return count
+}
+
+/** Ways in which a server cannot be used, and what makes it well again. */
+const outages: readonly (readonly [string, (server: RedisServer) => Promise<unknown>, (server: RedisServer) => Promise<unknown>])[] = [
+  ['is killed', server => server.signal('SIGKILL'), server => server.restart()],
+  ['hangs', server => server.signal('SIGSTOP'), server => server.signal('SIGCONT')],
+  [
+    'becomes a replica',
+    server => server.admin(redis => redis.replicaof('127.0.0.1', 1)),
+    server => server.admin(redis => redis.replicaof('NO', 'ONE')),
+  ],
+  [
+    'has no memory left',
+    server => server.admin(redis => redis.config('SET', 'maxmemory', 1)),
+    server => server.admin(redis => redis.config('SET', 'maxmemory', 0)),
+  ],
+]
+
+describeServer('while Redis cannot be used', () => {
+  test.each(outages)(
+    'because it %s, limits hold in the fallback, one call waits, and it is used again by itself',
+    async (_, begin, end) => {
+      const { server, take, events, lines, isOver, states } = await scene()
+      expect(await admitted(take)).toBe(3)
+      await begin(server)
+      // Another one: a server that only cannot write refuses what is full already, and rightly so.
+      const takeOther = () => take({ key: 'w/rpm2' })
+      const [firstMs, first] = await timed(takeOther)
+      expect(firstMs).toBeLessThan(patienceMs)
+      expect(first).toBeUndefined()
+      const [nextMs, count] = await timed(() => admitted(takeOther))
+      expect(nextMs).toBeLessThan(100)
+      expect(count).toBe(2)
+      await new Promise(resolve => setTimeout(resolve, 1_000))
+      expect(states()).toEqual(['begun'])
+      await end(server)
+      await isOver()
+      expect(events[1]).toMatchObject({ reason: events[0]?.reason, calls: expect.any(Number) })
+      expect(events[1]?.calls).toBeGreaterThanOrEqual(11)
+      expect(lines).toHaveLength(2)
+      // In Redis, where a server that kept its memory knows the counter still.
+      expect([0, 3]).toContain(await admitted(take))
+      expect(await server.admin(redis => redis.keys('*w/rpm'))).toHaveLength(1)
+    },
+  )
+
+  test('under load no call waits longer than its bound, and none fails, whatever happens to the server', async () => {
+    const { server, storage, states, isOver } = await scene()
+    const until = performance.now() + 5_000
+    const waits: number[] = []
+    const failures: unknown[] = []
+    const client = async (name: number): Promise<void> => {
+      for (let n = 0; performance.now() < until; n++) {
+        const slot = `${name}:${n}`
+        const steps = [
+          () => storage.counters.take([{ key: 'w/load', amount: 1, limit: 1e9, windowMs: minute }], Date.now()),
+          () => storage.counters.enter({ key: 'w/slots', slot, limit: 100, ttlMs: minute }, Date.now()),
+          () => storage.counters.leave('w/slots', slot),
+        ]
+        for (const step of steps) waits.push((await timed(async () => step()).catch(error => [failures.push(error)] as const))[0])
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+    }
+    const load = Promise.all(Array.from({ length: 20 }, (_, name) => client(name)))
+    const pause = (milliseconds: number) => new Promise(resolve => setTimeout(resolve, milliseconds))
+    await pause(500)
+    await server.signal('SIGKILL')
+    await pause(800)
+    await server.restart()
+    await isOver()
+    await pause(300)
+    await server.signal('SIGSTOP')
+    await pause(1_200)
+    await server.signal('SIGCONT')
+    await load
+    expect(failures).toEqual([])
+    expect(Math.max(...waits)).toBeLessThan(patienceMs)
+    expect(waits.length).toBeGreaterThan(1_000)
+    await vi.waitFor(() => expect(states()).toEqual(['begun', 'over', 'begun', 'over']), { timeout: 10_000 })
+    // Every slot was given back, also those that were left during an outage.
+    expect(await server.admin(redis => redis.zcard('signalbox:slots:{_w}w/slots'))).toBe(0)
+  })
+
+  test('slots of requests that run are those of both: taken meanwhile they count afterwards, and left meanwhile they are free', async () => {
+    const { server, storage, isOver } = await scene()
+    const { counters } = storage
+    const slot = { key: 'w/slots', limit: 2, ttlMs: minute }
+    await counters.enter({ ...slot, slot: 'before' }, Date.now())
+    await counters.enter({ ...slot, slot: 'before too' }, Date.now())
+    await server.signal('SIGSTOP')
+    await counters.leave('w/slots', 'before')
+    expect(await counters.enter({ ...slot, slot: 'meanwhile' }, Date.now())).toBe(true)
+    await server.signal('SIGCONT')
+    await isOver()
+    expect(await counters.enter({ ...slot, slot: 'after' }, Date.now())).toBe(false)
+    await counters.leave('w/slots', 'meanwhile')
+    expect(await counters.enter({ ...slot, slot: 'after' }, Date.now())).toBe(true)
+  })
+
+  test('the share of one process of two is half a limit, and never nothing', async () => {
+    const { server, take, ephemeral } = await scene({ local: true })
+    const other = redisStores({ url: server.url })
+    onTestFinished(() => other.close())
+    await other.counters.take([{ key: 'w/other', amount: 1, limit: 1, windowMs: minute }], 0)
+    await take({ key: 'w/first' })
+    await vi.waitFor(() => expect(ephemeral.processes()).toBe(2))
+    await server.signal('SIGKILL')
+    expect(await admitted(() => take({ limit: 8 }))).toBe(4)
+    expect(await admitted(() => take({ key: 'w/one', limit: 1 }))).toBe(1)
+    expect(await admitted(() => take({ key: 'w/shut', limit: 0 }))).toBe(0)
+    expect(await admitted(() => take({ key: 'w/large', amount: 6, limit: 8 }))).toBe(1)
+    expect(await admitted(() => take({ key: 'w/too large', amount: 9, limit: 8 }))).toBe(0)
+  })
+
+  test('routing state fails at once, and the durable storage alone decides about readiness', async () => {
+    const { server, storage } = await scene()
+    await server.signal('SIGKILL')
+    await expect(storage.routing?.news({ writer: 'me' }, 0)).rejects.toThrow('Redis at 127.0.0.1')
+    const [milliseconds] = await timed(() => expect(storage.routing?.readers('hash', 0)).rejects.toThrow('Redis at'))
+    expect(milliseconds).toBeLessThan(50)
+    await storage.ping()
+  })
+
+  test('a server that is not there when the process starts is used once it is', async () => {
+    const { server } = await scene()
+    await server.signal('SIGKILL')
+    const events: OutageEvent[] = []
+    const storage = composeStorage({
+      durable: memoryStorage(),
+      ephemeral: redisStores({ url: server.url, maxWaitMs }),
+      onOutage: event => events.push(event),
+      logger: { info: () => {}, warn: () => {} },
+    })
+    onTestFinished(() => storage.close())
+    const [milliseconds, refusal] = await timed(() => storage.counters.take([{ key: 'a', amount: 1, limit: 1, windowMs: minute }], 0))
+    expect(milliseconds).toBeLessThan(patienceMs)
+    expect(refusal).toBeUndefined()
+    await server.restart()
+    await vi.waitFor(() => expect(events.map(({ state }) => state)).toEqual(['begun', 'over']), { timeout: 10_000 })
+  })
+})
+
+describeServer('what is no outage', () => {
+  test('a server that has forgotten the script gets it again, in the middle of calls', async () => {
+    const { server, take, states } = await scene()
+    for (let round = 0; round < 5; round++) {
+      await server.admin(redis => redis.script('FLUSH'))
+      const takes = Array.from({ length: 50 }, () => take({ key: `w/${round}` }))
+      expect((await Promise.all(takes)).filter(refusal => refusal === undefined)).toHaveLength(3)
+    }
+    expect(states()).toEqual([])
+  })
+
+  test('a key that another program has written fails its own calls alone', async () => {
+    const { server, take, states } = await scene()
+    await server.admin(redis => redis.lpush('signalbox:counter:{_w}w/foreign', 'x'))
+    const takes = [take({ key: 'w/foreign' }), take({ key: 'w/sound' }), take({ key: 'w/foreign' })]
+    expect(await Promise.all(takes)).toEqual([undefined, undefined, undefined])
+    expect(await admitted(() => take({ key: 'w/foreign' }))).toBe(1)
+    expect(await admitted(() => take({ key: 'w/sound' }))).toBe(2)
+    expect(states()).toEqual([])
+  })
+
+  test('what the caller gets wrong is told to the caller', async () => {
+    const { storage, states } = await scene()
+    await expect(storage.counters.take([{ key: 'a', amount: 0.5, limit: 1, windowMs: minute }], 0)).rejects.toThrow('amount')
+    expect(states()).toEqual([])
+  })
+
+  test('a turn that takes long does not make an answer late that has arrived', async () => {
+    const { take, states } = await scene()
+    const taken = take()
+    await new Promise(resolve => setImmediate(resolve))
+    const until = performance.now() + 2 * maxWaitMs
+    while (performance.now() < until);
+    expect(await taken).toBeUndefined()
+    expect(states()).toEqual([])
+  })
+})
+
+describe('the password of a URL', () => {
+  const password = 'p@ss/w0rd'
+
+  test('is in no message, log line or error, whatever goes wrong', async () => {
+    const url = `redis://user:${encodeURIComponent(password)}@`
+    const seen: unknown[] = []
+    for (const bad of [`${url}`, `http${url.slice(5)}host`, `${url}host/x`, `${url}host:99999999`])
+      try {
+        redisStores({ url: bad })
+        expect.unreachable()
+      } catch (error) {
+        seen.push(error)
+      }
+    expect(inspect(seen, { depth: 20 })).not.toMatch(/w0rd/)
+  })
+
+  describeServer('on a server', () => {
+    test('opens it, and a wrong one is an outage that does not name it', async () => {
+      const { server, take, lines, states } = await scene({ server: { password } })
+      expect(await admitted(take)).toBe(3)
+      const seen: unknown[] = [lines]
+      const wrong = redisStores({ url: server.url.replace('w0rd', 'w1rd'), maxWaitMs, logger: { warn: (...line) => seen.push(line) } })
+      onTestFinished(() => wrong.close())
+      const error: unknown = await Promise.resolve(wrong.probe()).catch(caught => caught)
+      seen.push(error)
+      expect(error).toMatchObject({ failure: 'refusing', message: expect.stringContaining('WRONGPASS') })
+      await server.signal('SIGKILL')
+      await take()
+      seen.push(await Promise.resolve(wrong.probe()).catch(caught => caught))
+      expect(states()).toEqual(['begun'])
+      expect(inspect(seen, { depth: 20, showHidden: true })).not.toMatch(/w[01]rd/)
+    })
+  })
+})
+
+describeServer('memory', () => {
+  test('every key has an end, and an idle server is empty again', async () => {
+    const { server, storage } = await scene()
+    const at = Date.now()
+    const { counters, routing } = storage
+    for (let n = 0; n < 50; n++) {
+      await counters.take([{ key: `w/${n}`, amount: 1, limit: 5, windowMs: 400 }], at)
+      await counters.add(`w/${n}`, 1, at)
+      await counters.enter({ key: `w/s${n}`, slot: 'a', limit: 1, ttlMs: 400 }, at)
+    }
+    await routing?.pause([{ offer: 'o', until: at + minute }], at)
+    await routing?.remember([{ key: 'hash', offer: 'o', tokens: 1, at }], at)
+    await server.admin(async redis => {
+      const keys = await redis.keys('*')
+      expect(keys.length).toBeGreaterThan(100)
+      for (const key of keys) expect([key, (await redis.pttl(key)) > 0]).toEqual([key, true])
+      await vi.waitFor(async () => expect((await redis.keys('*')).filter(key => /w\//.test(key))).toEqual([]), { timeout: 5_000 })
+    })
+  })
+
+  test('slots of crashed processes do not pile up in a set that is never full', async () => {
+    const { server, ephemeral } = await scene({ clock: 'caller' })
+    const from = 1_750_000_000_000
+    for (let n = 0; n < 500; n++) await ephemeral.counters.enter({ key: 'w/s', slot: `${n}`, limit: 1e6, ttlMs: 90_000 }, from + n * 10_000)
+    expect(await server.admin(redis => redis.zcard('signalbox:slots:{_w}w/s'))).toBeLessThan(100)
+  })
+
+  test('a server that evicts keys is warned of', async () => {
+    const { server, lines } = await scene({ server: { args: ['--maxmemory', '10mb', '--maxmemory-policy', 'allkeys-lru'] } })
+    await vi.waitFor(() =>
+      expect(lines).toEqual([[{ server: `127.0.0.1:${server.port}`, policy: 'allkeys-lru' }, expect.stringContaining('noeviction')]]),
+    )
+  })
+})
+
+describeServer('time', () => {
+  test("is the server's: processes whose clocks differ by hours share one window", async () => {
+    const { storage } = await scene()
+    const request = { key: 'w/rpm', amount: 1, limit: 2, windowMs: minute }
+    const now = Date.now()
+    expect(await storage.counters.take([request], now - 7_200_000)).toBeUndefined()
+    expect(await storage.counters.take([request], now + 7_200_000)).toBeUndefined()
+    const refusal = await storage.counters.take([request], 0)
+    expect(refusal?.retryAfterMs).toBeGreaterThan(minute - 10_000)
+    expect(refusal?.retryAfterMs).toBeLessThanOrEqual(minute)
+  })
+
+  test('passes: what comes back when it was told to is admitted', async () => {
+    const { storage } = await scene()
+    const request = { key: 'w/rpm', amount: 1, limit: 1, windowMs: 300 }
+    await storage.counters.take([request], 0)
+    const refusal = await storage.counters.take([request], 0)
+    await new Promise(resolve => setTimeout(resolve, (refusal?.retryAfterMs ?? 0) + 5))
+    expect(await storage.counters.take([request], 0)).toBeUndefined()
+    expect(await storage.counters.enter({ key: 'w/s', slot: 'a', limit: 1, ttlMs: 200 }, 0)).toBe(true)
+    expect(await storage.counters.enter({ key: 'w/s', slot: 'b', limit: 1, ttlMs: 200 }, 0)).toBe(false)
+    await new Promise(resolve => setTimeout(resolve, 210))
+    expect(await storage.counters.enter({ key: 'w/s', slot: 'b', limit: 1, ttlMs: 200 }, 0)).toBe(true)
+  })
+})

@@ -1,0 +1,147 @@
+import { type Awaitable, allSettled, andThen } from './awaitable.ts'
+import type { ChangeListener, RecordChange } from './changes.ts'
+import type { CounterStore } from './counters.ts'
+import type { EphemeralStores } from './ephemeral.ts'
+import { type FallbackCounters, fallbackCounters, sharedOut } from './fallback-counters.ts'
+import { createOutageGuard, type OutageEvent, type OutageGuard, type OutageLogger } from './outage-guard.ts'
+import { outageRows } from './outage-policy.ts'
+import type { Change, RecordStore } from './records.ts'
+import type { RoutingStore } from './routing.ts'
+import type { Storage } from './storage.ts'
+
+export type { ChangeChannel } from './changes.ts'
+export { EphemeralError, type EphemeralFailure, type EphemeralStores } from './ephemeral.ts'
+export type { OutageEvent, OutageLogger } from './outage-guard.ts'
+
+/** Options of `composeStorage`. */
+export interface ComposeOptions {
+  /** Keeps records, audit, ledger, usage and items. */
+  readonly durable: Storage
+  /** Keeps counters and slots, and where it has them routing state and the messages about changes. */
+  readonly ephemeral: EphemeralStores
+  /**
+   * What counts while the ephemeral stores cannot be used. `durable`: the counters of the durable storage, which the processes share.
+   * `local`: counters of this process, which admit its share of each limit: the limit divided by the last known number of processes.
+   *
+   * @default 'durable'
+   */
+  readonly fallback?: 'durable' | { readonly local: CounterStore }
+  /** Called when an outage of the ephemeral stores begins and when it is over, for a metric. What it throws is logged. */
+  readonly onOutage?: (event: OutageEvent) => unknown
+  /** @default warnings go to the console */
+  readonly logger?: OutageLogger
+}
+
+/**
+ * Joins a durable storage and ephemeral stores into one storage. An outage of the ephemeral stores fails no request: `outage-policy.ts`
+ * says what each method does meanwhile. Only an outage of the durable storage shows in `ping`.
+ *
+ * @example
+ * const storage = composeStorage({ durable: sqliteStorage('signalbox.db'), ephemeral: redisStores({ url: 'redis://localhost' }) })
+ */
+export function composeStorage(options: ComposeOptions): Storage {
+  const { durable, ephemeral, fallback = 'durable', onOutage = () => {}, logger = consoleLog } = options
+  const listeners = new Set<ChangeListener>()
+  let haveMessagesBeenLost = false
+  const guard: OutageGuard = createOutageGuard({
+    probe: () => ephemeral.probe(),
+    async repair() {
+      await counters.repair()
+      if (haveMessagesBeenLost) await ephemeral.changes?.publish(undefined)
+      haveMessagesBeenLost = false
+      notify(listeners)
+    },
+    onOutage,
+    logger,
+  })
+  const counters: FallbackCounters = fallbackCounters({
+    guard,
+    primary: ephemeral.counters,
+    fallback: fallback === 'durable' ? durable.counters : sharedOut(fallback.local, () => ephemeral.processes?.() ?? 1),
+  })
+  const announce = (changes: readonly RecordChange[]): Awaitable<void> => {
+    notify(listeners, changes)
+    return guard.run({
+      row: outageRows['changes.publish'],
+      run: () => ephemeral.changes?.publish(changes),
+      instead() {
+        haveMessagesBeenLost = true
+      },
+    })
+  }
+  const stopListening = ephemeral.changes?.subscribe(changes => notify(listeners, changes))
+  const routing = ephemeral.routing ? guardedRouting(ephemeral.routing, guard) : durable.routing
+  return {
+    records: ephemeral.changes ? announcingRecords(durable.records, announce) : durable.records,
+    audit: durable.audit,
+    counters,
+    ledger: durable.ledger,
+    usage: durable.usage,
+    ...(routing && { routing }),
+    ...(durable.items && { items: durable.items }),
+    ...(durable.spool && { spool: durable.spool }),
+    ...(ephemeral.changes ? { changes: feedOf(listeners) } : durable.changes && { changes: durable.changes }),
+    isShared: true,
+    ping: () => durable.ping(),
+    close() {
+      stopListening?.()
+      guard.close()
+      listeners.clear()
+      return andThen(allSettled([() => ephemeral.close(), () => durable.close()]), throwFirst)
+    },
+  }
+}
+
+function notify(listeners: ReadonlySet<ChangeListener>, changes?: readonly RecordChange[]): void {
+  for (const listener of [...listeners]) listener(changes)
+}
+
+const feedOf = (listeners: Set<ChangeListener>): NonNullable<Storage['changes']> => ({
+  subscribe(listener) {
+    // A function of its own, so that one listener can be there twice.
+    const entry: ChangeListener = changes => listener(changes)
+    listeners.add(entry)
+    return () => void listeners.delete(entry)
+  },
+})
+
+/** Records whose commits are announced once they are done. */
+function announcingRecords(records: RecordStore, announce: (changes: readonly RecordChange[]) => Awaitable<void>): RecordStore {
+  return {
+    commit: change =>
+      andThen(records.commit(change), conflict => {
+        const changed = conflict ? [] : recordChangesOf(change)
+        return changed.length === 0 ? conflict : andThen(announce(changed), () => conflict)
+      }),
+    find: (kind, workspaceId, id) => records.find(kind, workspaceId, id),
+    findByName: (kind, name) => records.findByName(kind, name),
+    list: query => records.list(query),
+    touch: (kind, uses) => records.touch(kind, uses),
+    expire: (at, limit) => records.expire(at, limit),
+  }
+}
+
+const recordChangesOf = ({ puts = [], removals = [] }: Change): readonly RecordChange[] =>
+  [...puts, ...removals].map(({ kind, workspaceId, id }) => ({ kind, workspaceId, id }))
+
+function guardedRouting(routing: RoutingStore, guard: OutageGuard): RoutingStore {
+  const guarded = <T>(method: `routing.${keyof RoutingStore}`, run: () => Awaitable<T>): Awaitable<T> =>
+    guard.run({ row: outageRows[method], run, instead: run })
+  return {
+    publish: (rows, at) => guarded('routing.publish', () => routing.publish(rows, at)),
+    pause: (pauses, at) => guarded('routing.pause', () => routing.pause(pauses, at)),
+    news: (query, at) => guarded('routing.news', () => routing.news(query, at)),
+    remember: (notes, at) => guarded('routing.remember', () => routing.remember(notes, at)),
+    readers: (key, at) => guarded('routing.readers', () => routing.readers(key, at)),
+  }
+}
+
+function throwFirst(ends: readonly PromiseSettledResult<unknown>[]): void {
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+const consoleLog: OutageLogger = {
+  info: () => {},
+  // biome-ignore lint/suspicious/noConsole: the default of an option, as in the gateway itself
+  warn: (facts, message) => console.warn(message, facts),
+}

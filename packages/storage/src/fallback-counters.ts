@@ -1,0 +1,112 @@
+import { type Awaitable, allSettled, andThen } from './awaitable.ts'
+import type { CounterRequest, CounterStore, SlotRequest } from './counters.ts'
+import type { OutageGuard } from './outage-guard.ts'
+import { maxRepeatedSlots, outageRows } from './outage-policy.ts'
+
+export interface FallbackCountersOptions {
+  readonly guard: OutageGuard
+  readonly primary: CounterStore
+  readonly fallback: CounterStore
+}
+
+/** Counters with a fallback for outages. */
+export interface FallbackCounters extends CounterStore {
+  /** Takes and frees slots in the primary store as it happened during the outage. Rejects if it cannot. */
+  repair(): Promise<void>
+}
+
+interface SlotNotes {
+  /** Slots taken in the fallback, by `slotName`. */
+  readonly entered: Map<string, SlotRequest & { readonly at: number }>
+  /** Slots that have not been freed in the primary store. */
+  readonly left: Map<string, Pick<SlotRequest, 'key' | 'slot'>>
+}
+
+const repairsAtOnce = 500
+
+/**
+ * Counts in the primary store, and during an outage in the fallback. The windows of the two know nothing of each other: at a change
+ * from one to the other a counter begins anew, so that at most twice its limit is admitted in that window.
+ */
+export function fallbackCounters({ guard, primary, fallback }: FallbackCountersOptions): FallbackCounters {
+  const notes: SlotNotes = { entered: new Map(), left: new Map() }
+  return {
+    take: (requests, at) =>
+      guard.run({ row: outageRows['counters.take'], run: () => primary.take(requests, at), instead: () => fallback.take(requests, at) }),
+    add: (key, amount, at) =>
+      guard.run({ row: outageRows['counters.add'], run: () => primary.add(key, amount, at), instead: () => fallback.add(key, amount, at) }),
+    enter: (request, at) =>
+      guard.run({
+        row: outageRows['counters.enter'],
+        run: () => primary.enter(request, at),
+        instead: () => enterFallback(request, at, { fallback, notes }),
+      }),
+    leave(key, slot) {
+      const name = slotName(key, slot)
+      const leavePrimary = (): Awaitable<void> =>
+        guard.run({
+          row: outageRows['counters.leave'],
+          run: () => primary.leave(key, slot),
+          instead: () => note(notes.left, name, { key, slot }),
+        })
+      if (!notes.entered.delete(name)) return leavePrimary()
+      return andThen(allSettled([leavePrimary, () => fallback.leave(key, slot)]), () => undefined)
+    },
+    async repair() {
+      const frees = [...notes.left].map(([name, { key, slot }]) => async (): Promise<void> => {
+        await primary.leave(key, slot)
+        notes.left.delete(name)
+      })
+      // Whatever the limit: the requests run.
+      const takes = [...notes.entered.values()].map(slot => async (): Promise<void> => {
+        await primary.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER }, slot.at)
+      })
+      const steps = [...frees, ...takes]
+      for (let from = 0; from < steps.length; from += repairsAtOnce)
+        await Promise.all(steps.slice(from, from + repairsAtOnce).map(step => step()))
+    },
+  }
+}
+
+function enterFallback(
+  request: SlotRequest,
+  at: number,
+  { fallback, notes }: Pick<FallbackCountersOptions, 'fallback'> & { readonly notes: SlotNotes },
+) {
+  const name = slotName(request.key, request.slot)
+  notes.left.delete(name)
+  return andThen(fallback.enter(request, at), isIn => {
+    if (isIn) note(notes.entered, name, { ...request, at })
+    return isIn
+  })
+}
+
+const slotName = (key: string, slot: string): string => `${key.length} ${key}${slot}`
+
+function note<Row>(rows: Map<string, Row>, name: string, row: Row): void {
+  rows.delete(name)
+  rows.set(name, row)
+  if (rows.size <= maxRepeatedSlots) return
+  const [oldest] = rows.keys()
+  if (oldest !== undefined) rows.delete(oldest)
+}
+
+/**
+ * Counters of one of several processes that cannot reach each other: each admits its share of a limit. A limit that is smaller than the
+ * number of processes admits one in each, and a single amount within the limit is admitted once in a window: a gateway that refused
+ * everything would be an outage.
+ *
+ * @example
+ * const counters = sharedOut(memoryStorage().counters, () => 4) // a limit of 60 becomes 15
+ */
+export function sharedOut(counters: CounterStore, processes: () => number): CounterStore {
+  const shareOf = (limit: number, amount: number): number =>
+    amount > limit ? limit : Math.max(amount, Math.floor(limit / Math.max(1, processes())))
+  const share = (request: CounterRequest): CounterRequest => ({ ...request, limit: shareOf(request.limit, request.amount) })
+  return {
+    take: (requests, at) => counters.take(requests.map(share), at),
+    add: (key, amount, at) => counters.add(key, amount, at),
+    enter: (request, at) => counters.enter({ ...request, limit: shareOf(request.limit, 1) }, at),
+    leave: (key, slot) => counters.leave(key, slot),
+  }
+}

@@ -1,0 +1,138 @@
+import { type Awaitable, recover } from './awaitable.ts'
+import { EphemeralError } from './ephemeral.ts'
+import { failureRows, type OutageRow, probeDelays, steadyMs } from './outage-policy.ts'
+
+/** An outage of ephemeral stores, as a hook sees it: once when it begins, once when it is over. */
+export interface OutageEvent {
+  readonly state: 'begun' | 'over'
+  /** What failed, without credentials. */
+  readonly reason: string
+  /** Milliseconds that it has lasted. 0 when it begins. */
+  readonly lastedMs: number
+  /** Calls that were answered by the fallback meanwhile, or left for later. */
+  readonly calls: number
+}
+
+/** Where outages are logged. Facts first, as pino takes them. */
+export interface OutageLogger {
+  info(facts: Readonly<Record<string, unknown>>, message: string): void
+  warn(facts: Readonly<Record<string, unknown>>, message: string): void
+}
+
+export interface OutageGuardOptions {
+  readonly probe: () => Awaitable<void>
+  /** Catches up on what was left for later, before calls go to the stores again. */
+  readonly repair: () => Awaitable<unknown>
+  readonly onOutage: (event: OutageEvent) => unknown
+  readonly logger: OutageLogger
+}
+
+/** A call, and what it is answered with during an outage. */
+export interface GuardedCall<T> {
+  readonly row: OutageRow
+  readonly run: () => Awaitable<T>
+  /** Not called for rows that reject. */
+  readonly instead: () => Awaitable<T>
+}
+
+/** A circuit before ephemeral stores: the first failure opens it, and a probe in the background closes it. */
+export interface OutageGuard {
+  /** Runs a call, or during an outage what its row says, without a wait. */
+  run<T>(call: GuardedCall<T>): Awaitable<T>
+  close(): void
+}
+
+interface Outage {
+  readonly error: EphemeralError
+  /** Monotonic milliseconds. */
+  readonly since: number
+  calls: number
+}
+
+interface GuardState extends OutageGuardOptions {
+  outage: Outage | undefined
+  delayMs: number
+  /** Monotonic milliseconds at which the last outage ended. */
+  endedAt: number
+  timer: ReturnType<typeof setTimeout> | undefined
+  isClosed: boolean
+}
+
+/** A guard for one set of stores. `createOutageGuard({ probe, repair, onOutage, logger }).run(call)` */
+export function createOutageGuard(options: OutageGuardOptions): OutageGuard {
+  const state: GuardState = {
+    ...options,
+    outage: undefined,
+    delayMs: probeDelays.firstMs,
+    endedAt: Number.NEGATIVE_INFINITY,
+    timer: undefined,
+    isClosed: false,
+  }
+  return {
+    run(call) {
+      if (state.outage) return answerWithout(call, state.outage)
+      return recover(call.run, error => {
+        // The caller's own mistake, such as a fraction: no store would take it.
+        if (error instanceof RangeError) throw error
+        const failure = error instanceof EphemeralError ? error : new EphemeralError('unreachable', String(error))
+        if (!failureRows[failure.failure].isOutage) return answerWithout(call, { error: failure, since: 0, calls: 0 })
+        return answerWithout(call, beginOutage(state, failure))
+      })
+    },
+    close() {
+      state.isClosed = true
+      clearTimeout(state.timer)
+    },
+  }
+}
+
+function answerWithout<T>({ row, instead }: GuardedCall<T>, outage: Outage): Awaitable<T> {
+  outage.calls += 1
+  return row.instead === 'reject' ? Promise.reject(outage.error) : instead()
+}
+
+function beginOutage(state: GuardState, error: EphemeralError): Outage {
+  if (state.outage) return state.outage
+  const now = performance.now()
+  const outage = { error, since: now, calls: 0 }
+  state.outage = outage
+  if (now - state.endedAt > steadyMs) state.delayMs = probeDelays.firstMs
+  report(state, { state: 'begun', reason: error.message, lastedMs: 0, calls: 0 })
+  probeLater(state)
+  return outage
+}
+
+function probeLater(state: GuardState): void {
+  if (state.isClosed) return
+  // A random part, so that processes do not all return at the same moment.
+  state.timer = setTimeout(() => void probeNow(state), state.delayMs * (0.75 + Math.random() / 2))
+  state.delayMs = Math.min(state.delayMs * 2, probeDelays.maxMs)
+  // In Node a timer keeps its process alive unless it is unreferenced; elsewhere it is a number.
+  if (typeof state.timer === 'object') state.timer.unref()
+}
+
+async function probeNow(state: GuardState): Promise<void> {
+  try {
+    await state.probe()
+    await state.repair()
+  } catch {
+    probeLater(state)
+    return
+  }
+  const { outage } = state
+  if (!outage || state.isClosed) return
+  const now = performance.now()
+  state.outage = undefined
+  state.endedAt = now
+  report(state, { state: 'over', reason: outage.error.message, lastedMs: Math.round(now - outage.since), calls: outage.calls })
+}
+
+function report({ logger, onOutage }: GuardState, event: OutageEvent): void {
+  const { state, reason, lastedMs, calls } = event
+  if (state === 'begun') logger.warn({ reason }, 'The store of counters cannot be used; limits are counted by the fallback until it can.')
+  else logger.info({ reason, lasted_ms: lastedMs, calls }, 'The store of counters can be used again.')
+  void recover(
+    async () => onOutage(event),
+    error => logger.warn({ error: String(error) }, '`onOutage` failed.'),
+  )
+}

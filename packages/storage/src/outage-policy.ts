@@ -1,0 +1,53 @@
+import type { EphemeralFailure } from './ephemeral.ts'
+
+// What happens while ephemeral stores cannot be used: one row for each failure, and one for each method. No row makes a request wait,
+// and none fails one.
+
+/** What a failure means for the calls after it. */
+export interface FailureRow {
+  /** True: no call goes to the stores until a probe in the background succeeds. False: only the call that failed is answered otherwise. */
+  readonly isOutage: boolean
+}
+
+/** The rows by failure. */
+export const failureRows: Readonly<Record<EphemeralFailure, FailureRow>> = {
+  unreachable: { isOutage: true },
+  silent: { isOutage: true },
+  refusing: { isOutage: true },
+  damaged: { isOutage: false },
+}
+
+/** What a method does instead, and what follows when the stores can be used again. */
+export interface OutageRow {
+  /**
+   * `fallback`: the counters that the option `fallback` names. `later`: nothing now. `reject`: it fails at once, and the router goes by
+   * what its own process has seen, as without shared state.
+   */
+  readonly instead: 'fallback' | 'later' | 'reject'
+  /**
+   * `nothing`. `repeat`: slots that were taken or freed meanwhile are taken and freed in the stores. `lost`: other processes hear that
+   * messages were lost, and drop all that they have cached of records.
+   */
+  readonly afterwards: 'nothing' | 'repeat' | 'lost'
+}
+
+/** The rows by method. */
+export const outageRows = {
+  'counters.take': { instead: 'fallback', afterwards: 'nothing' },
+  'counters.add': { instead: 'fallback', afterwards: 'nothing' },
+  'counters.enter': { instead: 'fallback', afterwards: 'repeat' },
+  'counters.leave': { instead: 'later', afterwards: 'repeat' },
+  'routing.publish': { instead: 'reject', afterwards: 'nothing' },
+  'routing.pause': { instead: 'reject', afterwards: 'nothing' },
+  'routing.news': { instead: 'reject', afterwards: 'nothing' },
+  'routing.remember': { instead: 'reject', afterwards: 'nothing' },
+  'routing.readers': { instead: 'reject', afterwards: 'nothing' },
+  'changes.publish': { instead: 'later', afterwards: 'lost' },
+} as const satisfies Readonly<Record<string, OutageRow>>
+
+/** Milliseconds between two probes during an outage: the first, and the most. Each is twice the one before it. */
+export const probeDelays = { firstMs: 100, maxMs: 1_000 } as const
+/** Milliseconds without a failure after which the next outage begins with the first delay again. */
+export const steadyMs = 10_000
+/** Slots that are remembered during an outage. Older ones free themselves in time. */
+export const maxRepeatedSlots = 20_000
