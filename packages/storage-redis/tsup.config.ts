@@ -1,10 +1,6 @@
-import { defineConfig } from 'tsup'
+import { library } from '../testing/tools/build/library.ts'
 
-export default defineConfig({
+export default library({
   entry: { index: 'src/index.ts' },
-  format: 'esm',
   platform: 'node',
-  target: 'es2023',
-  dts: true,
-  clean: true,
 })
