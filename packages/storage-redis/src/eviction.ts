@@ -17,7 +17,7 @@ export async function warnOfEviction(client: Redis | Cluster, { name, logger }: 
 }
 
 /** The policy by which a server evicts keys; nothing if it never does. `evictionPolicy('maxmemory:1000\r\nmaxmemory_policy:allkeys-lru')` */
-export function evictionPolicy(state: string): string | undefined {
+function evictionPolicy(state: string): string | undefined {
   const maxMemory = /^maxmemory:(\d+)/m.exec(state)?.[1]
   const policy = /^maxmemory_policy:([\w-]+)/m.exec(state)?.[1]
   return maxMemory !== undefined && Number(maxMemory) > 0 && policy !== 'noeviction' ? policy : undefined

@@ -28,7 +28,7 @@ export interface OutageGuardOptions {
 }
 
 /** A call, and what it is answered with during an outage. */
-export interface GuardedCall<T> {
+interface GuardedCall<T> {
   readonly row: OutageRow
   readonly run: () => Awaitable<T>
   /** Not called for rows that reject. */

@@ -40,7 +40,10 @@ async function left(): Promise<Left> {
     before = entries.at(-1)?.id
     if (before === undefined) break
   }
-  const isFree = await storage.counters.enter({ key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'soak', limit: 1, ttlMs: 1 }, Date.now())
+  const isFree = await storage.counters.enter(
+    { key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'soak', limit: 1, ttlMs: 1 },
+    Date.now(),
+  )
   return { holds: holds.length, held, slots: isFree ? 0 : 1, unbooked: sum - balance }
 }
 

@@ -52,7 +52,9 @@ async function play(fault: Fault) {
   )
   // Room for all but the tokens that are counted.
   const counter = `workspace/tpm:key:${Math.floor(clock.now() / 60_000)}`
-  const rooms = [1_000, 986, 985].map(amount => kept.counters.take([{ key: counter, amount, limit: 1_000, windowMs: 180_000 }], clock.now()))
+  const rooms = [1_000, 986, 985].map(amount =>
+    kept.counters.take([{ key: counter, amount, limit: 1_000, windowMs: 180_000 }], clock.now()),
+  )
   const rows = await kept.usage.list({ workspaceId: 'workspace', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 9 })
   return {
     outcome: answer.output,
