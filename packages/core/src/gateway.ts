@@ -110,7 +110,7 @@ export interface Gateway extends Endpoints {
   readonly decisionLog: GatewayDecisionLog
   readonly workspaces: Workspaces
   readonly replies: Replies
-  /** Other processes hear of a change within 60 s, not at once. */
+  /** Other processes apply a change within 60 s at most, and not at the same moment. */
   readonly isShared: boolean
   /**
    * Seals the provider keys of all workspaces with the first of the sealing keys, while requests run. It may be stopped and begun
@@ -201,7 +201,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     schemas: makeSchemaCache(),
     ...(options.prepare && { prepare: options.prepare }),
   }
-  const authenticator = createAuthenticator({ records, store: storage.records, policies, clock, logger })
+  const authenticator = createAuthenticator({ records, store: storage.records, policies, changes: storage.changes, clock, logger })
   const anchors = keepAnchors({ ring, isKeyed: options.sealingKey !== undefined, clock, logger })
   const commitWithAudit = createCommitWithAudit({
     storage,

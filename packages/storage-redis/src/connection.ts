@@ -1,7 +1,7 @@
 import type { EphemeralError } from '@signalbox/storage/compose'
 import { Cluster, Redis } from 'ioredis'
 import { warnOfEviction } from './eviction.ts'
-import { failureOf, type RedisFailure } from './failures.ts'
+import { failureOf } from './failures.ts'
 import type { ResolvedOptions, ServerOptions } from './options.ts'
 import { type ScriptCall, type ScriptReply, scriptInput, scriptSha, scriptSource } from './script.ts'
 
@@ -39,54 +39,37 @@ const fixedOptions = {
   retryStrategy: retryDelay,
 } as const satisfies ServerOptions
 
-/** Opens the connection in the background. `openConnection(resolveOptions({ url })).run([call])` */
+interface ConnectionState {
+  readonly options: ResolvedOptions
+  readonly client: Client
+  readonly secrets: readonly string[]
+  /** Resolves once the client is ready for the first time, or has failed to be: from then on calls do not wait for it. */
+  readonly opened: Promise<void>
+  isOpened: boolean
+  isClosed: boolean
+  /** Why there is no connection, which the errors of commands do not say. */
+  lastError: unknown
+}
+
+/** Opens the connection in the background. `openRedis(resolveOptions({ url })).run([call])` */
 export function openRedis(options: ResolvedOptions): Connection {
-  const { servers, isCluster, connection, name } = options
-  const secrets = servers.flatMap(({ password }) => password ?? [])
-  const explain = (error: unknown): RedisFailure => failureOf(error, { name, secrets })
+  const { servers, isCluster, connection } = options
   const serverOptions: readonly ServerOptions[] = servers.map(server => ({ ...connection, ...server, ...fixedOptions }))
   const client: Client = isCluster ? openCluster(serverOptions) : new Redis(serverOptions[0] ?? {})
-  let lastError: unknown
-  client.on('error', error => {
-    lastError = error
-  })
-  client.on('ready', () => {
-    lastError = undefined
-  })
-  const opened = firstReady(client)
-  const state = { isOpened: false, isClosed: false }
-  void opened.then(() => {
-    state.isOpened = true
-  })
-  client.once('ready', () => void warnOfEviction(client, options))
-  const reset = (): void => {
-    if (!state.isClosed) client.disconnect(true)
-  }
-  /** What a command fails with while there is no connection says less than why there is none. */
-  const causeOf = (error: unknown): unknown => (client.status === 'ready' ? error : (lastError ?? error))
-
-  const failed = (error: unknown): EphemeralError => {
-    const { error: failure, reconnect } = explain(error)
-    if (reconnect) reset()
-    return failure
-  }
-  const connected = async (): Promise<void> => {
-    if (!state.isOpened) await opened
-    if (client.status !== 'ready') throw failed(causeOf(new Error('not connected')))
-  }
+  const state = watchClient(client, options)
   return {
     async run(calls) {
-      await connected()
+      await connected(state)
       const { keys, args } = scriptInput(calls, options.clock)
       const [results, errors] = await evaluate(client, keys, args).catch((error: unknown) => {
-        throw failed(causeOf(error))
+        throw failed(state, error)
       })
-      return errors.length === 0 ? results : withErrors(results, errors, failed)
+      return errors.length === 0 ? results : withErrors(results, errors, error => failed(state, error))
     },
     async publish(channel, message) {
-      await connected()
+      await connected(state)
       await client.publish(channel, message).catch((error: unknown) => {
-        throw failed(causeOf(error))
+        throw failed(state, error)
       })
     },
     listenable() {
@@ -94,12 +77,49 @@ export function openRedis(options: ResolvedOptions): Connection {
       const [first] = serverOptions
       return nodes.length === 0 ? serverOptions : nodes.map(node => ({ ...first, ...node }) as ServerOptions)
     },
-    reset,
+    reset: () => reset(state),
     close() {
       state.isClosed = true
       client.disconnect()
     },
   }
+}
+
+function watchClient(client: Client, options: ResolvedOptions): ConnectionState {
+  const opened = new Promise<void>(resolve => {
+    for (const event of ['ready', 'error', 'end', 'close'] as const) client.once(event, () => resolve())
+  })
+  const secrets = options.servers.flatMap(({ password }) => password ?? [])
+  const state: ConnectionState = { options, client, secrets, opened, isOpened: false, isClosed: false, lastError: undefined }
+  void opened.then(() => {
+    state.isOpened = true
+  })
+  client.on('error', error => {
+    state.lastError = error
+  })
+  client.on('ready', () => {
+    state.lastError = undefined
+  })
+  client.once('ready', () => void warnOfEviction(client, options))
+  return state
+}
+
+async function connected(state: ConnectionState): Promise<void> {
+  if (!state.isOpened) await state.opened
+  if (state.client.status !== 'ready') throw failed(state, new Error('not connected'))
+}
+
+/** What a failed command is reported as. Where another server may answer under the same address, the connection is made anew. */
+function failed(state: ConnectionState, error: unknown): EphemeralError {
+  const { client, secrets, options, lastError } = state
+  const cause = client.status === 'ready' ? error : (lastError ?? error)
+  const failure = failureOf(cause, { name: options.name, secrets })
+  if (failure.reconnect) reset(state)
+  return failure.error
+}
+
+function reset({ client, isClosed }: ConnectionState): void {
+  if (!isClosed) client.disconnect(true)
 }
 
 /** The results of a batch, with errors in the places of calls that failed. */
@@ -140,9 +160,3 @@ async function evaluate(client: Client, keys: string[], args: string[]): Promise
     return (await client.eval(scriptSource, keys.length, ...keys, ...args)) as [ScriptReply[], (number | string)[]]
   }
 }
-
-/** Resolves once the client is ready for the first time, or has failed to be: from then on commands do not wait for a connection. */
-const firstReady = (client: Client): Promise<void> =>
-  new Promise(resolve => {
-    for (const event of ['ready', 'error', 'end', 'close'] as const) client.once(event, () => resolve())
-  })

@@ -3,7 +3,7 @@ import type { ResolvedOptions } from './options.ts'
 
 /**
  * Warns of a server that removes keys when its memory is full: a counter that is removed begins anew, and its limit admits too much.
- * A user who may not read the server's state is not warned.
+ * No warning without the permission to read the server's state.
  */
 export async function warnOfEviction(client: Redis | Cluster, { name, logger }: Pick<ResolvedOptions, 'name' | 'logger'>): Promise<void> {
   const nodes = client instanceof Cluster ? client.nodes('master') : [client]

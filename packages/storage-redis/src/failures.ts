@@ -31,7 +31,7 @@ const connectionRow: RefusalRow = {
 }
 
 /** An error of Redis, with what follows from it. */
-export interface RedisFailure {
+interface RedisFailure {
   readonly error: EphemeralError
   readonly reconnect: boolean
 }

@@ -269,9 +269,9 @@ describeServer('memory', () => {
     const at = Date.now()
     const { counters, routing } = storage
     for (let n = 0; n < 50; n++) {
-      await counters.take([{ key: `w/${n}`, amount: 1, limit: 5, windowMs: 400 }], at)
+      await counters.take([{ key: `w/${n}`, amount: 1, limit: 5, windowMs: 3_000 }], at)
       await counters.add(`w/${n}`, 1, at)
-      await counters.enter({ key: `w/s${n}`, slot: 'a', limit: 1, ttlMs: 400 }, at)
+      await counters.enter({ key: `w/s${n}`, slot: 'a', limit: 1, ttlMs: 3_000 }, at)
     }
     await routing?.pause([{ offer: 'o', until: at + minute }], at)
     await routing?.remember([{ key: 'hash', offer: 'o', tokens: 1, at }], at)
@@ -279,7 +279,7 @@ describeServer('memory', () => {
       const keys = await redis.keys('*')
       expect(keys.length).toBeGreaterThan(100)
       for (const key of keys) expect([key, (await redis.pttl(key)) > 0]).toEqual([key, true])
-      await vi.waitFor(async () => expect((await redis.keys('*')).filter(key => /w\//.test(key))).toEqual([]), { timeout: 5_000 })
+      await vi.waitFor(async () => expect((await redis.keys('*')).filter(key => /w\//.test(key))).toEqual([]), { timeout: 10_000 })
     })
   })
 

@@ -97,7 +97,7 @@ function beginOutage(state: GuardState, error: EphemeralError): Outage {
   const outage = { error, since: now, calls: 0 }
   state.outage = outage
   if (now - state.endedAt > steadyMs) state.delayMs = probeDelays.firstMs
-  report(state, { state: 'begun', reason: error.message, lastedMs: 0, calls: 0 })
+  reportOutage(state, { state: 'begun', reason: error.message, lastedMs: 0, calls: 0 })
   probeLater(state)
   return outage
 }
@@ -124,10 +124,10 @@ async function probeNow(state: GuardState): Promise<void> {
   const now = performance.now()
   state.outage = undefined
   state.endedAt = now
-  report(state, { state: 'over', reason: outage.error.message, lastedMs: Math.round(now - outage.since), calls: outage.calls })
+  reportOutage(state, { state: 'over', reason: outage.error.message, lastedMs: Math.round(now - outage.since), calls: outage.calls })
 }
 
-function report({ logger, onOutage }: GuardState, event: OutageEvent): void {
+function reportOutage({ logger, onOutage }: GuardState, event: OutageEvent): void {
   const { state, reason, lastedMs, calls } = event
   if (state === 'begun') logger.warn({ reason }, 'The store of counters cannot be used; limits are counted by the fallback until it can.')
   else logger.info({ reason, lasted_ms: lastedMs, calls }, 'The store of counters can be used again.')

@@ -1,4 +1,5 @@
 import type { Awaitable, RecordStore } from '@signalbox/storage'
+import type { ChangeFeed, RecordChange } from '@signalbox/storage/changes'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
@@ -7,6 +8,7 @@ import { budgetsOf } from './accounts.ts'
 import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import { createKeyUseRecorder, type KeyUseRecorder } from './key-use.ts'
+import type { Kind } from './kinds.ts'
 import type { Records, TypedRecord } from './records.ts'
 import { isMistyped } from './secret.ts'
 import type { WorkspacePolicies, WorkspacePolicy } from './workspace-policy.ts'
@@ -16,6 +18,8 @@ export interface AuthenticatorPorts {
   /** Records the last use of keys. */
   readonly store: Pick<RecordStore, 'touch'>
   readonly policies: WorkspacePolicies
+  /** Reports changes that other processes make, so that nothing older stays in use. Absent: what is cached expires. */
+  readonly changes?: ChangeFeed | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -61,7 +65,7 @@ const invalidKey = (): GatewayError =>
  * Secret → caller, cached by the whole secret (never a part of it). The store knows only SHA-256 hashes, so what can be
  * looked up is a full match or nothing.
  */
-export function createAuthenticator({ records, store, policies, clock, logger }: AuthenticatorPorts): Authenticator {
+export function createAuthenticator({ records, store, policies, changes, clock, logger }: AuthenticatorPorts): Authenticator {
   const known = createLru<Cached>(maxKeys)
   // Raised by every revocation: a look-up that began before it is not cached.
   let epoch = 0
@@ -74,7 +78,7 @@ export function createAuthenticator({ records, store, policies, clock, logger }:
     const key = await records.findByName('key', await sha256(secret))
     if (!key || !isActive(key.body, now)) {
       known.delete(secret)
-      unknown.set(secret, beganAt + 1_000)
+      if (asked === epoch) unknown.set(secret, beganAt + 1_000)
       throw invalidKey()
     }
     const above = await ancestorsOf(records, key, now)
@@ -97,6 +101,17 @@ export function createAuthenticator({ records, store, policies, clock, logger }:
     return cached
   }
   const uses = createKeyUseRecorder({ store, clock, logger })
+  const drop = (isStale: (caller: Caller) => boolean): void => {
+    epoch += 1
+    for (const [secret, { caller }] of known.entries()) if (isStale(caller)) known.delete(secret)
+  }
+  changes?.subscribe(changed => {
+    for (const id of changed ? workspaceIdsIn(changed) : [undefined]) {
+      policies.forget(id)
+      unknown.clear()
+      drop(({ workspaceId }) => workspaceId === (id ?? workspaceId))
+    }
+  })
 
   return {
     flush: uses.flush,
@@ -111,12 +126,15 @@ export function createAuthenticator({ records, store, policies, clock, logger }:
         : look(secret, hit).then(cached => accept(cached, now, { uses, clock }))
     },
     welcome: secret => void unknown.delete(secret),
-    forget(keyId) {
-      epoch += 1
-      for (const [secret, { caller }] of known.entries()) if (isKeyOrBelow(caller, keyId)) known.delete(secret)
-    },
+    forget: keyId => drop(caller => isKeyOrBelow(caller, keyId)),
   }
 }
+
+/** The kinds of records that callers and policies are made of. */
+const cachedKinds: ReadonlySet<string> = new Set<Kind>(['workspace', 'key', 'budget', 'credential'])
+
+const workspaceIdsIn = (changes: readonly RecordChange[]): ReadonlySet<string> =>
+  new Set(changes.flatMap(({ kind, workspaceId }) => (cachedKinds.has(kind) ? workspaceId : [])))
 
 /** The budgets of a key are deleted when it is revoked: a key that lacks one may be revoked, and must not spend without it. */
 function hasAllBudgets(cached: Cached, policies: WorkspacePolicies): boolean {

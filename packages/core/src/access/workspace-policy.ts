@@ -28,8 +28,8 @@ export interface WorkspacePolicies {
   of(workspaceId: string): Awaitable<WorkspacePolicy | undefined>
   /** The policy from a read that begins after this call. Calls during a read share the next one. */
   readFresh(workspaceId: string): Promise<WorkspacePolicy | undefined>
-  /** Drops the policy after a change; a read that is running is not cached. */
-  forget(workspaceId: string): void
+  /** Drops the policy after a change, or all of them; a read that is running is not cached. */
+  forget(workspaceId: string | undefined): void
 }
 
 export interface WorkspacePolicyPorts {
@@ -108,11 +108,14 @@ export function createWorkspacePolicies({ records, clock, open }: WorkspacePolic
     },
     of: workspaceId => cachedPolicy(workspaceId) ?? reading.get(workspaceId) ?? ask(workspaceId),
     forget(workspaceId) {
-      known.delete(workspaceId)
-      reading.delete(workspaceId)
+      drop(known, workspaceId)
+      drop(reading, workspaceId)
     },
   }
 }
+
+const drop = (kept: Pick<Map<string, unknown>, 'clear' | 'delete'>, id: string | undefined): unknown =>
+  id === undefined ? kept.clear() : kept.delete(id)
 
 const refusedOf = (credentials: readonly TypedRecord<'credential'>[]): ReadonlyMap<string, RefusedKey> =>
   new Map(
