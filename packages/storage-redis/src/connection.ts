@@ -119,7 +119,8 @@ function failed(state: ConnectionState, error: unknown): EphemeralError {
 }
 
 function reset({ client, isClosed }: ConnectionState): void {
-  if (!isClosed) client.disconnect(true)
+  // Otherwise it is being made anew already.
+  if (!isClosed && client.status === 'ready') client.disconnect(true)
 }
 
 /** The results of a batch, with errors in the places of calls that failed. */

@@ -217,6 +217,28 @@ describeServer('what is no outage', () => {
     expect(states()).toEqual([])
   })
 
+  test('a server that is slow within the bound is waited for', async () => {
+    const { server, take, states } = await scene()
+    for (let round = 0; round < 3; round++) {
+      await server.admin(redis => redis.call('CLIENT', 'PAUSE', maxWaitMs / 2, 'ALL'))
+      const [milliseconds, refusal] = await timed(take)
+      expect(milliseconds).toBeGreaterThan(maxWaitMs / 4)
+      expect(refusal).toBeUndefined()
+    }
+    expect(await take()).toMatchObject({ key: 'w/rpm' })
+    expect(states()).toEqual([])
+  })
+
+  test('calls under way when the storage is closed fail, and none is reported as an outage', async () => {
+    const { server, storage, take, states, lines } = await scene()
+    await server.signal('SIGSTOP')
+    const taken = Promise.resolve(take()).catch((error: Error) => error.message)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    await storage.close()
+    expect(await taken).toContain('the storage is closed')
+    expect([states(), lines]).toEqual([[], []])
+  })
+
   test('a turn that takes long does not make an answer late that has arrived', async () => {
     const { take, states } = await scene()
     const taken = take()

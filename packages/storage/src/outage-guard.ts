@@ -73,7 +73,7 @@ export function createOutageGuard(options: OutageGuardOptions): OutageGuard {
       if (state.outage) return answerWithout(call, state.outage)
       return recover(call.run, error => {
         // The caller's own mistake, such as a fraction: no store would take it.
-        if (error instanceof RangeError) throw error
+        if (error instanceof RangeError || state.isClosed) throw error
         const failure = error instanceof EphemeralError ? error : new EphemeralError('unreachable', String(error))
         if (!failureRows[failure.failure].isOutage) return answerWithout(call, { error: failure, since: 0, calls: 0 })
         return answerWithout(call, beginOutage(state, failure))
