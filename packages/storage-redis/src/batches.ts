@@ -20,7 +20,7 @@ export interface Batches {
   close(): void
 }
 
-interface Job {
+interface PendingCall {
   readonly call: ScriptCall
   /** Monotonic milliseconds. */
   readonly since: number
@@ -28,14 +28,14 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-interface Lane {
-  waiting: Job[]
-  readonly running: Set<readonly Job[]>
+interface CallLane {
+  waiting: PendingCall[]
+  readonly running: Set<readonly PendingCall[]>
   isScheduled: boolean
 }
 
 interface BatchState extends BatchesOptions {
-  readonly lanes: Map<string, Lane>
+  readonly lanes: Map<string, CallLane>
   jobs: number
 }
 
@@ -67,13 +67,13 @@ export function createBatches(options: BatchesOptions): Batches {
   }
 }
 
-function openLane({ lanes }: BatchState, name: string): Lane {
-  const lane: Lane = { waiting: [], running: new Set(), isScheduled: false }
+function openLane({ lanes }: BatchState, name: string): CallLane {
+  const lane: CallLane = { waiting: [], running: new Set(), isScheduled: false }
   lanes.set(name, lane)
   return lane
 }
 
-function schedule(state: BatchState, name: string, lane: Lane): void {
+function schedule(state: BatchState, name: string, lane: CallLane): void {
   if (lane.isScheduled || lane.waiting.length === 0 || lane.running.size >= maxRunning) return
   lane.isScheduled = true
   setImmediate(() => {
@@ -82,7 +82,7 @@ function schedule(state: BatchState, name: string, lane: Lane): void {
   })
 }
 
-async function runBatch(state: BatchState, name: string, lane: Lane): Promise<void> {
+async function runBatch(state: BatchState, name: string, lane: CallLane): Promise<void> {
   const batch = lane.waiting.splice(0, maxBatch)
   lane.running.add(batch)
   const waited = performance.now() - (batch[0]?.since ?? 0)
@@ -109,7 +109,7 @@ async function runBatch(state: BatchState, name: string, lane: Lane): Promise<vo
   else if (lane.running.size === 0 && state.lanes.get(name) === lane) state.lanes.delete(name)
 }
 
-function settle(batch: readonly Job[], replies: readonly (ScriptReply | EphemeralError)[]): void {
+function settle(batch: readonly PendingCall[], replies: readonly (ScriptReply | EphemeralError)[]): void {
   for (const [place, { resolve, reject }] of batch.entries()) {
     const reply = replies[place]
     if (reply instanceof EphemeralError) reject(reply)
@@ -119,7 +119,7 @@ function settle(batch: readonly Job[], replies: readonly (ScriptReply | Ephemera
 
 interface LaneFailure {
   readonly name: string
-  readonly lane: Lane
+  readonly lane: CallLane
   readonly error: EphemeralError
 }
 

@@ -1,9 +1,9 @@
 import type { ChangeChannel, ChangeListener, RecordChange } from '@signalbox/storage/changes'
 import { Redis } from 'ioredis'
-import type { Connection } from './connection.ts'
+import type { RedisConnection } from './connection.ts'
 
 export interface RedisChangesOptions {
-  readonly connection: Pick<Connection, 'publish' | 'listenable'>
+  readonly connection: Pick<RedisConnection, 'publish' | 'listenable'>
   readonly channel: string
   /** The id of this process, to leave out what it published itself. */
   readonly self: string

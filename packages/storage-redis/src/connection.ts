@@ -6,7 +6,7 @@ import type { ResolvedOptions, ServerOptions } from './options.ts'
 import { type ScriptCall, type ScriptReply, scriptInput, scriptSha, scriptSource } from './script.ts'
 
 /** A connection to one server or to a cluster. It is made anew in the background for as long as it is lost. */
-export interface Connection {
+export interface RedisConnection {
   /** Runs calls in their order in one round trip; all their keys are on one server. A result is an error where its call failed. */
   run(calls: readonly ScriptCall[]): Promise<readonly (ScriptReply | EphemeralError)[]>
   publish(channel: string, message: string): Promise<void>
@@ -52,7 +52,7 @@ interface ConnectionState {
 }
 
 /** Opens the connection in the background. `openRedis(resolveOptions({ url })).run([call])` */
-export function openRedis(options: ResolvedOptions): Connection {
+export function openRedis(options: ResolvedOptions): RedisConnection {
   const { servers, isCluster, connection } = options
   const serverOptions: readonly ServerOptions[] = servers.map(server => ({ ...connection, ...server, ...fixedOptions }))
   const client: Client = isCluster ? openCluster(serverOptions) : new Redis(serverOptions[0] ?? {})

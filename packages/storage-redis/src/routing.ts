@@ -28,7 +28,7 @@ const maxEntries = 30_000
 const entriesPerCall = 200
 
 /** A value of the routing state: of two of one name, the one of the higher rank counts. */
-interface Entry {
+interface RoutingEntry {
   readonly name: string
   readonly rank: readonly [number, number]
   /** Unix milliseconds from which it does not count. */
@@ -36,13 +36,13 @@ interface Entry {
   readonly value: OfferStatistics | OfferPause
 }
 
-const statisticsEntry = (row: OfferStatistics): Entry => ({
+const statisticsEntry = (row: OfferStatistics): RoutingEntry => ({
   name: `statistics ${statisticsKey(row)}`,
   rank: [row.epoch, row.version],
   endsAt: row.at + routingRetentionMs.statistics,
   value: row,
 })
-const pauseEntry = (pause: OfferPause): Entry => ({
+const pauseEntry = (pause: OfferPause): RoutingEntry => ({
   name: `pause ${pause.offer}`,
   rank: [pause.until, 0],
   endsAt: pause.until,
@@ -51,7 +51,7 @@ const pauseEntry = (pause: OfferPause): Entry => ({
 
 /** Routing state in Redis. `await redisRouting({ … }).news({ writer: 'me' }, Date.now())` */
 export function redisRouting({ batches, names, isCluster, newId }: RedisRoutingOptions): RoutingStore {
-  const publish = async (entries: readonly Entry[], at: number): Promise<void> => {
+  const publish = async (entries: readonly RoutingEntry[], at: number): Promise<void> => {
     const calls: Promise<unknown>[] = []
     for (let from = 0; from < entries.length; from += entriesPerCall) {
       const some = entries.slice(from, from + entriesPerCall)
