@@ -7,17 +7,19 @@ import type { WebSocketLimits } from './websocket/limits.ts'
 /** What the options that all adapters have take. */
 export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
   bodyBytes: 'number',
-  uploadBytesPerKey: 'number',
+  uploadBytesPerWorkspace: 'number',
   uploadBytes: 'number',
   holdMs: 'number',
   keepAliveMs: 'number',
   webSockets: {
-    connectionsPerKey: 'number',
+    connectionsPerWorkspace: 'number',
     connections: 'number',
     maxAgeMs: 'number',
+    maxIdleMs: 'number',
+    messageBytes: 'number',
     maxWaiting: 'number',
     keptBytes: 'number',
-    keptBytesPerKey: 'number',
+    keptBytesPerWorkspace: 'number',
     keptBytesTotal: 'number',
   } satisfies OptionTableOf<WebSocketLimits>,
   exportRows: 'number',

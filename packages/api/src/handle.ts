@@ -102,11 +102,12 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
     return yield* wait(row.handler({ ...seen, ...(yield* read(row, visit)) }))
   }
   const caller = yield* authorize(row, seen)
-  if (coming()) visit.upload = site.uploads.open(caller.keyId)
-  const admission = visit.upload && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
+  if (coming()) visit.upload = site.uploads.open(caller.workspaceId)
+  const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
+  const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
     const { text, ...asked } = yield* read(row, visit)
-    const call = { ...seen, ...asked, admission }
+    const call = { ...seen, ...asked, admission, claimMemory: (bytes: number) => claimMore(visit, caller.workspaceId, bytes) }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const actor = actorOf(caller, call)
     const managed = withIdempotencyKey({ row, call, caller, text }, once =>
@@ -117,6 +118,15 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
     if (admission) yield* wait(admission.leave())
     throw error
   }
+}
+
+/** Messages of a WebSocket with more bytes are counted against the rate before they are parsed. */
+const heavyBytes = 65_536
+
+function claimMore(visit: Visit, workspaceId: string, bytes: number): void {
+  visit.upload ??= visit.site.uploads.open(workspaceId)
+  const refusal = visit.upload.claimMore(bytes)
+  if (refusal) throw refusal
 }
 
 function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {

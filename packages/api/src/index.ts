@@ -54,7 +54,11 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     startedAt: Math.floor(gateway.clock.now() / 1_000),
     uploads: createUploads(settings),
     webSockets: {
-      kept: createUploads({ bodyBytes: 0, uploadBytes: webSockets.keptBytesTotal, uploadBytesPerKey: webSockets.keptBytesPerKey }),
+      kept: createUploads({
+        bodyBytes: 0,
+        uploadBytes: webSockets.keptBytesTotal,
+        uploadBytesPerWorkspace: webSockets.keptBytesPerWorkspace,
+      }),
       connections: createConnections(webSockets),
     },
     nextTurn,

@@ -31,6 +31,8 @@ export interface Call {
   readonly context: ApiContext | undefined
   /** The rate and the slot that an inference request took before its body was read. */
   readonly admission?: EarlyAdmission | undefined
+  /** Counts memory that the request takes beside its body, until its reply begins. Throws 429 or 503. */
+  readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
 /** What all requests to one API share. */

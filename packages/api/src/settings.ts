@@ -5,9 +5,12 @@ import { type WebSocketLimits, webSocketLimitsOf } from './websocket/limits.ts'
 export interface ApiOptions {
   /** Largest request body in bytes. Default 33,554,432. */
   readonly bodyBytes?: number
-  /** Bytes of request bodies that one key may have under way at a time; beyond them 429. At least one body of `bodyBytes` fits. Default 83,886,080. */
-  readonly uploadBytesPerKey?: number
-  /** Bytes of request bodies that all keys together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 167,772,160. */
+  /**
+   * Bytes of request bodies, and of kept items that requests refer to, that the keys of one workspace may have under way at a time; beyond
+   * them 429. At least one body of `bodyBytes` fits. Default 83,886,080.
+   */
+  readonly uploadBytesPerWorkspace?: number
+  /** Bytes of request bodies that all workspaces together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 167,772,160. */
   readonly uploadBytes?: number
   /** How long a stream may wait for its first content before status 200 is sent and keep-alive begins. Default 10,000. */
   readonly holdMs?: number
@@ -33,7 +36,7 @@ export interface Cors {
 
 export interface Settings {
   readonly bodyBytes: number
-  readonly uploadBytesPerKey: number
+  readonly uploadBytesPerWorkspace: number
   readonly uploadBytes: number
   readonly holdMs: number
   readonly keepAliveMs: number
@@ -47,7 +50,7 @@ export interface Settings {
 /** What holds where an option is left out. */
 const defaultSettings = {
   bodyBytes: 33_554_432,
-  uploadBytesPerKey: 83_886_080,
+  uploadBytesPerWorkspace: 83_886_080,
   uploadBytes: 167_772_160,
   holdMs: 10_000,
   keepAliveMs: 15_000,
@@ -57,7 +60,7 @@ const defaultSettings = {
 
 export const settingsOf = (options: ApiOptions = {}): Settings => ({
   bodyBytes: options.bodyBytes ?? defaultSettings.bodyBytes,
-  uploadBytesPerKey: options.uploadBytesPerKey ?? defaultSettings.uploadBytesPerKey,
+  uploadBytesPerWorkspace: options.uploadBytesPerWorkspace ?? defaultSettings.uploadBytesPerWorkspace,
   uploadBytes: options.uploadBytes ?? defaultSettings.uploadBytes,
   holdMs: options.holdMs ?? defaultSettings.holdMs,
   keepAliveMs: options.keepAliveMs ?? defaultSettings.keepAliveMs,

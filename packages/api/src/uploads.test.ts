@@ -70,7 +70,7 @@ describe('the pace of an upload', () => {
 })
 
 describe('bytes of bodies under way', () => {
-  const settings = { bodyBytes: 100, uploadBytesPerKey: 250, uploadBytes: 400 }
+  const settings = { bodyBytes: 100, uploadBytesPerWorkspace: 250, uploadBytes: 400 }
 
   test('are bounded for each key with 429 and for all with 503, each with a time to come back', () => {
     const uploads = createUploads(settings)
@@ -102,7 +102,7 @@ describe('bytes of bodies under way', () => {
   })
 
   test('always have room for one body of the largest size', () => {
-    const uploads = createUploads({ bodyBytes: 1_000, uploadBytesPerKey: 10, uploadBytes: 10 })
+    const uploads = createUploads({ bodyBytes: 1_000, uploadBytesPerWorkspace: 10, uploadBytes: 10 })
     expect(uploads.open('a').claim(1_000)).toBeUndefined()
   })
 })

@@ -1,15 +1,17 @@
 import { GatewayError } from '@signalbox/core/errors'
 import type { Settings } from './settings.ts'
 
-/** Counts the bytes of request bodies that are in memory, of each key and of all, and refuses what would be too many. */
+/** Counts the bytes of request bodies that are in memory, of each workspace and of all, and refuses what would be too many. */
 export interface Uploads {
-  /** `keyId`: absent for requests without a key, which share one allowance. */
-  open(keyId: string | undefined): Upload
+  /** `workspaceId`: absent for requests without a key, which share one allowance. */
+  open(workspaceId: string | undefined): Upload
 }
 
 export interface Upload {
   /** Counts the body as `bytes` long, or as long as it was counted before if that is more. Returns what refuses it. */
   claim(bytes: number): GatewayError | undefined
+  /** Counts so many bytes more, beside the body; at most as many as one workspace may have. Returns what refuses them. */
+  claimMore(bytes: number): GatewayError | undefined
   /** Nothing of the body is in memory any more. */
   release(): void
 }
@@ -20,38 +22,50 @@ const retryAfterMs = 1_000
 export function createUploads({
   bodyBytes,
   uploadBytes,
-  uploadBytesPerKey,
-}: Pick<Settings, 'bodyBytes' | 'uploadBytes' | 'uploadBytesPerKey'>): Uploads {
+  uploadBytesPerWorkspace,
+}: Pick<Settings, 'bodyBytes' | 'uploadBytes' | 'uploadBytesPerWorkspace'>): Uploads {
   // What never fits would be refused for ever, with a time to come back.
-  const maxPerKey = Math.max(bodyBytes, uploadBytesPerKey)
+  const maxPerWorkspace = Math.max(bodyBytes, uploadBytesPerWorkspace)
   const most = Math.max(bodyBytes, uploadBytes)
-  const byKey = new Map<string, number>()
+  const byWorkspace = new Map<string, number>()
   let total = 0
 
-  const add = (key: string, bytes: number): void => {
+  const add = (workspaceId: string, bytes: number): void => {
     total += bytes
-    const own = (byKey.get(key) ?? 0) + bytes
-    if (own > 0) byKey.set(key, own)
-    else byKey.delete(key)
+    const own = (byWorkspace.get(workspaceId) ?? 0) + bytes
+    if (own > 0) byWorkspace.set(workspaceId, own)
+    else byWorkspace.delete(workspaceId)
   }
   return {
-    open(keyId = '') {
+    open(workspaceId = '') {
       let claimed = 0
+      let beside = 0
       let isOpen = true
+      const take = (more: number): GatewayError | undefined => {
+        if (!isOpen) return tooManyUploads()
+        if ((byWorkspace.get(workspaceId) ?? 0) + more > maxPerWorkspace) return tooManyOfWorkspace(maxPerWorkspace)
+        if (total + more > most) return tooManyUploads()
+        add(workspaceId, more)
+        return undefined
+      }
       return {
         claim(bytes) {
-          if (!isOpen) return tooManyUploads()
           const more = bytes - claimed
-          if (!(more > 0)) return undefined
-          if ((byKey.get(keyId) ?? 0) + more > maxPerKey) return tooManyOfKey(maxPerKey)
-          if (total + more > most) return tooManyUploads()
-          add(keyId, more)
-          claimed = bytes
-          return undefined
+          if (isOpen && !(more > 0)) return undefined
+          const refusal = take(more)
+          if (!refusal) claimed = bytes
+          return refusal
+        },
+        claimMore(bytes) {
+          const more = Math.min(bytes, maxPerWorkspace - claimed - beside)
+          const refusal = take(more)
+          if (!refusal) beside += more
+          return refusal
         },
         release() {
-          add(keyId, -claimed)
+          add(workspaceId, -claimed - beside)
           claimed = 0
+          beside = 0
           isOpen = false
         },
       }
@@ -59,9 +73,9 @@ export function createUploads({
   }
 }
 
-const tooManyOfKey = (most: number): GatewayError =>
+const tooManyOfWorkspace = (most: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `Request bodies of this key that are under way would hold more than ${most} bytes, its limit. Wait for one to end.`,
+    message: `Request bodies of this workspace that are under way would hold more than ${most} bytes, its limit. Wait for one to end.`,
     limitedBy: 'routing',
     retryAfterMs,
   })

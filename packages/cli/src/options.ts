@@ -1,6 +1,6 @@
 import type { GatewayOptions } from '@signalbox/core'
 import type { ServeOptions } from '@signalbox/node-http'
-import { type Config, gatewayLimits, gatewayTimeouts, serverLimits, serverTimeouts } from './schema.ts'
+import { type Config, gatewayLimits, gatewayTimeouts, serverLimits, serverTimeouts, webSocketLimits } from './schema.ts'
 import { hasPrimary } from './workers/count.ts'
 
 /** The options of the gateway that the config sets. */
@@ -15,11 +15,12 @@ export const gatewayOptions = ({ workers, operator, strategy, record, items, lim
 })
 
 /** The options of the HTTP server that the config sets. */
-export const serverOptions = ({ host, port, cors_origins, limits, timeouts }: Config): ServeOptions => ({
+export const serverOptions = ({ host, port, cors_origins, limits, web_sockets, timeouts }: Config): ServeOptions => ({
   host,
   port,
   ...(cors_origins !== undefined && { cors: { origins: cors_origins } }),
   ...optionsOf(limits, serverLimits),
+  webSockets: optionsOf(web_sockets, webSocketLimits),
   ...optionsOf(timeouts, serverTimeouts),
 })
 

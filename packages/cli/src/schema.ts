@@ -170,9 +170,17 @@ export const gatewayLimits = {
 
 export const serverLimits = {
   body_bytes: whole(1).default(33_554_432),
-  upload_bytes_per_key: whole(1).exactOptional(),
+  upload_bytes_per_workspace: whole(1).exactOptional(),
   upload_bytes: whole(1).exactOptional(),
   body_bytes_per_second: whole(1).exactOptional(),
+}
+
+export const webSocketLimits = {
+  connections_per_workspace: whole(1).exactOptional(),
+  connections: whole(1).exactOptional(),
+  max_age_ms: whole(1).exactOptional(),
+  max_idle_ms: whole(1).exactOptional(),
+  message_bytes: whole(1).exactOptional(),
 }
 
 export const gatewayTimeouts = {
@@ -217,6 +225,7 @@ export const configSchema = section({
     ...gatewayLimits,
     ...serverLimits,
   }).prefault({}),
+  web_sockets: section(webSocketLimits).prefault({}),
   timeouts: section({
     ...gatewayTimeouts,
     ...serverTimeouts,

@@ -19,12 +19,12 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, timeouts.',
+    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, web_sockets, timeouts.',
   ],
   [
     'an unknown field of a section',
     { limits: { rpm: 1 } },
-    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes, upload_bytes_per_key, upload_bytes, body_bytes_per_second.',
+    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes, upload_bytes_per_workspace, upload_bytes, body_bytes_per_second.',
   ],
   [
     'an unknown field of a provider',

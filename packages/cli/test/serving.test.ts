@@ -179,7 +179,7 @@ describe('limits and credit', () => {
     const server = await serving({
       config: {
         storage: 'memory:',
-        limits: { body_bytes: 1_000_000, upload_bytes_per_key: 1_200_000 },
+        limits: { body_bytes: 1_000_000, upload_bytes_per_workspace: 1_200_000 },
         timeouts: { body_idle_ms: 1_000 },
       },
     })

@@ -14,7 +14,33 @@ export interface WebSocketUpgrade {
 export interface WebSocketRuntime {
   /** Performs the handshake and returns its response. Undefined: the runtime has answered by itself. Throws if it cannot. */
   upgrade(upgrade: WebSocketUpgrade): Response | undefined
+  /** Closes all connections with code 1001, each after the response that runs on it, and those that are opened from now on. */
+  closeWebSockets(): void
 }
+
+type Session = ReturnType<WebSocketOffer['open']>
+
+/** The open connections of one runtime. */
+function createConnections() {
+  const sessions = new Set<Session>()
+  let isDraining = false
+  return {
+    add(session: Session): void {
+      sessions.add(session)
+      if (isDraining) session.drain()
+    },
+    end(session: Session): void {
+      sessions.delete(session)
+      session.closed()
+    },
+    drain(): void {
+      isDraining = true
+      for (const session of sessions) session.drain()
+    },
+  }
+}
+
+type Connections = ReturnType<typeof createConnections>
 
 /** Bytes that may wait for a client before its provider is paused. */
 const maxBufferedBytes = 65_536
@@ -31,7 +57,7 @@ interface StandardSocket {
 }
 
 /** Connects an open standard WebSocket to its session. */
-function connect(socket: StandardSocket, { offer, pace: { clock, drainMs } }: WebSocketUpgrade): void {
+function connect(socket: StandardSocket, { offer, pace: { clock, drainMs } }: WebSocketUpgrade, connections: Connections): void {
   let looking: unknown
   let isOver = false
   const isFull = (): boolean => (socket.bufferedAmount ?? 0) > maxBufferedBytes
@@ -44,7 +70,7 @@ function connect(socket: StandardSocket, { offer, pace: { clock, drainMs } }: We
     if (isOver) return
     isOver = true
     clock.clearTimeout(looking)
-    session.closed()
+    connections.end(session)
   }
   const session = offer.open({
     send(messages) {
@@ -66,6 +92,7 @@ function connect(socket: StandardSocket, { offer, pace: { clock, drainMs } }: We
   })
   socket.addEventListener('close', over)
   socket.addEventListener('error', over)
+  connections.add(session)
 }
 
 /** Some runtimes keep the codes of the protocol to themselves; there 4001 stands for 1001, and so on. */
@@ -87,21 +114,25 @@ interface DenoRuntime {
  * @example
  * Deno.serve(createFetchHandler(gateway, { webSocket: denoWebSockets() }))
  */
-export const denoWebSockets = (): WebSocketRuntime => ({
-  upgrade(upgrade) {
-    const { Deno } = globalThis as unknown as { readonly Deno: DenoRuntime }
-    const { socket, response } = Deno.upgradeWebSocket(upgrade.request)
-    let isOpen = false
-    socket.addEventListener('open', () => {
-      isOpen = true
-      connect(socket, upgrade)
-    })
-    socket.addEventListener('close', () => {
-      if (!isOpen) upgrade.offer.abandon()
-    })
-    return response
-  },
-})
+export const denoWebSockets = (): WebSocketRuntime => {
+  const connections = createConnections()
+  return {
+    upgrade(upgrade) {
+      const { Deno } = globalThis as unknown as { readonly Deno: DenoRuntime }
+      const { socket, response } = Deno.upgradeWebSocket(upgrade.request)
+      let isOpen = false
+      socket.addEventListener('open', () => {
+        isOpen = true
+        connect(socket, upgrade, connections)
+      })
+      socket.addEventListener('close', () => {
+        if (!isOpen) upgrade.offer.abandon()
+      })
+      return response
+    },
+    closeWebSockets: connections.drain,
+  }
+}
 
 interface WorkersRuntime {
   readonly WebSocketPair: new () => { readonly 0: unknown; readonly 1: StandardSocket & { accept(): void } }
@@ -113,15 +144,19 @@ interface WorkersRuntime {
  * @example
  * export default { fetch: createFetchHandler(gateway, { webSocket: workersWebSockets() }) }
  */
-export const workersWebSockets = (): WebSocketRuntime => ({
-  upgrade(upgrade) {
-    const { WebSocketPair } = globalThis as unknown as WorkersRuntime
-    const { 0: client, 1: socket } = new WebSocketPair()
-    socket.accept()
-    connect(socket, upgrade)
-    return new Response(null, { status: 101, webSocket: client } as ResponseInit)
-  },
-})
+export const workersWebSockets = (): WebSocketRuntime => {
+  const connections = createConnections()
+  return {
+    upgrade(upgrade) {
+      const { WebSocketPair } = globalThis as unknown as WorkersRuntime
+      const { 0: client, 1: socket } = new WebSocketPair()
+      socket.accept()
+      connect(socket, upgrade, connections)
+      return new Response(null, { status: 101, webSocket: client } as ResponseInit)
+    },
+    closeWebSockets: connections.drain,
+  }
+}
 
 interface BunSocket {
   readonly data: BunConnection
@@ -132,8 +167,8 @@ interface BunSocket {
 }
 
 interface BunConnection {
-  readonly open: (socket: BunSocket) => ReturnType<WebSocketOffer['open']>
-  session: ReturnType<WebSocketOffer['open']> | undefined
+  readonly open: (socket: BunSocket) => Session
+  session: Session | undefined
 }
 
 interface BunServer {
@@ -160,34 +195,42 @@ export interface BunWebSockets extends WebSocketRuntime {
  * const webSocket = bunWebSockets()
  * Bun.serve({ fetch: createFetchHandler(gateway, { webSocket }), websocket: webSocket.handlers })
  */
-export const bunWebSockets = ({ maxPayloadLength = 33_554_432 }: { readonly maxPayloadLength?: number } = {}): BunWebSockets => ({
-  upgrade({ request, server, offer, pace: { drainMs } }) {
-    const open: BunConnection['open'] = socket =>
-      offer.open({
-        send(messages) {
-          for (const message of messages) socket.send(message)
-          return socket.getBufferedAmount() <= maxBufferedBytes
-        },
-        close: (code, reason) => socket.close(code, reason),
-        terminate: () => socket.terminate(),
-        drainMs,
-      })
-    if ((server as BunServer).upgrade(request, { data: { open, session: undefined } })) return undefined
-    offer.abandon()
-    return new Response('The request is no handshake of a WebSocket.', { status: 400 })
-  },
-  handlers: {
-    open(socket) {
-      socket.data.session = socket.data.open(socket)
+export const bunWebSockets = ({ maxPayloadLength = 33_554_432 }: { readonly maxPayloadLength?: number } = {}): BunWebSockets => {
+  const connections = createConnections()
+  return {
+    upgrade({ request, server, offer, pace: { drainMs } }) {
+      const open: BunConnection['open'] = socket =>
+        offer.open({
+          send(messages) {
+            for (const message of messages) socket.send(message)
+            return socket.getBufferedAmount() <= maxBufferedBytes
+          },
+          close: (code, reason) => socket.close(code, reason),
+          terminate: () => socket.terminate(),
+          drainMs,
+        })
+      if ((server as BunServer).upgrade(request, { data: { open, session: undefined } })) return undefined
+      offer.abandon()
+      return new Response('The request is no handshake of a WebSocket.', { status: 400 })
     },
-    message({ data: { session } }, data) {
-      if (typeof data === 'string') session?.receive(data)
-      else session?.receiveBinary()
+    handlers: {
+      open(socket) {
+        const session = socket.data.open(socket)
+        socket.data.session = session
+        connections.add(session)
+      },
+      message({ data: { session } }, data) {
+        if (typeof data === 'string') session?.receive(data)
+        else session?.receiveBinary()
+      },
+      drain: ({ data: { session } }) => session?.drained(),
+      close({ data: { session } }) {
+        if (session) connections.end(session)
+      },
+      maxPayloadLength,
+      idleTimeout: 120,
+      sendPings: true,
     },
-    drain: ({ data: { session } }) => session?.drained(),
-    close: ({ data: { session } }) => session?.closed(),
-    maxPayloadLength,
-    idleTimeout: 120,
-    sendPings: true,
-  },
-})
+    closeWebSockets: connections.drain,
+  }
+}

@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Api, type ApiReply, type ApiRequest, type WebSocketOffer, watchUpload } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
-import { type WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { invalidRequestReply, sendReply } from './reply.ts'
 import { addressOf, faultOfRequest, requestHeader, splitTarget } from './request.ts'
 import type { BodyPace } from './request-body.ts'
@@ -55,14 +55,22 @@ export function createWebSockets(context: WebSocketsContext): WebSockets {
   const refuseInvalid = (request: IncomingMessage, socket: Duplex, message: string): void =>
     refuse(request, socket, invalidRequestReply(message, gateway.ids.uuid()))
   let server: WebSocketServer | undefined
-  const serverFor = (maxPayload: number): WebSocketServer =>
+  const serverFor = async (maxPayload: number): Promise<WebSocketServer> => {
+    // Loaded with the first connection: an app without any does not need it, and bundles that it is in start without it.
+    const { WebSocketServer: Server } = await import('ws')
     // Compression would cost each connection hundreds of kilobytes.
-    (server ??= new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }).on(
+    server ??= new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }).on(
       'wsClientError',
       (error, socket, request) => refuseInvalid(request, socket, `${error.message}.`),
-    ))
-  const accept = ({ request, socket, head }: Upgrade, { headers, webSocket }: Accepted): void => {
-    const accepting = serverFor(webSocket.maxMessageBytes)
+    )
+    return server
+  }
+  const accept = async ({ request, socket, head }: Upgrade, { headers, webSocket }: Accepted): Promise<void> => {
+    const accepting = server ?? (await serverFor(webSocket.maxMessageBytes))
+    if (socket.destroyed) {
+      webSocket.abandon()
+      return
+    }
     let isOpen = false
     const addHeaders = (lines: string[]): void => {
       for (const name in headers) lines.push(`${name}: ${headers[name]}`)
@@ -87,7 +95,12 @@ export function createWebSockets(context: WebSocketsContext): WebSockets {
       const { webSocket } = reply
       if (webSocket === undefined) refuse(request, socket, reply)
       else if (socket.destroyed) webSocket.abandon()
-      else accept({ request, socket, head }, { ...reply, webSocket })
+      else
+        accept({ request, socket, head }, { ...reply, webSocket }).catch((error: unknown) => {
+          webSocket.abandon()
+          gateway.logger.error({ error: String(error) }, 'A WebSocket could not be opened.')
+          socket.destroy()
+        })
     })
   }
   return { upgrade, drain: connections.drain, terminate: connections.terminate }

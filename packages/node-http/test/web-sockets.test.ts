@@ -86,15 +86,15 @@ describe('messages', () => {
 
 describe('the upgrade', () => {
   test('is refused as a request would be', async () => {
-    const { url } = await start({ webSockets: { connectionsPerKey: 1 } })
+    const { url } = await start({ webSockets: { connectionsPerWorkspace: 1 } })
     expect(await upgradeStatus(url, {})).toMatchObject({ status: 401, code: 'invalid_api_key' })
     expect(await upgradeStatus(url, { authorization: 'Bearer ak_bad' })).toMatchObject({ status: 401 })
     expect(await upgradeStatus(url, bearer)).toMatchObject({ status: 101, headers: { 'x-request-id': expect.any(String) } })
   })
 
-  test('counts connections by key and in all, and a place is free again when its connection ends', async () => {
+  test('counts connections by workspace and in all, and a place is free again when its connection ends', async () => {
     for (const [webSockets, status, code] of [
-      [{ connectionsPerKey: 1 }, 429, 'concurrent_requests_exceeded'],
+      [{ connectionsPerWorkspace: 1 }, 429, 'concurrent_requests_exceeded'],
       [{ connections: 1 }, 503, 'service_unavailable'],
     ] as const) {
       const { url } = await start({ webSockets })
@@ -122,7 +122,7 @@ describe('the upgrade', () => {
   test.each(['sec-websocket-version: 7\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version: 13', ''])(
     'that is no handshake is 400, and takes no place: %s',
     async more => {
-      const { port, url } = await start({ webSockets: { connectionsPerKey: 1 } })
+      const { port, url } = await start({ webSockets: { connectionsPerWorkspace: 1 } })
       const head = `GET /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${goodKey}\r\nconnection: upgrade\r\nupgrade: websocket\r\n`
       const { text, closed } = await rawCall(port, `${head}${more === '' ? '' : `${more}\r\n`}\r\n`)
       expect(text).toMatch(/^HTTP\/1\.1 400 /)
@@ -177,7 +177,7 @@ describe('a hostile client', () => {
   })
 
   test('that holds incomplete messages is closed when they are too many bytes', async () => {
-    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerKey: 400_000 }, saying('a'))
+    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 400_000 }, saying('a'))
     const clients = await Promise.all(Array.from({ length: 3 }, () => openWebSocket(url, bearer)))
     for (const { socket } of clients) socket.send('x'.repeat(150_000), { fin: false })
     await until(() => clients.some(({ closed }) => closed() !== undefined))
@@ -293,5 +293,48 @@ describe('the end of a connection', () => {
     const { url } = await start({}, saying('a'))
     await openWebSocket(url, bearer)
     expect((await stream(url)).status).toBe(200)
+  })
+})
+
+describe('limits', () => {
+  test('a connection without a message for `maxIdleMs` is closed, one that answers is not', async () => {
+    const { url } = await start({ webSockets: { maxIdleMs: 150 } }, saying('a'))
+    const { ask, untilClosed } = await openWebSocket(url, bearer)
+    const opened = performance.now()
+    for (let turn = 0; turn < 4; turn++) {
+      await sleep(80)
+      await ask({ model: 'small', input: 'Hello' })
+    }
+    const { code, reason } = await untilClosed()
+    expect(performance.now() - opened).toBeGreaterThan(4 * 80 + 100)
+    expect([code, String(reason)]).toEqual([1000, 'The connection was idle for too long. Open another.'])
+  })
+
+  test('a response that takes longer than `maxIdleMs` is not cut', async () => {
+    const fake = fakeGateway()
+    fake.act = () => ({
+      batches: () => {
+        let step = 0
+        return {
+          next: async () => {
+            await sleep(120)
+            step += 1
+            return step > 4 ? { done: true, value: undefined } : { done: false, value: step === 4 ? [finished] : [delta('x')] }
+          },
+          return: async () => ({ done: true, value: undefined }),
+        }
+      },
+    })
+    const { url } = await start({ webSockets: { maxIdleMs: 100 } }, fake)
+    const { ask } = await openWebSocket(url, bearer)
+    expect((await ask({ model: 'small', input: 'Hello' })).at(-1)?.type).toBe('finished')
+  })
+
+  test('a message larger than `messageBytes` closes its connection, where bodies may be larger', async () => {
+    const { url } = await start({ webSockets: { messageBytes: 1_000 } }, saying('a'))
+    const small = await openWebSocket(url, bearer)
+    expect((await small.ask({ model: 'small', input: 'x'.repeat(500) })).at(-1)?.type).toBe('finished')
+    small.create({ model: 'small', input: 'x'.repeat(2_000) })
+    expect((await small.untilClosed()).code).toBe(1009)
   })
 })

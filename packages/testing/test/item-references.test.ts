@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Gateway } from '@signalbox/core'
-import { responsesProvider } from '@signalbox/core/dialects'
+import { clientDialects, responsesProvider } from '@signalbox/core/dialects'
+import { GatewayError } from '@signalbox/core/errors'
 import type { ResponseStreamEvent } from '@signalbox/core/in-process'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
@@ -394,3 +395,65 @@ async function startServer(file: string): Promise<{ readonly url: string; readon
   })
   return JSON.parse(line)
 }
+
+test.each([{}, { store: true }])(
+  'items that take the place of references are counted as memory of the request before it goes on: %j',
+  async items => {
+    const provider = scriptedProvider({
+      id: 'scripted',
+      dialect: responsesProvider,
+      acts: [acts.reply('x'.repeat(50_000)), acts.reply('ok')],
+    })
+    const { gateway, caller } = await openGateway({ providers: [provider], items, sealingKey: new Uint8Array(32).fill(7) })
+    const said = { model: 'test-model', input: 'Say much.' }
+    const { output } = await gateway.responses.create(said, { caller })
+    const id = (output[0] as { readonly id: string }).id
+    const asked = clientDialects.responses.decodeRequest({
+      model: 'test-model',
+      input: [
+        { type: 'item_reference', id },
+        { role: 'user', content: 'And?' },
+      ],
+    })
+    const claims: number[] = []
+    const claimMemory = (bytes: number): void => {
+      claims.push(bytes)
+      if (claims.length === 1) throw new GatewayError('service_unavailable', { message: 'Full.' })
+    }
+    await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(provider.calls).toHaveLength(1)
+    await gateway.infer(asked, { caller, claimMemory }).whole()
+    expect(claims.every(bytes => bytes > 50_000 && bytes < 200_000)).toBe(true)
+  },
+)
+
+test('requests that refer to much share the bytes of their workspace, also over HTTP', async () => {
+  const provider = scriptedProvider({
+    id: 'scripted',
+    dialect: responsesProvider,
+    acts: [acts.reply('x'.repeat(50_000)), acts.stall(60_000)],
+  })
+  const { gateway, secret } = await openGateway({ providers: [provider] })
+  const server = await serve(gateway, { port: 0, bodyBytes: 60_000, uploadBytesPerWorkspace: 60_000 })
+  onTestFinished(() => server.close())
+  const post = (input: unknown, signal?: AbortSignal) =>
+    fetch(`${server.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'test-model', input }),
+      ...(signal && { signal }),
+    })
+  const first = (await (await post('Say much.')).json()) as { readonly output: readonly { readonly id: string }[] }
+  const reference = [
+    { type: 'item_reference', id: first.output[0]?.id },
+    { role: 'user', content: 'And?' },
+  ]
+  const leaving = new AbortController()
+  const held = post(reference, leaving.signal).catch(() => undefined)
+  await expect.poll(() => provider.calls.length).toBe(2)
+  const refused = await post(reference)
+  expect(refused.status).toBe(429)
+  leaving.abort()
+  await held
+  await expect.poll(async () => (await post(reference)).status).toBe(200)
+})

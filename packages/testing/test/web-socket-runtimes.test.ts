@@ -19,18 +19,29 @@ const programs = {
     import { bunWebSockets } from '@signalbox/fetch-handler'
     import { webSocketHandler } from './web-sockets.ts'
     const webSocket = bunWebSockets({ maxPayloadLength: 100_000 })
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: await webSocketHandler(webSocket), websocket: webSocket.handlers })
+    const handler = await webSocketHandler(webSocket)
+    const fetch = (request, server) => request.url.endsWith('/drain') ? (webSocket.closeWebSockets(), new Response()) : handler(request, server)
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch, websocket: webSocket.handlers })
     console.log(server.port)`,
   deno: `
     import { denoWebSockets } from '@signalbox/fetch-handler'
     import { webSocketHandler } from './web-sockets.ts'
-    const handler = await webSocketHandler(denoWebSockets())
-    Deno.serve({ port: 0, hostname: '127.0.0.1', onListen: ({ port }) => console.log(port) }, handler)`,
+    const webSocket = denoWebSockets()
+    const handler = await webSocketHandler(webSocket)
+    const fetch = (request, info) => request.url.endsWith('/drain') ? (webSocket.closeWebSockets(), new Response()) : handler(request, info)
+    Deno.serve({ port: 0, hostname: '127.0.0.1', onListen: ({ port }) => console.log(port) }, fetch)`,
   workerd: `
     import { workersWebSockets } from '@signalbox/fetch-handler'
     import { webSocketHandler } from './web-sockets.ts'
+    const webSocket = workersWebSockets()
     let handler
-    export default { fetch: async (request, env, context) => (await (handler ??= webSocketHandler(workersWebSockets())))(request, env, context) }`,
+    export default {
+      async fetch(request, env, context) {
+        if (!request.url.endsWith('/drain')) return (await (handler ??= webSocketHandler(webSocket)))(request, env, context)
+        webSocket.closeWebSockets()
+        return new Response()
+      },
+    }`,
 }
 
 beforeAll(async () => {
@@ -81,7 +92,7 @@ describe.each([
   { name: 'Bun', isHere: existsSync(bun), start: () => startProgram(bun, ['--no-install', join(folder, 'bun.mjs')]) },
   { name: 'Deno', isHere: existsSync(deno), start: () => startProgram(deno, [...denoArgs, join(folder, 'deno.mjs')]) },
   { name: 'workerd', isHere: existsSync(join(modules, 'miniflare')), start: startWorker },
-])('$name', ({ isHere, start }) => {
+])('$name', ({ name, isHere, start }) => {
   let url: string
   beforeAll(async () => {
     if (isHere) url = await start()
@@ -112,5 +123,18 @@ describe.each([
     socket.send(Buffer.from('{}'))
     expect([1003, 4003]).toContain((await untilClosed()).code)
     expect((await (await openWebSocket(url, bearer)).ask({ model: 'echo', input: 'Hello.' })).at(-1)?.type).toBe('response.completed')
+  })
+
+  // Workers refuse writes to a socket of another request's, so there the program would have to keep to one.
+  test.skipIf(!isHere || name === 'workerd')('closes its connections when it is told to, after the response that runs', async () => {
+    const idle = await openWebSocket(url, bearer)
+    const busy = await openWebSocket(url, bearer)
+    const answer = busy.ask({ model: 'echo', input: 'Hello.' })
+    await fetch(`${url}/drain`)
+    expect([1001, 4001]).toContain((await idle.untilClosed()).code)
+    expect((await answer).at(-1)?.type).toBe('response.completed')
+    expect([1001, 4001]).toContain((await busy.untilClosed()).code)
+    const late = await openWebSocket(url, bearer)
+    expect([1001, 4001]).toContain((await late.untilClosed()).code)
   })
 })

@@ -1,9 +1,10 @@
 import type { JsonObject } from '@signalbox/core/protocol'
 import { nodeTransport, type ServeOptions, serve } from '@signalbox/node-http'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sleep, until } from '../../node-http/test/raw.ts'
 import { type Heard, openWebSocket, upgradeStatus, type WebSocketClient } from '../../node-http/test/web-socket-client.ts'
 import { sse } from '../src/answers/answer.ts'
+import { cannedAnswers } from '../src/answers/writers.ts'
 import { chunk, head, type Play } from '../src/chaos/acts.ts'
 import { type ChaosProvider, chaosProvider } from '../src/chaos-provider.ts'
 import { type TestGateway, type TestGatewayOptions, testGateway } from '../src/gateway.ts'
@@ -46,7 +47,10 @@ const rowOf = ({ storage, caller }: TestGateway, messages: readonly Heard[]) =>
 
 const variable = new Set(['id', 'item_id', 'created_at', 'completed_at', 'routing_metadata'])
 /** What two answers to the same request have in common. */
-const common = (value: unknown): unknown => JSON.parse(JSON.stringify(value), (name, held) => (variable.has(name) ? undefined : held))
+const common = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (name, held) =>
+    variable.has(name) ? undefined : name === 'encrypted_content' ? held.slice(0, 4) : held,
+  )
 
 test('brings the events that the stream over HTTP brings', async () => {
   const { url, secret, open } = await stage()
@@ -263,3 +267,48 @@ test('kept turns are counted by the memory that they take, not by their text', a
   const large = await ask({ ...hello, input: short(10_000), generate: false })
   expect(codeOf(await ask({ ...hello, previous_response_id: idOf(large) }))).toBe('previous_response_not_found')
 })
+
+describe('limits of a workspace', () => {
+  test('hold for all its keys together: connections are counted over them, and another workspace has its own', async () => {
+    const house = await stage({}, { webSockets: { connectionsPerWorkspace: 2 } })
+    const { secret: second } = await house.gateway.workspaces(house.caller.workspaceId).apiKeys.create({ name: 'second' })
+    await house.open()
+    await house.open(second)
+    expect(await upgradeStatus(house.url, { authorization: `Bearer ${second}` })).toMatchObject({ status: 429 })
+    const { id } = await house.gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
+    const { secret: other } = await house.gateway.workspaces(id).apiKeys.create({ name: 'k' })
+    expect(await upgradeStatus(house.url, { authorization: `Bearer ${other}` })).toMatchObject({ status: 101 })
+  })
+
+  test('a large message that is no request is counted against the rate before it is read', async () => {
+    const house = await stage()
+    const { secret } = await house.gateway.workspaces(house.caller.workspaceId).apiKeys.create({ name: 'slow', rateLimitRpm: 1 })
+    const { socket, heard, ask } = await house.open(secret)
+    const invalid = `{"type":"response.create","model":"test-model","input":["${'x'.repeat(200_000)}"`
+    for (const status of [400, 429]) {
+      heard.length = 0
+      socket.send(invalid)
+      await expect.poll(() => heard.length).toBe(1)
+      expect(heard[0]).toMatchObject({ type: 'error', status })
+    }
+    expect((await ask(hello)).at(-1)?.type).toBe('response.completed')
+  })
+})
+
+test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
+  'brings what the stream over HTTP brings, from a provider of %s: text, thoughts, calls, cuts and failures',
+  async dialect => {
+    const house = await stage({ dialect })
+    const { ask } = await house.open()
+    for (const name of Object.keys(cannedAnswers)) {
+      const body = { model: `say:${name}`, input: 'Hello.' }
+      const response = await fetch(`${house.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...body, stream: true }),
+      })
+      const { events } = readEvents(await response.text())
+      expect(common(await ask(body))).toEqual(common(events))
+    }
+  },
+)

@@ -12,7 +12,7 @@ import { logOutcome } from './log-outcome.ts'
  * for all of it.
  */
 export async function compactResponses(call: Call, caller: Caller): Promise<ApiReply> {
-  const { gateway, site, request, requestId, log, body, admission, context } = call
+  const { gateway, site, request, requestId, log, body, admission, claimMemory, context } = call
   const dialect = dialectNamed('responses', site)
   const { stream: _, ...sent } = body
   const asked = dialect.decodeRequest(sent, request.header)
@@ -23,6 +23,7 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
     signal: request.signal,
     header: request.header,
     ...(admission && { admission }),
+    ...(claimMemory && { claimMemory }),
     ...(context?.waitUntil && { waitUntil: context.waitUntil }),
   })
   logOutcome(log, stamp, response)

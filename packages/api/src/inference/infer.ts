@@ -13,7 +13,7 @@ import { warmUp } from './warm-up.ts'
 export const infer =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {
-    const { gateway, site, request, requestId, log, body, admission, context } = call
+    const { gateway, site, request, requestId, log, body, admission, claimMemory, context } = call
     const dialect = dialectNamed(name, site)
     const { turn } = request
     const asked = dialect.decodeRequest(turn ? turn.bodyOf(body) : body, request.header)
@@ -25,6 +25,7 @@ export const infer =
       signal: request.signal,
       header: request.header,
       ...(admission && { admission }),
+      ...(claimMemory && { claimMemory }),
       ...(context?.waitUntil && { waitUntil: context.waitUntil }),
     }
     const last = asked.prompt.input.at(-1)

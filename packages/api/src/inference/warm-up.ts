@@ -1,11 +1,13 @@
 import type { Caller, Gateway } from '@signalbox/core'
 import type { ClientDialect, InferenceRequest, Stamp, Usage } from '@signalbox/core/protocol'
+import type { EarlyAdmission } from '@signalbox/core/request'
 import type { ApiReply } from '../api.ts'
 import type { WebSocketTurn } from '../websocket/port.ts'
 
 interface WarmUpContext {
   readonly gateway: Gateway
   readonly requestId: string
+  readonly admission?: EarlyAdmission | undefined
 }
 
 interface WarmUp {
@@ -20,8 +22,12 @@ const nothingUsed: Usage = { input_tokens: 0, cached_tokens: 0, cache_write_toke
  * Answers `generate: false` of a WebSocket client: a response without output, which the next turn may continue. It is checked and
  * counted against the rate as any request, calls no provider, and costs nothing.
  */
-export async function warmUp({ gateway, requestId }: WarmUpContext, caller: Caller, { dialect, asked, turn }: WarmUp): Promise<ApiReply> {
-  const admission = await gateway.admit(caller, requestId)
+export async function warmUp(
+  { gateway, requestId, admission: early }: WarmUpContext,
+  caller: Caller,
+  { dialect, asked, turn }: WarmUp,
+): Promise<ApiReply> {
+  const admission = early ?? (await gateway.admit(caller, requestId))
   await admission.leave()
   // Unknown models and impossible demands are refused now. Without input there is nothing to route yet.
   if (hasInput(asked)) await gateway.plan(asked, caller)

@@ -9,10 +9,10 @@ export interface WebSocketCounts {
   readonly kept: Uploads
 }
 
-/** Counts the open WebSocket connections, of each key and of all. */
+/** Counts the open WebSocket connections, of each workspace and of all. */
 export interface Connections {
   /** Takes a place and returns what gives it back. Throws 429 or 503 if there is none. */
-  take(keyId: string): () => void
+  take(workspaceId: string): () => void
 }
 
 /** Connections last long; a client that is refused should not knock at once. */
@@ -20,35 +20,35 @@ const retryAfterMs = 5_000
 
 export function createConnections({
   connections,
-  connectionsPerKey,
-}: Pick<Required<WebSocketLimits>, 'connections' | 'connectionsPerKey'>): Connections {
-  const byKey = new Map<string, number>()
+  connectionsPerWorkspace,
+}: Pick<Required<WebSocketLimits>, 'connections' | 'connectionsPerWorkspace'>): Connections {
+  const byWorkspace = new Map<string, number>()
   let total = 0
-  const giveBack = (keyId: string): void => {
+  const giveBack = (workspaceId: string): void => {
     total -= 1
-    const left = (byKey.get(keyId) ?? 1) - 1
-    if (left > 0) byKey.set(keyId, left)
-    else byKey.delete(keyId)
+    const left = (byWorkspace.get(workspaceId) ?? 1) - 1
+    if (left > 0) byWorkspace.set(workspaceId, left)
+    else byWorkspace.delete(workspaceId)
   }
   return {
-    take(keyId) {
-      const own = byKey.get(keyId) ?? 0
-      if (own >= connectionsPerKey) throw tooManyConnectionsOfKey(connectionsPerKey)
+    take(workspaceId) {
+      const own = byWorkspace.get(workspaceId) ?? 0
+      if (own >= connectionsPerWorkspace) throw tooManyConnectionsOfWorkspace(connectionsPerWorkspace)
       if (total >= connections) throw tooManyConnections()
-      byKey.set(keyId, own + 1)
+      byWorkspace.set(workspaceId, own + 1)
       total += 1
       let isOpen = true
       return () => {
-        if (isOpen) giveBack(keyId)
+        if (isOpen) giveBack(workspaceId)
         isOpen = false
       }
     },
   }
 }
 
-const tooManyConnectionsOfKey = (most: number): GatewayError =>
+const tooManyConnectionsOfWorkspace = (most: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `This key has ${most} WebSocket connections open, its limit. Close one, or send the request with POST.`,
+    message: `This workspace has ${most} WebSocket connections open, its limit. Close one, or send the request with POST.`,
     limitedBy: 'routing',
     retryAfterMs,
   })

@@ -56,10 +56,10 @@ interface HistoryOptions {
   readonly keptBytes: number
   /** Counts the bytes of all connections. */
   readonly kept: Uploads
-  readonly keyId: string
+  readonly workspaceId: string
 }
 
-export function createHistory({ bodyBytes, keptBytes, kept, keyId }: HistoryOptions): History {
+export function createHistory({ bodyBytes, keptBytes, kept, workspaceId }: HistoryOptions): History {
   let turns = new Map<string, Turn>()
   let bytes = 0
   let claim: Upload | undefined
@@ -67,7 +67,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, keyId }: HistoryOpti
   /** Keeps nothing but one turn and those before it. Nothing at all if that is still too much. */
   const shrinkTo = (id: string, turn: Turn): void => {
     claim?.release()
-    claim = kept.open(keyId)
+    claim = kept.open(workspaceId)
     const fits = turn.memory <= keptBytes && claim.claim(turn.memory) === undefined
     turns = new Map(fits ? [[id, turn]] : [])
     bytes = fits ? turn.memory : 0
@@ -90,7 +90,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, keyId }: HistoryOpti
       const own = memoryOf(items)
       const textBytes = turn.bytes + outputBytes + (before?.textBytes ?? 0)
       const made: Turn = { items, before, textBytes, memory: own + (before?.memory ?? 0) }
-      claim ??= kept.open(keyId)
+      claim ??= kept.open(workspaceId)
       if (turns.size < maxTurns && bytes + own <= keptBytes && claim.claim(bytes + own) === undefined) {
         turns.set(id, made)
         bytes += own

@@ -40,6 +40,8 @@ export interface WebSocketSession {
 
 /** A request that came as a message of a WebSocket connection. */
 export interface WebSocketTurn {
+  /** The length of the message in UTF-8. */
+  readonly bytes: number
   /** The body of the same request over HTTP. Throws 400 if the message is none that the connection takes. */
   bodyOf(message: JsonObject): JsonObject
   /** The client only prepares the connection for a later turn (`generate: false`). Known once `bodyOf` was called. */

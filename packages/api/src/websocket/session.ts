@@ -17,7 +17,7 @@ interface SessionContext {
   readonly site: { readonly settings: Settings; readonly uploads: Uploads; readonly webSockets: WebSocketCounts }
   /** The request that asked for the WebSocket: its headers are those of each message. */
   readonly upgrade: ApiRequest
-  readonly keyId: string
+  readonly workspaceId: string
   readonly context: ApiContext | undefined
   readonly port: WebSocketPort
   /** Called once, when the connection is over. */
@@ -43,16 +43,18 @@ interface SessionState extends SessionContext {
   isDraining: boolean
   phase: 'open' | 'closing' | 'over'
   ageTimer: unknown
+  /** Runs while there is nothing to do. */
+  idleTimer: unknown
   drainTimer: unknown
 }
 
 export function createSession(context: SessionContext): WebSocketSession {
-  const { site, gateway, keyId } = context
+  const { site, gateway, workspaceId } = context
   const { bodyBytes, webSockets } = site.settings
   const { clock } = gateway
   const state: SessionState = {
     ...context,
-    history: createHistory({ bodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, keyId }),
+    history: createHistory({ bodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, workspaceId }),
     waiting: [],
     arriving: undefined,
     running: undefined,
@@ -61,6 +63,7 @@ export function createSession(context: SessionContext): WebSocketSession {
     isDraining: false,
     phase: 'open',
     ageTimer: undefined,
+    idleTimer: undefined,
     drainTimer: undefined,
   }
   // Marked by the timer, not by the time that it reads: a timer may run a little early.
@@ -68,6 +71,7 @@ export function createSession(context: SessionContext): WebSocketSession {
     state.isOld = true
     closeIfIdle(state)
   }, webSockets.maxAgeMs)
+  startIdle(state)
   return {
     receive: (text, bytes = text.length) => receiveMessage(state, text, bytes),
     receiveBinary: () => close(state, 1003),
@@ -81,17 +85,30 @@ export function createSession(context: SessionContext): WebSocketSession {
   }
 }
 
+function startIdle(state: SessionState): void {
+  const { maxIdleMs } = state.site.settings.webSockets
+  const { clock } = state.gateway
+  clock.clearTimeout(state.idleTimer)
+  if (Number.isFinite(maxIdleMs)) state.idleTimer = clock.setTimeout(() => close(state, 1000, idleReason), maxIdleMs)
+}
+
+const idleReason = 'The connection was idle for too long. Open another.'
+
 function receiveMessage(state: SessionState, text: string, bytes: number): void {
-  const { site, keyId } = state
+  const { site, workspaceId } = state
   state.arriving?.release()
   state.arriving = undefined
   if (state.phase !== 'open') return
+  if (bytes > site.settings.webSockets.messageBytes) {
+    close(state, 1009)
+    return
+  }
   if (state.waiting.length >= site.settings.webSockets.maxWaiting) {
     sendError(state, tooManyWaiting(state.waiting.length))
     close(state, 1008)
     return
   }
-  const upload = site.uploads.open(keyId)
+  const upload = site.uploads.open(workspaceId)
   const refusal = upload.claim(bytes)
   if (refusal) {
     sendError(state, refusal)
@@ -105,7 +122,8 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
 
 function receiving(state: SessionState, bytes: number): void {
   if (state.phase !== 'open') return
-  state.arriving ??= state.site.uploads.open(state.keyId)
+  if (!state.running) startIdle(state)
+  state.arriving ??= state.site.uploads.open(state.workspaceId)
   const refusal = state.arriving.claim(bytes)
   if (!refusal) return
   sendError(state, refusal)
@@ -123,6 +141,7 @@ function runNext(state: SessionState): void {
   if (message === undefined) return
   const running = new AbortController()
   state.running = running
+  state.gateway.clock.clearTimeout(state.idleTimer)
   const turn = createTurn(state.history, message.bytes)
   const request = requestOf(state.upgrade, message, { turn, signal: running.signal })
   void state.api(request, state.context).then(reply => {
@@ -176,6 +195,7 @@ function answer(state: SessionState, reply: ApiReply, fail: () => void): void {
 function ended(state: SessionState): void {
   state.running = undefined
   state.source = undefined
+  if (state.phase === 'open') startIdle(state)
   runNext(state)
 }
 
@@ -209,10 +229,10 @@ function closeIfIdle(state: SessionState): boolean {
   return isOld || isDraining
 }
 
-function close(state: SessionState, code: CloseCode): void {
+function close(state: SessionState, code: CloseCode, reason: string = closeReasons[code]): void {
   if (state.phase !== 'open') return
   state.phase = 'closing'
-  state.port.close(code, closeReasons[code])
+  state.port.close(code, reason)
 }
 
 /** Nothing more is wanted: what runs is cancelled, and what waits is dropped. */
@@ -221,6 +241,7 @@ function over(state: SessionState): void {
   state.phase = 'over'
   const { clock } = state.gateway
   clock.clearTimeout(state.ageTimer)
+  clock.clearTimeout(state.idleTimer)
   clock.clearTimeout(state.drainTimer)
   for (const { upload } of state.waiting.splice(0)) upload.release()
   state.arriving?.release()

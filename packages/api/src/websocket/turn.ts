@@ -17,6 +17,7 @@ export function createTurn(history: History, bytes: number): WebSocketTurn {
     if (output) history.keep(turn, output)
   }
   return {
+    bytes,
     bodyOf({ type, generate, stream_id, ...fields }) {
       if (type !== 'response.create') throw unknownMessage()
       if (stream_id !== undefined && stream_id !== null) throw noStreams()

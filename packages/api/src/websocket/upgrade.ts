@@ -21,11 +21,11 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const { gateway, site, request, context, api } = call
   if (request.canUpgrade !== true || row.needs === 'nothing') throw notAvailable()
   checkOrigin(request, site.settings.cors)
-  const { keyId } = yield* authorize(row, call)
-  const giveBack = site.webSockets.connections.take(keyId)
+  const { workspaceId } = yield* authorize(row, call)
+  const giveBack = site.webSockets.connections.take(workspaceId)
   const webSocket: WebSocketOffer = {
-    maxMessageBytes: site.settings.bodyBytes,
-    open: port => createSession({ api, gateway, site, upgrade: request, keyId, context, port, onEnd: giveBack }),
+    maxMessageBytes: Math.min(site.settings.bodyBytes, site.settings.webSockets.messageBytes),
+    open: port => createSession({ api, gateway, site, upgrade: request, workspaceId, context, port, onEnd: giveBack }),
     abandon: giveBack,
   }
   return { status: 101, headers: {}, body: '', webSocket }

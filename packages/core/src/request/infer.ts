@@ -93,7 +93,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
       asked = yield* wait(openCompactions(asked, workspaceId, ports.ring)) // 400 a summary does not open
       break
     }
-    const policed = yield* applyPolicy(ports, asked, caller)
+    const policed = yield* applyPolicy(ports, asked, state.options)
     const { request, policy } = policed
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 nothing to answer

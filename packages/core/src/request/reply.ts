@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly requestId?: string
   /** What `gateway.admit` gave for this request, under the same `requestId`: rates and slot are taken already. */
   readonly admission?: EarlyAdmission
+  /** Called with the bytes of memory of the kept items that the request refers to, before they take part in it. Throws to refuse it. */
+  readonly claimMemory?: (bytes: number) => void
   /**
    * Where a runtime may freeze after an answer: takes a promise that lasts for as long as the settlement has to wait for the
    * store. Called only then.

@@ -10,7 +10,7 @@ import { serveFetch } from '../fetch-server.ts'
 
 interface Limits {
   readonly bodyBytes?: number
-  readonly uploadBytesPerKey?: number
+  readonly uploadBytesPerWorkspace?: number
   readonly uploadBytes?: number
 }
 
@@ -129,12 +129,16 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     expect(await upload(port, secret, { length: question.length, body: question }).answered()).toBe(200)
   })
 
-  test('bounds what one key has under way by what is announced, with 429, and all keys together with 503', async () => {
-    const { port, key } = await under({ bodyBytes: 100_000, uploadBytesPerKey: 250_000, uploadBytes: 400_000 })
-    const [a, b, c] = [await key({}), await key({}), await key({})]
-    const open = [a, a, b, b].map(secret => upload(port, secret, { length: 100_000, body: '{' }))
+  test('bounds what all keys of a workspace have under way by what is announced, with 429, and all workspaces together with 503', async () => {
+    const { port, key, gateway } = await under({ bodyBytes: 100_000, uploadBytesPerWorkspace: 250_000, uploadBytes: 400_000 })
+    const keyOfAnother = async (): Promise<string> => {
+      const { id } = await gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
+      return (await gateway.workspaces(id).apiKeys.create({ name: 'k' })).secret
+    }
+    const [b, c] = [await keyOfAnother(), await keyOfAnother()]
+    const open = [await key({}), await key({}), b, b].map(secret => upload(port, secret, { length: 100_000, body: '{' }))
     await wait(200)
-    const ofOne = upload(port, a, { length: 100_000, body: '{' })
+    const ofOne = upload(port, await key({}), { length: 100_000, body: '{' })
     expect(await ofOne.answered()).toBe(429)
     const ofAll = upload(port, c, { length: 100_000, body: '{' })
     expect(await ofAll.answered()).toBe(503)
@@ -146,7 +150,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
   })
 
   test('counts bytes as they come where nothing is announced', async () => {
-    const { port, key } = await under({ bodyBytes: 100_000, uploadBytesPerKey: 150_000 })
+    const { port, key } = await under({ bodyBytes: 100_000, uploadBytesPerWorkspace: 150_000 })
     const secret = await key({})
     const first = upload(port, secret, { body: chunk(90_000) })
     await wait(150)

@@ -46,7 +46,7 @@ export interface PlannedChoice {
 
 /** Routes a request without calling a provider or learning from it. */
 export async function planRequest(ports: RequestPorts, asked: InferenceRequest, caller: Caller): Promise<PlannedRequest> {
-  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, asked, caller))
+  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, asked, { caller }))
   const { prompt } = request
   checkContent(prompt)
   const carried = await openCarried(request, caller.workspaceId, ports.ring)

@@ -1,6 +1,7 @@
 import { clientDialects } from '../../dialects/index.ts'
 import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import { type Item, referenceOf, sealedPrefix } from '../../protocol/item.ts'
+import { memoryOf } from '../../protocol/memory-of.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { type Json, type JsonObject, own } from '../../protocol/wire.ts'
@@ -10,6 +11,8 @@ import type { KeptItems } from './kept-items.ts'
 export interface ReferencePorts {
   /** Undefined: the gateway keeps no items. */
   readonly items?: KeptItems | undefined
+  /** Takes the bytes of memory of the items that were found; throws to refuse them. */
+  readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
 const noItems: ReadonlyMap<string, JsonObject> = new Map()
@@ -20,10 +23,15 @@ const noItems: ReadonlyMap<string, JsonObject> = new Map()
  *
  * @throws `invalid_parameter_value` (400) for an item that is not kept.
  */
-export function* resolveReferences({ items }: ReferencePorts, request: InferenceRequest, workspaceId: string): Step<InferenceRequest> {
+export function* resolveReferences(
+  { items, claimMemory }: ReferencePorts,
+  request: InferenceRequest,
+  workspaceId: string,
+): Step<InferenceRequest> {
   const { input } = request.prompt
   const ids = new Set(input.flatMap(item => referenceOf(item) ?? []))
   const kept = items ? yield* wait(orStoreDown(() => items.find(workspaceId, [...ids]))) : noItems
+  claimMemory?.(memoryOf([...kept.values()]))
   const original = originalOf(request)
   const written = original?.body.input
   const complete: Item[] = []

@@ -24,6 +24,11 @@ export interface PolicyPorts extends ReferencePorts {
   readonly prepare?: (request: InferenceRequest, caller: Caller) => Awaitable<InferenceRequest>
 }
 
+/** Whose request it is. */
+interface PolicyOptions extends Pick<ReferencePorts, 'claimMemory'> {
+  readonly caller: Caller
+}
+
 /** A request with what its workspace lays down for it. */
 export interface PolicedRequest {
   readonly policy: WorkspacePolicy
@@ -43,13 +48,13 @@ export function* policyFor({ policies }: Pick<PolicyPorts, 'policies'>, { worksp
 }
 
 /** The request as it is meant: with the items that it refers to and the defaults of its workspace, then as `prepare` changes it. */
-export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, caller: Caller): Step<PolicedRequest> {
+export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { caller, claimMemory }: PolicyOptions): Step<PolicedRequest> {
   const policy = yield* policyFor(ports, caller)
   const { settings } = policy.workspace.body
   // Where zero data retention is demanded of providers, the gateway keeps nothing either.
   const keepsItems = settings?.dataPolicyRequired !== 'zdr' && asked.routing.data_policy !== 'zdr'
   const complete = refersToItems(asked)
-    ? yield* resolveReferences({ ...ports, items: keepsItems ? ports.items : undefined }, asked, caller.workspaceId)
+    ? yield* resolveReferences({ items: keepsItems ? ports.items : undefined, claimMemory }, asked, caller.workspaceId)
     : asked
   const request = withDefaults(complete, policy, ports)
   const prepared = ports.prepare ? yield* wait(ports.prepare(request, caller)) : request
