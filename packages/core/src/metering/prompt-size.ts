@@ -1,5 +1,5 @@
 import type { FilePart } from '../protocol/item.ts'
-import type { HostedTool } from '../protocol/model.ts'
+import { type HostedTool, hostedTools } from '../protocol/model.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
@@ -109,13 +109,9 @@ const runByClients = /^(?:custom|bash|text_editor|computer|memory|local_shell|sh
 
 const isHosted = (tool: Tool): boolean => tool.type === 'native' && !runByClients.test(typeOf(tool.body))
 
-/** Kinds of hosted tools by their type, or by the field of a body that switches them on. */
-const hostedKinds: readonly (readonly [type: RegExp, tool: HostedTool])[] = [
-  [/file_?search/, 'file_search'],
-  [/web_?fetch/, 'web_fetch'],
-  [/(?:web|google|enable|x)_?search|^search/i, 'web_search'],
-  [/^code_/, 'code_interpreter'],
-]
+/** The kind of a hosted tool by its type, or by the field of a body that switches it on: types carry a version behind the kind. */
+const hostedKindOf = (type: string): HostedTool | undefined =>
+  hostedTools.find(tool => type.startsWith(tool)) ?? (/^(?:search|(?:google|enable|x)_?search)/i.test(type) ? 'web_search' : undefined)
 
 /** Calls of each hosted tool that are expected at most where the request names no limit. */
 const usualCalls = 10
@@ -127,7 +123,7 @@ const usualCalls = 10
 function foreseenCalls({ tools = [], max_tool_calls = usualCalls, extensions, native }: Prompt): HostedCalls {
   const calls: { [Kind in HostedTool]?: number } = {}
   const foresee = (type: string, limit: Json | undefined): void => {
-    const kind = hostedKinds.find(([pattern]) => pattern.test(type))?.[1]
+    const kind = hostedKindOf(type)
     if (kind) calls[kind] = Math.min(maxHostedCalls, typeof limit === 'number' && limit > 0 ? Math.ceil(limit) : max_tool_calls)
   }
   for (const tool of tools) if (tool.type === 'native') foresee(typeOf(tool.body), tool.body.max_uses)

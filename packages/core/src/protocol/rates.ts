@@ -30,7 +30,8 @@ export function priorityPriceOf(price: Price): Price | undefined {
   return capped
 }
 
-const tokenRates = ['input', 'output', 'input_audio', 'cached', 'cache_write', 'cache_write_1h'] as const
+/** Numbers of a price that are no rates of tokens. */
+const fees: ReadonlySet<string> = new Set(['request', 'over', 'up_to'])
 
 /** The price with surcharges on its rates, those of long prompts too. Fees by the request and by the call stay. */
 export const withSurcharges = (price: Price, surcharges: readonly Surcharge[]): Price =>
@@ -42,15 +43,13 @@ export const withSurcharges = (price: Price, surcharges: readonly Surcharge[]): 
     price,
   )
 
-const raised = <Item extends Rates>(rates: Item, percent: number): Item => ({
-  ...rates,
-  ...Object.fromEntries(
-    tokenRates.flatMap(name => {
-      const rate = rates[name]
-      return rate === undefined ? [] : [[name, Math.ceil((rate * percent) / 100)]]
-    }),
-  ),
-})
+const raised = <Item extends Rates>(rates: Item, percent: number): Item =>
+  Object.fromEntries(
+    Object.entries(rates).map(([name, rate]) => [
+      name,
+      typeof rate === 'number' && !fees.has(name) ? Math.ceil((rate * percent) / 100) : rate,
+    ]),
+  ) as Item
 
 /** By how much a prompt may be longer than it was estimated: a text may be dense. */
 const margin = 1.5

@@ -6,7 +6,6 @@ import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { maxClaim } from '../../metering/prompt-size.ts'
 import { priceFor } from '../../metering/tier.ts'
-import type { HostedTool } from '../../protocol/model.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage, Warning } from '../../protocol/response.ts'
@@ -54,8 +53,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
   const { options } = seen.usage
-  const told = unpriced.map(unpricedWarning)
-  const warnings = options ? [...told, ...unpricedFields(options, offer.price).map(optionWarning)] : told
+  const told = unpriced.map(tool => unpricedWarning('unpriced_tool', tool))
+  const warnings = options
+    ? [...told, ...unpricedFields(options, offer.price).map(field => unpricedWarning('unpriced_option', field))]
+    : told
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn({ ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
@@ -73,14 +74,10 @@ const clampedWarning: Warning = {
     'The provider claims more tokens or calls of its tools than the request can have. What cannot be true was left out of the usage and the cost.',
 }
 
-const unpricedWarning = (tool: HostedTool): Warning => ({
-  code: 'unpriced_tool',
-  message: `The provider ran \`${tool}\`, and charges for it by the call; no price is known here, so nothing was charged.`,
-})
-
-const optionWarning = (field: string): Warning => ({
-  code: 'unpriced_option',
-  message: `The provider used \`${field}\`, which costs more; no price is known here, so the usual one was charged.`,
+/** `what`: a tool that was called, or a field that raises the price. */
+const unpricedWarning = (code: string, what: string): Warning => ({
+  code,
+  message: `The provider charges extra for \`${what}\`; no price is known here, so it was not charged.`,
 })
 
 /** Tokens of an answer whose client left before its usage came, thoughts and pictures included. Nothing of any other: then the text tells. */
