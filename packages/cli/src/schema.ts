@@ -136,6 +136,20 @@ const storageFields = section({
   token: secret().exactOptional(),
   spool: textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u).exactOptional(),
 } satisfies Record<StorageOption | 'url', z.ZodType>)
+const isRedis = (text: string): boolean => /^rediss?:\/\/./.test(text) && URL.canParse(text)
+const redisExample = '`redis://USER:PASSWORD@HOST:6379`, or `rediss://` for TLS'
+const redisFields = section({
+  url: takes(
+    `${redisExample}, or a list of nodes of a cluster`,
+    z.union([z.string().refine(isRedis), z.array(z.string().refine(isRedis)).min(1)]),
+  ),
+  prefix: textLike('visible ASCII characters without braces', /^[\x21-\x7a|~]{0,64}$/).exactOptional(),
+  max_wait_ms: whole(1, 60_000).exactOptional(),
+  fallback: oneOf(['storage', 'local']).exactOptional(),
+})
+const redis = () =>
+  either(takes(`${redisExample}, or an object of url, prefix, max_wait_ms, fallback`, z.string().refine(isRedis)), redisFields)
+
 const storage = () =>
   either(takes(`${storageExamples}, or an object of url, ${storageOptions.join(', ')}`, z.string().refine(isStorage)), storageFields)
 
@@ -206,8 +220,7 @@ export const configSchema = section({
   operator: label().default('signalbox'),
   cors_origins: corsOrigins().exactOptional(),
   storage: storage().default('sqlite:signalbox.db'),
-  // Known, so that the message can say that it does not exist yet.
-  redis: takes('no value: there is no Redis storage yet', z.undefined()).optional(),
+  redis: redis().exactOptional(),
   // The header that keys travel in is split at commas.
   admin_key: textLike('`ak_` and 8 to 200 visible ASCII characters without a comma', /^ak_[\x21-\x2b\x2d-\x7e]{8,200}$/).optional(),
   sealing_key: textLike('64 hex digits', /^[0-9a-f]{64}$/i).optional(),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createGateway, type Gateway } from '@signalbox/core'
 import { type NodeTransport, nodeTransport, type RunningServer, serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
+import type { ChangeChannel } from '@signalbox/storage/compose'
 import { checkAddress, listenError } from './address.ts'
 import { firstKey, makeWorkspace } from './bootstrap.ts'
 import { ageNotices } from './catalog.ts'
@@ -14,7 +15,7 @@ import type { Config } from './schema.ts'
 import { sealingKeyFor } from './sealing-key.ts'
 import { simulatedProviders } from './simulation.ts'
 import { announcementText } from './start-message.ts'
-import { namedStorage, openStorage } from './storage.ts'
+import { namedStorage, openStorages, shownRedis } from './storage.ts'
 import { takeCatalog, watchCatalog } from './watch-catalog.ts'
 import { workerCount } from './workers/count.ts'
 
@@ -34,6 +35,8 @@ export interface WorkerRole {
   readonly id: number
   /** It creates what is missing in a new storage; the others start after it. */
   readonly isFirst: boolean
+  /** The way to the other workers. */
+  readonly channel: ChangeChannel
 }
 
 /** A server that runs. */
@@ -65,12 +68,14 @@ export async function start(config: Config, { environment, version, sink, worker
   // The primary has checked it before the first worker.
   if (!worker) await checkAddress(config)
   const sealing = sealingKeyFor(named, config.sealing_key)
-  const storage = await openStorage(named).catch((error: unknown) => {
-    sealing.undo()
-    throw error
-  })
-  const transport = nodeTransport()
   const log = createLog(sink, { worker: worker?.id })
+  const storage = await openStorages(named, { redis: config.redis, channel: worker?.channel, logger: log.logger }).catch(
+    (error: unknown) => {
+      sealing.undo()
+      throw error
+    },
+  )
+  const transport = nodeTransport()
   const resources = { storage, transport, log }
   // Also if the process ends by an uncaught error, which Node reports after this.
   process.once('exit', log.flush)
@@ -95,6 +100,7 @@ export async function start(config: Config, { environment, version, sink, worker
         simulated,
         workers: worker && workerCount(config),
         storage: named.shown,
+        redis: shownRedis(config.redis),
         sealingKeyFile: sealing.made,
         secret,
         notices: [...found.notices, ...notices, ...(simulated ? [] : ageNotices(config.catalog, Date.now()))],

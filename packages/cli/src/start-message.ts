@@ -12,6 +12,8 @@ export interface StartMessage {
   /** Processes that share the port, if there are several. */
   readonly workers: number | undefined
   readonly storage: string
+  /** Where limits are counted, if not in the storage. */
+  readonly redis: string | undefined
   /** The sealing key's file, if this start created it. */
   readonly sealingKeyFile: string | undefined
   /** The admin key, if this start created it. */
@@ -33,7 +35,7 @@ export function announcementText(it: StartMessage): string {
     `providers: ${listNames(it.providers.map(({ id }) => id))}`,
     `models:    ${listNames(it.models.map(({ id }) => id))}`,
     ...(it.workers === undefined ? [] : [`workers:   ${it.workers}`]),
-    `storage:   ${it.storage}${it.sealingKeyFile === undefined ? '' : `; its sealing key is in ${it.sealingKeyFile} (back up both)`}`,
+    `storage:   ${it.storage}${it.redis === undefined ? '' : `, limits in ${it.redis}`}${it.sealingKeyFile === undefined ? '' : `; its sealing key is in ${it.sealingKeyFile} (back up both)`}`,
     ...it.notices,
     ...(it.secret === undefined
       ? []

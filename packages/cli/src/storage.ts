@@ -1,4 +1,5 @@
 import type { Storage } from '@signalbox/storage'
+import { type ChangeChannel, composeStorage, type OutageLogger, withChanges } from '@signalbox/storage/compose'
 import { StartError, withoutPassword } from './fault.ts'
 import type { Config } from './schema.ts'
 import { type StorageScheme, schemeOf } from './storage-schemes.ts'
@@ -57,6 +58,33 @@ const openers: Readonly<Partial<Record<StorageScheme['name'], Open>>> = {
     return postgresStorage(url, Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)))
   },
 }
+
+/** What a storage is joined with. */
+export interface StorageCompanions {
+  readonly redis?: Config['redis']
+  /** The way to the other workers of this machine. */
+  readonly channel?: ChangeChannel | undefined
+  readonly logger: OutageLogger
+}
+
+/**
+ * Opens the storage with what stands beside it: Redis for limits and messages, or messages between workers alone. Redis may be away.
+ *
+ * @throws StartError if the storage cannot be read or written.
+ */
+export async function openStorages(named: NamedStorage, { redis, channel, logger }: StorageCompanions): Promise<Storage> {
+  const durable = await openStorage(named)
+  if (redis === undefined) return channel ? withChanges(durable, channel) : durable
+  const { url, prefix, max_wait_ms: maxWaitMs, fallback } = typeof redis === 'string' ? { url: redis } : redis
+  const { redisStores } = await import('@signalbox/storage-redis')
+  const ephemeral = redisStores({ url, logger, ...(prefix !== undefined && { prefix }), ...(maxWaitMs !== undefined && { maxWaitMs }) })
+  const local = fallback === 'local' ? { fallback: { local: (await openStorage(namedStorage('memory:'))).counters } } : {}
+  return composeStorage({ durable, ephemeral, logger, ...local })
+}
+
+/** Where Redis is, without secrets; undefined if there is none. */
+export const shownRedis = (redis: Config['redis']): string | undefined =>
+  redis && [typeof redis === 'string' ? redis : redis.url].flat().map(withoutPassword).join(', ')
 
 /**
  * Opens the storage, or creates it.

@@ -59,11 +59,15 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`sealing_key` (SIGNALBOX_SEALING_KEY) is missing: every process that uses postgres://…@db/x needs the same one. Make one with `openssl rand -hex 32`, and keep it as long as the database.',
   ],
   [
-    'Redis, which this version lacks',
-    { redis: 'redis://127.0.0.1:6379' },
-    '`redis` is "redis://127.0.0.1:6379"; it takes no value: there is no Redis storage yet.',
+    'a wrong Redis address',
+    { redis: '127.0.0.1' },
+    '`redis` is "127.0.0.1"; it takes `redis://USER:PASSWORD@HOST:6379`, or `rediss://` for TLS, or an object of url, prefix, max_wait_ms, fallback.',
   ],
-  ['a wrong Redis address', { redis: '127.0.0.1' }, '`redis` is "127.0.0.1"; it takes no value: there is no Redis storage yet.'],
+  [
+    'a wrong option of Redis',
+    { redis: { url: 'redis://h', fallback: 'none' } },
+    '`redis.fallback` is "none"; it takes one of storage, local.',
+  ],
   [
     'an admin key of another form',
     { admin_key: 'secret-secret' },
@@ -240,8 +244,8 @@ const badVariables: readonly (readonly [variable: string, variables: Readonly<Re
   ['SIGNALBOX_STORAGE', { SIGNALBOX_STORAGE: 'disk' }, `\`SIGNALBOX_STORAGE\` is "disk"; it takes ${storages}.`],
   [
     'SIGNALBOX_REDIS',
-    { SIGNALBOX_REDIS: 'redis://:pw@h' },
-    '`SIGNALBOX_REDIS` is "redis://…@h"; it takes no value: there is no Redis storage yet.',
+    { SIGNALBOX_REDIS: 'rediss//:pw@h' },
+    '`SIGNALBOX_REDIS` is "rediss//…@h"; it takes `redis://USER:PASSWORD@HOST:6379`, or `rediss://` for TLS, or an object of url, prefix, max_wait_ms, fallback.',
   ],
   [
     'SIGNALBOX_ADMIN_KEY',

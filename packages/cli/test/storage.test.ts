@@ -212,3 +212,33 @@ describePostgres('PostgreSQL', () => {
     expect(rows).toEqual([{ count: all.affordable, cost: all.affordable * cost }])
   })
 })
+
+const describeRedis = await describeWith('redis')
+
+describeRedis('Redis beside the storage', () => {
+  test('counts the limits of all processes; money stays in the storage', async () => {
+    const prefix = `signalbox-test:${randomBytes(6).toString('hex')}:`
+    const base = meteredConfig(await meteredUpstream(), { limits: { inference_rpm: 50 }, redis: { url: 'redis://127.0.0.1:6379', prefix } })
+    const folder = newFolder()
+    const server = await workersListening(2, { folder, config: base })
+    const agent = clientAgent(32)
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => post(server, { agent })))
+    expect(countOutcomes(outcomes)).toEqual({ 200: 50, 429: 150 })
+    await stop(server)
+    expect(server.out()).toContain('storage:   sqlite:signalbox.db, limits in redis://127.0.0.1:6379;')
+    const db = new DatabaseSync(join(folder, 'signalbox.db'))
+    expect(db.prepare('SELECT count(*) AS count FROM usage WHERE cost > 0').get()).toEqual({ count: 50 })
+    expect(db.prepare("SELECT count(*) AS count FROM counters WHERE key LIKE '%rpm%'").get()).toEqual({ count: 0 })
+    db.close()
+  })
+})
+
+test.each(['storage', 'local'])('without Redis a server starts, serves, says so once, and counts limits in the %s', async fallback => {
+  const redis = { url: 'redis://me:secret@127.0.0.1:9', fallback }
+  const server = await serving({ config: { redis, limits: { inference_rpm: 2 } } })
+  const statuses: number[] = []
+  for (let at = 0; at < 3; at++) statuses.push((await ask(server, { model: 'sim/echo', input: 'x' })).status)
+  expect(statuses).toEqual([200, 200, 429])
+  expect(server.lines().filter(({ message }) => String(message).startsWith('The store of counters cannot be used'))).toHaveLength(1)
+  expect(server.err() + server.out()).not.toContain('secret')
+})

@@ -1,9 +1,9 @@
-import { createServer } from 'node:http'
+import { Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, inject, test, vi } from 'vitest'
 import { namedStorage, openStorage } from '../src/storage.ts'
-import { failing, linesOf, look, newFolder, stop } from './launch.ts'
+import { type Asking, failing, linesOf, look, newFolder, stop } from './launch.ts'
 import {
   adminKey,
   clientAgent,
@@ -76,6 +76,38 @@ describe('several workers', () => {
     expect(used.size).toBe(2)
   })
 })
+
+test('a key that one worker revokes is refused by all within a second', async () => {
+  const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
+  const { workspace } = (await callJson(server, '/v1/me')) as { readonly workspace: { readonly id: string } }
+  const keys = `/v1/workspaces/${workspace.id}/api-keys`
+  const made = (await callJson(server, keys, { method: 'POST', body: { name: 'short', scopes: ['inference:invoke'] } })) as {
+    readonly id: string
+    readonly api_key: string
+  }
+  const statuses = () => Promise.all(Array.from({ length: 8 }, () => post({ url: server.url, key: made.api_key }, { agent: new Agent() })))
+  // Now both have it in their cache.
+  expect(countOutcomes(await statuses())).toEqual({ 200: 8 })
+  await callJson(server, `${keys}/${made.id}`, { method: 'DELETE' })
+  await new Promise(resolve => setTimeout(resolve, 1_000))
+  expect(countOutcomes(await statuses())).toEqual({ 401: 8 })
+  await stop(server)
+  const used = server.lines().flatMap(({ route, status, worker }) => (route === '/v1/chat/completions' && status === 401 ? [worker] : []))
+  expect(new Set(used).size).toBe(2)
+})
+
+interface CallOptions {
+  readonly method?: string
+  readonly body?: unknown
+}
+
+async function callJson({ url, key }: Asking, path: string, { method = 'GET', body }: CallOptions = {}): Promise<unknown> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  expect(response.ok).toBe(true)
+  const text = await response.text()
+  return text === '' ? undefined : JSON.parse(text)
+}
 
 describe('a start with workers that cannot have what it needs says so once', () => {
   test('where the port is in use', async () => {

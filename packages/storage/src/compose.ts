@@ -1,5 +1,5 @@
 import { type Awaitable, allSettled, andThen } from './awaitable.ts'
-import type { ChangeListener, RecordChange } from './changes.ts'
+import type { ChangeChannel, ChangeListener, RecordChange } from './changes.ts'
 import type { CounterStore } from './counters.ts'
 import type { EphemeralStores } from './ephemeral.ts'
 import { type FallbackCounters, fallbackCounters, sharedOut } from './fallback-counters.ts'
@@ -9,7 +9,7 @@ import type { Change, RecordStore } from './records.ts'
 import type { RoutingStore } from './routing.ts'
 import type { Storage } from './storage.ts'
 
-export type { ChangeChannel } from './changes.ts'
+export type { ChangeChannel, RecordChange } from './changes.ts'
 export { EphemeralError, type EphemeralFailure, type EphemeralStores } from './ephemeral.ts'
 export type { OutageEvent, OutageLogger } from './outage-guard.ts'
 
@@ -88,6 +88,32 @@ export function composeStorage(options: ComposeOptions): Storage {
       guard.close()
       listeners.clear()
       return andThen(allSettled([() => ephemeral.close(), () => durable.close()]), throwFirst)
+    },
+  }
+}
+
+/**
+ * Adds a feed of changes to a storage: commits of records reach the other processes of a channel, which drop what they have cached.
+ * For processes that share a storage and have a way to each other, such as workers of one machine.
+ *
+ * @example
+ * const storage = withChanges(sqliteStorage('signalbox.db'), { publish: changes => process.send({ changes }), subscribe })
+ */
+export function withChanges(storage: Storage, channel: ChangeChannel): Storage {
+  const listeners = new Set<ChangeListener>()
+  const stopListening = channel.subscribe(changes => notify(listeners, changes))
+  const announce = (changes: readonly RecordChange[]): Awaitable<void> => {
+    notify(listeners, changes)
+    return channel.publish(changes)
+  }
+  return {
+    ...storage,
+    records: announcingRecords(storage.records, announce),
+    changes: feedOf(listeners),
+    close() {
+      stopListening()
+      listeners.clear()
+      return storage.close()
     },
   }
 }

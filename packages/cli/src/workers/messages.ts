@@ -1,9 +1,11 @@
 import cluster from 'node:cluster'
+import type { RecordChange } from '@signalbox/storage/compose'
 import type { Environment } from '../environment.ts'
 import type { Config } from '../schema.ts'
 
 /** What the primary tells a worker. */
 export type WorkerCommand =
+  | ChangesMessage
   | {
       readonly type: 'start'
       readonly config: Config
@@ -17,8 +19,15 @@ export type WorkerCommand =
   /** Refuse new work, give running requests `graceMs`, then exit. */
   | { readonly type: 'stop'; readonly graceMs: number }
 
+/** Records that a worker has changed, on their way through the primary to the others. Without them any may have changed. */
+export interface ChangesMessage {
+  readonly type: 'changes'
+  readonly changes: readonly RecordChange[] | undefined
+}
+
 /** What a worker reports. */
 export type WorkerReport =
+  | ChangesMessage
   | { readonly type: 'listening'; readonly message: string; readonly showsKeys: boolean }
   /** It cannot start, and exits. */
   | { readonly type: 'failed'; readonly message: string }

@@ -15,7 +15,9 @@ const backoff = { firstMs: 250, maxMs: 4_000 } as const
  * it cannot start, `listening` rejects, and the caller decides.
  */
 export function startWorker(state: PrimaryState, start: WorkerStart, { isTrial = false } = {}): WorkerProcess {
-  const worker = forkWorker(start)
+  const worker = forkWorker(start, (from, message) => {
+    for (const other of state.workers) if (other !== from) other.send(message)
+  })
   state.workers.add(worker)
   worker.listening.then(
     () => state.logger.info({ worker: worker.id, pid: worker.pid }, 'A worker listens.'),

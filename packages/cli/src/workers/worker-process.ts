@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { StartError } from '../fault.ts'
 import type { Config } from '../schema.ts'
 import { returnHandoffs } from './handoffs.ts'
-import { type WorkerCommand, type WorkerReport, workerVariable } from './messages.ts'
+import { type ChangesMessage, type WorkerCommand, type WorkerReport, workerVariable } from './messages.ts'
 
 /** How a worker ended. */
 export interface WorkerExit {
@@ -50,8 +50,9 @@ export interface WorkerStart {
 /** Milliseconds that a start may take; the first start of a new version may have to migrate a large database. */
 const maxStartMs = 600_000
 
-/** Forks a worker, which begins to start. */
-export function forkWorker({ config, generation, isFirst, quickDeaths = 0 }: WorkerStart): WorkerProcess {
+/** Forks a worker, which begins to start. `onChanges` gets what the other workers have to hear of it. */
+export function forkWorker(start: WorkerStart, onChanges: (from: WorkerProcess, message: ChangesMessage) => void): WorkerProcess {
+  const { config, generation, isFirst, quickDeaths = 0 } = start
   const forked = cluster.fork({ [workerVariable]: '1' })
   returnHandoffs(forked)
   // Errors of sending: the worker is ending, which `exited` tells.
@@ -76,7 +77,8 @@ export function forkWorker({ config, generation, isFirst, quickDeaths = 0 }: Wor
     worker.kill()
   }, maxStartMs)
   forked.on('message', (report: WorkerReport) => {
-    if (report.type === 'failed') worker.failure = report.message
+    if (report.type === 'changes') onChanges(worker, report)
+    else if (report.type === 'failed') worker.failure = report.message
     else {
       if (worker.state === 'starting') worker.state = 'serving'
       worker.servingSince = performance.now()

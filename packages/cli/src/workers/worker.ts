@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import type { ChangeChannel } from '@signalbox/storage/compose'
 import type { Environment } from '../environment.ts'
 import { StartError } from '../fault.ts'
 import type { Sink } from '../log.ts'
@@ -39,7 +40,7 @@ async function obey(state: WorkerState, command: WorkerCommand): Promise<void> {
   try {
     if (command.type === 'start') await begin(state, command)
     else if (command.type === 'catalog') (await state.server)?.reloadCatalog({ logs: command.logs })
-    else await end(state, command)
+    else if (command.type !== 'changes') await end(state, command)
   } catch (error) {
     await reportFailure(error)
   }
@@ -48,7 +49,7 @@ async function obey(state: WorkerState, command: WorkerCommand): Promise<void> {
 async function begin(state: WorkerState, { config, isFirst }: Extract<WorkerCommand, { readonly type: 'start' }>): Promise<void> {
   const { environment, version, sink } = state
   const id = cluster.worker?.id ?? 0
-  state.server = start(config, { environment, version, sink, worker: { id, isFirst } })
+  state.server = start(config, { environment, version, sink, worker: { id, isFirst, channel: primaryChannel } })
   const { announcement: message, showsKeys } = await state.server
   await report({ type: 'listening', message, showsKeys })
 }
@@ -58,6 +59,18 @@ async function end({ server }: WorkerState, { type, graceMs }: Extract<WorkerCom
   if (type === 'drain') await running?.drain({ graceMs })
   else await running?.stop({ graceMs })
   process.exit(0)
+}
+
+/** Changes of records go to the other workers through the primary. */
+const primaryChannel: ChangeChannel = {
+  publish: changes => report({ type: 'changes', changes }),
+  subscribe(listener) {
+    const listen = (command: WorkerCommand): void => {
+      if (command.type === 'changes') listener(command.changes)
+    }
+    process.on('message', listen)
+    return () => void process.off('message', listen)
+  },
 }
 
 /** A StartError is one line, which the primary shows; any other error is a bug and is shown with its stack. */
