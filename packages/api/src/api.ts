@@ -1,3 +1,4 @@
+import type { EndUserOf } from '@signalbox/core/management'
 import type { Source } from '@signalbox/core/protocol'
 import type { Awaitable } from '@signalbox/core/runtime'
 import type { WebSocketOffer, WebSocketTurn } from './websocket/port.ts'
@@ -24,6 +25,11 @@ export interface ApiRequest {
   readonly ip?: string
   /** The adapter can open a WebSocket for this request. Default: requests for one are 426. */
   readonly canUpgrade?: boolean
+  /**
+   * The user that the app which embeds the gateway has signed in, or a reply instead of an answer, such as a redirect to its sign-in.
+   * Undefined, and the default: the API key of the request decides.
+   */
+  readonly signedIn?: () => Awaitable<EndUserOf | ApiReply | undefined>
   /** Set if the request came as a message of a WebSocket connection. */
   readonly turn?: WebSocketTurn
 }

@@ -102,6 +102,7 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
     return yield* wait(row.handler({ ...seen, ...(yield* read(row, visit)) }))
   }
   const caller = yield* authorize(row, seen)
+  if ('status' in caller) return caller
   if (coming()) visit.upload = site.uploads.open(caller.workspaceId)
   const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined

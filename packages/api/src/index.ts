@@ -19,6 +19,7 @@ export { checkMount, mountTable } from './check-mount.ts'
 export { type ClientLimits, limitsOf } from './client-limits.ts'
 export type { RequestLine } from './request-log.ts'
 export type { ApiOptions, Cors } from './settings.ts'
+export { type SignIn, signedInBy } from './sign-in.ts'
 export { type UploadPace, watchUpload } from './upload-pace.ts'
 export type { WebSocketOffer, WebSocketPort } from './websocket/port.ts'
 

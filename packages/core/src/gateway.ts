@@ -4,6 +4,7 @@ import { promised } from '@signalbox/storage/awaitable'
 import { createAuthenticator } from './access/authenticate.ts'
 import type { Caller } from './access/caller.ts'
 import { createVault } from './access/credential-vault.ts'
+import type { EndUserOf } from './access/end-user.ts'
 import { createKeyRefusals } from './access/key-refusals.ts'
 import { recordsOf } from './access/records.ts'
 import { createWorkspacePolicies } from './access/workspace-policy.ts'
@@ -66,12 +67,8 @@ export interface Gateway extends Endpoints {
   readonly logger: Logger
   /** The client halves by name: what the HTTP side reads and writes with. */
   readonly dialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect }
-  /**
-   * Resolves an API key (`ak_…`) to its caller.
-   *
-   * @throws `invalid_api_key` (401), the same for every reason.
-   */
-  authenticate(secret: string | undefined): Promise<Caller>
+  /** Resolves an API key (`ak_…`), or a user that the app has signed in, to its caller. @throws `invalid_api_key` (401), the same for every reason. */
+  authenticate(proof: string | EndUserOf | undefined): Promise<Caller>
   identity(caller: Caller): Promise<Identity>
   /**
    * Counts a management request against the key's limit.
@@ -256,7 +253,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       reloads,
     }),
     resealCredentials: byok.reseal,
-    authenticate: secret => setUp()?.then(() => authenticator.authenticate(secret)) ?? promised(() => authenticator.authenticate(secret)),
+    authenticate: proof => setUp()?.then(() => authenticator.authenticate(proof)) ?? promised(() => authenticator.authenticate(proof)),
     identity: caller => identityOf({ storage, terms: policies, limits, clock }, caller),
     countManagement: (caller, kind) => countManagement(engine, caller, kind),
     plan: (request, caller) => planRequest(engine, request, caller),

@@ -1,4 +1,4 @@
-import { type ApiRequest, type BodyText, collectBytes, watchUpload } from '@signalbox/api'
+import { type ApiRequest, type BodyText, collectBytes, type SignIn, signedInBy, watchUpload } from '@signalbox/api'
 import type { ClientPace } from './idle-timer.ts'
 
 /** One request of a client, as the API takes it, with the means to end it. */
@@ -19,13 +19,14 @@ export interface ExchangeOptions {
   readonly mapQuery?: ((query: string) => string) | undefined
   /** The sender's address, for the audit log. */
   readonly ip?: string | undefined
+  readonly signIn?: SignIn<Request> | undefined
 }
 
 /** Turns a Request into plain values. */
 export function createExchange(
   request: Request,
   pace: ClientPace,
-  { mapPath = path => path, mapQuery = query => query, ip }: ExchangeOptions,
+  { mapPath = path => path, mapQuery = query => query, ip, signIn }: ExchangeOptions,
 ): FetchExchange {
   const { path, query } = splitUrl(request.url)
   const controller = new AbortController()
@@ -43,6 +44,7 @@ export function createExchange(
       arrived: () => request.body === null,
       text: (limit, heard) => readBodyText(request, { limit, pace, heard }),
       signal: controller.signal,
+      ...(signIn && signedInBy(signIn, request)),
     },
     disconnect: reason => controller.abort(reason),
     isDisconnected: () => controller.signal.aborted,

@@ -1,4 +1,4 @@
-import { type ApiOptions, type ApiRequest, type ClientLimits, createApi, limitsOf, mountTable } from '@signalbox/api'
+import { type ApiOptions, type ApiRequest, type ClientLimits, createApi, limitsOf, mountTable, type SignIn } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { OptionTableOf } from '@signalbox/core/errors'
 import type { ClientPace } from './idle-timer.ts'
@@ -8,6 +8,8 @@ import type { WebSocketRuntime } from './web-sockets.ts'
 
 /** Options of a gateway that is mounted as a fetch handler. */
 export interface FetchOptions extends ApiOptions, ClientLimits {
+  /** The sign-in of the app: its users call without an API key. Default: every request needs a key. */
+  readonly authenticate?: SignIn<Request>
   /** The address of a request's sender, for the audit log, as the runtime reports it. Default: none is recorded. */
   readonly ip?: (request: Request) => string | undefined
   /** Opens WebSockets at `/v1/responses`: `bunWebSockets()`, `denoWebSockets()` or `workersWebSockets()`. Default: requests for one are 426. */
@@ -15,14 +17,14 @@ export interface FetchOptions extends ApiOptions, ClientLimits {
 }
 
 /** What the options of a fetch handler take. */
-export const fetchTable: OptionTableOf<FetchOptions> = { ...mountTable, ip: 'function', webSocket: 'any' }
+export const fetchTable: OptionTableOf<FetchOptions> = { ...mountTable, authenticate: 'function', ip: 'function', webSocket: 'any' }
 
 /** The execution context of a runtime that may freeze after the reply: settlement that is still to be done goes to `waitUntil`. */
 export interface FetchContext {
   waitUntil(work: Promise<unknown>): void
 }
 
-interface ResponderOptions extends Omit<ExchangeOptions, 'ip'> {
+interface ResponderOptions extends Omit<ExchangeOptions, 'ip' | 'signIn'> {
   readonly context?: FetchContext | undefined
   /** What the server passes beside the request. */
   readonly server?: unknown
@@ -37,7 +39,7 @@ export function createResponder(
   const pace: ClientPace = { clock: gateway.clock, ...limitsOf(options) }
   const runtime = options?.webSocket
   return async (request, { context, server, ...mapping } = {}) => {
-    const exchange = createExchange(request, pace, { ...mapping, ip: options?.ip?.(request) })
+    const exchange = createExchange(request, pace, { ...mapping, ip: options?.ip?.(request), signIn: options?.authenticate })
     const isUpgrade = runtime !== undefined && request.headers.has('upgrade')
     const asked = isUpgrade ? withOwnHeaders(exchange.request, request) : exchange.request
     const reply = await api(asked, context && { waitUntil: work => context.waitUntil(work) })

@@ -1,14 +1,32 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ApiOptions, type ApiReply, type ClientLimits, checkMount, createApi, limitsOf, mountTable, pathTest } from '@signalbox/api'
+import {
+  type ApiOptions,
+  type ApiReply,
+  type ClientLimits,
+  checkMount,
+  createApi,
+  limitsOf,
+  mountTable,
+  pathTest,
+  type SignIn,
+  signedInBy,
+} from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import type { OptionTableOf } from '@signalbox/core/errors'
 import { invalidRequestReply, refuseUpload, sendReply } from './reply.ts'
 import { createNodeExchange, faultOfRequest, isBodyPending, splitTarget } from './request.ts'
 import type { BodyPace } from './request-body.ts'
 import { createWebSockets, type UpgradeListener } from './web-sockets.ts'
 
 /** Options of a gateway that is mounted on `node:http`. */
-export interface NodeOptions extends ApiOptions, ClientLimits {}
+export interface NodeOptions extends ApiOptions, ClientLimits {
+  /** The sign-in of the app: its users call without an API key. Default: every request needs a key. */
+  readonly authenticate?: SignIn<IncomingMessage>
+}
+
+/** What the options of a listener take. */
+export const listenerTable: OptionTableOf<NodeOptions> = { ...mountTable, authenticate: 'function' }
 
 /** A request listener that fits `http.createServer(listener)` and `app.use(listener)`. With `next`, paths that the API does not serve are passed on. */
 export interface NodeListener {
@@ -31,21 +49,22 @@ export interface NodeListener {
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
 export function createNodeListener(gateway: Gateway, options: NodeOptions = {}): NodeListener {
-  checkMount('createNodeListener', { gateway, options, table: mountTable })
+  checkMount('createNodeListener', { gateway, options, table: listenerTable })
   const api = createApi(gateway, options)
   const isApiPath = pathTest(options)
   const pace: BodyPace = { clock: gateway.clock, ...limitsOf(options) }
   const { drainMs } = pace
 
   const refused = new WeakSet<Socket>()
-  const webSockets = createWebSockets({ api, gateway, pace })
+  const webSockets = createWebSockets({ api, gateway, pace, signIn: options.authenticate })
 
   const listener = (message: IncomingMessage, response: ServerResponse, next?: () => void): void => {
     if (next !== undefined && !isApiPath(splitTarget(message).path)) {
       next()
       return
     }
-    const exchange = createNodeExchange(message, response, pace)
+    const signIn = options.authenticate && signedInBy(options.authenticate, message)
+    const exchange = createNodeExchange(message, response, { pace, ...signIn })
     const answer = (reply: ApiReply): void => {
       if (response.destroyed || response.writableEnded) cancelReply(reply)
       else if (exchange.isUploading(reply.close === true)) refuseUpload(message, response, { reply, drainMs })

@@ -19,8 +19,16 @@ const singleHeaders = ['authorization', 'content-type', 'content-encoding']
 /** Bytes that a client may still send while its reply goes out. Beyond them the connection is closed. */
 const maxDrainBytes = 65_536
 
+interface NodeExchangeOptions extends Pick<ApiRequest, 'signedIn'> {
+  readonly pace: BodyPace
+}
+
 /** Turns an IncomingMessage into plain values. */
-export function createNodeExchange(message: IncomingMessage, response: ServerResponse, pace: BodyPace): NodeExchange {
+export function createNodeExchange(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { pace, signedIn }: NodeExchangeOptions,
+): NodeExchange {
   const { path, query } = splitTarget(message)
   // Not a lazy getter: a getter in an object that is made per request keeps each of them alive until a full garbage collection.
   const controller = new AbortController()
@@ -45,6 +53,7 @@ export function createNodeExchange(message: IncomingMessage, response: ServerRes
       },
       signal: controller.signal,
       ...addressOf(message),
+      ...(signedIn && { signedIn }),
     },
     onDisconnect: run => {
       disconnected = run

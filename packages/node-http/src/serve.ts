@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
-import { checkMount, mountTable } from '@signalbox/api'
+import { checkMount } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { OptionTableOf } from '@signalbox/core/errors'
 import { expectContinue } from './continue.ts'
-import { createNodeListener, type NodeOptions } from './listener.ts'
+import { createNodeListener, listenerTable, type NodeOptions } from './listener.ts'
 import { refuseUnparsed } from './refuse-unparsed.ts'
 
 /** Options of `serve`. */
@@ -38,7 +38,7 @@ export interface CloseOptions {
   readonly keepIdle?: boolean
 }
 
-const serveTable: OptionTableOf<ServeOptions> = { ...mountTable, port: 'number', host: 'text', maxConnections: 'number' }
+const serveTable: OptionTableOf<ServeOptions> = { ...listenerTable, port: 'number', host: 'text', maxConnections: 'number' }
 
 /**
  * Starts an HTTP server with limits that suit the public Internet. Rejects with Node's error if the port cannot be listened on.

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Api, type ApiReply, type ApiRequest, type WebSocketOffer, watchUpload } from '@signalbox/api'
+import { type Api, type ApiReply, type ApiRequest, type SignIn, signedInBy, type WebSocketOffer, watchUpload } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { invalidRequestReply, sendReply } from './reply.ts'
@@ -23,6 +23,7 @@ interface WebSocketsContext {
   readonly api: Api
   readonly gateway: Gateway
   readonly pace: BodyPace
+  readonly signIn: SignIn<IncomingMessage> | undefined
 }
 
 /** Milliseconds between pings. A client that sends nothing until the next one is gone. */
@@ -91,7 +92,7 @@ export function createWebSockets(context: WebSocketsContext): WebSockets {
       refuseInvalid(request, socket, fault)
       return
     }
-    void api(upgradeRequest(request, socket)).then(reply => {
+    void api(upgradeRequest(request, socket, context.signIn)).then(reply => {
       const { webSocket } = reply
       if (webSocket === undefined) refuse(request, socket, reply)
       else if (socket.destroyed) webSocket.abandon()
@@ -135,7 +136,7 @@ function createConnections() {
 
 type Accepted = ApiReply & { readonly webSocket: WebSocketOffer }
 
-function upgradeRequest(message: IncomingMessage, socket: Duplex): ApiRequest {
+function upgradeRequest(message: IncomingMessage, socket: Duplex, signIn: SignIn<IncomingMessage> | undefined): ApiRequest {
   const { path, query } = splitTarget(message)
   const controller = new AbortController()
   socket.once('close', () => controller.abort())
@@ -149,6 +150,7 @@ function upgradeRequest(message: IncomingMessage, socket: Duplex): ApiRequest {
     signal: controller.signal,
     canUpgrade: true,
     ...addressOf(message),
+    ...(signIn && signedInBy(signIn, message)),
   }
 }
 

@@ -164,6 +164,7 @@ function requestOf(upgrade: ApiRequest, { text, bytes }: Message, over: Pick<Api
     arrived: () => true,
     text: limit => (bytes > limit ? { ok: false, why: 'too_large' } : { ok: true, text }),
     ...(upgrade.ip !== undefined && { ip: upgrade.ip }),
+    ...(upgrade.signedIn && { signedIn: upgrade.signedIn }),
     ...over,
   }
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '@signalbox/core/errors'
 import type { Step } from '@signalbox/core/runtime'
 import type { Api, ApiReply, ApiRequest } from '../api.ts'
 import { authorize } from '../authorize.ts'
+import { hostOf } from '../origin.ts'
 import type { Call, Route } from '../route.ts'
 import type { Cors } from '../settings.ts'
 import type { WebSocketOffer } from './port.ts'
@@ -21,7 +22,9 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const { gateway, site, request, context, api } = call
   if (request.canUpgrade !== true || row.needs === 'nothing') throw notAvailable()
   checkOrigin(request, site.settings.cors)
-  const { workspaceId } = yield* authorize(row, call)
+  const caller = yield* authorize(row, call)
+  if ('status' in caller) return caller
+  const { workspaceId } = caller
   const giveBack = site.webSockets.connections.take(workspaceId)
   const webSocket: WebSocketOffer = {
     maxMessageBytes: Math.min(site.settings.bodyBytes, site.settings.webSockets.messageBytes),
@@ -40,9 +43,6 @@ function checkOrigin(request: ApiRequest, cors: Cors | undefined): void {
     message: `Pages of ${origin.slice(0, 100)} may not open WebSockets here. Add the origin to \`cors.origins\`.`,
   })
 }
-
-/** Undefined: no URL. */
-const hostOf = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined)
 
 const notAvailable = (): GatewayError =>
   new GatewayError('upgrade_required', {

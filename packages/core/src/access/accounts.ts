@@ -1,6 +1,6 @@
 import { dayMs } from '../protocol/time.ts'
+import type { CallerBudget } from '../runtime/ports.ts'
 import type { BudgetBody } from './kinds.ts'
-import type { TypedRecord } from './records.ts'
 import type { WorkspacePolicy } from './workspace-policy.ts'
 
 // Everything that limits spending is an account of one ledger: prepaid credit, budgets, and the number of requests with BYOK
@@ -39,11 +39,16 @@ export function periodOf(period: BudgetBody['period'], at: number): Period {
 export interface KeyWithAncestors {
   readonly keyId: string
   readonly ancestors?: readonly { readonly keyId: string }[]
+  /** Of an end user. */
+  readonly budgets?: readonly CallerBudget[]
 }
 
-/** The budgets that a request with this key counts against: those of its workspace, of the key and of its ancestors. */
-export const budgetsOf = ({ budgets }: Pick<WorkspacePolicy, 'budgets'>, line: KeyWithAncestors): readonly TypedRecord<'budget'>[] =>
-  budgets.length === 0 ? budgets : budgets.filter(({ body }) => body.scope === 'workspace' || isBudgetOfKey(body, line))
+/** The budgets that a request counts against: those of its workspace, of its key and the key's ancestors, and of its end user. */
+export function budgetsOf({ budgets }: Pick<WorkspacePolicy, 'budgets'>, line: KeyWithAncestors): readonly CallerBudget[] {
+  if (budgets.length === 0) return line.budgets ?? budgets
+  const laidDown = budgets.filter(({ body }) => body.scope === 'workspace' || isBudgetOfKey(body, line))
+  return line.budgets ? [...laidDown, ...line.budgets] : laidDown
+}
 
 /** Whether the budget belongs to the key or one of its ancestors. */
 const isBudgetOfKey = ({ apiKeyId }: Pick<BudgetBody, 'apiKeyId'>, { keyId, ancestors }: KeyWithAncestors): boolean =>

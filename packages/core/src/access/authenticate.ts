@@ -7,6 +7,7 @@ import { sha256 } from '../runtime/web.ts'
 import { budgetsOf } from './accounts.ts'
 import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
+import { callerOfUser, type EndUserOf } from './end-user.ts'
 import { createKeyUseRecorder, type KeyUseRecorder } from './key-use.ts'
 import type { Kind } from './kinds.ts'
 import type { Records, TypedRecord } from './records.ts'
@@ -25,8 +26,8 @@ export interface AuthenticatorPorts {
 }
 
 export interface Authenticator {
-  /** Secret → caller, without a promise if the key is cached. */
-  authenticate(secret: string | undefined): Awaitable<Caller>
+  /** Secret or user of the app → caller, without a promise if the key is cached. */
+  authenticate(proof: string | EndUserOf | undefined): Awaitable<Caller>
   /** Accepts a new key at once, even if it was refused a moment ago. */
   welcome(secret: string): void
   /** Applies a change of a key, such as its revocation, at once in this process. */
@@ -116,6 +117,7 @@ export function createAuthenticator({ records, store, policies, changes, clock, 
   return {
     flush: uses.flush,
     authenticate(secret) {
+      if (typeof secret === 'object') return callerOfUser(policies, secret)
       if (secret === undefined) throw invalidKey()
       const now = clock.monotonic()
       const hit = known.get(secret)

@@ -1,7 +1,7 @@
 import type { BudgetFacts } from '../errors/gateway-error.ts'
+import type { CallerBudget } from '../runtime/ports.ts'
 import { budgetAccount, periodOf } from './accounts.ts'
 import type { BudgetBody } from './kinds.ts'
-import type { TypedRecord } from './records.ts'
 
 /**
  * The state of a budget, as clients see it. `used`: microdollars spent in its period, plus those on hold where they count.
@@ -17,7 +17,7 @@ export function budgetFacts(
 }
 
 /** The account that a budget counts in at a moment. */
-export const budgetAccountAt = ({ id, body }: TypedRecord<'budget'>, at: number): string => budgetAccount(id, periodOf(body.period, at))
+export const budgetAccountAt = ({ id, body }: CallerBudget, at: number): string => budgetAccount(id, periodOf(body.period, at))
 
 /** The budget with the least remaining. */
 export const tightestOf = (budgets: readonly BudgetFacts[]): BudgetFacts | undefined =>

@@ -1,6 +1,7 @@
 // What a gateway's workspaces are managed with: the types behind `gateway.workspaces` and of the objects that it returns.
 
 export type { AuditRow } from '@signalbox/storage'
+export type { EndUser, EndUserBudget, EndUserOf } from '../access/end-user.ts'
 export type { CallLimits, ReplyBody } from '../access/kinds.ts'
 export type { Analytics, AnalyticsQuery, Series, Summary } from './analytics.ts'
 export type { ApiKeys } from './api-keys.ts'

@@ -1,3 +1,5 @@
+import type { Caller } from '../access/caller.ts'
+import { type EndUser, endUserCaller } from '../access/end-user.ts'
 import { newRecord } from '../access/records.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { type Acceptance, acceptanceFields, type Member } from '../resources/member.ts'
@@ -38,6 +40,14 @@ export interface Workspaces {
 
 /** The resources of one workspace, with the rights of one actor. */
 export interface Workspace {
+  /**
+   * The caller that stands for a user of the app, for `{ caller }` of the endpoints.
+   *
+   * @throws {TypeError} A field has a value that it does not take.
+   * @throws `resource_not_found` (404): there is no such workspace.
+   * @example const caller = await gateway.workspaces('app').as({ user: session.userId, budgets: [{ limit: usd(5) }] })
+   */
+  as(user: EndUser): Promise<Caller>
   readonly apiKeys: ApiKeys
   readonly byokKeys: ByokKeys
   readonly billing: Billing
@@ -97,6 +107,7 @@ function workspaceOf(context: WorkspaceContext): Workspace {
   const billing = billingOf(context)
   const autoReload = checked('billing.autoReload', billing.autoReload, autoReloadCalls)
   return {
+    as: user => endUserCaller(context.ports.terms, context.workspaceId, user),
     apiKeys: checked('apiKeys', apiKeysOf(context), apiKeyCalls),
     byokKeys: checked('byokKeys', byokKeysOf(context), byokKeyCalls),
     billing: checked('billing', { ...billing, autoReload }, billingCalls),

@@ -84,7 +84,7 @@ export function infer(ports: RequestPorts, asked: InferenceRequest, options: Inf
 
 function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedReply> {
   const { caller, requestId, admission } = state.options
-  const { workspaceId, keyId, ancestors } = caller
+  const { workspaceId, keyId, ancestors, budgets } = caller
   try {
     let { asked } = state
     // Compaction items are among those that are not decoded; most requests have none.
@@ -97,7 +97,14 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const { request, policy } = policed
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 nothing to answer
-    const call: CallFacts = { requestId, workspaceId, keyId, ...(ancestors && { ancestors }), model: state.asked.routing.models[0] }
+    const call: CallFacts = {
+      requestId,
+      workspaceId,
+      keyId,
+      ...(ancestors && { ancestors }),
+      ...(budgets && { budgets }),
+      model: state.asked.routing.models[0],
+    }
     const bounds = moneyBounds({ policy, caller, prompt: request.prompt, usualOutput: ports.limits.maxOutputTokens })
     const inputTokens = bounds.size.likely
     const carried = yield* wait(openCarried(request, workspaceId, ports.ring))
@@ -246,13 +253,14 @@ const withUsage = (response: InferenceResponse, usage: Usage): InferenceResponse
   usage === response.usage ? response : remember({ ...response, usage }, originalOf(response))
 
 const journalOf = (
-  { workspaceId, keyId, ancestors, model }: CallFacts,
+  { workspaceId, keyId, ancestors, budgets, model }: CallFacts,
   { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
 ): LiveJournal =>
   createJournal({
     workspaceId,
     keyId,
     ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
+    ...(budgets && { budgets }),
     at,
     modelAsked: model,
     model: plan.candidates[0].model.id,

@@ -74,6 +74,20 @@ interface InviteFacts {
   readonly expiresAt: number
 }
 
+/** A limit on what a request may spend, as a record of a budget has it or the app gives it with a user. */
+export interface CallerBudget {
+  readonly id: string
+  readonly body: {
+    readonly name: string
+    /** Microdollars. */
+    readonly limit: number
+    readonly period: 'day' | 'week' | 'month' | 'total'
+    readonly enforce: boolean
+    readonly includeByok: boolean
+    readonly alertAt: readonly number[]
+  }
+}
+
 /** The identity of a request, as hooks see it. */
 export interface CallFacts {
   readonly requestId: string
@@ -81,6 +95,8 @@ export interface CallFacts {
   readonly keyId: string
   /** The key's ancestors, nearest first: the request counts against their budgets too. Absent: none. */
   readonly ancestors?: readonly { readonly keyId: string }[]
+  /** Budgets of an end user, which the request counts against too. Absent: none. */
+  readonly budgets?: readonly CallerBudget[]
   /** The first model that was asked for. */
   readonly model: string
 }

@@ -4,7 +4,6 @@ import type { AccountHold, HoldRefusal, HoldRequest } from '@signalbox/storage/l
 import { budgetsOf, byokAccount, creditAccount, periodOf } from '../../access/accounts.ts'
 import { budgetAccountAt, budgetFacts } from '../../access/budget-facts.ts'
 import type { Caller } from '../../access/caller.ts'
-import type { TypedRecord } from '../../access/records.ts'
 import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { GatewayError, orStoreDown, storeDown } from '../../errors/gateway-error.ts'
 import { estimateMaxCost } from '../../metering/estimate.ts'
@@ -14,6 +13,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import { toUsd } from '../../protocol/usd.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import { restrictPlan } from '../../routing/restrict-plan.ts'
+import type { CallerBudget } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import { isOwn } from '../settlement/bill.ts'
@@ -120,7 +120,7 @@ const creditOf = ({ caller, policy }: HoldContext, amount: Microdollars): HoldAc
     }),
 })
 
-function budgetOf(budget: TypedRecord<'budget'>, amount: Microdollars, at: number): HoldAccount {
+function budgetOf(budget: CallerBudget, amount: Microdollars, at: number): HoldAccount {
   const { name, limit, period, includeByok } = budget.body
   const { end } = periodOf(period, at)
   return {

@@ -11,6 +11,7 @@ export interface JournalFacts {
   readonly keyId: string
   /** Keys above it, whose budgets pay too. */
   readonly ancestors?: CallFacts['ancestors']
+  readonly budgets?: CallFacts['budgets']
   /** Unix milliseconds. */
   readonly at: number
   readonly modelAsked: string
@@ -80,7 +81,7 @@ const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, ca
 
 /** The usage row of a request whose process is gone, and what is billed for it. Where no provider had been asked that is nothing. */
 export function interruptedRow(id: string, journal: Journal): { readonly row: UsageRow; readonly bill: Bill } {
-  const { slotKeys: _, ancestors: __, progress, metadata, ...facts } = journal
+  const { slotKeys: _, ancestors: __, budgets: ___, progress, metadata, ...facts } = journal
   const { usage = noUsage, bill = noBill, model = facts.model } = progress ?? {}
   const row: UsageRow = {
     ...facts,

@@ -147,9 +147,9 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
   return bill.cost
 }
 
-async function amountsIn({ workspaceId, keyId, ancestors, modelAsked, at }: Journal, bill: Bill, { policies }: CollectorPorts) {
+async function amountsIn({ workspaceId, keyId, ancestors, budgets, modelAsked, at }: Journal, bill: Bill, { policies }: CollectorPorts) {
   const found = await policies.of(workspaceId)
-  const call = { requestId: '', workspaceId, keyId, ...(ancestors && { ancestors }), model: modelAsked }
+  const call = { requestId: '', workspaceId, keyId, ...(ancestors && { ancestors }), ...(budgets && { budgets }), model: modelAsked }
   if (found) return amountsOf(bill, { call, policy: found, at })
   return bill.cost > 0 ? { [creditAccount(workspaceId)]: bill.cost } : {}
 }

@@ -1,0 +1,197 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createGateway, type Gateway, usd } from '@signalbox/core'
+import type { EndUserBudget, EndUserOf } from '@signalbox/core/management'
+import { simulated } from '@signalbox/core/providers'
+import { createFetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
+import { createNodeListener } from '@signalbox/node-http'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+
+// Users of the app that embeds the gateway call without API keys: the app says who they are, and what they may spend.
+
+const quiet = { info() {}, warn() {}, error() {} }
+const price = { input: 1_000_000, output: 1_000_000 }
+const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
+/** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
+const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
+
+async function stage(storage = memoryStorage()): Promise<Gateway> {
+  const gateway = createGateway({
+    providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
+    models: [{ id: 'small', offers: [offer] }],
+    storage,
+    logger: quiet,
+    items: false,
+  })
+  onTestFinished(() => gateway.close())
+  await gateway.workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
+  await gateway.workspaces.create({ id: 'a:b', name: 'Other', billing: 'postpaid' })
+  return gateway
+}
+
+/** Runs `count` requests at once; returns how many were answered and what an account of the user paid. */
+async function race(gateway: Gateway, user: Omit<EndUserOf, 'workspace'>, count: number) {
+  const caller = await gateway.workspaces('app').as(user)
+  const ends = await Promise.allSettled(Array.from({ length: count }, () => gateway.responses.create(ask, { caller })))
+  const codes = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as { code: string }).code] : []))
+  return { answered: count - codes.length, codes: new Set(codes) }
+}
+
+const spentBy = async (storage: ReturnType<typeof memoryStorage>, who: string): Promise<number> => {
+  const month = new Date().toISOString().slice(0, 7)
+  return (await storage.ledger.balance(`budget:app:${who}:${month}-01`)).spent
+}
+
+describe.each([
+  ['memory', () => memoryStorage()],
+  ['SQLite', () => sqliteStorage(':memory:')],
+] as const)('budgets of end users, in %s', (_, makeStorage) => {
+  test('no user passes a cap by a microdollar, however many requests race', async () => {
+    const storage = makeStorage()
+    const gateway = await stage(storage)
+    const users = Array.from({ length: inject('isLongRun') ? 2_000 : 60 }, (_each, at) => `u${at}`)
+    const limit = 350
+    const ends = await Promise.all(users.map(user => race(gateway, { user, budgets: [{ limit }] }, 12)))
+    for (const [at, { answered, codes }] of ends.entries()) {
+      expect(answered).toBeGreaterThan(0)
+      expect([...codes].every(code => code === 'budget_exceeded')).toBe(true)
+      expect(await spentBy(storage, `user:u${at}`)).toBeLessThanOrEqual(limit)
+    }
+    // Once nothing is on hold any more, a user without room is refused, and another is not.
+    expect((await race(gateway, { user: 'u0', budgets: [{ limit: 100 }] }, 1)).codes).toEqual(new Set(['budget_exceeded']))
+    expect((await race(gateway, { user: 'new', budgets: [{ limit }] }, 1)).answered).toBe(1)
+  })
+
+  test('users of one group share a cap, and each keeps a cap of its own', async () => {
+    const storage = makeStorage()
+    const gateway = await stage(storage)
+    const budgets: readonly EndUserBudget[] = [{ limit: usd(1) }, { limit: 500, group: 'team' }]
+    const ends = await Promise.all(['a', 'b', 'c'].map(user => race(gateway, { user, budgets }, 20)))
+    expect(ends.some(({ codes }) => codes.has('budget_exceeded'))).toBe(true)
+    const own = await Promise.all(['a', 'b', 'c'].map(user => spentBy(storage, `user:${user}`)))
+    const shared = await spentBy(storage, 'group:team')
+    expect(shared).toBeLessThanOrEqual(500)
+    expect(own.reduce((sum, each) => sum + each, 0)).toBe(shared)
+  })
+
+  test('ids that hold separators lead to no account of another user', async () => {
+    const storage = makeStorage()
+    const gateway = await stage(storage)
+    const spend = async (workspace: string, user: string) => {
+      const caller = await gateway.workspaces(workspace).as({ user, budgets: [{ limit: 150, period: 'total' }] })
+      return gateway.responses.create(ask, { caller })
+    }
+    await spend('a:b', 'c')
+    for (const [workspace, user] of [
+      ['app', 'user:c'],
+      ['app', 'a%3Ab:user:c'],
+      ['app', 'group:c'],
+    ] as const)
+      await expect(spend(workspace, user)).resolves.toMatchObject({ status: 'completed' })
+  })
+})
+
+test('usage is counted by user, and limits hold for each user alone', async () => {
+  const gateway = await stage()
+  const limited = { user: 'u1', limits: { requestsPerMinute: 3 } }
+  const { answered, codes } = await race(gateway, limited, 10)
+  expect([answered, codes]).toEqual([3, new Set(['requests_per_min_exceeded'])])
+  expect((await race(gateway, { ...limited, user: 'u2' }, 3)).answered).toBe(3)
+  const rows = await gateway.workspaces('app').analytics.requests({ apiKeyId: 'user:u1' })
+  expect(rows.filter(({ result }) => result === 'ok')).toHaveLength(3)
+})
+
+test('what is no user is refused by name, and so is a workspace that is not there', async () => {
+  const gateway = await stage()
+  const wrong: readonly (readonly [object, string])[] = [
+    [{}, '`user`'],
+    [{ user: '' }, '`user`'],
+    [{ user: 'u'.repeat(201) }, '`user`'],
+    [{ user: 'u', scope: ['x'] }, 'Did you mean `scopes`?'],
+    [{ user: 'u', budgets: [{ limit: 0.5 }] }, '`budgets[0].limit`'],
+    [{ user: 'u', budgets: [{ limit: -1 }] }, '`budgets[0].limit`'],
+    [{ user: 'u', budgets: [{ limit: 1, period: 'year' }] }, '`budgets[0].period`'],
+    [{ user: 'u', budgets: Array.from({ length: 9 }, () => ({ limit: 1 })) }, 'at most 8 budgets'],
+    [{ user: 'u', limits: { requestsPerMinute: 0 } }, '`limits.requestsPerMinute`'],
+  ]
+  for (const [user, message] of wrong) await expect(gateway.workspaces('app').as(user as EndUserOf)).rejects.toThrow(message)
+  await expect(gateway.workspaces('gone').as({ user: 'u' })).rejects.toMatchObject({ code: 'resource_not_found' })
+})
+
+describe('over HTTP', () => {
+  const signIn = (read: (name: string) => string | null | undefined): EndUserOf | Response | undefined => {
+    const user = /user=(\w+)/.exec(read('cookie') ?? '')?.[1]
+    if (user === 'banned') return new Response('Go away.', { status: 403, headers: { 'x-app': 'yes' } })
+    return user === undefined ? undefined : { workspace: 'app', user, budgets: [{ limit: 350 }] }
+  }
+  type Send = (path: string, headers: Record<string, string>, body?: object) => Promise<Response>
+
+  async function byFetch(gateway: Gateway, options: FetchOptions = {}): Promise<Send> {
+    const handler = createFetchHandler(gateway, { authenticate: request => signIn(name => request.headers.get(name)), ...options })
+    return (path, headers, body) => handler(new Request(`http://app.example${path}`, asked(headers, body)))
+  }
+  async function byNode(gateway: Gateway): Promise<Send> {
+    const server = createServer(createNodeListener(gateway, { authenticate: ({ headers }) => signIn(name => headers[name] as string) }))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    return (path, headers, body) => fetch(`http://127.0.0.1:${port}${path}`, asked(headers, body))
+  }
+  const asked = (headers: Record<string, string>, body?: object): RequestInit =>
+    body === undefined
+      ? { headers }
+      : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+
+  describe.each([
+    ['a fetch handler', byFetch],
+    ['a node listener', byNode],
+  ] as const)('%s', (_, mount) => {
+    test('serves a signed-in user without a key, refuses what it may not do, and passes a reply of the sign-in on', async () => {
+      const gateway = await stage()
+      const send = await mount(gateway)
+      expect((await send('/v1/responses', { cookie: 'user=u1' }, ask)).status).toBe(200)
+      expect((await send('/v1/responses', {}, ask)).status).toBe(401)
+      const banned = await send('/v1/responses', { cookie: 'user=banned' }, ask)
+      expect([banned.status, await banned.text(), banned.headers.get('x-app')]).toEqual([403, 'Go away.', 'yes'])
+      expect((await send('/v1/workspaces/app/api-keys', { cookie: 'user=u1' })).status).toBe(403)
+      expect((await send('/v1/workspaces/a:b/api-keys', { cookie: 'user=u1' })).status).toBe(404)
+      const { secret } = await gateway.workspaces('app').apiKeys.create({ name: 'k' })
+      expect((await send('/v1/responses', { authorization: `Bearer ${secret}` }, ask)).status).toBe(200)
+    })
+
+    test('ends in 402 once the cap of the user is reached', async () => {
+      const send = await mount(await stage())
+      const statuses: number[] = []
+      for (let n = 0; n < 200 && !statuses.includes(402); n++)
+        statuses.push((await send('/v1/responses', { cookie: 'user=u1' }, ask)).status)
+      expect(statuses).toContain(402)
+      expect((await send('/v1/responses', { cookie: 'user=u2' }, ask)).status).toBe(200)
+    })
+  })
+
+  test('a page of another site cannot spend in the name of a signed-in user, unless its origin is allowed by name', async () => {
+    const gateway = await stage()
+    const from = (origin: string, more: Record<string, string> = {}) => ({ cookie: 'user=u1', host: 'app.example', origin, ...more })
+    const statusOf = async (send: Send, headers: Record<string, string>) => (await send('/v1/responses', headers, ask)).status
+    const send = await byFetch(gateway)
+    expect(await statusOf(send, from('https://evil.example'))).toBe(403)
+    expect(await statusOf(send, from('null'))).toBe(403)
+    expect(await statusOf(send, from('https://app.example'))).toBe(200)
+    expect(await statusOf(send, from('https://proxied.example', { 'sec-fetch-site': 'same-origin' }))).toBe(200)
+    expect(await statusOf(await byFetch(gateway, { cors: { origins: '*' } }), from('https://evil.example'))).toBe(403)
+    expect(await statusOf(await byFetch(gateway, { cors: { origins: ['https://friend.example'] } }), from('https://friend.example'))).toBe(
+      200,
+    )
+  })
+
+  test('a sign-in that throws or names no user is a 500 without its message, and nobody is served', async () => {
+    const gateway = await stage()
+    for (const authenticate of [() => Promise.reject(new Error('secret detail')), () => ({ workspace: 'app' }) as EndUserOf]) {
+      const send = await byFetch(gateway, { authenticate })
+      const response = await send('/v1/responses', {}, ask)
+      expect([response.status, (await response.text()).includes('secret detail')]).toEqual([500, false])
+    }
+  })
+})
