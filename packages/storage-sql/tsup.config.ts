@@ -1,7 +1,13 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: { sqlite: 'src/sqlite.ts', 'durable-object': 'src/durable-object.ts', postgres: 'src/postgres.ts' },
+  entry: {
+    sqlite: 'src/sqlite.ts',
+    'durable-object': 'src/durable-object.ts',
+    d1: 'src/d1.ts',
+    libsql: 'src/libsql.ts',
+    postgres: 'src/postgres.ts',
+  },
   format: 'esm',
   platform: 'node',
   target: 'es2023',

@@ -12,7 +12,7 @@ const bun = resolve(import.meta.dirname, '../../../node_modules/bun/bin/bun.exe'
 
 test('SQLite files and memory conform in Bun, over its own SQLite', { timeout: 300_000 }, async () => {
   const program = join(dirname(temporaryFile()), 'suite.mjs')
-  writeFileSync(program, await bundleTests('bun.ts'))
+  writeFileSync(program, await bundleTests('bun.ts', { external: ['node:*'] }))
   const args = ['--no-install', program, `${inject('isLongRun') ? 1 : usualShare}`]
   const { stdout } = await promisify(execFile)(bun, args, { timeout: 290_000, maxBuffer: 2 ** 26 })
   const ends = JSON.parse(stdout)

@@ -1,12 +1,13 @@
 import { writeSync } from 'node:fs'
-import type { UsageRow } from '@signalbox/storage'
+import type { Storage, UsageRow } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
+import { libsqlStorage } from '../src/libsql.ts'
 import { postgresStorage } from '../src/postgres.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 
 // Run as a process of its own by processes.test.ts and postgres-processes.test.ts: `node child.ts <task> <path> <name>`, where the
-// path is a file, or a connection string of PostgreSQL with the schema after `#`. Prints what was acknowledged, at
-// once and without a buffer, so that a line printed before the kill is a promise that was kept before it.
+// path is a file, `file:` and a file for libSQL, or a connection string of PostgreSQL with the schema after `#`. Prints what was
+// acknowledged, at once and without a buffer, so that a line printed before the kill is a promise that was kept before it.
 
 const [task = '', path = '', name = ''] = process.argv.slice(2)
 const AT = 1_750_000_000_000
@@ -38,7 +39,11 @@ const usageRow = (id: string): UsageRow => ({
 })
 
 const [url = '', schema = ''] = path.split('#')
-const storage = url.startsWith('postgres:') ? postgresStorage(url, { schema, clock: 'caller' }) : sqliteStorage(path)
+const openUrl: Readonly<Record<string, () => Storage>> = {
+  'postgres:': () => postgresStorage(url, { schema, clock: 'caller' }),
+  'file:': () => libsqlStorage({ url }),
+}
+const storage = (openUrl[/^\w+:/.exec(url)?.[0] ?? ''] ?? (() => sqliteStorage(path)))()
 
 /** Requests for ever, sixteen at a time, until killed. */
 async function work(): Promise<void> {

@@ -4,11 +4,20 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import type { Storage } from '@signalbox/storage'
 import { expect, onTestFinished, test } from 'vitest'
+import { libsqlStorage } from '../src/libsql.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 const AT = 1_750_000_000_000
 const child = fileURLToPath(new URL('child.ts', import.meta.url))
+
+/** What opens the same file. */
+const drivers = {
+  sqlite: (path: string): Storage => sqliteStorage(path),
+  libsql: (path: string): Storage => libsqlStorage({ url: `file:${path}` }),
+}
+type Driver = keyof typeof drivers
+const allDrivers = Object.keys(drivers) as Driver[]
 
 interface Running {
   readonly process: ChildProcess
@@ -17,8 +26,14 @@ interface Running {
   readonly over: Promise<unknown>
 }
 
-function start(task: 'work' | 'race' | 'agree', path: string, name: string): Running {
-  const process_ = spawn(process.execPath, ['--conditions=signalbox-source', child, task, path, name], {
+interface Started {
+  readonly path: string
+  readonly name: string
+  readonly driver: Driver
+}
+
+function start(task: 'work' | 'race' | 'agree', { path, name, driver }: Started): Running {
+  const process_ = spawn(process.execPath, ['--conditions=signalbox-source', child, task, driver === 'libsql' ? `file:${path}` : path, name], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => {
@@ -31,8 +46,8 @@ function start(task: 'work' | 'race' | 'agree', path: string, name: string): Run
   return { process: process_, text: () => text, over: once(process_, 'close') }
 }
 
-function open(path: string): Storage {
-  const storage = sqliteStorage(path)
+function open(path: string, driver: Driver): Storage {
+  const storage = drivers[driver](path)
   onTestFinished(() => storage.close())
   return storage
 }
@@ -58,72 +73,78 @@ async function checkBooks(storage: Storage, account: string): Promise<ReadonlySe
   return new Set(names)
 }
 
-test('kill -9 in full flight loses nothing that was acknowledged, and each hold left behind is listed for whoever settles it', async () => {
-  const path = temporaryFile()
-  const acknowledged = new Set<string>()
-  for (let round = 0; round < 4; round++) {
-    const lines = await killWhen(start('work', path, `r${round}`), 200 + round * 531)
-    expect(lines.length).toBeGreaterThan(100)
-    for (const [verb, id] of lines) acknowledged.add(`${verb} ${id}`)
-  }
+test.each(allDrivers)(
+  '%s: kill -9 in full flight loses nothing that was acknowledged, and each hold left behind is listed for whoever settles it',
+  async driver => {
+    const path = temporaryFile()
+    const acknowledged = new Set<string>()
+    for (let round = 0; round < 4; round++) {
+      const lines = await killWhen(start('work', { path, name: `r${round}`, driver }), 200 + round * (driver === 'libsql' ? 100 : 531))
+      expect(lines.length).toBeGreaterThan(100)
+      for (const [verb, id] of lines) acknowledged.add(`${verb} ${id}`)
+    }
 
-  const storage = open(path)
-  const inA = await checkBooks(storage, 'a')
-  const inB = await checkBooks(storage, 'b')
-  const used = new Set((await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: AT * 2, limit: 1_000_000 })).map(({ id }) => id))
-  const db = new DatabaseSync(path)
-  const left = new Set(
-    db
-      .prepare('SELECT id FROM holds')
-      .all()
-      .map(({ id }) => id),
-  )
-  db.close()
-  const lost = [...acknowledged].filter(line => {
-    const [verb, id = ''] = line.split(' ')
-    if (verb === 'credit') return !inA.has(`credit ${id}`)
-    if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`)
-    if (verb === 'usage') return !used.has(id)
-    // Held, and then either settled or left behind: never neither.
-    return left.has(id) === inA.has(`usage ${id}`)
-  })
-  expect(lost).toEqual([])
-  const listed = await storage.ledger.holds({ limit: 1_000_000 })
-  expect(new Set(listed.map(({ id }) => id))).toEqual(left)
-  for (const { id } of listed) await storage.ledger.settle({ id, amounts: {}, at: AT })
-  for (const account of ['a', 'b']) expect((await storage.ledger.balance(account)).held).toBe(0)
-  const slots = Array.from({ length: 50 }, (_, n) =>
-    storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000),
-  )
-  expect((await Promise.all(slots)).every(Boolean)).toBe(true)
-})
+    const storage = open(path, driver)
+    const inA = await checkBooks(storage, 'a')
+    const inB = await checkBooks(storage, 'b')
+    const used = new Set((await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: AT * 2, limit: 1_000_000 })).map(({ id }) => id))
+    const db = new DatabaseSync(path)
+    const left = new Set(
+      db
+        .prepare('SELECT id FROM holds')
+        .all()
+        .map(({ id }) => id),
+    )
+    db.close()
+    const lost = [...acknowledged].filter(line => {
+      const [verb, id = ''] = line.split(' ')
+      if (verb === 'credit') return !inA.has(`credit ${id}`)
+      if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`)
+      if (verb === 'usage') return !used.has(id)
+      // Held, and then either settled or left behind: never neither.
+      return left.has(id) === inA.has(`usage ${id}`)
+    })
+    expect(lost).toEqual([])
+    const listed = await storage.ledger.holds({ limit: 1_000_000 })
+    expect(new Set(listed.map(({ id }) => id))).toEqual(left)
+    for (const { id } of listed) await storage.ledger.settle({ id, amounts: {}, at: AT })
+    for (const account of ['a', 'b']) expect((await storage.ledger.balance(account)).held).toBe(0)
+    const slots = Array.from({ length: 50 }, (_, n) =>
+      storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000),
+    )
+    expect((await Promise.all(slots)).every(Boolean)).toBe(true)
+  },
+)
 
-test('two processes on one file admit exactly the limit between them, never overspend, and open it at the same moment', async () => {
-  const path = temporaryFile()
-  const filler = sqliteStorage(path)
-  await filler.ledger.credit({ id: 'c', account: 'a', amount: 3_330, at: AT })
-  await filler.close()
-  const racers = ['one', 'two'].map(name => start('race', path, name))
-  await Promise.all(racers.map(racer => racer.over))
-  const counts = racers.map(racer => JSON.parse(racer.text()) as Record<string, number>)
-  const total = (pick: string) => counts.reduce((sum, count) => sum + (count[pick] ?? 0), 0)
-  const all = { taken: total('taken'), held: total('held'), heldWide: total('heldWide'), entered: total('entered') }
-  expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123 })
-  const { ledger } = open(path)
-  expect((await ledger.balance('x')).held).toBe(100)
-  expect((await ledger.balance('y')).held).toBe(700)
-})
+test.each(allDrivers)(
+  '%s: two processes on one file admit exactly the limit between them, never overspend, and open it at the same moment',
+  async driver => {
+    const path = temporaryFile()
+    const filler = drivers[driver](path)
+    await filler.ledger.credit({ id: 'c', account: 'a', amount: 3_330, at: AT })
+    await filler.close()
+    const racers = ['one', 'two'].map(name => start('race', { path, name, driver }))
+    await Promise.all(racers.map(racer => racer.over))
+    const counts = racers.map(racer => JSON.parse(racer.text()) as Record<string, number>)
+    const total = (pick: string) => counts.reduce((sum, count) => sum + (count[pick] ?? 0), 0)
+    const all = { taken: total('taken'), held: total('held'), heldWide: total('heldWide'), entered: total('entered') }
+    expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123 })
+    const { ledger } = open(path, driver)
+    expect((await ledger.balance('x')).held).toBe(100)
+    expect((await ledger.balance('y')).held).toBe(700)
+  },
+)
 
 test('two processes that change one record and one audit chain lose no change, tell of each once and give nothing twice', async () => {
   const path = temporaryFile()
-  const racers = ['one', 'two'].map(name => start('agree', path, name))
+  const racers = ['one', 'two'].map(name => start('agree', { path, name, driver: 'sqlite' }))
   await Promise.all(racers.map(racer => racer.over))
   const counts = racers.map(racer => JSON.parse(racer.text()) as Record<string, number>)
   const total = (pick: string) => counts.reduce((sum, count) => sum + (count[pick] ?? 0), 0)
   expect({ steps: total('steps'), gifts: total('gifts') }).toEqual({ steps: 200, gifts: 100 })
   expect(total('conflicts')).toBeGreaterThan(0)
 
-  const { records, audit, ledger } = open(path)
+  const { records, audit, ledger } = open(path, 'sqlite')
   expect(await records.find('counter', 'ws_1', 'c')).toMatchObject({ version: 200, body: '200' })
   const chain = await audit.chain('ws_1', { after: 0, limit: 1_000 })
   expect(chain.map(({ place }) => place)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
@@ -135,7 +156,7 @@ test('two processes that change one record and one audit chain lose no change, t
 
 test('processes that create one file at the same moment all find it ready', async () => {
   const path = temporaryFile()
-  const racers = ['one', 'two', 'three'].map(name => start('race', path, name))
+  const racers = ['one', 'two', 'three'].map(name => start('race', { path, name, driver: 'sqlite' }))
   await Promise.all(racers.map(racer => racer.over))
   expect(racers.map(racer => racer.process.exitCode)).toEqual([0, 0, 0])
 })

@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { creditVerb } from './credits.ts'
 import { entriesVerb } from './ledger-entries.ts'
 import * as sql from './ledger-sql.ts'
-import { command, query, type Row, type Statement, statement, type Verb } from './verb.ts'
+import { command, inParts, query, type Row, type Statement, statement, type Verb } from './verb.ts'
 
 /** Balances, holds and entries in SQLite. `await sqliteLedger(connection).balance('credit:me')` */
 export function sqliteLedger({ read, write }: Pick<Connection, 'read' | 'write'>): LedgerStore {
@@ -79,10 +79,7 @@ const HOLDS_PER_RENEWAL = 256
 
 function renewVerb(holds: readonly HoldRenewal[]): Verb<void> {
   const pairs = holds.map(({ id, journal }) => [id, journal?.() ?? null] as const)
-  const parts = Array.from({ length: Math.ceil(pairs.length / HOLDS_PER_RENEWAL) }, (_, n) =>
-    pairs.slice(n * HOLDS_PER_RENEWAL, (n + 1) * HOLDS_PER_RENEWAL),
-  )
-  return command(...parts.map(part => statement(sql.RENEW, JSON.stringify(part))))
+  return command(...inParts(pairs, HOLDS_PER_RENEWAL).map(part => statement(sql.RENEW, JSON.stringify(part))))
 }
 
 function settleVerb({ id, amounts, at }: Settlement): Verb<void> {

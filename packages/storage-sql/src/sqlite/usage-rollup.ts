@@ -2,7 +2,7 @@ import type { Awaitable, UsageQuery } from '@signalbox/storage'
 import { createTotalBuilder, figuresOf, intervalMs, type StoredTotal, startOf, type TotalBuilder } from '@signalbox/storage/usage-totals'
 import type { Connection } from './connection.ts'
 import { COUNTED_COLUMNS, type PlacedRow, toPlaced } from './usage-rows.ts'
-import { NOT_REFUSED, query, type Row, type Rows, statement } from './verb.ts'
+import { inParts, NOT_REFUSED, query, type Row, type Rows, statement } from './verb.ts'
 
 // Totals of whole hours and days are stored beside the rows, so that a query for a month does not read a million of them. A mark
 // records up to which row they count. Rows get their number at COMMIT, under the write lock: none can appear below the mark.
@@ -34,6 +34,8 @@ export const dimensions: readonly {
 const ROLL_EVERY = 500
 /** Rows in one update: a few milliseconds for the event loop, and enough to catch up with other processes. */
 const ROLL_ROWS = 1_000
+/** Totals in one parameter. */
+const CELLS_PER_STATEMENT = 256
 
 interface Cell {
   readonly workspaceId: string
@@ -86,12 +88,18 @@ export function sqliteRollup({ read, write }: Pick<Connection, 'read' | 'write'>
     const { seq, version } = toMark(mark)
     const cells = cellsOf(rows)
     const places = cells.map(({ workspaceId, dimension, span, start, value }) => [workspaceId, dimension, span, start, value] as const)
-    const kept = await read(query(statement(READ_CELLS, JSON.stringify(places)), found => found))
-    for (const { place, total } of kept) cells[Number(place)]?.builder.addTotal(JSON.parse(String(total)) as StoredTotal)
+    const cellReads = inParts(places, CELLS_PER_STATEMENT).map(part => statement(READ_CELLS, JSON.stringify(part)))
+    const kept = await read({ statements: cellReads, answer: (found: Rows) => found })
+    for (const [part, found] of kept.entries())
+      for (const { place, total } of found)
+        cells[part * CELLS_PER_STATEMENT + Number(place)]?.builder.addTotal(JSON.parse(String(total)) as StoredTotal)
     const written = places.map((place, n) => [...place, JSON.stringify(cells[n]?.builder.stored())])
     await write({
       refusal: statement(REFUSE_MOVED, seq, version),
-      statements: [statement(WRITE_CELLS, JSON.stringify(written)), statement(WRITE_MARK, last.seq)],
+      statements: [
+        ...inParts(written, CELLS_PER_STATEMENT).map(part => statement(WRITE_CELLS, JSON.stringify(part))),
+        statement(WRITE_MARK, last.seq),
+      ],
       answer: () => undefined,
     })
     return true

@@ -91,3 +91,7 @@ export function batchOf<T>({ refusal, repair, statements, answer }: Verb<T>): Ve
     },
   }
 }
+
+/** A list in parts of at most `most`: a parameter may not be larger than 2 MB. */
+export const inParts = <T>(list: readonly T[], most: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(list.length / most) }, (_, n) => list.slice(n * most, (n + 1) * most))

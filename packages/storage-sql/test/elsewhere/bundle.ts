@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
 
-/** A program of this folder as one module, over the sources, with the few functions of vitest that run anywhere. */
+/**
+ * A program of this folder as one module, over the sources, with the few functions of vitest that run anywhere. Fails if something
+ * needs a module of Node, unless `options` let it stay outside.
+ */
 export async function bundleTests(entry: string, options: BuildOptions = {}): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, entry)],
@@ -13,7 +16,6 @@ export async function bundleTests(entry: string, options: BuildOptions = {}): Pr
     mainFields: ['module', 'main'],
     conditions: ['signalbox-source', 'import', 'default'],
     alias: { vitest: join(import.meta.dirname, 'vitest.ts') },
-    external: ['node:*'],
     ...options,
   })
   return outputFiles?.[0]?.text ?? ''

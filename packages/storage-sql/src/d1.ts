@@ -1,0 +1,49 @@
+import type { Storage } from '@signalbox/storage'
+import { type BatchDriver, openBatchConnection } from './sqlite/batch-connection.ts'
+import { sqliteStores } from './sqlite/stores.ts'
+import type { Row, Value } from './sqlite/verb.ts'
+
+export { sqliteSchemaSql } from './sqlite/migrate.ts'
+
+/** What is used of a D1 database. */
+export interface D1Database {
+  prepare(sql: string): D1Statement
+  batch(statements: D1Statement[]): Promise<readonly { readonly results: unknown[] }[]>
+}
+
+/** A statement of a D1 database. */
+export interface D1Statement {
+  bind(...values: Value[]): D1Statement
+}
+
+/** Options of `d1Storage`. */
+export interface D1StorageOptions {
+  /** Milliseconds after which a method fails. Default 10,000. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Opens a storage in a Cloudflare D1 database. Every method is one batch, which is one transaction and one round trip; requests share
+ * no I/O. The first method creates the tables, or migrates them to the newest schema.
+ *
+ * @example
+ * const storage = d1Storage(env.DB)
+ * await storage.ping()
+ */
+export function d1Storage(db: D1Database, { timeoutMs = 10_000 }: D1StorageOptions = {}): Storage {
+  const connection = openBatchConnection(d1Driver(db), { timeoutMs })
+  return { ...sqliteStores(connection), isShared: true, ping: connection.ping, close: connection.close }
+}
+
+const d1Driver = (db: D1Database): BatchDriver => ({
+  name: 'd1Storage',
+  grouped: false,
+  async batch(statements) {
+    const results = await db.batch(statements.map(({ sql, values }) => db.prepare(sql).bind(...values)))
+    return results.map(({ results }) => results as readonly Row[])
+  },
+  // D1 runs one batch after the other.
+  isBusy: () => false,
+  isUndone: () => false,
+  close() {},
+})

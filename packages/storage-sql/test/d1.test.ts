@@ -1,0 +1,54 @@
+import { Miniflare } from 'miniflare'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { d1Storage } from '../src/d1.ts'
+import { sqliteMigrations } from '../src/sqlite/schema-versions.ts'
+import { bundleTests } from './elsewhere/bundle.ts'
+import { expectConformance } from './elsewhere/expect-conformance.ts'
+
+const AT = 1_750_000_000_000
+
+/** Two Workers over one database. */
+async function startWorkers() {
+  const script = await bundleTests('d1.ts')
+  const worker = (name: string) => ({ name, modules: true, script, compatibilityDate: '2026-01-01', d1Databases: { DB: 'shared' } })
+  const miniflare = new Miniflare({ workers: [worker('one'), worker('two')] })
+  onTestFinished(() => miniflare.dispose())
+  const ask = async (name: string, path: string): Promise<unknown> => {
+    const asked = (await miniflare.getWorker(name)) as unknown as { fetch(url: string): Promise<Response> }
+    return (await asked.fetch(`http://localhost${path}`)).json()
+  }
+  return { ask, db: await miniflare.getD1Database('DB', 'one') }
+}
+
+// Each call goes through two Workers, which takes minutes for the whole suite.
+test.runIf(inject('isLongRun'))('D1 conforms, within a Worker that has nothing of Node', { timeout: 900_000 }, async () => {
+  const { ask } = await startWorkers()
+  expectConformance((await ask('one', '/?share=0.1')) as Parameters<typeof expectConformance>[0])
+})
+
+test('of 1,000 holds of two Workers at once on credit for 333, exactly 333 are admitted, by an empty database too', async () => {
+  const { ask, db } = await startWorkers()
+  const { ledger } = d1Storage(db)
+  const race = async (name: string, holds: number) => Number(await ask(name, `/race?name=${name}&holds=${holds}`))
+  // Both find an empty database, and one of them makes the tables.
+  await Promise.all(['one', 'two'].map(name => race(name, 1)))
+  await ledger.credit({ id: 'c', account: 'a', amount: 3_330, at: AT })
+  const admitted = await Promise.all(['one', 'two'].map(name => race(name, 500)))
+  expect(admitted.reduce((sum, each) => sum + each, 0)).toBe(333)
+  expect(await ledger.balance('a')).toEqual({ balance: 3_330, held: 3_330, credited: 3_330, spent: 0 })
+})
+
+test('a D1 database that a newer version made is refused, and one that does not answer fails in time', async () => {
+  const { db } = await startWorkers()
+  const storage = d1Storage(db)
+  await storage.ping()
+  await db
+    .prepare('UPDATE schema_version SET version = ?')
+    .bind(sqliteMigrations.length + 1)
+    .run()
+  await storage.ping()
+  await expect(d1Storage(db).ping()).rejects.toThrow('a newer one made it')
+  const silent = { prepare: db.prepare.bind(db), batch: () => new Promise<never>(() => {}) }
+  const stuck = d1Storage(silent as unknown as Parameters<typeof d1Storage>[0], { timeoutMs: 50 })
+  await expect(stuck.ledger.balance('a')).rejects.toThrow('d1Storage: no answer within 50 ms')
+})
