@@ -33,9 +33,13 @@ interface Started {
 }
 
 function start(task: 'work' | 'race' | 'agree', { path, name, driver }: Started): Running {
-  const process_ = spawn(process.execPath, ['--conditions=signalbox-source', child, task, driver === 'libsql' ? `file:${path}` : path, name], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const process_ = spawn(
+    process.execPath,
+    ['--conditions=signalbox-source', child, task, driver === 'libsql' ? `file:${path}` : path, name],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   onTestFinished(() => {
     process_.kill('SIGKILL')
   })
