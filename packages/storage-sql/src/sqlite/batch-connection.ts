@@ -39,7 +39,7 @@ interface BatchJob {
   readonly reject: (reason: unknown) => void
 }
 
-interface BatchState extends BatchConnectionOptions {
+interface RemoteState extends BatchConnectionOptions {
   readonly driver: BatchDriver
   isMigrated: boolean
   isClosed: boolean
@@ -54,7 +54,7 @@ const HOURS = 24
 
 /** Wraps a database. `openBatchConnection(driver, { timeoutMs: 10_000 }).write(verb)` */
 export function openBatchConnection(driver: BatchDriver, options: BatchConnectionOptions): BatchConnection {
-  const state: BatchState = { ...options, driver, isMigrated: false, isClosed: false, waiting: [], running: undefined }
+  const state: RemoteState = { ...options, driver, isMigrated: false, isClosed: false, waiting: [], running: undefined }
   return {
     hoursPerStep: HOURS,
     pause() {},
@@ -79,14 +79,14 @@ export function openBatchConnection(driver: BatchDriver, options: BatchConnectio
 }
 
 /** The state is noted and not the promise: on Workers, what one request waits for cannot wake another. */
-async function migrateOnce(state: BatchState): Promise<void> {
+async function migrateOnce(state: RemoteState): Promise<void> {
   if (state.isMigrated) return
   await state.driver.setUp?.()
   await migrate(statements => runBatch(state, statements, 'write'))
   state.isMigrated = true
 }
 
-async function runAlone<T>(state: BatchState, verb: Verb<T>): Promise<T> {
+async function runAlone<T>(state: RemoteState, verb: Verb<T>): Promise<T> {
   await migrateOnce(state)
   const { statements, answer } = batchOf(verb)
   return answer(await runBatch(state, statements, 'write'), undefined)
@@ -96,7 +96,7 @@ async function runAlone<T>(state: BatchState, verb: Verb<T>): Promise<T> {
 const BUSY_PAUSE_MS = 5
 
 /** A batch that did not begin is sent again; any other failure may have had its effect, and is not repeated. */
-async function runBatch({ driver, timeoutMs }: BatchState, statements: readonly Statement[], mode: 'read' | 'write'): Promise<Rows> {
+async function runBatch({ driver, timeoutMs }: RemoteState, statements: readonly Statement[], mode: 'read' | 'write'): Promise<Rows> {
   if (statements.length === 0) return []
   for (let waited = 0; ; waited += BUSY_PAUSE_MS) {
     try {
@@ -109,7 +109,7 @@ async function runBatch({ driver, timeoutMs }: BatchState, statements: readonly 
 }
 
 /** Verbs of one turn, and those that come while a batch is under way, share a batch. */
-function enqueueVerb<T>(state: BatchState, verb: Verb<T>): Promise<T> {
+function enqueueVerb<T>(state: RemoteState, verb: Verb<T>): Promise<T> {
   return inTime(
     state,
     () =>
@@ -120,7 +120,7 @@ function enqueueVerb<T>(state: BatchState, verb: Verb<T>): Promise<T> {
   )
 }
 
-async function runWaiting(state: BatchState): Promise<void> {
+async function runWaiting(state: RemoteState): Promise<void> {
   while (state.waiting.length > 0) {
     const jobs = state.waiting.splice(0, MAX_VERBS)
     try {
@@ -134,7 +134,7 @@ async function runWaiting(state: BatchState): Promise<void> {
   state.running = undefined
 }
 
-async function runGroup(state: BatchState, jobs: readonly BatchJob[]): Promise<void> {
+async function runGroup(state: RemoteState, jobs: readonly BatchJob[]): Promise<void> {
   await migrateOnce(state)
   const batches = jobs.map(({ verb }) => batchOf(verb))
   const rows = await runBatch(
@@ -158,7 +158,7 @@ function settleWith(job: BatchJob | undefined, answer: () => unknown): void {
 }
 
 /** Fails after `timeoutMs`, whatever the database does. */
-async function inTime<T>(state: BatchState, run: () => Promise<T>): Promise<T> {
+async function inTime<T>(state: RemoteState, run: () => Promise<T>): Promise<T> {
   const { driver, timeoutMs, isClosed } = state
   if (isClosed) throw new Error(`${driver.name}: the storage is closed. Open it again, or close it after the last request.`)
   let timer: ReturnType<typeof setTimeout> | undefined
