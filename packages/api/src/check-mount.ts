@@ -32,7 +32,7 @@ export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
 }
 
 /** What an adapter was given to put on a server. */
-export interface Mount {
+interface Mount {
   readonly gateway: Gateway
   readonly options: unknown
   /** What its options take. */

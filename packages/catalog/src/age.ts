@@ -2,7 +2,7 @@ import { dayMs } from '@signalbox/core/protocol'
 import type { Catalog } from './catalog.ts'
 
 /** One price in ten was wrong 53 days after it was read. */
-export const freshDays = 30
+const freshDays = 30
 
 /**
  * Days since a catalog was read if it is older than 30 days, else undefined. `now` in Unix milliseconds.

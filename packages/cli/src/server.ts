@@ -30,7 +30,7 @@ export interface StartContext {
 }
 
 /** The part of a worker in the start of all. */
-export interface WorkerRole {
+interface WorkerRole {
   /** Its number in log lines. */
   readonly id: number
   /** It creates what is missing in a new storage; the others start after it. */

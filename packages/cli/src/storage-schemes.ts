@@ -14,7 +14,7 @@ export interface StorageScheme {
 }
 
 /** Every kind of storage. */
-export const storageSchemes: readonly StorageScheme[] = [
+const storageSchemes: readonly StorageScheme[] = [
   { name: 'memory', begins: /^memory:$/, example: 'memory:', options: [], reach: 'process' },
   { name: 'sqlite', begins: /^sqlite:./, example: 'sqlite:FILE', options: ['durability'], reach: 'machine' },
   {

@@ -39,7 +39,7 @@ export interface HoldsTable {
   readonly journal: string | null
 }
 
-export interface MovementsTable {
+interface MovementsTable {
   readonly seq: number
   readonly id: string
   readonly kind: string
@@ -57,7 +57,7 @@ export interface EntriesTable {
   readonly note: string | null
 }
 
-export interface EntryHoursTable {
+interface EntryHoursTable {
   readonly account: string
   readonly hour: number
   readonly first_seq: number
@@ -95,13 +95,13 @@ export interface UsageTable {
 }
 
 /** Every id of a usage row, on dialects whose `usage` is partitioned. */
-export interface UsageIdsTable {
+interface UsageIdsTable {
   readonly id: string
   readonly at: number
   readonly seq: number
 }
 
-export interface UsageTotalsTable {
+interface UsageTotalsTable {
   readonly workspace_id: string
   readonly dimension: string
   readonly span: number

@@ -33,7 +33,7 @@ export interface WorkerProcess {
 }
 
 /** The start message of a worker. */
-export interface StartMessage {
+interface StartMessage {
   readonly message: string
   /** It shows a key that this start created. */
   readonly showsKeys: boolean

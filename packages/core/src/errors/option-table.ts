@@ -1,7 +1,7 @@
 import { nearestOf } from './nearest.ts'
 
 /** What an option takes: a kind of value, or an object with options of its own. */
-export type OptionKind = keyof typeof optionKinds | OptionTable
+type OptionKind = keyof typeof optionKinds | OptionTable
 /** What each option of an object takes, by name. */
 export interface OptionTable {
   readonly [name: string]: OptionKind

@@ -45,7 +45,7 @@ export interface PostgresSingleClient {
 }
 
 /** The error of a statement that was sent and whose answer is unknown. */
-export class LostAnswerError extends Error {
+class LostAnswerError extends Error {
   override readonly name = 'LostAnswerError'
 }
 
@@ -151,8 +151,7 @@ async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 /** An error that the server answered with, over a connection that stays usable. FATAL ends the connection. */
-export const isServerError = (error: unknown): boolean =>
-  sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity !== 'FATAL'
+const isServerError = (error: unknown): boolean => sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity !== 'FATAL'
 
 /** The five characters of SQLSTATE. */
 export function sqlStateOf(error: unknown): string | undefined {

@@ -26,7 +26,7 @@ export interface PostgresConnection {
 }
 
 /** A verb whose calls are sent in batches. */
-export interface BatchedVerb<Call, Answer> {
+interface BatchedVerb<Call, Answer> {
   readonly verb: PostgresVerb
   /** The function of the schema, and the types of its parameters. */
   readonly name: string

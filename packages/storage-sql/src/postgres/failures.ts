@@ -52,7 +52,7 @@ export function kindOfFailure(error: unknown): FailureKind {
  * Whether a verb is sent again if the answer to it was lost. `again`: doing it twice is doing it once, by its id or by what it does.
  * `fail`: it would be counted twice, so it fails with an error that the outcome is unknown.
  */
-export const afterLostAnswer = {
+const afterLostAnswer = {
   /** By id. */
   'ledger.reserve': 'again',
   'ledger.settle': 'again',

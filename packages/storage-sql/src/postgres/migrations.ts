@@ -16,7 +16,7 @@ const migrations: readonly string[] = [
 ]
 
 /** The newest schema version that this program knows. */
-export const schemaVersion = migrations.length
+const schemaVersion = migrations.length
 
 /**
  * Settings of every function. Plans are made once and always use indexes: a plan that was made while a table was small would
