@@ -108,7 +108,10 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
     const { text, ...asked } = yield* read(row, visit)
-    const call = { ...seen, ...asked, admission, claimMemory: (bytes: number) => claimMore(visit, caller.workspaceId, bytes) }
+    // Only lists of items refer to kept ones.
+    const mayRefer = Array.isArray(asked.body.input) || request.turn !== undefined
+    const claimMemory = mayRefer ? (bytes: number) => claimMore(visit, caller.workspaceId, bytes) : undefined
+    const call = { ...seen, ...asked, admission, claimMemory }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const actor = actorOf(caller, call)
     const managed = withIdempotencyKey({ row, call, caller, text }, once =>

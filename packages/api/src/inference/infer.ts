@@ -1,11 +1,10 @@
-import type { Caller, Reply } from '@signalbox/core'
+import type { Caller, CallOptions, Reply } from '@signalbox/core'
 import type { ClientDialect, InferenceRequest } from '@signalbox/core/protocol'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'
 import type { Call } from '../route.ts'
 import { streamed } from '../stream.ts'
-import { compactionReply } from './compaction-reply.ts'
 import { logOutcome } from './log-outcome.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -30,9 +29,21 @@ export const infer =
     }
     const last = asked.prompt.input.at(-1)
     const isTrigger = last?.type === 'native' && last.body.type === 'compaction_trigger'
-    const reply = isTrigger ? compactionReply(gateway, asked, options) : gateway.infer(asked, options)
+    if (isTrigger) return compacted(call, { dialect, asked, options })
+    const reply = gateway.infer(asked, options)
     return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
   }
+
+interface CompactionOptions extends Omit<DialectReply, 'reply'> {
+  readonly options: CallOptions & { readonly requestId: string }
+}
+
+/** Its code is loaded when first needed: few clients compact so. */
+async function compacted(call: Call, { dialect, asked, options }: CompactionOptions): Promise<ApiReply> {
+  const { compactionReply } = await import('./compaction-reply.ts')
+  const reply = compactionReply(call.gateway, asked, options)
+  return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
+}
 
 export function dialectNamed(name: string, { dialects }: Call['site']): ClientDialect {
   const dialect = dialects[name]

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { build } from 'esbuild'
+import { expect, onTestFinished, test } from 'vitest'
+
+// Apps bundle their server to one file of ES modules. `ws` is CommonJS and asks for `require`, which is not there.
+
+const program = `
+  import { createGateway } from '@signalbox/core'
+  import { simulated } from '@signalbox/core/providers'
+  import { serve } from '@signalbox/node-http'
+  import { memoryStorage } from '@signalbox/storage-memory'
+  const gateway = createGateway({ providers: [simulated({ id: 'sim' })], models: [], storage: memoryStorage() })
+  const { url } = await serve(gateway, { port: 0 })
+  console.log(url)`
+
+test('a server that is bundled to ES modules starts and answers without `require`, and refuses a WebSocket at most', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-bundled-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const outfile = join(folder, 'server.mjs')
+  await build({
+    stdin: { contents: program, resolveDir: import.meta.dirname },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['signalbox-source'],
+    outfile,
+    logLevel: 'error',
+  })
+  const child = spawn(process.execPath, [outfile], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const { value: url } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  const headers = { upgrade: 'websocket', connection: 'Upgrade' }
+  await fetch(`${url}/v1/responses`, { headers }).catch(() => undefined)
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+})
