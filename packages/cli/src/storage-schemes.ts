@@ -24,7 +24,7 @@ const storageSchemes: readonly StorageScheme[] = [
     options: ['pool_size', 'schema', 'migrate', 'prepare', 'spool'],
     reach: 'network',
   },
-  { name: 'libsql', begins: /^(?:libsql|https?):\/\/./, example: 'libsql://HOST', options: ['token', 'spool'], reach: 'network' },
+  { name: 'libsql', begins: /^(?:libsql|https?):\/\/./, example: 'libsql://HOST', options: ['token'], reach: 'network' },
 ]
 
 /** The kind of storage that has an address; undefined if none has. */

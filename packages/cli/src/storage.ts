@@ -43,7 +43,7 @@ const usualSpool = 'signalbox'
 type Open = (settings: StorageSettings) => Promise<Storage>
 
 /** How each kind is opened. Its package is loaded only then, so that a start does not wait for the others. */
-const openers: Readonly<Partial<Record<StorageScheme['name'], Open>>> = {
+const openers: Readonly<Record<StorageScheme['name'], Open>> = {
   async memory() {
     const { memoryStorage } = await import('@signalbox/storage-memory')
     return memoryStorage()
@@ -56,6 +56,10 @@ const openers: Readonly<Partial<Record<StorageScheme['name'], Open>>> = {
     const { postgresStorage } = await import('@signalbox/storage-sql/postgres')
     const options = { connections, spool, schema, migrate, prepare }
     return postgresStorage(url, Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)))
+  },
+  async libsql({ url, token }) {
+    const { libsqlStorage } = await import('@signalbox/storage-sql/libsql')
+    return libsqlStorage({ url, ...(token !== undefined && { authToken: token }) })
   },
 }
 
@@ -91,11 +95,9 @@ export const shownRedis = (redis: Config['redis']): string | undefined =>
  *
  * @throws StartError if it cannot be read or written.
  */
-export async function openStorage({ scheme, settings, shown }: NamedStorage): Promise<Storage> {
-  const open = openers[scheme.name]
-  if (!open) throw new StartError(`\`storage\` is "${shown}"; this version has no storage for \`${scheme.example}\` yet.`)
+export async function openStorage({ scheme, settings }: NamedStorage): Promise<Storage> {
   try {
-    const storage = await open(settings)
+    const storage = await openers[scheme.name](settings)
     await storage.ping()
     return storage
   } catch (error) {

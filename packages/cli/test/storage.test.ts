@@ -120,6 +120,9 @@ describe('the storage of the config', () => {
     const { line } = await refused({ config: { storage: 'postgres://me:secret@127.0.0.1:9/x?sslpassword=hidden' }, variables })
     expect(line).toMatch(/^The storage cannot be used: /)
     expect(line).not.toMatch(/secret|hidden/)
+    const away = await refused({ config: { storage: { url: 'http://127.0.0.1:9', token: 'hidden' } }, variables })
+    expect(away.line).toMatch(/^The storage cannot be used: /)
+    expect(away.line).not.toContain('hidden')
     const { shown } = namedStorage({ url: 'libsql://me:secret@x.example?authToken=hidden&tls=1', token: 'also-hidden' })
     expect(shown).toBe('libsql://…@x.example?authToken=…&tls=1')
   })
@@ -218,7 +221,11 @@ const describeRedis = await describeWith('redis')
 describeRedis('Redis beside the storage', () => {
   test('counts the limits of all processes; money stays in the storage', async () => {
     const prefix = `signalbox-test:${randomBytes(6).toString('hex')}:`
-    const base = meteredConfig(await meteredUpstream(), { limits: { inference_rpm: 50 }, redis: { url: 'redis://127.0.0.1:6379', prefix } })
+    // A loaded machine is no outage of Redis.
+    const base = meteredConfig(await meteredUpstream(), {
+      limits: { inference_rpm: 50 },
+      redis: { url: 'redis://127.0.0.1:6379', prefix, max_wait_ms: 10_000 },
+    })
     const folder = newFolder()
     const server = await workersListening(2, { folder, config: base })
     const agent = clientAgent(32)
