@@ -4,6 +4,7 @@ export default defineConfig({
   entry: {
     sqlite: 'src/sqlite.ts',
     'durable-object': 'src/durable-object.ts',
+    workers: 'src/workers.ts',
     d1: 'src/d1.ts',
     libsql: 'src/libsql.ts',
     postgres: 'src/postgres.ts',

@@ -1,0 +1,133 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BuildOptions, build } from 'esbuild'
+import { Miniflare } from 'miniflare'
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+
+// The example in workerd, as its wrangler.jsonc binds it: two Workers over one object, whose files outlive both.
+
+const secret = 'ak_of-the-example'
+const root = join(import.meta.dirname, 'cloudflare-worker')
+/** Of an answer; a token costs a microdollar. */
+const tokens = 104
+
+const bundle = async (entry: BuildOptions): Promise<string> => {
+  const { outputFiles } = await build({
+    ...entry,
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2023',
+    platform: 'browser',
+    mainFields: ['module', 'main'],
+    conditions: ['signalbox-source', 'workerd', 'worker', 'browser'],
+  })
+  return outputFiles?.[0]?.text ?? ''
+}
+
+/** Tells what the object has kept. */
+const readerCode = `
+  import { workersStorage } from '@signalbox/storage-sql/workers'
+  export default {
+    async fetch(request, { STORAGE }) {
+      const { usage, ledger } = workersStorage({ objects: STORAGE })
+      const rows = await usage.list({ workspaceId: 'app', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10_000 })
+      return Response.json({ rows, holds: await ledger.holds({ limit: 10_000 }), credit: await ledger.balance('credit:app') })
+    },
+  }`
+
+let scripts: { readonly example: string; readonly reader: string }
+beforeAll(async () => {
+  const [example, reader] = await Promise.all([
+    bundle({ entryPoints: [join(root, 'index.ts')] }),
+    bundle({ stdin: { contents: readerCode, resolveDir: root } }),
+  ])
+  scripts = { example, reader }
+})
+
+interface Kept {
+  readonly rows: readonly { readonly id: string; readonly cost: number; readonly result: string }[]
+  readonly holds: readonly { readonly id: string }[]
+  readonly credit: { readonly balance: number; readonly held: number; readonly spent: number }
+}
+
+interface Answer {
+  readonly status: number
+  readonly id: string
+  readonly text: string
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-workers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Two Workers of the example, at http://one and http://two, and the reader. */
+function start(folder: string, credit: number) {
+  const config = JSON.parse(readFileSync(join(root, 'wrangler.jsonc'), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '')) as {
+    readonly compatibility_date: string
+    readonly migrations: readonly { readonly new_sqlite_classes: readonly string[] }[]
+  }
+  const className = config.migrations[0]?.new_sqlite_classes[0] ?? ''
+  const worker = (name: string, script: string) => ({
+    name,
+    script,
+    modules: true,
+    compatibilityDate: config.compatibility_date,
+    routes: [`${name}/*`],
+    bindings: { GATEWAY_KEY: secret, CREDIT_USD: String(credit / 1_000_000) },
+    durableObjects: { STORAGE: { className, useSQLite: true, ...(name !== 'one' && { scriptName: 'one' }) } },
+  })
+  const miniflare = new Miniflare({
+    cf: false,
+    durableObjectsPersist: folder,
+    workers: [worker('one', scripts.example), worker('two', scripts.example), worker('reader', scripts.reader)],
+  })
+  let isOver = false
+  const stop = async (): Promise<void> => {
+    if (!isOver) await miniflare.dispose()
+    isOver = true
+  }
+  onTestFinished(stop)
+  const ask = async (at: number, stream = false): Promise<Answer> => {
+    const response = await miniflare.dispatchFetch(`http://${at % 2 ? 'one' : 'two'}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'assistant', input: 'Trains', max_output_tokens: tokens, stream }),
+    })
+    return { status: response.status, id: response.headers.get('x-request-id') ?? '', text: await response.text() }
+  }
+  const kept = async (): Promise<Kept> => (await miniflare.dispatchFetch('http://reader/')).json() as Promise<Kept>
+  return { ask, kept, stop, ready: miniflare.ready }
+}
+
+test('answers whole and streamed, and what it has kept is there after a restart', async () => {
+  const folder = newFolder()
+  const before = start(folder, 10_000)
+  const whole = await before.ask(0)
+  const streamed = await before.ask(1, true)
+  expect([whole.status, streamed.status]).toEqual([200, 200])
+  expect(whole.text).toContain('signalbox at a junction')
+  expect(streamed.text).toMatch(/event: response\.created[\s\S]*event: response\.(completed|incomplete)/)
+  await before.stop()
+  const after = start(folder, 10_000)
+  const { rows, credit, holds } = await after.kept()
+  expect(rows.map(({ id }) => id)).toEqual([streamed.id, whole.id])
+  expect({ credit, holds }).toMatchObject({ credit: { balance: 10_000 - 2 * tokens, held: 0 }, holds: [] })
+  expect((await after.ask(0)).status).toBe(200)
+  expect((await after.kept()).credit.balance).toBe(10_000 - 3 * tokens)
+})
+
+const race = inject('isLongRun') ? { requests: 1_000, affordable: 333 } : { requests: 150, affordable: 50 }
+
+test(`two Workers at once admit ${race.affordable} of ${race.requests} requests on the credit for them`, { timeout: 120_000 }, async () => {
+  const { ask, kept } = start(newFolder(), race.affordable * tokens)
+  const answers = await Promise.all(Array.from({ length: race.requests }, (_, at) => ask(at, at % 4 === 0)))
+  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+  expect({ 200: count(200), 402: count(402) }).toEqual({ 200: race.affordable, 402: race.requests - race.affordable })
+  const { rows, credit } = await kept()
+  expect(rows.filter(({ cost }) => cost > 0)).toHaveLength(race.affordable)
+  expect(credit).toMatchObject({ balance: 0, held: 0, spent: race.affordable * tokens })
+})
