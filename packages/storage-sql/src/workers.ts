@@ -1,6 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import { verbs } from './workers/verbs.ts'
-import { type Call, decode, encode, type Outcome } from './workers/wire.ts'
+import { type CallOutcome, fromWire, type StoreCall, toWire } from './workers/wire.ts'
 
 export { type ObjectState, StorageObject } from './workers/storage-object.ts'
 
@@ -41,7 +41,7 @@ export function workersStorage({ objects, name = 'signalbox', rows, timeoutMs = 
       Object.fromEntries(
         Object.entries(named).map(([verb, tries]) => [
           verb,
-          (...args: readonly unknown[]) => send({ store, verb, args: args.map(withoutJournals) }, tries),
+          (...args: readonly unknown[]) => send({ method: `${store}.${verb}`, args: args.map(withoutJournals) }, tries),
         ]),
       ),
     ]),
@@ -52,7 +52,7 @@ export function workersStorage({ objects, name = 'signalbox', rows, timeoutMs = 
     ...(rows?.items && { items: rows.items }),
     isShared: true,
     async ping() {
-      await Promise.all([send({ store: '', verb: 'ping', args: [] }, 'again'), rows?.ping()])
+      await Promise.all([send({ method: 'ping', args: [] }, 'again'), rows?.ping()])
     },
     close: () => rows?.close(),
   }
@@ -66,17 +66,17 @@ interface Target {
 }
 
 function sender({ namespace, name, timeoutMs }: Target) {
-  const ask = async (body: string): Promise<Outcome> => {
+  const ask = async (body: string): Promise<CallOutcome> => {
     // A stub belongs to the request that made it, and one whose connection broke stays broken.
     const stub = namespace.get(namespace.idFromName(name))
     const response = await stub.fetch('http://storage/', { method: 'POST', body, signal: AbortSignal.timeout(timeoutMs) })
-    return decode(await response.text()) as Outcome
+    return fromWire(await response.text()) as CallOutcome
   }
-  return async (call: Call, tries: 'once' | 'again'): Promise<unknown> => {
-    const body = encode(call)
+  return async (call: StoreCall, tries: 'once' | 'again'): Promise<unknown> => {
+    const body = toWire(call)
     const outcome = await ask(body)
       .catch((error: unknown) => {
-        if (tries === 'again' && mayRetry(error)) return ask(body)
+        if (tries === 'again' && isConnectionBroken(error)) return ask(body)
         throw error
       })
       .catch(failedIn(name))
@@ -87,7 +87,7 @@ function sender({ namespace, name, timeoutMs }: Target) {
 }
 
 /** As Cloudflare marks errors: a new connection may work, and more calls are not the problem. */
-const mayRetry = (error: unknown): boolean =>
+const isConnectionBroken = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&
   'retryable' in error &&

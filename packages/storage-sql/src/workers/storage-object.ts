@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import { type DurableObjectStorage, durableObjectStorage } from '../durable-object.ts'
 import { verbs } from './verbs.ts'
-import { type Call, decode, encode, type Outcome } from './wire.ts'
+import { type CallOutcome, fromWire, type StoreCall, toWire } from './wire.ts'
 
 /** What is used of `ctx` of a Durable Object. */
 export interface ObjectState {
@@ -14,41 +14,44 @@ export interface ObjectState {
  *
  * @example export { StorageObject } from '@signalbox/storage-sql/workers'
  */
-export class StorageObject {
-  readonly #state: ObjectState
-  #storage: Storage | undefined
+export const StorageObject: new (state: ObjectState) => { fetch(request: Request): Promise<Response> } = class {
+  readonly #answer: (text: string) => Promise<CallOutcome>
 
   constructor(state: ObjectState) {
-    this.#state = state
+    this.#answer = answersOf(state)
   }
 
   /** Answers one call of `workersStorage`. The platform sends no answer before what it tells of is durable. */
   async fetch(request: Request): Promise<Response> {
-    return new Response(encode(await this.#outcomeOf(await request.text())))
+    return new Response(toWire(await this.#answer(await request.text())))
   }
+}
 
-  async #outcomeOf(text: string): Promise<Outcome> {
+function answersOf(state: ObjectState): (text: string) => Promise<CallOutcome> {
+  let methods: ReadonlyMap<string, Method> | undefined
+  return async text => {
     try {
-      this.#storage ??= durableObjectStorage(this.#state.storage)
-      return { value: await run(this.#storage, decode(text) as Call) }
+      methods ??= methodsOf(durableObjectStorage(state.storage))
+      const { method, args } = fromWire(text) as StoreCall
+      const known = methods.get(method)
+      if (!known) throw new Error(`no method ${method}. Deploy the Worker and its object from the same version of Signalbox.`)
+      return { value: await known(...(method.startsWith('ledger.') ? args.map(withJournals) : args)) }
     } catch (error) {
       return { error: { isRange: error instanceof RangeError, message: error instanceof Error ? error.message : String(error) } }
     }
   }
 }
 
-function run(storage: Storage, { store, verb, args }: Call): unknown {
-  if (store === '' && verb === 'ping') return storage.ping()
-  const known = Object.hasOwn(verbs, store) && Object.hasOwn(verbs[store as keyof typeof verbs], verb)
-  const target = known ? (storage as unknown as Stores)[store] : undefined
-  const method = target?.[verb]
-  if (!target || !method) {
-    throw new Error(`StorageObject: no verb ${store}.${verb}. Deploy the Worker and its object from the same version of Signalbox.`)
-  }
-  return method.apply(target, store === 'ledger' ? args.map(withJournals) : [...args])
-}
+type Method = (...args: readonly unknown[]) => unknown
 
-type Stores = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>
+/** The methods that can be called, as `ledger.settle`. */
+function methodsOf(storage: Storage): ReadonlyMap<string, Method> {
+  const known = new Set(Object.entries(verbs).flatMap(([store, named]) => Object.keys(named).map(verb => `${store}.${verb}`)))
+  const methods = Object.entries(storage).flatMap(([store, target]) =>
+    Object.entries(target as object).map(([verb, method]) => [`${store}.${verb}`, method as Method] as const),
+  )
+  return new Map([...methods.filter(([name]) => known.has(name)), ['ping', () => storage.ping()]])
+}
 
 /** Journals cross as text; stores call them. */
 function withJournals(argument: unknown): unknown {

@@ -13,18 +13,17 @@ const fromPlain = (_: string, value: unknown): unknown => {
   return value[1] === '"' ? value.slice(2) : Number(value.slice(1))
 }
 
-/** JSON text of a value without functions; infinite numbers and NaN stay what they are. `encode({ floor: -Infinity })` */
-export const encode = (value: unknown): string => JSON.stringify(value, toPlain)
+/** JSON text of a value without functions; infinite numbers and NaN stay what they are. `toWire({ floor: -Infinity })` */
+export const toWire = (value: unknown): string => JSON.stringify(value, toPlain)
 
-/** The value of a text of `encode`. Throws a SyntaxError for another text. */
-export const decode = (text: string): unknown => (text.includes('\\u0000') ? JSON.parse(text, fromPlain) : JSON.parse(text))
+/** The value of a text of `toWire`. Throws a SyntaxError for another text. */
+export const fromWire = (text: string): unknown => (text.includes('\\u0000') ? JSON.parse(text, fromPlain) : JSON.parse(text))
 
-/** A call of a verb of a store. */
-export interface Call {
-  readonly store: string
-  readonly verb: string
+/** A call of a method of the storage, such as `ledger.settle`. */
+export interface StoreCall {
+  readonly method: string
   readonly args: readonly unknown[]
 }
 
 /** What a call came to. Errors that say that a request is wrong keep their kind. */
-export type Outcome = { readonly value?: unknown } | { readonly error: { readonly isRange: boolean; readonly message: string } }
+export type CallOutcome = { readonly value?: unknown } | { readonly error: { readonly isRange: boolean; readonly message: string } }
