@@ -131,3 +131,50 @@ test(`two Workers at once admit ${race.affordable} of ${race.requests} requests 
   expect(rows.filter(({ cost }) => cost > 0)).toHaveLength(race.affordable)
   expect(credit).toMatchObject({ balance: 0, held: 0, spent: race.affordable * tokens })
 })
+
+const kills = 6
+
+// It waits until holds are old enough to be settled.
+test.runIf(inject('isLongRun'))(
+  'Workers that are stopped at random lose no settlement, charge none twice, and leave no hold',
+  { timeout: 300_000 },
+  async () => {
+    const folder = newFolder()
+    const answered: string[] = []
+    for (let round = 0; round < kills; round++) {
+      const workers = start(folder, 10_000_000)
+      await workers.ask(0).then(({ id }) => answered.push(id))
+      let isRunning = true
+      const client = async (at: number): Promise<void> => {
+        while (isRunning) {
+          const answer = await workers.ask(at, at % 2 === 0).catch(() => undefined)
+          const isWhole = answer?.status === 200 && /response\.(completed|incomplete)|"status":"(completed|incomplete)"/.test(answer.text)
+          if (answer && isWhole) answered.push(answer.id)
+        }
+      }
+      const clients = Array.from({ length: 16 }, (_, at) => client(at))
+      await new Promise(resolve => setTimeout(resolve, 500 + Math.random() * 2_000))
+      isRunning = false
+      await workers.stop()
+      await Promise.race([Promise.all(clients), new Promise(resolve => setTimeout(resolve, 2_000))])
+    }
+    const after = start(folder, 10_000_000)
+    await after.ask(0)
+    const { rows, credit } = await after.kept()
+    const ids = new Set(rows.map(({ id }) => id))
+    expect(ids.size).toBe(rows.length)
+    expect(answered.length).toBeGreaterThan(kills * 5)
+    expect(answered.filter(id => !ids.has(id))).toEqual([])
+    expect(credit.spent).toBe(rows.reduce((sum, { cost }) => sum + cost, 0))
+    // A hold that stood still for 45 s is settled as `interrupted`, by a Worker that gets requests.
+    const until = Date.now() + 120_000
+    while ((await after.kept()).holds.length > 0 && Date.now() < until) {
+      await new Promise(resolve => setTimeout(resolve, 3_000))
+      await Promise.all([after.ask(0), after.ask(1)])
+    }
+    const end = await after.kept()
+    expect(end.holds).toEqual([])
+    expect(end.credit.held).toBe(0)
+    expect(end.credit.spent).toBe(end.rows.reduce((sum, { cost }) => sum + cost, 0))
+  },
+)

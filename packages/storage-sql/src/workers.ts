@@ -27,7 +27,8 @@ export interface WorkersStorageOptions {
 
 /**
  * Opens a storage for a Worker: one Durable Object, which does one call after the other, so that limits and credit are exact however
- * many Workers call at once and wherever they run. Every method is one call to the object.
+ * many Workers call at once and wherever they run. Calls of one turn, such as those of a settlement, reach the object together, and it
+ * keeps all of them or none if it stops.
  *
  * @example
  * export { StorageObject } from '@signalbox/storage-sql/workers'
@@ -65,25 +66,62 @@ interface Target {
   readonly timeoutMs: number
 }
 
-function sender({ namespace, name, timeoutMs }: Target) {
-  const ask = async (body: string): Promise<CallOutcome> => {
-    // A stub belongs to the request that made it, and one whose connection broke stays broken.
-    const stub = namespace.get(namespace.idFromName(name))
-    const response = await stub.fetch('http://storage/', { method: 'POST', body, signal: AbortSignal.timeout(timeoutMs) })
-    return fromWire(await response.text()) as CallOutcome
+/** A call that waits for the end of the turn. */
+interface WaitingCall {
+  readonly text: string
+  readonly tries: 'once' | 'again'
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+type Send = (call: StoreCall, tries: 'once' | 'again') => Promise<unknown>
+
+/** Sends calls in groups. A group is of one turn, so of one request: on Workers, requests share no I/O. */
+function sender(target: Target): Send {
+  let group: WaitingCall[] = []
+  const flush = (): void => {
+    const calls = group
+    group = []
+    ask(target, calls).then(
+      outcomes => {
+        for (const [at, call] of calls.entries()) finish(call, outcomes[at])
+      },
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error)
+        const failure = new Error(`workersStorage: the object "${target.name}" did not answer: ${reason}`, { cause: error })
+        for (const { reject } of calls) reject(failure)
+      },
+    )
   }
-  return async (call: StoreCall, tries: 'once' | 'again'): Promise<unknown> => {
-    const body = toWire(call)
-    const outcome = await ask(body)
-      .catch((error: unknown) => {
-        if (tries === 'again' && isConnectionBroken(error)) return ask(body)
-        throw error
-      })
-      .catch(failedIn(name))
-    if (!('error' in outcome)) return outcome.value
-    const { isRange, message } = outcome.error
-    throw isRange ? new RangeError(message) : new Error(message)
+  return (call, tries) => {
+    const text = toWire(call)
+    return new Promise((resolve, reject) => {
+      group.push({ text, tries, resolve, reject })
+      if (group.length === 1) queueMicrotask(flush)
+    })
   }
+}
+
+async function ask(target: Target, calls: readonly WaitingCall[]): Promise<readonly CallOutcome[]> {
+  const body = `[${calls.map(({ text }) => text).join(',')}]`
+  try {
+    return await post(target, body)
+  } catch (error) {
+    if (isConnectionBroken(error) && calls.every(({ tries }) => tries === 'again')) return post(target, body)
+    throw error
+  }
+}
+
+async function post({ namespace, name, timeoutMs }: Target, body: string): Promise<readonly CallOutcome[]> {
+  // A stub belongs to the request that made it, and one whose connection broke stays broken.
+  const stub = namespace.get(namespace.idFromName(name))
+  const response = await stub.fetch('http://storage/', { method: 'POST', body, signal: AbortSignal.timeout(timeoutMs) })
+  return fromWire(await response.text()) as readonly CallOutcome[]
+}
+
+function finish({ resolve, reject }: WaitingCall, outcome: CallOutcome = {}): void {
+  if ('error' in outcome) reject(outcome.error.isRange ? new RangeError(outcome.error.message) : new Error(outcome.error.message))
+  else resolve(outcome.value)
 }
 
 /** As Cloudflare marks errors: a new connection may work, and more calls are not the problem. */
@@ -93,13 +131,6 @@ const isConnectionBroken = (error: unknown): boolean =>
   'retryable' in error &&
   error.retryable === true &&
   !('overloaded' in error && error.overloaded)
-
-const failedIn =
-  (name: string) =>
-  (error: unknown): never => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`workersStorage: the object "${name}" did not answer: ${reason}`, { cause: error })
-  }
 
 /** A journal is a function, and only its text can cross. */
 function withoutJournals(argument: unknown): unknown {

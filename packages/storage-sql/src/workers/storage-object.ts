@@ -1,4 +1,5 @@
 import type { Storage } from '@signalbox/storage'
+import { promised } from '@signalbox/storage/awaitable'
 import { type DurableObjectStorage, durableObjectStorage } from '../durable-object.ts'
 import { verbs } from './verbs.ts'
 import { type CallOutcome, fromWire, type StoreCall, toWire } from './wire.ts'
@@ -15,32 +16,37 @@ export interface ObjectState {
  * @example export { StorageObject } from '@signalbox/storage-sql/workers'
  */
 export const StorageObject: new (state: ObjectState) => { fetch(request: Request): Promise<Response> } = class {
-  readonly #answer: (text: string) => Promise<CallOutcome>
+  readonly #answer: (text: string) => Promise<readonly CallOutcome[]>
 
   constructor(state: ObjectState) {
     this.#answer = answersOf(state)
   }
 
-  /** Answers one call of `workersStorage`. The platform sends no answer before what it tells of is durable. */
+  /** Answers a group of calls of `workersStorage`. The platform sends no answer before what it tells of is durable. */
   async fetch(request: Request): Promise<Response> {
     return new Response(toWire(await this.#answer(await request.text())))
   }
 }
 
-function answersOf(state: ObjectState): (text: string) => Promise<CallOutcome> {
+function answersOf({ storage }: ObjectState): (text: string) => Promise<readonly CallOutcome[]> {
   let methods: ReadonlyMap<string, Method> | undefined
-  return async text => {
-    try {
-      methods ??= methodsOf(durableObjectStorage(state.storage))
-      const { method, args } = fromWire(text) as StoreCall
-      const known = methods.get(method)
-      if (!known) throw new Error(`no method ${method}. Deploy the Worker and its object from the same version of Signalbox.`)
-      return { value: await known(...(method.startsWith('ledger.') ? args.map(withJournals) : args)) }
-    } catch (error) {
-      return { error: { isRange: error instanceof RangeError, message: error instanceof Error ? error.message : String(error) } }
-    }
+  const begin = ({ method, args }: StoreCall): unknown => {
+    methods ??= methodsOf(durableObjectStorage(storage))
+    const known = methods.get(method)
+    if (!known) throw new Error(`no method ${method}. Deploy the Worker and its object from the same version of Signalbox.`)
+    return known(...(method.startsWith('ledger.') ? args.map(withJournals) : args))
+  }
+  return text => {
+    const calls = fromWire(text) as readonly StoreCall[]
+    // Each is a transaction of its own within this one: one that fails undoes itself only, and an object that stops undoes all.
+    const begun = storage.transactionSync(() => calls.map(call => promised(() => begin(call))))
+    return Promise.all(begun.map(value => value.then(done => ({ value: done }), toFailure)))
   }
 }
+
+const toFailure = (error: unknown): CallOutcome => ({
+  error: { isRange: error instanceof RangeError, message: error instanceof Error ? error.message : String(error) },
+})
 
 type Method = (...args: readonly unknown[]) => unknown
 
