@@ -29,7 +29,8 @@ async function scene({ server: serverOptions, local, ...options }: Scene = {}) {
   const fallback = local ? { local: memoryStorage().counters } : 'durable'
   const storage = composeStorage({ durable, ephemeral, fallback, onOutage: event => events.push(event), logger })
   onTestFinished(() => storage.close())
-  await ephemeral.probe()
+  // A busy machine may be slow to connect.
+  await vi.waitFor(() => ephemeral.probe(), { timeout: 10_000 })
   const take = (request: Partial<CounterRequest> = {}) =>
     storage.counters.take([{ key: 'w/rpm', amount: 1, limit: 3, windowMs: minute, ...request }], Date.now())
   const states = () => events.map(({ state }) => state)
@@ -218,11 +219,11 @@ describeServer('what is no outage', () => {
   })
 
   test('a server that is slow within the bound is waited for', async () => {
-    const { server, take, states } = await scene()
+    const { server, take, states } = await scene({ maxWaitMs: 5_000 })
     for (let round = 0; round < 3; round++) {
-      await server.admin(redis => redis.call('CLIENT', 'PAUSE', maxWaitMs / 2, 'ALL'))
+      await server.admin(redis => redis.call('CLIENT', 'PAUSE', 300, 'ALL'))
       const [milliseconds, refusal] = await timed(take)
-      expect(milliseconds).toBeGreaterThan(maxWaitMs / 4)
+      expect(milliseconds).toBeGreaterThan(50)
       expect(refusal).toBeUndefined()
     }
     expect(await take()).toMatchObject({ key: 'w/rpm' })
@@ -243,7 +244,7 @@ describeServer('what is no outage', () => {
     const { take, states } = await scene()
     const taken = take()
     await new Promise(resolve => setImmediate(resolve))
-    const until = performance.now() + 2 * maxWaitMs
+    const until = performance.now() + 5 * maxWaitMs
     while (performance.now() < until);
     expect(await taken).toBeUndefined()
     expect(states()).toEqual([])

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { describeWith, services } from '../../testing/test/services.ts'
 import { redisStores } from '../src/index.ts'
 
@@ -13,21 +16,24 @@ const child = fileURLToPath(new URL('race-child.ts', import.meta.url))
 
 interface Racer {
   readonly process: ChildProcess
+  readonly isReady: () => boolean
   /** Requests of it that were admitted. */
   readonly admitted: () => number
   readonly over: Promise<unknown>
 }
 
-function race(prefix: string, limit: number): Racer {
-  const started = spawn(process.execPath, ['--conditions=signalbox-source', child, url, prefix, `${limit}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+function race(prefix: string): Racer {
+  const folder = mkdtempSync(join(tmpdir(), 'race-'))
+  const file = join(folder, 'admitted')
+  const started = spawn(process.execPath, ['--conditions=signalbox-source', child, url, prefix, `${limit}`, file], {
+    stdio: ['pipe', 'inherit', 'inherit'],
   })
-  onTestFinished(() => void started.kill('SIGKILL'))
-  let admitted = 0
-  started.stdout.on('data', (text: Buffer) => {
-    admitted += text.length
+  onTestFinished(() => {
+    started.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
   })
-  return { process: started, admitted: () => admitted, over: once(started, 'close') }
+  const admitted = (): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return { process: started, isReady: () => existsSync(file), admitted, over: once(started, 'close') }
 }
 
 /** Stores to look at a counter with, whose keys are removed after the test. */
@@ -36,16 +42,24 @@ function look() {
   const stores = redisStores({ url, prefix, maxWaitMs: 5_000 })
   onTestFinished(() => stores.close())
   const isFull = async (limit: number): Promise<boolean> =>
-    (await stores.counters.take([{ key: 'w/rpm', amount: 0, limit, windowMs: 3_600_000 }], 0)) !== undefined
+    (await stores.counters.take([{ key: 'w/rpm', amount: 0, limit, windowMs: 120_000 }], 0)) !== undefined
   return { prefix, isFull }
 }
 
-const limit = 3_000
+const limit = 6_000
+
+/** Two processes that begin together. */
+async function startRace(prefix: string): Promise<readonly [Racer, Racer]> {
+  const racers = [race(prefix), race(prefix)] as const
+  await vi.waitFor(() => expect(racers.every(({ isReady }) => isReady())).toBe(true), { timeout: 20_000, interval: 5 })
+  for (const { process } of racers) process.stdin?.end('go')
+  return racers
+}
 
 describeRedis('two processes race for one limit', () => {
   test('and exactly as many requests are admitted as it allows', async () => {
     const { prefix, isFull } = look()
-    const racers = [race(prefix, limit), race(prefix, limit)]
+    const racers = await startRace(prefix)
     await Promise.all(racers.map(({ over }) => over))
     const counts = racers.map(({ admitted }) => admitted())
     expect(counts.reduce((sum, count) => sum + count)).toBe(limit)
@@ -55,8 +69,8 @@ describeRedis('two processes race for one limit', () => {
 
   test('and where one is killed, the other takes what is left: no more, and no less but what the dead one had been given', async () => {
     const { prefix, isFull } = look()
-    const [dead, alive] = [race(prefix, limit), race(prefix, limit)]
-    while (dead.admitted() < limit / 6) await new Promise(resolve => setTimeout(resolve, 1))
+    const [dead, alive] = await startRace(prefix)
+    while (dead.admitted() < 100) await new Promise(resolve => setTimeout(resolve, 1))
     dead.process.kill('SIGKILL')
     await Promise.all([dead.over, alive.over])
     const sum = dead.admitted() + alive.admitted()

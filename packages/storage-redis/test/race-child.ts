@@ -1,18 +1,24 @@
-import { writeSync } from 'node:fs'
+import { once } from 'node:events'
+import { openSync, writeSync } from 'node:fs'
 import { redisStores } from '../src/index.ts'
 
-// One of several processes that send requests under one limit. Each line is a request that was admitted: its text is written before
-// anything else happens, so that what was read of a killed process is what it knew.
+// One of several processes that send requests under one limit. Each byte of its file is a request that was admitted, and is written
+// before anything else happens: the file of a killed process has what it knew. A pipe may be full, a file is not.
 
-const [, , url = '', prefix = '', limit = '0'] = process.argv
-const { counters } = redisStores({ url, prefix, maxWaitMs: 10_000 })
+const [, , url = '', prefix = '', limit = '0', path = ''] = process.argv
+const stores = redisStores({ url, prefix, maxWaitMs: 10_000 })
+const { counters } = stores
+await stores.probe()
+// The file says that it is ready, and its first input that all are.
+const file = openSync(path, 'w')
+await once(process.stdin, 'data')
 
 const client = async (): Promise<void> => {
   for (;;) {
-    const requests = ['rpm', 'rpm:key:model'].map(key => ({ key: `w/${key}`, amount: 1, limit: Number(limit), windowMs: 3_600_000 }))
+    const requests = ['rpm', 'rpm:key:model'].map(key => ({ key: `w/${key}`, amount: 1, limit: Number(limit), windowMs: 120_000 }))
     const refusal = await counters.take(requests, 0)
     if (refusal) return
-    writeSync(1, '+')
+    writeSync(file, '+')
   }
 }
 await Promise.all(Array.from({ length: 8 }, client))
