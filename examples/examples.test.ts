@@ -112,7 +112,8 @@ test('hono: the rest of the app is still its own', async () => {
 test('router-only: plans, falls back, answers both ways and accounts', async () => {
   const { over, said } = start('router-only', 0)
   expect(await over).toBe(0)
-  const lines = said().split('\n')
+  const [notice, ...lines] = said().split('\n')
+  expect(notice).toMatch(/^Providers are off .*openai/)
   expect(lines[0]).toBe('Would ask: sim-down, then sim')
   expect(lines[1]).toMatch(/^Left out: openai, since .*credential/)
   expect(said()).toContain('a ticket to the sea')

@@ -68,8 +68,9 @@ export function followClient(ports: FollowPorts, options: FollowOptions): Follow
       entry.slots = slots
       entry.journal = journal.write
       // Soon, since by then a provider has been called; most requests are over before.
-      entry.holdDueAt = clock.monotonic() + 1
-      leases.begin()
+      const now = clock.monotonic()
+      entry.holdDueAt = now + 1
+      leases.begin(now)
       sharing?.resume()
     },
     endLease() {

@@ -79,7 +79,7 @@ function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: strin
   const entry: Live = { requestId, control: { cancellation, leave: async () => {} }, slots }
   const drop = (): void => removeLive(live, entry)
   live.add(entry)
-  leases.begin()
+  leases.begin(clock.monotonic())
   // A gateway that closes does not wait for bodies: their calls would be refused.
   cancellation.onCancel(drop)
   let held = true

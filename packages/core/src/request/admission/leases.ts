@@ -7,8 +7,8 @@ import { type SlotKey, slotMs } from './slots.ts'
 
 /** Renews the slots and holds of requests under way: what is not renewed belongs to a process that is gone. */
 export interface Leases {
-  /** A request was admitted: renews from now on, until none is under way. */
-  begin(): void
+  /** A request was admitted at `now`, by the monotonic clock: renews from now on, until none is under way. */
+  begin(now: number): void
 }
 
 export interface LeasePorts {
@@ -23,6 +23,8 @@ export interface LeasePorts {
 const leaseTimes = {
   /** Between two looks at what is due. */
   tickMs: 2_000,
+  /** From when on a timer of `tickMs` counts as dropped. */
+  lateMs: 4_000,
   slotMs: slotMs / 3,
   holdMs: 10_000,
 } as const
@@ -32,6 +34,7 @@ const batchSize = 200
 
 export function createLeases({ live, counters, ledger, clock, logger }: LeasePorts): Leases {
   let timer: unknown
+  let lateAt = 0
   let slotsDueAt = 0
   let isRenewing = false
 
@@ -56,9 +59,16 @@ export function createLeases({ live, counters, ledger, clock, logger }: LeasePor
     }
   }
   // It outlasts the requests that it was made for: most of those are over long before it fires, and the next one needs it again.
+  const setTimer = (now: number): void => {
+    clock.clearTimeout(timer)
+    lateAt = now + leaseTimes.lateMs
+    timer = unrefTimer(clock.setTimeout(tick, leaseTimes.tickMs))
+  }
   const tick = (): void => {
-    timer = live.size === 0 ? undefined : unrefTimer(clock.setTimeout(tick, leaseTimes.tickMs))
-    if (timer === undefined) return
+    timer = undefined
+    if (live.size === 0) return
+    const now = clock.monotonic()
+    setTimer(now)
     if (!isRenewing) {
       isRenewing = true
       void renewHolds()
@@ -67,15 +77,16 @@ export function createLeases({ live, counters, ledger, clock, logger }: LeasePor
           isRenewing = false
         })
     }
-    if (clock.monotonic() < slotsDueAt) return
-    slotsDueAt = clock.monotonic() + leaseTimes.slotMs
+    if (now < slotsDueAt) return
+    slotsDueAt = now + leaseTimes.slotMs
     renewSlots()
   }
   return {
-    begin: () => {
-      if (timer !== undefined) return
-      slotsDueAt = clock.monotonic() + leaseTimes.slotMs
-      timer = unrefTimer(clock.setTimeout(tick, leaseTimes.tickMs))
+    begin(now) {
+      if (timer === undefined) slotsDueAt = now + leaseTimes.slotMs
+      // Workers drop the timers of a request with the request: one that is late will not fire.
+      else if (now < lateAt) return
+      setTimer(now)
     },
   }
 }

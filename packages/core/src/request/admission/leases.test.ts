@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { Clock } from '../../runtime/ports.ts'
+import type { Live } from '../live.ts'
+import { createLeases } from './leases.ts'
+
+/** A clock whose timers can be dropped, as Workers drop those of a request that is over. */
+function createStage() {
+  let now = 0
+  const timers = new Map<number, { readonly at: number; readonly run: () => void }>()
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    setTimeout(run, milliseconds) {
+      timers.set(timers.size + now + 1, { at: now + milliseconds, run })
+      return timers.size + now
+    },
+    clearTimeout: timer => void timers.delete(timer as number),
+  }
+  const renewed: string[] = []
+  const live = new Set<Live>()
+  const leases = createLeases({
+    live,
+    clock,
+    ledger: { renew: holds => void renewed.push(...holds.map(({ id }) => id)) },
+    counters: { enter: () => true, leave() {}, take: () => undefined, add() {} },
+    logger: { info() {}, warn() {}, error() {} },
+  })
+  const advance = (milliseconds: number): void => {
+    now += milliseconds
+    for (const [id, timer] of [...timers]) {
+      if (timer.at > now) continue
+      timers.delete(id)
+      timer.run()
+    }
+  }
+  return { leases, live, renewed, timers, advance, now: () => now }
+}
+
+const request = (requestId: string, holdDueAt: number): Live => ({ requestId, holdDueAt, slots: [], control: {} }) as unknown as Live
+
+test('a timer that the runtime has dropped is set again by the next request, and holds are renewed', async () => {
+  const { leases, live, renewed, timers, advance, now } = createStage()
+  live.add(request('long', 1))
+  leases.begin(now())
+  timers.clear()
+  advance(10_000)
+  expect(renewed).toEqual([])
+  live.add(request('next', now() + 1))
+  leases.begin(now())
+  advance(2_001)
+  await Promise.resolve()
+  expect(renewed).toEqual(['long', 'next'])
+})
+
+test('requests share one timer while it is not late, and none is left after the last request', () => {
+  const { leases, live, timers, advance, now } = createStage()
+  const one = request('one', 1)
+  live.add(one)
+  for (let n = 0; n < 100; n++) leases.begin(now())
+  expect(timers.size).toBe(1)
+  live.delete(one)
+  advance(2_001)
+  expect(timers.size).toBe(0)
+})
