@@ -7,8 +7,8 @@ import { onTestFinished } from 'vitest'
 const main = join(import.meta.dirname, '../src/main.ts')
 /** Halves the start of a process, and there are many. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/compile')
-/** No test waits longer for a process. */
-const patienceMs = 15_000
+/** Milliseconds that a test waits for a process, unless it says otherwise. */
+const usualPatienceMs = 15_000
 
 export interface Launched {
   readonly child: ChildProcess
@@ -37,6 +37,8 @@ export interface LaunchOptions {
   readonly args?: readonly string[]
   /** Default: a new one. */
   readonly folder?: string
+  /** Milliseconds that each wait for the process may take. Default: 15,000. */
+  readonly patienceMs?: number
 }
 
 /** The lines of JSON in a log. */
@@ -65,7 +67,13 @@ export function writeConfig(folder: string, config: unknown): void {
   writeFileSync(join(folder, 'signalbox.config.json'), typeof config === 'string' ? config : JSON.stringify(config))
 }
 
-function run({ config, variables = {}, args = [], folder }: LaunchOptions & { readonly folder: string }): Launched {
+function run({
+  config,
+  variables = {},
+  args = [],
+  folder,
+  patienceMs = usualPatienceMs,
+}: LaunchOptions & { readonly folder: string }): Launched {
   writeConfig(folder, config)
   const child = spawn(process.execPath, ['--conditions=signalbox-source', main, ...args], {
     cwd: folder,
@@ -146,7 +154,7 @@ export async function failing({ prepare, ...options }: FailingOptions): Promise<
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'signalbox-'))
   prepare?.(folder)
   const launched = run({ ...options, folder })
-  const timer = setTimeout(() => launched.child.kill('SIGKILL'), patienceMs)
+  const timer = setTimeout(() => launched.child.kill('SIGKILL'), usualPatienceMs)
   const { code } = await launched.exited
   clearTimeout(timer)
   const files = readdirSync(folder)
