@@ -23,7 +23,7 @@ export async function bundleGateway(): Promise<string> {
     platform: 'node',
     target: 'es2023',
     conditions: ['signalbox-source'],
-    external: ['undici'],
+    external: ['undici', 'pg-native'],
     // `ws` is CommonJS, and requires modules of Node.
     banner: { js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)" },
   })

@@ -6,14 +6,18 @@ import type { LoadVerbs } from './children/load.ts'
 import type { Listening, MeasuredVerbs } from './children/measured.ts'
 import type { UpstreamVerbs } from './children/upstream.ts'
 import { type Child, start } from './ipc.ts'
+import { dropSchema, newName } from './stores.ts'
 
 /** The servers that are measured. */
 export const kinds = ['floor', 'memory', 'sqlite'] as const
 export type Kind = (typeof kinds)[number]
+/** Storages on servers of this machine. */
+const sharedKinds = ['postgres', 'postgres-redis'] as const
+type SharedKind = (typeof sharedKinds)[number]
 
 export interface Server extends Listening {
   /** `peer`: another gateway. */
-  readonly kind: Kind | 'peer'
+  readonly kind: Kind | SharedKind | 'peer'
   readonly child: Child<MeasuredVerbs>
   stop(): Promise<void>
 }
@@ -33,15 +37,19 @@ export async function openLab(): Promise<Lab> {
   const load = start<LoadVerbs>({ script: script('load') })
   const upstream = `http://127.0.0.1:${await provider.ask('listen', {})}`
   const open = new Set<Server>()
+  const names = new Set<string>()
   let opened = 0
   return {
     load,
     async open(kind) {
       opened += 1
       const file = join(books, `${opened}.db`)
+      const isShared = sharedKinds.some(shared => shared === kind)
+      const name = newName()
+      if (isShared) names.add(name)
       const child = start<MeasuredVerbs>({
         script: kind === 'floor' || kind === 'peer' ? script(kind) : bundle,
-        args: kind === 'sqlite' ? [file] : [],
+        args: isShared ? [kind, name] : kind === 'sqlite' ? [kind, file] : [],
         execArgv: ['--expose-gc'],
       })
       const listening = await child.ask('listen', { upstream })
@@ -60,6 +68,7 @@ export async function openLab(): Promise<Lab> {
     async close() {
       await Promise.all([...open].map(server => server.stop()))
       await Promise.all([load.stop(), provider.stop()])
+      for (const name of names) await dropSchema(name)
       rmSync(books, { recursive: true, force: true })
     },
   }

@@ -10,6 +10,7 @@ import { constants } from './routing/constants.ts'
 import { routing } from './routing/routing.ts'
 import type { Section } from './section.ts'
 import { soak } from './soak.ts'
+import { storage } from './storage.ts'
 import { streams } from './streams.ts'
 import { translate } from './translate.ts'
 import { walk } from './walk.ts'
@@ -19,7 +20,7 @@ interface Listed {
   readonly run: Section
   /** The page of docs/ that shows it. */
   readonly page?: string
-  /** Runs only where it is named, since it needs the network. Default: false. */
+  /** Runs only where it is named, since it needs the network or servers. Default: false. */
   readonly isOnDemand?: boolean
 }
 
@@ -36,6 +37,7 @@ export const sections: Readonly<Record<string, Listed>> = {
   routing: { run: routing, page: 'routing' },
   constants: { run: constants, page: 'routing-constants' },
   analytics: { run: analytics, page: 'performance' },
+  storage: { run: storage, page: 'scale', isOnDemand: true },
   soak: { run: soak },
   workers: { run: workers },
   profile: { run: profile },

@@ -1,23 +1,21 @@
 import { openSync, writeSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { nodeTransport, type RequestLine, serve as serveGateway } from '@signalbox/node-http'
-import type { Storage } from '@signalbox/storage'
-import { memoryStorage } from '@signalbox/storage-memory'
-import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { openBenchGateway } from '../bench-gateway.ts'
 import { serve } from '../ipc.ts'
+import { openStore, type Store } from '../stores.ts'
 import { measured } from './measured.ts'
 
 /** What makes the request log of the standalone server. */
 type CreateLog = (sink: { write(text: string): unknown }) => { readonly onRequest: (line: RequestLine) => void }
 
 /**
- * The gateway as a user starts it on Node, its request log included, which goes nowhere. The only argument of the process: a SQLite
- * file; without, the books are kept in memory.
+ * The gateway as a user starts it on Node, its request log included, which goes nowhere. The arguments of the process: a
+ * store, and its file or schema; without, the books are kept in memory.
  */
 export async function runGateway(createLog: CreateLog): Promise<void> {
-  const [, , file] = process.argv
-  const storage: Storage = await (file === undefined ? memoryStorage() : sqliteStorage(file))
+  const [, , store = 'memory', name = ''] = process.argv
+  const storage = await openStore(store as Store, name)
   const output = openSync(devNull, 'w')
   const { onRequest } = createLog({ write: text => writeSync(output, text) })
   serve(
