@@ -16,7 +16,7 @@ export interface Member {
 export interface Fleet {
   /** Those that listen. */
   members(): readonly Member[]
-  /** kill -9 of one that listens, in turns; its replacement starts at once. Resolves once that listens. */
+  /** kill -9 of the one that has listened the longest; its replacement starts at once. Resolves once that listens. */
   replaceOne(): Promise<void>
   /** How many were killed. */
   kills(): number
@@ -37,9 +37,9 @@ export async function startFleet(size: number, config: unknown): Promise<Fleet> 
   return {
     members: () => [...live.values()],
     async replaceOne() {
-      const victim = live.get(kills % size)
-      kills += 1
+      const [victim] = live.values()
       if (!victim) return
+      kills += 1
       live.delete(victim.place)
       victim.isKilled = true
       victim.child.kill('SIGKILL')
