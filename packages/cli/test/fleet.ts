@@ -5,7 +5,7 @@ import { listening, newFolder } from './launch.ts'
 import { cost, patienceMs } from './workers.ts'
 
 /** One server process of a fleet. A replacement is another one in the same folder. */
-export interface Member {
+interface Member {
   readonly place: number
   readonly url: string
   readonly agent: Agent

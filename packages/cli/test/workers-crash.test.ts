@@ -52,7 +52,7 @@ test('a worker that is killed under load is replaced, and only its own requests 
   expect(await stop(server)).toEqual({ code: 0, signal: null })
 }, 150_000)
 
-test('a connection that was handed to a worker that died before it took it is served by another', async () => {
+test.runIf(inject('isLongRun'))('a connection that was handed to a worker that died before it took it is served by another', async () => {
   const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
   const [victim] = server.workers()
   process.kill(victim?.pid ?? 0, 'SIGSTOP')
@@ -88,7 +88,7 @@ test('workers that die as soon as they start end the server with their error', a
   expect(waits.filter(ms => ms !== 0)).toEqual([250, 500, 1_000, 2_000])
 })
 
-test('workers whose primary was killed finish what they serve, and end', async () => {
+test.runIf(inject('isLongRun'))('workers whose primary was killed finish what they serve, and end', async () => {
   const server = await workersListening(2, { config: meteredConfig(await meteredUpstream({ streamMs: 1_500 })) })
   const agent = clientAgent(4)
   const streams = Array.from({ length: 4 }, () => post(server, { stream: true, agent }))

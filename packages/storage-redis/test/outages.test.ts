@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { composeStorage, type OutageEvent } from '@signalbox/storage/compose'
 import type { CounterRequest } from '@signalbox/storage/counters'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
 import { type RedisStoresOptions, redisStores } from '../src/index.ts'
 import { type RedisServer, type RedisServerOptions, testRedis } from './redis-server.ts'
@@ -68,7 +68,7 @@ const outages: readonly (readonly [string, (server: RedisServer) => Promise<unkn
 ]
 
 describeServer('while Redis cannot be used', () => {
-  test.each(outages)(
+  test.each(outages.slice(0, inject('isLongRun') ? undefined : 3))(
     'because it %s, limits hold in the fallback, one call waits, and it is used again by itself',
     async (_, begin, end) => {
       const { server, take, events, lines, isOver, states } = await scene()

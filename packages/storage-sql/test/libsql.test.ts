@@ -16,7 +16,7 @@ const make = async () => {
   }
 }
 
-describeStorage('libsql', make, { share: inject('isLongRun') ? 1 : 0.02 })
+if (inject('isLongRun')) describeStorage('libsql', make)
 
 test('calls of the same turn share a batch, and one that the database refuses fails alone', async () => {
   const client = createClient({ url: `file:${temporaryFile()}` })
