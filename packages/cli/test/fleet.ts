@@ -63,7 +63,7 @@ export interface Ended {
 }
 
 /** One request to a member, whole or streamed. */
-export function send(member: Member, key: string, stream: boolean): Promise<Ended> {
+function send(member: Member, key: string, stream: boolean): Promise<Ended> {
   const from = performance.now()
   const body = JSON.stringify({ model: 'm', stream, max_tokens: cost, messages: [{ role: 'user', content: 'x' }] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': String(body.length) }
