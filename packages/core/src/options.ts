@@ -2,7 +2,7 @@ import type { Strategy } from '@signalbox/router'
 import type { RecordOptions } from '@signalbox/router/decision-log'
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
-import type { CallLimits } from './access/kinds.ts'
+import { callLimitsTable } from './access/end-user.ts'
 import { nearestOf } from './errors/nearest.ts'
 import { checkOptionTable, described, type OptionTableOf } from './errors/option-table.ts'
 import type { RetiredModels } from './management/models.ts'
@@ -117,8 +117,6 @@ export const defaultLimits: Limits = {
   attempts: 4,
 }
 
-const callLimits: OptionTableOf<CallLimits> = { requestsPerMinute: 'number', tokensPerMinute: 'number', concurrentRequests: 'number' }
-
 const optionTable: OptionTableOf<GatewayOptions> = {
   providers: 'list',
   models: 'list',
@@ -140,7 +138,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
     managementReadsRpm: 'number',
     managementWritesRpm: 'number',
     concurrentRequests: 'number',
-    workspace: callLimits,
+    workspace: callLimitsTable,
     maxOutputTokens: 'number',
     attempts: 'number',
   } satisfies OptionTableOf<Limits>,

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
+import { budgetFields } from '../resources/budget.ts'
 import type { CallerBudget } from '../runtime/ports.ts'
 import type { Caller } from './caller.ts'
 import type { BudgetBody, CallLimits } from './kinds.ts'
@@ -34,14 +35,21 @@ export interface EndUserOf extends EndUser {
   readonly workspace: string
 }
 
+/** What limits of calls take. */
+export const callLimitsTable: OptionTableOf<CallLimits> = {
+  requestsPerMinute: 'number',
+  tokensPerMinute: 'number',
+  concurrentRequests: 'number',
+}
+
 const endUserTable: OptionTableOf<EndUser> = {
   user: 'text',
   scopes: 'list',
-  limits: { requestsPerMinute: 'number', tokensPerMinute: 'number', concurrentRequests: 'number' } satisfies OptionTableOf<CallLimits>,
+  limits: callLimitsTable,
   budgets: 'list',
 }
 const budgetTable: OptionTableOf<EndUserBudget> = { limit: 'number', period: 'text', group: 'text', includeByok: 'flag' }
-const periods: ReadonlySet<string> = new Set<BudgetBody['period']>(['day', 'week', 'month', 'total'])
+const periods: readonly string[] = budgetFields.period.values
 const maxBudgets = 8
 const maxName = 200
 /** Microdollars. */
@@ -105,7 +113,7 @@ function checkEndUser(user: EndUser): void {
     checkOptionTable({ call: 'end user', option }, budget ?? null, budgetTable)
     const { limit, period = 'month', group = name } = budget
     if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw unusable(`${option}.limit`, 'whole microdollars, as in usd(5)')
-    if (!periods.has(period)) throw unusable(`${option}.period`, [...periods].join(', '))
+    if (!periods.includes(period)) throw unusable(`${option}.period`, periods.join(', '))
     if (!isName(group)) throw unusable(`${option}.group`, `1 to ${maxName} characters without a lone surrogate`)
   }
 }

@@ -55,28 +55,18 @@ const readMessage = (body: JsonObject, path: string): MessageItem => {
   }
 }
 
-const readCall = (body: JsonObject, path: string): FunctionCallItem => {
+const readCall = (body: JsonObject, path: string, argumentsField: 'arguments' | 'input' = 'arguments'): FunctionCallItem => {
   const id = optional({ body, path }, 'id', anyText)
   return {
     type: 'function_call',
     ...(id && { id }),
     call_id: required({ body, path }, 'call_id', nonEmptyText),
     name: required({ body, path }, 'name', nonEmptyText),
-    arguments: required({ body, path }, 'arguments', anyText),
+    arguments: required({ body, path }, argumentsField, anyText),
   }
 }
 
-const readCustomCall = (body: JsonObject, path: string): FunctionCallItem => {
-  const id = optional({ body, path }, 'id', anyText)
-  return {
-    type: 'function_call',
-    ...(id && { id }),
-    call_id: required({ body, path }, 'call_id', nonEmptyText),
-    name: required({ body, path }, 'name', nonEmptyText),
-    arguments: required({ body, path }, 'input', anyText),
-    custom: true,
-  }
-}
+const readCustomCall = (body: JsonObject, path: string): FunctionCallItem => ({ ...readCall(body, path, 'input'), custom: true })
 
 const readCallOutput = (body: JsonObject, path: string): FunctionCallOutputItem => ({
   type: 'function_call_output',
