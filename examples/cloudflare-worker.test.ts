@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
 import { Miniflare } from 'miniflare'
-import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 
 // The example in workerd, as its wrangler.jsonc binds it: two Workers over one object, whose files outlive both.
 
@@ -68,6 +70,7 @@ function newFolder(): string {
 function start(folder: string, credit: number) {
   const config = JSON.parse(readFileSync(join(root, 'wrangler.jsonc'), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '')) as {
     readonly compatibility_date: string
+    readonly compatibility_flags: string[]
     readonly migrations: readonly { readonly new_sqlite_classes: readonly string[] }[]
   }
   const className = config.migrations[0]?.new_sqlite_classes[0] ?? ''
@@ -76,6 +79,7 @@ function start(folder: string, credit: number) {
     script,
     modules: true,
     compatibilityDate: config.compatibility_date,
+    compatibilityFlags: config.compatibility_flags,
     routes: [`${name}/*`],
     bindings: { GATEWAY_KEY: secret, CREDIT_USD: String(credit / 1_000_000) },
     durableObjects: { STORAGE: { className, useSQLite: true, ...(name !== 'one' && { scriptName: 'one' }) } },
@@ -118,6 +122,30 @@ test('answers whole and streamed, and what it has kept is there after a restart'
   expect({ credit, holds }).toMatchObject({ credit: { balance: 10_000 - 2 * tokens, held: 0 }, holds: [] })
   expect((await after.ask(0)).status).toBe(200)
   expect((await after.kept()).credit.balance).toBe(10_000 - 3 * tokens)
+})
+
+test('a stream whose client disconnects is settled soon, and leaves no hold', async () => {
+  const { ask, kept, ready } = start(newFolder(), 10_000)
+  await ask(0)
+  const { hostname, port } = await ready
+  const leaving = request({
+    ...{ hostname, port, method: 'POST', path: '/v1/responses' },
+    headers: { host: 'one', authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+  })
+  leaving.on('error', () => {})
+  leaving.end(JSON.stringify({ model: 'assistant', input: 'Trains', max_output_tokens: tokens, stream: true }))
+  const [response] = (await once(leaving, 'response')) as [NodeJS.ReadableStream]
+  response.on('error', () => {})
+  await once(response, 'data')
+  leaving.destroy()
+  await vi.waitUntil(async () => (await kept()).rows.length === 2, { timeout: 30_000, interval: 200 })
+  const { rows, holds, credit } = await kept()
+  expect(rows.map(({ result }) => result).sort()).toEqual(['abandoned', 'ok'])
+  expect({ holds, held: credit.held, spent: credit.spent }).toEqual({
+    holds: [],
+    held: 0,
+    spent: rows.reduce((sum, { cost }) => sum + cost, 0),
+  })
 })
 
 const race = inject('isLongRun') ? { requests: 1_000, affordable: 333 } : { requests: 150, affordable: 50 }

@@ -3,5 +3,4 @@ import { library } from '../testing/tools/build/library.ts'
 export default library({
   entry: { main: 'src/main.ts' },
   platform: 'node',
-  dts: false,
 })

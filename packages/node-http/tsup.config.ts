@@ -1,6 +1,7 @@
 import { library } from '../testing/tools/build/library.ts'
 
 export default library({
-  entry: { index: 'src/index.ts' },
+  // Files of their own, so that bundlers leave out undici with what a program does not use: it needs `require`.
+  entry: { index: 'src/index.ts', 'node-transport': 'src/node-transport.ts', 'guarded-media': 'src/guarded-media.ts' },
   platform: 'node',
 })

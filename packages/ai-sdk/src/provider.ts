@@ -4,9 +4,9 @@ import { createLanguageModel, type ModelSettings } from './language-model.ts'
 
 export type { ModelSettings } from './language-model.ts'
 
-/** The models of a gateway, for the AI SDK. */
-export interface SignalboxProvider extends ProviderV4 {
-  (modelId: string): LanguageModelV4
+/** The models of a gateway, for the AI SDK. `ModelId`: their ids and aliases, as far as they were given to `createGateway` in literals. */
+export interface SignalboxProvider<ModelId extends string = string> extends ProviderV4 {
+  (modelId: ModelId): LanguageModelV4
   /** @deprecated The AI SDK's former name of `embeddingModel`. */
   textEmbeddingModel(modelId: string): EmbeddingModelV4
 }
@@ -25,7 +25,7 @@ export interface SignalboxProvider extends ProviderV4 {
  * globalThis.AI_SDK_DEFAULT_PROVIDER = signalbox(gateway, { apiKey: 'ak_…' })
  * const { text } = await generateText({ model: 'small', prompt: 'Hello' })
  */
-export function signalbox(gateway: Gateway, settings: ModelSettings = {}): SignalboxProvider {
+export function signalbox<ModelId extends string>(gateway: Gateway<ModelId>, settings: ModelSettings = {}): SignalboxProvider<ModelId> {
   const languageModel = (modelId: string): LanguageModelV4 => createLanguageModel(gateway, modelId, settings)
   const embeddingModel = (modelId: string): EmbeddingModelV4 => noSuchModel(modelId, 'embeddingModel')
   const imageModel = (modelId: string): ImageModelV4 => noSuchModel(modelId, 'imageModel')

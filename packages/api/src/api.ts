@@ -8,6 +8,8 @@ export interface ApiRequest {
   readonly method: string
   /** As it arrived: still escaped, without the query. */
   readonly path: string
+  /** What the client's path has before `path`, where a framework mounted the API below another path: `/llm`. Default: nothing. */
+  readonly mount?: string
   /** Without `?`; empty if there is none. */
   readonly query: string
   /** A header by lower-case name; several values are joined by `, `. */
@@ -34,10 +36,13 @@ export interface ApiRequest {
   readonly turn?: WebSocketTurn
 }
 
-/** The text of a request body, or why there is none: `too_large`, `broken` (the connection), `stopped` (by the caller of `text`), `not_utf8`. */
+/**
+ * The text of a request body, or why there is none: `too_large`, `broken` (the connection), `stopped` (by the caller of `text`), `not_utf8`,
+ * `consumed` (read by something else before).
+ */
 export type BodyText =
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' | 'not_utf8' }
+  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' | 'not_utf8' | 'consumed' }
 
 /** A reply of the API in plain values, for a server to send. */
 export interface ApiReply {

@@ -2,8 +2,8 @@ import type { Caller } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { Actor } from '@signalbox/core/management'
 import { type Step, wait } from '@signalbox/core/runtime'
-import type { ApiReply } from './api.ts'
-import { hostOf } from './origin.ts'
+import type { ApiReply, ApiRequest } from './api.ts'
+import { checkSite, hostOf } from './origin.ts'
 import type { Call, KeyedRoute, WorkspaceRoute } from './route.ts'
 import { secretOf } from './secret.ts'
 
@@ -16,9 +16,10 @@ export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'q
   const { needs, rate, keyHeader } = row
   const user = request.signedIn && (yield* wait(request.signedIn()))
   if (user && 'status' in user) return user
-  if (user) checkSite(call)
+  if (user) checkSite(request, call.site.settings.cors, 'sign-in')
   const caller = yield* wait(gateway.authenticate(user ?? secretOf(request, keyHeader)))
   log.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
+  if (caller.session) checkSession(row, request, caller.session)
   if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw noWorkspace(params.workspace_id ?? '')
   if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
     throw new GatewayError('operation_not_allowed', {
@@ -29,20 +30,19 @@ export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'q
   return caller
 }
 
-/** A browser sends the cookies of a sign-in with requests of other sites too: those are refused, unless `cors` names the site. */
-function checkSite({ request, site }: Pick<Call, 'request' | 'site'>): void {
+/** The token of a session is for inference and the lists of models alone, and for the pages that its origins name. */
+function checkSession(row: KeyedRoute | WorkspaceRoute, request: ApiRequest, { origins }: NonNullable<Caller['session']>): void {
+  if (row.rate !== 'inference' && row.cache === undefined)
+    throw new GatewayError('operation_not_allowed', {
+      message: 'A session token can call models and list them, and nothing else. Use an API key here, and never in a browser.',
+    })
+  if (origins === undefined) return
   const origin = request.header('origin')
-  if (
-    origin === undefined ||
-    request.header('sec-fetch-site') === 'same-origin' ||
-    hostOf(origin) === request.header('host')?.toLowerCase()
-  )
-    return
-  const origins = site.settings.cors?.origins ?? []
-  // `*` is for keys, which no browser sends by itself.
-  if (origins !== '*' && origins.includes(origin)) return
+  // Browsers send no `Origin` with a GET to the page's own host.
+  const host = request.header('sec-fetch-site') === 'same-origin' ? request.header('host')?.toLowerCase() : undefined
+  if (origin === undefined ? host !== undefined && origins.some(each => hostOf(each) === host) : origins.includes(origin)) return
   throw new GatewayError('operation_not_allowed', {
-    message: `Pages of ${origin.slice(0, 100)} may not act for a signed-in user here. Add the origin to \`cors.origins\`.`,
+    message: `This session token is not for ${origin === undefined ? 'requests without `Origin`' : `pages of ${origin.slice(0, 100)}`}. Name the origin in \`origins\` when the session is created.`,
   })
 }
 
@@ -51,8 +51,8 @@ const noWorkspace = (id: string): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this key.` })
 
 /** The actor of an audit event. */
-export const actorOf = ({ keyId, keyName, scopes }: Caller, { request, requestId }: Call): Actor => ({
-  key: { id: keyId, name: keyName, scopes },
+export const actorOf = ({ keyId, keyName, scopes, isEndUser, limits, budgets }: Caller, { request, requestId }: Call): Actor => ({
+  key: { id: keyId, name: keyName, scopes, isBounded: isEndUser === true && (limits ?? budgets) !== undefined },
   nameStyle: 'json',
   requestId,
   ...(request.ip !== undefined && { ip: request.ip }),

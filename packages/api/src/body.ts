@@ -42,8 +42,15 @@ function announced(request: ApiRequest, limit: number): number {
 
 function bodyError(why: Extract<BodyText, { ok: false }>['why'], limit: number): GatewayError {
   if (why === 'too_large') return tooLarge(limit)
+  if (why === 'consumed') return consumed()
   return invalid(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body did not arrive whole.')
 }
+
+/** A fault of the app: the client did send a body. */
+const consumed = (): GatewayError =>
+  new GatewayError('internal_error', {
+    message: 'The request body was read before the gateway got the request, by a body parser or by the app. Mount the gateway before it.',
+  })
 
 const tooLarge = (limit: number): GatewayError =>
   new GatewayError('request_too_large', { message: `The request body is larger than ${limit} bytes, the limit of this gateway.` })

@@ -1,6 +1,6 @@
 import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
-import { isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
+import { handOver, isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
 import { actorOf, authorize } from './authorize.ts'
 import { isHeavy, parseBody, readBody } from './body.ts'
@@ -25,7 +25,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     const requestId = gateway.ids.uuid()
     const log = startRequestLog(gateway, request, { requestId, onRequest })
     const ids = { ...commonHeaders, ...idHeaders(requestId, request) }
-    const common = cors === undefined ? ids : { ...ids, ...corsHeaders(cors, request) }
+    const common = cors === undefined && request.header('origin') === undefined ? ids : { ...ids, ...corsHeaders(cors, request) }
     const handleRequest: Visit = {
       api: handle,
       gateway,
@@ -40,7 +40,15 @@ export function createHandler(gateway: Gateway, site: Site): Api {
       close: false,
     }
     const answering = runSteps(answer(handleRequest, match, common))
-    return isPromise(answering) ? answering : Promise.resolve(answering)
+    if (!isPromise(answering)) return Promise.resolve(answering)
+    // Workers drop the work of a request whose client disconnects: others may wait for what it has begun, and it has to be settled.
+    if (context?.waitUntil)
+      handOver(
+        context.waitUntil,
+        answering.then(() => undefined),
+        { requestId, logger: gateway.logger },
+      )
+    return answering
   }
   return handle
 }
@@ -149,10 +157,14 @@ function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { 
 
 function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): ApiReply {
   visit.headers = { allow: found.allow }
+  const { cors, basePath } = visit.site.settings
   if (found.kind === 'options') {
     return {
       status: 204,
-      headers: { allow: found.allow, ...preflightHeaders(visit.site.settings.cors, visit.request, found.allow) },
+      headers: {
+        allow: found.allow,
+        ...preflightHeaders(visit.request, { cors, allow: found.allow, isManagement: isManagement(visit.request.path, basePath) }),
+      },
       body: '',
     }
   }

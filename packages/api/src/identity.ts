@@ -8,7 +8,7 @@ import type { Call } from './route.ts'
 export async function me({ gateway }: Call, authenticated: Caller): Promise<ApiReply> {
   const { caller, limits, budget } = await gateway.identity(authenticated)
   const view = {
-    credential_type: 'api_key',
+    credential_type: caller.isEndUser ? 'user' : 'api_key',
     status: 'active',
     profile: profileOf(caller.scopes),
     key_id: caller.keyId,

@@ -2,10 +2,11 @@ import { aiSdkClient } from '@signalbox/ai-sdk/dialect'
 import type { Gateway } from '@signalbox/core'
 import { own } from '@signalbox/core/protocol'
 import type { Api } from './api.ts'
-import { keepViews, viewOf } from './catalog/views.ts'
+import { keepViews } from './catalog/views.ts'
 import { createOutageLog } from './error-reply.ts'
 import { createHandler } from './handle.ts'
 import { createFinder, isManagement } from './match.ts'
+import { keepDocument } from './openapi/keep-document.ts'
 import type { Route, Site } from './route.ts'
 import { routes } from './routes.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
@@ -45,12 +46,13 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
     // What only some programs serve is loaded when it is requested.
     management: once(async () => (await import('./management/table.ts')).managementTable(settings.basePath)),
-    document: once(async () => {
-      const [{ makeDocument }, { allRoutes }] = await Promise.all([import('./openapi/document.ts'), import('./all-routes.ts')])
-      return viewOf(
-        await makeDocument(allRoutes.filter(isSpoken), { operator: gateway.operator, basePath: settings.basePath, pause: nextTurn }),
-      )
-    }),
+    document: keepDocument(
+      once(async () => {
+        const [{ makeDocument }, { allRoutes }] = await Promise.all([import('./openapi/document.ts'), import('./all-routes.ts')])
+        return makeDocument(allRoutes.filter(isSpoken), { operator: gateway.operator, pause: nextTurn })
+      }),
+      settings.basePath,
+    ),
     views: keepViews(),
     startedAt: Math.floor(gateway.clock.now() / 1_000),
     uploads: createUploads(settings),

@@ -45,8 +45,8 @@ export interface Site {
   readonly endpoints: readonly string[]
   /** The rows of workspaces; loaded once, when first needed. */
   readonly management: () => Promise<ManagementTable>
-  /** The OpenAPI document; made once, when first requested. */
-  readonly document: () => Promise<View>
+  /** The OpenAPI document, as clients at one mount point see it; made once, when first requested. */
+  readonly document: (mount?: string) => Promise<View>
   readonly views: Views
   /** Unix seconds. */
   readonly startedAt: number

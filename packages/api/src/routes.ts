@@ -119,7 +119,7 @@ export const routes: readonly Route[] = [
     query: [],
     reply: 'OpenApi',
     errors: ['unknown_parameter'],
-    handler: async ({ site }) => viewReply(await site.document()),
+    handler: async ({ site, request }) => viewReply(await site.document(request.mount)),
   },
   {
     method: 'GET',

@@ -52,10 +52,10 @@ const health = () =>
 const identity = () =>
   z
     .object({
-      credential_type: z.literal('api_key').describe('Kind of credential.'),
+      credential_type: z.enum(['api_key', 'user']).describe('An API key, or a user whom the app has signed in.'),
       status: z.literal('active').describe('Always `active`: another key gets 401.'),
       profile: z.enum(['inference', 'management', 'mixed']).describe('What the scopes of the key are for.'),
-      key_id: z.uuid().describe('Id of the key.'),
+      key_id: z.string().describe('Id of the key; of a user `user:` and its id.'),
       key_prefix: z.string().meta({ description: 'First characters of the key, to recognize it by.', example: 'ak_5f3a' }),
       key_name: z.string().meta({ description: 'Name of the key.', example: 'backend' }),
       workspace: z

@@ -34,6 +34,7 @@ async function open(fake: Fake, left: () => Promise<void> = async () => {}): Pro
       },
     }),
   })
+  // The request until its reply, and what it takes to leave.
   const work: Promise<unknown>[] = []
   const reply = await createApi(fake.gateway)(request, { waitUntil: promise => work.push(promise) })
   return { reply, left: () => times, work }
@@ -80,7 +81,7 @@ test.each([
   const opened = await open(stammering(mute))
   const text = await textOf(opened.reply)
   expect(text).toMatch(mute ? /^event: response\.delta\n.*\n\n$/ : /^event: response\.delta\n.*\n\nevent: response\.failed\n/)
-  expect([opened.left(), opened.work.length]).toEqual([1, 1])
+  expect([opened.left(), opened.work.length]).toEqual([1, 2])
 })
 
 test('an encoder that has no words for the first batch is an error with a status, and the source is left', async () => {
@@ -88,13 +89,13 @@ test('an encoder that has no words for the first batch is an error with a status
   const mute = { write: () => assert.fail('No words for it.') }
   const responses = { ...plain.gateway.dialects.responses, encodeEvents: () => mute } as ClientDialect
   const opened = await open(fakeGateway({ dialects: { responses } }))
-  expect([opened.reply.status, opened.left(), opened.work.length]).toEqual([500, 1, 1])
+  expect([opened.reply.status, opened.left(), opened.work.length]).toEqual([500, 1, 2])
 })
 
 test('a source that cannot be left disturbs nobody', async () => {
   const opened = await open(stammering(false), () => Promise.reject(new GatewayError('provider_error', { message: 'stuck' })))
   expect(await textOf(opened.reply)).toMatch(/\n\nevent: response\.failed\n/)
-  await expect(Promise.all(opened.work)).resolves.toEqual([undefined])
+  await expect(Promise.all(opened.work)).resolves.toEqual([undefined, undefined])
 })
 
 test('a `waitUntil` that throws disturbs nobody', async () => {

@@ -2,6 +2,7 @@ import type { Gateway, Reply } from '@signalbox/core'
 import type { GatewayError } from '@signalbox/core/errors'
 import type { ClientDialect, EventEncoder, Frame, InferenceEvent, Sink, Source } from '@signalbox/core/protocol'
 import { asFailure } from '@signalbox/core/request'
+import { handOver } from '@signalbox/core/runtime'
 import { keepAlive, writeFrames } from '@signalbox/core/sse'
 import type { ApiReply } from './api.ts'
 import { asGatewayError } from './error-reply.ts'
@@ -187,11 +188,7 @@ function broken(state: ReplyState, thrown: unknown): void {
 function leave({ events, reply, call: { context, gateway, requestId } }: ReplyState): void {
   events.cancel()
   const leaving = reply.leave().catch(() => {})
-  try {
-    context?.waitUntil?.(leaving)
-  } catch (error) {
-    gateway.logger.warn({ requestId, error: String(error) }, '`waitUntil` threw: the runtime may freeze before the request is settled.')
-  }
+  handOver(context?.waitUntil, leaving, { requestId, logger: gateway.logger })
 }
 
 function textOf(state: ReplyState): Source<string> {

@@ -40,7 +40,7 @@ What failed, and what changed nothing, is not remembered.
 Rows with a cache have an \`ETag\`, the same in every process that says the same; a request that names it in \`If-None-Match\`
 gets 304 and no body.
 
-An \`item_reference\` in the \`input\` of \`/v1/responses\` stands for an item of an earlier response of the workspace. Items are kept for
+An \`item_reference\` in the \`input\` of \`/v1/responses\` stands for an item of an earlier response of the workspace, or of the same end user. Items are kept for
 an hour after their last use ([how, and where](decisions/0044-item-references.md)), so \`createOpenAI\` of the AI SDK works as it is. \`store: true\`
 is refused.
 

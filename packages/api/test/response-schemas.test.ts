@@ -9,7 +9,7 @@ import { makeDocument } from '../src/openapi/document.ts'
 import { ask, parsed } from './asking.ts'
 import { fakeGateway, goodKey } from './fake-gateway.ts'
 
-const document = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'x', basePath: '' })))
+const document = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'x' })))
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).addSchema({ $id: 'document', ...document })
 const faultsOf = (name: string, value: unknown): unknown => {
   const validate = ajv.getSchema(`document#/components/schemas/${name}`)

@@ -80,7 +80,9 @@ export async function openStorages(named: NamedStorage, { redis, channel, logger
   const durable = await openStorage(named)
   if (redis === undefined) return channel ? withChanges(durable, channel) : durable
   const { url, prefix, max_wait_ms: maxWaitMs, fallback } = typeof redis === 'string' ? { url: redis } : redis
-  const { redisStores } = await import('@signalbox/storage-redis')
+  const { redisStores } = await import('@signalbox/storage-redis').catch(error => {
+    throw new StartError(`Redis cannot be used: ${missingPackage(error) ?? String(error)}`)
+  })
   const ephemeral = redisStores({ url, logger, ...(prefix !== undefined && { prefix }), ...(maxWaitMs !== undefined && { maxWaitMs }) })
   const local = fallback === 'local' ? { fallback: { local: (await openStorage(namedStorage('memory:'))).counters } } : {}
   return composeStorage({ durable, ephemeral, logger, ...local })

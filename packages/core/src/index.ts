@@ -1,6 +1,7 @@
 export type { Caller } from './access/caller.ts'
+export { createGateway } from './create-gateway.ts'
 export { GatewayError, isGatewayError } from './errors/gateway-error.ts'
-export { createGateway, type Gateway } from './gateway.ts'
+export type { Gateway } from './gateway.ts'
 export type { Workspace } from './management/workspaces.ts'
 export type { GatewayOptions } from './options.ts'
 export type { InferenceEvent } from './protocol/event.ts'

@@ -12,18 +12,26 @@ import type { Provider } from './protocol/provider.ts'
 import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import type { ItemOptions } from './request/item-references/kept-items.ts'
-import { strategies } from './routing/strategies.ts'
+import { type StrategyName, strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 import { keyBytes } from './runtime/seal.ts'
 import type { Setup } from './setup.ts'
 import type { Limits, Timeouts } from './upstream/limits.ts'
 
-/** The options of `createGateway`. */
-export interface GatewayOptions {
+/**
+ * The options of `createGateway`. What is written there in literals gives the names that the gateway's requests may use: ids and
+ * aliases of models, and strategies.
+ */
+export interface GatewayOptions<
+  ModelId extends string = string,
+  OfferedBy extends string = string,
+  ProviderId extends string = string,
+  OwnStrategy extends string = string,
+> {
   /** Providers that can be called. Their order breaks ties. */
-  readonly providers: readonly Provider[]
+  readonly providers: readonly Provider<ProviderId>[]
   /** The models that can be requested, with the offers of their providers. */
-  readonly models: readonly Model[]
+  readonly models: readonly Model<ModelId, OfferedBy>[]
   /**
    * What a request for a model gets that was shut down (`retires_at` has passed for every offer): `error`, which names the
    * successor, or an answer of the `successor`, where it is known and sold here. Default: `error`.
@@ -41,14 +49,14 @@ export interface GatewayOptions {
    * The default strategy for choosing among candidates: `balanced`, `cost`, `latency`, `throughput`,
    * `availability`, `order` (as given), or a name from `strategies`. Default: `balanced`.
    */
-  readonly strategy?: string
+  readonly strategy?: StrategyName | NoInfer<OwnStrategy>
   /**
    * Strategies of your own, by name; requests may name them too. Each sees expectations of an offer for one request and returns
    * a number: lower goes first. What throws or is no number is worst. The names above are taken.
    *
    * @example { thrifty: ({ cost, failure }) => cost + 0.01 * failure }
    */
-  readonly strategies?: Readonly<Record<string, Strategy>>
+  readonly strategies?: Readonly<Record<OwnStrategy, Strategy>>
   /**
    * Two providers may be asked at once where a request does not say: the second when the first has been silent for so long that
    * further waiting costs more than another call. Streams without hosted tools only. The caller pays for the answer, and for
@@ -103,6 +111,13 @@ export interface GatewayOptions {
   readonly ids?: Ids
   readonly logger?: Logger
 }
+
+/** Refuses offers of a provider that is not among the providers, where both are written in literals. */
+export type KnownProviders<OfferedBy extends string, ProviderId extends string> = string extends OfferedBy | ProviderId
+  ? unknown
+  : [Exclude<OfferedBy, ProviderId>] extends [never]
+    ? unknown
+    : { readonly providers: readonly Provider<Exclude<OfferedBy, ProviderId>>[] }
 
 /** To write one down takes a third of what else a request takes in this process. */
 export const defaultStored = 0.1

@@ -8,7 +8,7 @@ import { edgesOf, packageNames, sourcesOf } from './sources.ts'
 const listed: Readonly<Record<string, number>> = {
   api: 4,
   'api/inference': 1,
-  'api/management': 18,
+  'api/management': 19,
   catalog: 2,
   'core/management': 3,
   'core/management/byok': 3,

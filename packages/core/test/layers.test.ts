@@ -27,6 +27,7 @@ const walls: Readonly<Record<string, { readonly packages: readonly string[] | 'a
   'node-http': { packages: ['api', 'core'], node: true },
   testing: { packages: ['core', 'api', 'router', 'storage', 'storage-memory'], node: true },
   cli: { packages: 'all', node: true },
+  signalbox: { packages: 'all', node: true },
   bench: { packages: 'all', node: true },
 }
 

@@ -11,7 +11,7 @@ const maxFileLines = 300
 const longFunctions: Readonly<Record<string, number>> = {
   'router/dynamic-router.ts createDynamicRouter': 82,
   'router/sync/receive.ts createReceiver': 69,
-  'core/gateway.ts createGateway': 123,
+  'core/create-gateway.ts assembleGateway': 122,
   'core/request/settlement/collect-holds.ts createHoldCollector': 76,
   'core/request/routing-sync/routing-sync.ts createRoutingSync': 67,
   'core/management/byok/validation.ts keepValidations': 77,

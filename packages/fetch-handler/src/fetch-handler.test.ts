@@ -201,9 +201,20 @@ describe('a reader', () => {
       const reader = response.body?.getReader()
       await reader?.read()
       await reader?.cancel()
-      expect(context.work.length).toBe(1)
+      // The request until its reply, and what it takes to leave.
+      expect(context.work.length).toBe(2)
     }
   })
+})
+
+test('what is left after a reply goes to the option `waitUntil`, where the caller has no context', async () => {
+  const work: Promise<unknown>[] = []
+  const handler = createFetchHandler(endless().fake.gateway, { waitUntil: each => void work.push(each) })
+  const reader = (await ask(handler, '{"stream":true}')).body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  // The request until its reply, and what it takes to leave.
+  expect(work.length).toBe(2)
 })
 
 describe('as the fetch of an SDK', () => {

@@ -1,7 +1,7 @@
-import { checkMount, pathTest } from '@signalbox/api'
+import { pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { pathBelowMount, routeParamsOf, withoutRouteParams } from './mount.ts'
-import { createResponder, type FetchContext, type FetchOptions, fetchTable, rejectOnAbort } from './responder.ts'
+import { createResponder, type FetchContext, type FetchOptions, rejectOnAbort } from './responder.ts'
 
 /**
  * A function from Request to Response that servers and frameworks can call. `second` is what a server passes to its handler
@@ -11,15 +11,15 @@ import { createResponder, type FetchContext, type FetchOptions, fetchTable, reje
 export type FetchHandler = (input: Request | string | URL, second?: unknown, third?: unknown) => Promise<Response>
 
 /**
- * Mounts a gateway as a function from Request to Response: for Bun, Deno, Workers, Next.js, Hono and the like.
+ * Mounts a gateway as a function from Request to Response: for Bun, Deno, Workers, Next.js, Hono and the like. `call` is the function that
+ * errors name.
  *
  * @example
  * Bun.serve({ fetch: createFetchHandler(gateway) })
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function createFetchHandler(gateway: Gateway, options?: FetchOptions): FetchHandler {
-  checkMount('createFetchHandler', { gateway, options, table: fetchTable })
-  const respond = createResponder(gateway, options)
+export function createFetchHandler(gateway: Gateway, options?: FetchOptions, call = 'createFetchHandler'): FetchHandler {
+  const respond = createResponder(call, gateway, options)
   const isApiPath = pathTest(options)
   const hasBasePath = options?.basePath !== undefined
   return async (input, second, third) => {

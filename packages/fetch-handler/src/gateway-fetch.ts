@@ -1,6 +1,6 @@
-import { checkMount, pathTest } from '@signalbox/api'
+import { pathTest } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
-import { createResponder, type FetchOptions, fetchTable, rejectOnAbort } from './responder.ts'
+import { createResponder, type FetchOptions, rejectOnAbort } from './responder.ts'
 
 /** A function with the signature of the global `fetch`. */
 export type GatewayFetch = (input: Request | string | URL, init?: RequestInit) => Promise<Response>
@@ -16,8 +16,7 @@ export type GatewayFetchOptions = Omit<FetchOptions, 'basePath' | 'cors'>
  * const client = new OpenAI({ apiKey: 'ak_…', baseURL: 'http://signalbox.local/v1', fetch: gatewayFetch(gateway) })
  */
 export function gatewayFetch(gateway: Gateway, options?: GatewayFetchOptions): GatewayFetch {
-  checkMount('gatewayFetch', { gateway, options, table: fetchTable })
-  const respond = createResponder(gateway, options)
+  const respond = createResponder('gatewayFetch', gateway, options)
   const isApiPath = pathTest()
   // Some SDKs expect a base URL that ends in `/v1`, others add `/v1` themselves; both forms are accepted.
   const mapPath = (path: string): string => (!isApiPath(path) && isApiPath(`/v1${path}`) ? `/v1${path}` : path)

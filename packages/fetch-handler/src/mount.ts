@@ -16,8 +16,9 @@ export function pathBelowMount(path: string, params: RouteParams, isApiPath: (pa
   const caught = Object.values(params).find(Array.isArray)
   if (caught === undefined || isApiPath(path)) return path
   const segments = path.split('/')
-  const below = `/${segments.slice(Math.max(1, segments.length - caught.length)).join('/')}`
-  return !isApiPath(below) && isApiPath(`/v1${below}`) ? `/v1${below}` : below
+  const start = Math.max(1, segments.length - caught.length)
+  const below = `/${segments.slice(start).join('/')}`
+  return segments[start - 1] === 'v1' && !isApiPath(below) ? `/v1${below}` : below
 }
 
 /** Removes from a query the route params that the edge runtime of Next.js adds to it. */

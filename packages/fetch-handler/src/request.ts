@@ -28,7 +28,8 @@ export function createExchange(
   pace: ClientPace,
   { mapPath = path => path, mapQuery = query => query, ip, signIn }: ExchangeOptions,
 ): FetchExchange {
-  const { path, query } = splitUrl(request.url)
+  const { path: whole, query } = splitUrl(request.url)
+  const path = mapPath(whole)
   const controller = new AbortController()
   const { signal } = request
   const follow = (): void => controller.abort(signal.reason)
@@ -37,10 +38,12 @@ export function createExchange(
   return {
     request: {
       method: request.method,
-      path: mapPath(path),
+      path,
+      ...(path.length < whole.length && whole.endsWith(path) && { mount: whole.slice(0, whole.length - path.length) }),
       ...(ip !== undefined && { ip }),
       query: mapQuery(query),
-      header: name => request.headers.get(name) ?? undefined,
+      // Requests that never were on a wire have no Host.
+      header: name => request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined),
       arrived: () => request.body === null,
       text: (limit, heard) => readBodyText(request, { limit, pace, heard }),
       signal: controller.signal,
@@ -69,14 +72,11 @@ interface BodyOptions {
 
 /** Reads the body as text. An upload that is too slow is abandoned without waiting for the runtime. */
 async function readBodyText(request: Request, options: BodyOptions): Promise<BodyText> {
+  if (request.bodyUsed) return { ok: false, why: 'consumed' }
   if (request.body === null) return { ok: true, text: '' }
   if (Number(request.headers.get('content-length') ?? 0) > options.limit) return { ok: false, why: 'too_large' }
-  let reader: Reader
-  try {
-    reader = request.body.getReader()
-  } catch {
-    return brokenBody
-  }
+  if (request.body.locked) return { ok: false, why: 'consumed' }
+  const reader = request.body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   return new Promise(resolve => {
     const upload = watchUpload(options.pace.clock, options.pace, () => {

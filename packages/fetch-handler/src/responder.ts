@@ -1,4 +1,13 @@
-import { type ApiOptions, type ApiRequest, type ClientLimits, createApi, limitsOf, mountTable, type SignIn } from '@signalbox/api'
+import {
+  type ApiOptions,
+  type ApiRequest,
+  type ClientLimits,
+  checkMount,
+  createApi,
+  limitsOf,
+  mountTable,
+  type SignIn,
+} from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { OptionTableOf } from '@signalbox/core/errors'
 import type { ClientPace } from './idle-timer.ts'
@@ -10,36 +19,62 @@ import type { WebSocketRuntime } from './web-sockets.ts'
 export interface FetchOptions extends ApiOptions, ClientLimits {
   /** The sign-in of the app: its users call without an API key. Default: every request needs a key. */
   readonly authenticate?: SignIn<Request>
-  /** The address of a request's sender, for the audit log, as the runtime reports it. Default: none is recorded. */
-  readonly ip?: (request: Request) => string | undefined
+  /**
+   * The address of a request's sender, for the audit log, as the runtime reports it; `server` is the second argument of the handler.
+   * Default: none is recorded.
+   */
+  readonly ip?: (request: Request, server: unknown) => string | undefined
+  /**
+   * Gets the work that is left after a reply, for runtimes that may freeze then: `after` of `next/server`. Default: `waitUntil` of the
+   * handler's second or third argument, if there is one.
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
   /** Opens WebSockets at `/v1/responses`: `bunWebSockets()`, `denoWebSockets()` or `workersWebSockets()`. Default: requests for one are 426. */
   readonly webSocket?: WebSocketRuntime
 }
 
 /** What the options of a fetch handler take. */
-export const fetchTable: OptionTableOf<FetchOptions> = { ...mountTable, authenticate: 'function', ip: 'function', webSocket: 'any' }
+const fetchTable: OptionTableOf<FetchOptions> = {
+  ...mountTable,
+  authenticate: 'function',
+  ip: 'function',
+  waitUntil: 'function',
+  webSocket: 'any',
+}
 
 /** The execution context of a runtime that may freeze after the reply: settlement that is still to be done goes to `waitUntil`. */
 export interface FetchContext {
   waitUntil(work: Promise<unknown>): void
 }
 
-interface ResponderOptions extends Omit<ExchangeOptions, 'ip' | 'signIn'> {
+/** What is known of one request beside it. */
+export interface ResponderOptions extends Omit<ExchangeOptions, 'ip' | 'signIn'> {
   readonly context?: FetchContext | undefined
   /** What the server passes beside the request. */
   readonly server?: unknown
 }
 
-/** Connects the API, which takes plain values, to Request and Response. */
-export function createResponder(
-  gateway: Gateway,
-  options?: FetchOptions,
-): (request: Request, options?: ResponderOptions) => Promise<Response> {
+/** Answers requests with a gateway. */
+export type Responder = (request: Request, options?: ResponderOptions) => Promise<Response>
+
+/**
+ * Connects the API, which takes plain values, to Request and Response: what adapters for frameworks are made of. `call` is the function
+ * that errors name.
+ *
+ * @example
+ * const respond = createResponder('myAdapter', gateway, options)
+ * await respond(request, { mapPath: path => path.slice('/llm'.length) })
+ * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ */
+export function createResponder(call: string, gateway: Gateway, options?: FetchOptions): Responder {
+  checkMount(call, { gateway, options, table: fetchTable })
   const api = createApi(gateway, options)
   const pace: ClientPace = { clock: gateway.clock, ...limitsOf(options) }
   const runtime = options?.webSocket
-  return async (request, { context, server, ...mapping } = {}) => {
-    const exchange = createExchange(request, pace, { ...mapping, ip: options?.ip?.(request), signIn: options?.authenticate })
+  const waitUntil = options?.waitUntil
+  const usual: FetchContext | undefined = waitUntil && { waitUntil }
+  return async (request, { context = usual, server, ...mapping } = {}) => {
+    const exchange = createExchange(request, pace, { ...mapping, ip: options?.ip?.(request, server), signIn: options?.authenticate })
     const isUpgrade = runtime !== undefined && request.headers.has('upgrade')
     const asked = isUpgrade ? withOwnHeaders(exchange.request, request) : exchange.request
     const reply = await api(asked, context && { waitUntil: work => context.waitUntil(work) })

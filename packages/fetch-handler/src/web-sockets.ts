@@ -18,6 +18,18 @@ export interface WebSocketRuntime {
   closeWebSockets(): void
 }
 
+/** The first of the protocols that a client offers, which is taken: browsers give up where none is. The others may hold a token. */
+function protocolIn({ headers }: Request): string | undefined {
+  const [first = ''] = (headers.get('sec-websocket-protocol') ?? '').split(',')
+  return first.trim() || undefined
+}
+
+/** The header that names the protocol. */
+function protocolHeaders(request: Request): Record<string, string> {
+  const protocol = protocolIn(request)
+  return protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
+}
+
 type Session = ReturnType<WebSocketOffer['open']>
 
 /** The open connections of one runtime. */
@@ -105,7 +117,10 @@ function closeSocket(socket: StandardSocket, code: number, reason: string): void
 }
 
 interface DenoRuntime {
-  upgradeWebSocket(request: Request): { readonly socket: StandardSocket; readonly response: Response }
+  upgradeWebSocket(
+    request: Request,
+    options: { readonly protocol?: string },
+  ): { readonly socket: StandardSocket; readonly response: Response }
 }
 
 /**
@@ -119,7 +134,7 @@ export const denoWebSockets = (): WebSocketRuntime => {
   return {
     upgrade(upgrade) {
       const { Deno } = globalThis as unknown as { readonly Deno: DenoRuntime }
-      const { socket, response } = Deno.upgradeWebSocket(upgrade.request)
+      const { socket, response } = Deno.upgradeWebSocket(upgrade.request, { protocol: protocolIn(upgrade.request) ?? '' })
       let isOpen = false
       socket.addEventListener('open', () => {
         isOpen = true
@@ -152,7 +167,7 @@ export const workersWebSockets = (): WebSocketRuntime => {
       const { 0: client, 1: socket } = new WebSocketPair()
       socket.accept()
       connect(socket, upgrade, connections)
-      return new Response(null, { status: 101, webSocket: client } as ResponseInit)
+      return new Response(null, { status: 101, webSocket: client, headers: protocolHeaders(upgrade.request) } as ResponseInit)
     },
     closeWebSockets: connections.drain,
   }
@@ -172,7 +187,7 @@ interface BunConnection {
 }
 
 interface BunServer {
-  upgrade(request: Request, options: { readonly data: BunConnection }): boolean
+  upgrade(request: Request, options: { readonly data: BunConnection; readonly headers: Record<string, string> }): boolean
 }
 
 /** WebSockets of Bun: `handlers` is what `Bun.serve` takes as `websocket`. */
@@ -209,7 +224,8 @@ export const bunWebSockets = ({ maxPayloadLength = 33_554_432 }: { readonly maxP
           terminate: () => socket.terminate(),
           drainMs,
         })
-      if ((server as BunServer).upgrade(request, { data: { open, session: undefined } })) return undefined
+      if ((server as BunServer).upgrade(request, { data: { open, session: undefined }, headers: protocolHeaders(request) }))
+        return undefined
       offer.abandon()
       return new Response('The request is no handshake of a WebSocket.', { status: 400 })
     },

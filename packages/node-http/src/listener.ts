@@ -38,7 +38,8 @@ export interface NodeListener {
 }
 
 /**
- * Mounts a gateway as a request listener of `node:http`, also inside Express and similar frameworks.
+ * Mounts a gateway as a request listener of `node:http`, also inside Express and similar frameworks. `call` is the function that errors
+ * name.
  *
  * @example
  * http.createServer(createNodeListener(gateway)).listen(8787)
@@ -48,8 +49,8 @@ export interface NodeListener {
  * http.createServer(listener).on('upgrade', listener.upgrade).listen(8787)
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function createNodeListener(gateway: Gateway, options: NodeOptions = {}): NodeListener {
-  checkMount('createNodeListener', { gateway, options, table: listenerTable })
+export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, call = 'createNodeListener'): NodeListener {
+  checkMount(call, { gateway, options, table: listenerTable })
   const api = createApi(gateway, options)
   const isApiPath = pathTest(options)
   const pace: BodyPace = { clock: gateway.clock, ...limitsOf(options) }

@@ -24,6 +24,7 @@ export const isBuffered = (message: IncomingMessage): boolean => message.complet
 export function readRequestBody(message: IncomingMessage, options: BodyOptions): Awaitable<BodyText> {
   const { limit } = options
   if (Number(message.headers['content-length'] ?? 0) > limit) return { ok: false, why: 'too_large' }
+  if (message.readableDidRead) return { ok: false, why: 'consumed' }
   if (message.destroyed) return { ok: false, why: 'broken' }
   return isBuffered(message) ? readBuffered(message, limit) : readStreamed(message, options)
 }

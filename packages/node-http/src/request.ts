@@ -53,6 +53,7 @@ export function createNodeExchange(
       },
       signal: controller.signal,
       ...addressOf(message),
+      ...('originalUrl' in message && mountOf(message, path)),
       ...(signedIn && { signedIn }),
     },
     onDisconnect: run => {
@@ -87,6 +88,13 @@ export function faultOfRequest(message: IncomingMessage): string | undefined {
 export const addressOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<ApiRequest, 'ip'> =>
   remoteAddress === undefined ? {} : { ip: remoteAddress }
 
+/** What a framework cut from the path, as Express does in `app.use('/llm', …)`. */
+function mountOf(message: IncomingMessage & { readonly originalUrl: unknown }, path: string): Pick<ApiRequest, 'mount'> {
+  if (typeof message.originalUrl !== 'string' || message.originalUrl === message.url) return {}
+  const whole = splitTarget({ url: message.originalUrl }).path
+  return whole.endsWith(path) ? { mount: whole.slice(0, whole.length - path.length) } : {}
+}
+
 /** A body was announced and is not complete yet. */
 export const isBodyPending = ({ headers, complete }: IncomingMessage): boolean =>
   !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
@@ -101,16 +109,22 @@ function requestTarget(url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+interface Target {
+  readonly path: string
+  readonly query: string
+}
+
 /** Cut out of the text: path and query stay escaped as they came. */
-export function splitTarget(message: IncomingMessage): { readonly path: string; readonly query: string } {
-  const target = requestTarget(message.url ?? '/')
+export function splitTarget({ url = '/' }: { readonly url?: string | undefined }): Target {
+  const target = requestTarget(url)
   const mark = target.indexOf('?')
   return mark === -1 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
 }
 
 /** A header by lower-case name. */
 export function requestHeader(message: IncomingMessage, name: string): string | undefined {
-  const value = message.headers[name]
+  // HTTP/2 has the host in a field of its own.
+  const value = message.headers[name] ?? (name === 'host' ? message.headers[':authority'] : undefined)
   if (value === undefined) return undefined
   if (name === 'content-encoding' && isParsedByFramework(message)) return undefined
   if (singleHeaders.includes(name)) return joinRawHeaders(message.rawHeaders, name) ?? undefined

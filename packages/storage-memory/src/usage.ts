@@ -54,16 +54,18 @@ export function memoryUsage(maxRows: number): UsageStore {
   }
 }
 
-const isSelected = (row: UsageRow, { workspaceId, keyId, model, provider, from, to }: UsageQuery): boolean =>
+const isSelected = (row: UsageRow, { workspaceId, keyId, model, provider, tag, from, to }: UsageQuery): boolean =>
   row.workspaceId === workspaceId &&
   row.at >= from &&
   row.at < to &&
   (keyId === undefined || row.keyId === keyId) &&
   (model === undefined || row.model === model) &&
-  (provider === undefined || row.provider === provider)
+  (provider === undefined || row.provider === provider) &&
+  (tag === undefined || row.tags?.includes(tag) === true)
 
 const copy = (row: UsageRow): UsageRow => ({
   ...row,
   warnings: [...row.warnings],
   ...(row.metadata && { metadata: { ...row.metadata } }),
+  ...(row.tags && { tags: [...row.tags] }),
 })

@@ -21,6 +21,7 @@ export interface RedisChanges extends ChangeChannel {
 interface ListenerState extends RedisChangesOptions {
   readonly listeners: Set<ChangeListener>
   client: Redis | undefined
+  asking: ReturnType<typeof setInterval> | undefined
   timer: ReturnType<typeof setTimeout> | undefined
   attempts: number
   isClosed: boolean
@@ -30,10 +31,23 @@ interface ListenerState extends RedisChangesOptions {
 const maxNamed = 500
 const listenAgainMs = 200
 const maxRetryMs = 2_000
+/**
+ * Milliseconds between two questions whether a connection that listens is alive: nothing is sent over it otherwise, and one that a
+ * firewall has dropped would be silent for ever.
+ */
+const askMs = 2_000
 
 /** A channel of changes. Nothing is connected before something listens. `redisChanges({ … }).subscribe(listener)` */
 export function redisChanges(options: RedisChangesOptions): RedisChanges {
-  const state: ListenerState = { ...options, listeners: new Set(), client: undefined, timer: undefined, attempts: 0, isClosed: false }
+  const state: ListenerState = {
+    ...options,
+    listeners: new Set(),
+    client: undefined,
+    asking: undefined,
+    timer: undefined,
+    attempts: 0,
+    isClosed: false,
+  }
   const { connection, channel, self, inTime } = options
   return {
     publish(changes) {
@@ -49,6 +63,7 @@ export function redisChanges(options: RedisChangesOptions): RedisChanges {
     close() {
       state.isClosed = true
       clearTimeout(state.timer)
+      clearInterval(state.asking)
       state.client?.disconnect()
     },
   }
@@ -73,6 +88,9 @@ function listen(state: ListenerState): void {
     client.subscribe(channel).then(
       () => {
         state.attempts = 0
+        // It fails where no answer comes within the bound of every command.
+        state.asking = setInterval(() => void client.ping().catch(() => client.disconnect()), askMs)
+        state.asking.unref()
         // Messages may have been published before.
         for (const listener of [...listeners]) listener()
       },
@@ -81,6 +99,7 @@ function listen(state: ListenerState): void {
   })
   client.on('end', () => {
     if (state.client !== client || state.isClosed) return
+    clearInterval(state.asking)
     state.client = undefined
     state.attempts += 1
     const delay = Math.min(listenAgainMs * 2 ** Math.min(state.attempts, 10), maxRetryMs) * (0.75 + Math.random() / 2)

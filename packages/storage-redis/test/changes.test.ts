@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGateway, type Gateway } from '@signalbox/core'
@@ -121,6 +121,16 @@ describeServer('a change in one process reaches the other', () => {
     expect(await codeOf(call(there, stranger))).toBe('done')
   })
 
+  test('a revoked session is refused, and others go on', async () => {
+    const { here, there, call } = await scene()
+    const { sessions } = here.workspaces('w')
+    const [gone, kept] = [await sessions.create({ user: 'u1' }), await sessions.create({ user: 'u1' })]
+    for (const { token } of [gone, kept]) expect(await codeOf(call(there, token))).toBe('done')
+    await sessions.revoke(gone.id)
+    await soon(() => codeOf(call(there, gone.token)), 'invalid_api_key')
+    expect(await codeOf(call(there, kept.token))).toBe('done')
+  })
+
   test('settings, limits and budgets apply', async () => {
     const { here, there, call } = await scene()
     const { id, secret } = await here.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
@@ -188,6 +198,35 @@ describeServer('messages that are lost', () => {
 })
 
 describeServer('messages', () => {
+  test('are heard again after a firewall has dropped the connection that listens, though neither end was told', async () => {
+    const server = await testRedis()
+    const sockets: { readonly client: Socket; readonly redis: Socket }[] = []
+    const firewall = createTcpServer(client => {
+      const redis = connect(server.port, '127.0.0.1')
+      sockets.push({ client, redis })
+      client.on('error', () => {}).on('close', () => redis.destroy())
+      redis.on('error', () => {}).on('close', () => client.destroy())
+      client.pipe(redis).pipe(client)
+    })
+    await new Promise<void>(resolve => firewall.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void firewall.close())
+    const stores = redisStores({ url: `redis://127.0.0.1:${(firewall.address() as AddressInfo).port}` })
+    onTestFinished(() => stores.close())
+    let heard = 0
+    stores.changes.subscribe(() => {
+      heard += 1
+    })
+    await vi.waitFor(() => expect(heard).toBe(1))
+    for (const { client, redis } of sockets) {
+      client.unpipe(redis).resume()
+      redis.unpipe(client).resume()
+    }
+    // It listens over another connection, and all that is cached may have changed.
+    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
+    await server.admin(redis => redis.publish('signalbox:changes', '{}'))
+    await vi.waitFor(() => expect(heard).toBe(3))
+  }, 30_000)
+
   test('name records, and hold nothing of them', async () => {
     const { here, server } = await scene()
     const messages: string[] = []

@@ -92,6 +92,7 @@ export interface UsageTable {
   readonly warnings: string
   readonly metadata: string | null
   readonly routing: string | null
+  readonly tags: string | null
 }
 
 /** Every id of a usage row, on dialects whose `usage` is partitioned. */

@@ -45,6 +45,18 @@ describePostgres('postgresStorage', () => {
     expect((await pool.query(`SELECT version FROM ${schema}.schema_version`)).rows).toHaveLength(1)
   })
 
+  test('an older schema gets the functions of the newest one at the first use, and a process that used it goes on', async () => {
+    const schema = newSchema()
+    const older = open(schema)
+    const hold = (id: string) => ({ id, amount: 1, accounts: [{ account: 'a', floor: 0 }], at: 0 })
+    await older.ledger.credit({ id: 'c', account: 'a', amount: 3, at: 0 })
+    await older.ledger.reserve(hold('one'))
+    await pool.query(`DROP FUNCTION ${schema}.lock_accounts; UPDATE ${schema}.schema_version SET version = 2`)
+    expect(await open(schema).ledger.reserve(hold('two'))).toBeUndefined()
+    expect(await older.ledger.reserve(hold('three'))).toBeUndefined()
+    expect((await older.ledger.balance('a')).held).toBe(3)
+  })
+
   test('a schema that a newer version made is refused, and nothing in it is changed', async () => {
     const schema = newSchema()
     await open(schema).ping()

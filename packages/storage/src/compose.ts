@@ -1,4 +1,4 @@
-import { type Awaitable, allSettled, andThen } from './awaitable.ts'
+import { type Awaitable, allSettled, andThen, recover } from './awaitable.ts'
 import type { ChangeChannel, ChangeListener, RecordChange } from './changes.ts'
 import type { CounterStore } from './counters.ts'
 import type { EphemeralStores } from './ephemeral.ts'
@@ -43,12 +43,22 @@ export function composeStorage(options: ComposeOptions): Storage {
   const { durable, ephemeral, fallback = 'durable', onOutage = () => {}, logger = consoleLog } = options
   const listeners = new Set<ChangeListener>()
   let haveMessagesBeenLost = false
+  const publishLost = (): Awaitable<void> => {
+    // Before the message is sent: a commit while it is under way may be lost to others, too.
+    haveMessagesBeenLost = false
+    return recover<void>(
+      () => ephemeral.changes?.publish(undefined),
+      error => {
+        haveMessagesBeenLost = true
+        return Promise.reject(error)
+      },
+    )
+  }
   const guard: OutageGuard = createOutageGuard({
     probe: () => ephemeral.probe(),
     async repair() {
       await counters.repair()
-      if (haveMessagesBeenLost) await ephemeral.changes?.publish(undefined)
-      haveMessagesBeenLost = false
+      if (haveMessagesBeenLost) await publishLost()
       notify(listeners)
     },
     onOutage,
@@ -131,14 +141,29 @@ const feedOf = (listeners: Set<ChangeListener>): NonNullable<Storage['changes']>
   },
 })
 
-/** Records whose commits are announced once they are done. */
+/** Records whose commits are announced once they are done, or may have been: the answer to one that failed may only have been lost. */
 function announcingRecords(records: RecordStore, announce: (changes: readonly RecordChange[]) => Awaitable<void>): RecordStore {
+  const announceAll = (change: Change): Awaitable<void> => {
+    const changed = recordChangesOf(change)
+    return changed.length === 0 ? undefined : announce(changed)
+  }
+  const announceFailed = (change: Change, error: unknown): Awaitable<void> =>
+    // What is refused for its arguments was not sent.
+    error instanceof RangeError
+      ? undefined
+      : recover<void>(
+          () => announceAll(change),
+          () => undefined,
+        )
   return {
     commit: change =>
-      andThen(records.commit(change), conflict => {
-        const changed = conflict ? [] : recordChangesOf(change)
-        return changed.length === 0 ? conflict : andThen(announce(changed), () => conflict)
-      }),
+      andThen(
+        recover(
+          () => records.commit(change),
+          error => andThen(announceFailed(change, error), () => Promise.reject(error)),
+        ),
+        conflict => conflict ?? andThen(announceAll(change), () => undefined),
+      ),
     find: (kind, workspaceId, id) => records.find(kind, workspaceId, id),
     findByName: (kind, name) => records.findByName(kind, name),
     list: query => records.list(query),

@@ -1,7 +1,8 @@
 import { type Awaitable, allSettled, andThen } from './awaitable.ts'
 import type { CounterRequest, CounterStore, SlotRequest } from './counters.ts'
+import { EphemeralError } from './ephemeral.ts'
 import type { OutageGuard } from './outage-guard.ts'
-import { maxRepeatedSlots, outageRows } from './outage-policy.ts'
+import { failureRows, maxRepeatedSlots, outageRows } from './outage-policy.ts'
 
 export interface FallbackCountersOptions {
   readonly guard: OutageGuard
@@ -53,19 +54,25 @@ export function fallbackCounters({ guard, primary, fallback }: FallbackCountersO
       return andThen(allSettled([leavePrimary, () => fallback.leave(key, slot)]), () => undefined)
     },
     async repair() {
-      const frees = [...notes.left].map(([name, { key, slot }]) => async (): Promise<void> => {
+      // Whatever the limit: the requests run. One that ended in the meantime has left, and must not enter after that.
+      await inParts([...notes.entered], async ([name, slot]) => {
+        if (notes.entered.has(name)) await primary.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER }, slot.at)
+      })
+      await inParts([...notes.left], async ([name, { key, slot }]) => {
         await primary.leave(key, slot)
         notes.left.delete(name)
       })
-      // Whatever the limit: the requests run.
-      const takes = [...notes.entered.values()].map(slot => async (): Promise<void> => {
-        await primary.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER }, slot.at)
-      })
-      const steps = [...frees, ...takes]
-      for (let from = 0; from < steps.length; from += repairsAtOnce)
-        await Promise.all(steps.slice(from, from + repairsAtOnce).map(step => step()))
     },
   }
+}
+
+/** Repairs all rows but those whose entries are damaged: one of them must not keep the whole store from being used. */
+async function inParts<Row>(rows: readonly Row[], repair: (row: Row) => Promise<void>): Promise<void> {
+  const repaired = (row: Row): Promise<void> =>
+    repair(row).catch((error: unknown) => {
+      if (!(error instanceof EphemeralError) || failureRows[error.failure].isOutage) throw error
+    })
+  for (let from = 0; from < rows.length; from += repairsAtOnce) await Promise.all(rows.slice(from, from + repairsAtOnce).map(repaired))
 }
 
 function enterFallback(

@@ -7,7 +7,10 @@ export interface LedgerStore {
    * by `settle`: no clock frees it. One without accounts sets nothing aside and only carries its journal.
    */
   reserve(hold: HoldRequest): Awaitable<HoldRefusal | undefined>
-  /** Raises the version of each hold, and replaces its journal if one is given. Unknown ids are ignored. */
+  /**
+   * Raises the version of each hold, and replaces its journal if one is given. Unknown ids are ignored. With no holds it changes
+   * nothing, and fails where holds could not be renewed now: while they cannot be, one that stands still may be alive.
+   */
   renew(holds: readonly HoldRenewal[]): Awaitable<void>
   /**
    * Adds to a hold, on every account named or on none, and raises its version. An account that the hold did not name joins it.

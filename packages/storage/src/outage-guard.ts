@@ -21,7 +21,7 @@ export interface OutageLogger {
 
 export interface OutageGuardOptions {
   readonly probe: () => Awaitable<void>
-  /** Catches up on what was left for later, before calls go to the stores again. */
+  /** Catches up on what was left for later: before calls go to the stores again, and once more after it for what came meanwhile. */
   readonly repair: () => Awaitable<unknown>
   readonly onOutage: (event: OutageEvent) => unknown
   readonly logger: OutageLogger
@@ -74,7 +74,7 @@ export function createOutageGuard(options: OutageGuardOptions): OutageGuard {
       return recover(call.run, error => {
         // The caller's own mistake, such as a fraction: no store would take it.
         if (error instanceof RangeError || state.isClosed) throw error
-        const failure = error instanceof EphemeralError ? error : new EphemeralError('unreachable', String(error))
+        const failure = toFailure(error)
         if (!failureRows[failure.failure].isOutage) return answerWithout(call, { error: failure, since: 0, calls: 0 })
         return answerWithout(call, beginOutage(state, failure))
       })
@@ -125,7 +125,16 @@ async function probeNow(state: GuardState): Promise<void> {
   state.outage = undefined
   state.endedAt = now
   reportOutage(state, { state: 'over', reason: outage.error.message, lastedMs: Math.round(now - outage.since), calls: outage.calls })
+  await recover(
+    async () => state.repair(),
+    error => {
+      if (!state.isClosed) beginOutage(state, toFailure(error))
+    },
+  )
 }
+
+const toFailure = (error: unknown): EphemeralError =>
+  error instanceof EphemeralError ? error : new EphemeralError('unreachable', String(error))
 
 function reportOutage({ logger, onOutage }: GuardState, event: OutageEvent): void {
   const { state, reason, lastedMs, calls } = event

@@ -153,15 +153,23 @@ export const intervalMs = { hour: 3_600_000, day: 86_400_000 } as const
 /** The start of the interval that contains `at`. `startOf(at, intervalMs.hour)` */
 export const startOf = (at: number, span: number): number => Math.floor(at / span) * span
 
-const groups: Readonly<Record<'all' | NonNullable<TotalsQuery['groupBy']>, (row: CountedRow) => string>> = {
+type GroupReader = (row: CountedRow, query: Pick<TotalsQuery, 'tag'>) => string | readonly string[]
+const noTags: readonly string[] = []
+
+const groups: Readonly<Record<'all' | NonNullable<TotalsQuery['groupBy']>, GroupReader>> = {
   all: () => '',
   key: row => row.keyId,
   model: row => row.model,
   provider: row => row.provider,
+  tag: ({ tags = noTags }, { tag }) => tag ?? tags,
 }
 
+/** What of a query determines how totals are built. */
+type TotalsShape = Pick<TotalsQuery, 'interval' | 'groupBy' | 'groupPrefix' | 'tag' | 'top'>
+
 /** Creates empty totals by interval and group. `const totals = createTotalsBuilder({ interval: 'day', groupBy: 'model' })` */
-export function createTotalsBuilder({ interval, groupBy }: Pick<TotalsQuery, 'interval' | 'groupBy'>): TotalsBuilder {
+export function createTotalsBuilder(query: TotalsShape): TotalsBuilder {
+  const { interval, groupBy, groupPrefix = '', top } = query
   const found = new Map<number, Map<string, TotalBuilder>>()
   const groupOf = groups[groupBy ?? 'all']
   const builderOf = (at: number, group: string): TotalBuilder => {
@@ -170,18 +178,37 @@ export function createTotalsBuilder({ interval, groupBy }: Pick<TotalsQuery, 'in
     const builder = ofStart.get(group) ?? createTotalBuilder()
     found.set(start, ofStart)
     ofStart.set(group, builder)
+    if (top !== undefined && ofStart.size > 2 * maxGroups) keepLargest(ofStart, maxGroups)
     return builder
   }
   return {
-    addRow: row => builderOf(row.at, groupOf(row)).add(figuresOf(row)),
-    addTotal: (at, group, total) => builderOf(at, groupBy === undefined ? '' : group).addTotal(total),
+    addRow(row) {
+      const group = groupOf(row, query)
+      const figures = figuresOf(row)
+      for (const each of typeof group === 'string' ? [group] : group) if (each.startsWith(groupPrefix)) builderOf(row.at, each).add(figures)
+    },
+    addTotal(at, group, total) {
+      const each = groupBy === undefined ? '' : group
+      if (each.startsWith(groupPrefix)) builderOf(at, each).addTotal(total)
+    },
     totals: () =>
       [...found]
         .sort(([a], [b]) => a - b)
         .flatMap(([start, ofStart]) =>
-          [...ofStart]
+          [...(top === undefined ? ofStart : keepLargest(ofStart, top))]
             .sort(([a], [b]) => (a < b ? -1 : 1))
             .map(([group, builder]) => ({ ...(interval && { start }), ...(groupBy && { group }), ...builder.total() })),
         ),
   }
+}
+
+/** Groups that a query for the largest ones keeps at least while it runs. */
+const maxGroups = 10_000
+
+/** Removes all groups but those of the highest cost, then of the most requests. */
+function keepLargest(groups: Map<string, TotalBuilder>, count: number): Map<string, TotalBuilder> {
+  const ranked = Array.from(groups, ([group, builder]) => ({ group, ...builder.stored() }))
+  ranked.sort((a, b) => b.cost - a.cost || b.requests - a.requests || (a.group < b.group ? -1 : 1))
+  for (const { group } of ranked.slice(Math.max(0, count))) groups.delete(group)
+  return groups
 }

@@ -9,7 +9,7 @@ export interface UsageStore {
   /**
    * One total for each interval and group that has a row, in the order of the intervals, then of the groups' names. Without interval
    * and group: one total, or none. Removed rows may still count, in whole hours of UTC and if filter and group name at most one of
-   * key, model and provider: a store may keep those totals, and answers them fastest.
+   * key, model, provider and tag: a store may keep those totals, and answers them fastest.
    */
   totals(query: TotalsQuery): Awaitable<readonly UsageTotal[]>
   /** Newest first; at the same time, the one appended later first. `after` continues after the row of this id; nothing comes after an unknown id. */
@@ -27,6 +27,8 @@ export interface UsageQuery {
   /** Canonical id. */
   readonly model?: string
   readonly provider?: string
+  /** Only rows that have this tag. */
+  readonly tag?: string
   /** Unix milliseconds; `from` is included, `to` is not. */
   readonly from: number
   readonly to: number
@@ -36,7 +38,15 @@ export interface UsageQuery {
 export interface TotalsQuery extends UsageQuery {
   /** Of UTC. */
   readonly interval?: 'hour' | 'day'
-  readonly groupBy?: 'model' | 'provider' | 'key'
+  /** A row counts in the group of each of its tags; with a filter by tag, in that one alone. */
+  readonly groupBy?: 'model' | 'provider' | 'key' | 'tag'
+  /** Only groups whose names begin with this. */
+  readonly groupPrefix?: string
+  /**
+   * Only this many groups: those of the highest cost, then of the most requests. For queries without interval. The memory is
+   * bounded, too: beyond 20,000 groups those that have the lowest cost so far begin again at 0.
+   */
+  readonly top?: number
 }
 
 /** One row per request that was admitted, however it ended. Never prompt or answer text. */
@@ -75,6 +85,8 @@ export interface UsageRow {
   readonly firstContentMs?: number
   readonly warnings: readonly string[]
   readonly metadata?: Readonly<Record<string, string>>
+  /** Names that totals can be grouped by. Absent: none. */
+  readonly tags?: readonly string[]
   /** The routing decision, as text that the store does not interpret. */
   readonly routing?: string
 }
@@ -86,7 +98,7 @@ export type UsageResult = 'ok' | 'incomplete' | 'error' | 'rate_limited' | 'aban
 export interface UsageTotal {
   /** The start of the interval, if the query has one. */
   readonly start?: number
-  /** The model, provider or key id, if the query groups. */
+  /** The model, provider, key id or tag, if the query groups. */
   readonly group?: string
   readonly requests: number
   readonly errors: number

@@ -1,14 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { serve } from '@signalbox/node-http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
 import { aiSdkClients } from './agents/ai-sdk.ts'
 import { langchainClients } from './agents/langchain.ts'
 import { mastraClients } from './agents/mastra.ts'
 import { openaiAgents } from './agents/openai-agents.ts'
 import { type AgentClient, doTask, taskScript } from './agents/task.ts'
+import { checkTable } from './drivers/docs-table.ts'
 import { languages } from './drivers/languages.ts'
 
 // Each SDK as its users set it up, over each language of a provider: docs/agents.md shows what ran.
@@ -35,8 +36,6 @@ describe.each(clients)('$name', client => {
   })
 })
 
-const path = resolve(import.meta.dirname, '../../../docs/agents.md')
-const [begin, end] = ['<!-- agents:sdks -->', '<!-- /agents:sdks -->']
 const folder = resolve(import.meta.dirname, '../node_modules')
 
 /** The version that is installed, of the package or of what it is another name for. */
@@ -54,9 +53,5 @@ const row = ({ name, packages, losesReasoning }: AgentClient): string => {
 /** Writes or checks the table: `UPDATE_DOCS=1 pnpm test agents-matrix` writes it. */
 test('docs/agents.md shows what ran', () => {
   const head = `| SDK | packages | ${languages.map(({ name }) => name).join(' | ')} | reasoning |\n|---|---|${languages.map(() => ':-:|').join('')}---|`
-  const table = [begin, '', head, ...clients.map(row), '', end].join('\n')
-  const page = readFileSync(path, 'utf8')
-  const written = page.slice(page.indexOf(begin), page.indexOf(end) + end.length)
-  if (process.env.UPDATE_DOCS) writeFileSync(path, page.replace(written, table))
-  else expect(written).toBe(table)
+  checkTable('agents:sdks', [head, ...clients.map(row)].join('\n'))
 })

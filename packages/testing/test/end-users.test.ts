@@ -41,7 +41,7 @@ async function race(gateway: Gateway, user: Omit<EndUserOf, 'workspace'>, count:
 
 const spentBy = async (storage: ReturnType<typeof memoryStorage>, who: string): Promise<number> => {
   const month = new Date().toISOString().slice(0, 7)
-  return (await storage.ledger.balance(`budget:app:${who}:${month}-01`)).spent
+  return (await storage.ledger.balance(`budget:app:${who}:month:${month}-01`)).spent
 }
 
 describe.each([
@@ -51,9 +51,11 @@ describe.each([
   test('no user passes a cap by a microdollar, however many requests race', async () => {
     const storage = makeStorage()
     const gateway = await stage(storage)
-    const users = Array.from({ length: inject('isLongRun') ? 2_000 : 60 }, (_each, at) => `u${at}`)
+    const users = Array.from({ length: inject('isLongRun') ? 10_000 : 60 }, (_each, at) => `u${at}`)
     const limit = 350
-    const ends = await Promise.all(users.map(user => race(gateway, { user, budgets: [{ limit }] }, 12)))
+    const ends: Awaited<ReturnType<typeof race>>[] = []
+    for (let at = 0; at < users.length; at += 200)
+      ends.push(...(await Promise.all(users.slice(at, at + 200).map(user => race(gateway, { user, budgets: [{ limit }] }, 12)))))
     for (const [at, { answered, codes }] of ends.entries()) {
       expect(answered).toBeGreaterThan(0)
       expect([...codes].every(code => code === 'budget_exceeded')).toBe(true)
@@ -62,7 +64,7 @@ describe.each([
     // Once nothing is on hold any more, a user without room is refused, and another is not.
     expect((await race(gateway, { user: 'u0', budgets: [{ limit: 100 }] }, 1)).codes).toEqual(new Set(['budget_exceeded']))
     expect((await race(gateway, { user: 'new', budgets: [{ limit }] }, 1)).answered).toBe(1)
-  })
+  }, 900_000)
 
   test('users of one group share a cap, and each keeps a cap of its own', async () => {
     const storage = makeStorage()
@@ -103,6 +105,26 @@ test('usage is counted by user, and limits hold for each user alone', async () =
   expect(rows.filter(({ result }) => result === 'ok')).toHaveLength(3)
 })
 
+test('tags of a user and of its request are recorded, also of one that failed, and audit events name the user', async () => {
+  const gateway = await stage()
+  const app = gateway.workspaces('app')
+  const caller = await app.as({ user: 'u1', tags: ['plan:pro'], scopes: ['inference:invoke', 'keys:write'] })
+  const metadata = { tags: 'search,plan:pro', page: '7' }
+  await gateway.responses.create({ ...ask, gateway: { metadata } }, { caller })
+  await gateway.chat.completions.create({ model: 'small', messages: [{ role: 'user', content: 'hi' }] }, { caller })
+  const tight = await app.as({ user: 'u1', tags: ['plan:free'], budgets: [{ limit: 0, group: 'plan:free' }] })
+  await expect(gateway.responses.create(ask, { caller: tight })).rejects.toMatchObject({ code: 'budget_exceeded' })
+  const rows = await app.analytics.requests({ user: 'u1' })
+  expect(rows.map(({ tags }) => tags)).toEqual([['plan:pro'], ['plan:pro', 'search']])
+  expect(rows[1]?.metadata).toEqual(metadata)
+  expect((await app.analytics.trends({ groupBy: 'tag' })).map(({ group }) => group)).toEqual(['plan:pro', 'search'])
+
+  const { keyId: id, keyName: name, scopes } = caller
+  await gateway.workspaces('app', { key: { id, name, scopes } }).apiKeys.create({ name: 'made by a user' })
+  const [event] = await app.auditEvents.list({ limit: 1 })
+  expect(event).toMatchObject({ event: 'api_key.created', actorKeyId: 'user:u1', actorName: 'u1' })
+})
+
 test('what is no user is refused by name, and so is a workspace that is not there', async () => {
   const gateway = await stage()
   const wrong: readonly (readonly [object, string])[] = [
@@ -115,6 +137,8 @@ test('what is no user is refused by name, and so is a workspace that is not ther
     [{ user: 'u', budgets: [{ limit: 1, period: 'year' }] }, '`budgets[0].period`'],
     [{ user: 'u', budgets: Array.from({ length: 9 }, () => ({ limit: 1 })) }, 'at most 8 budgets'],
     [{ user: 'u', limits: { requestsPerMinute: 0 } }, '`limits.requestsPerMinute`'],
+    [{ user: 'u', tags: ['a,b'] }, '`tags`'],
+    [{ user: 'u', tags: Array.from({ length: 9 }, (_, n) => `t${n}`) }, '`tags`'],
   ]
   for (const [user, message] of wrong) await expect(gateway.workspaces('app').as(user as EndUserOf)).rejects.toThrow(message)
   await expect(gateway.workspaces('gone').as({ user: 'u' })).rejects.toMatchObject({ code: 'resource_not_found' })
@@ -178,6 +202,23 @@ describe('over HTTP', () => {
     const send = await byFetch(gateway)
     expect(await statusOf(send, from('https://evil.example'))).toBe(403)
     expect(await statusOf(send, from('null'))).toBe(403)
+    // A request that never was on a wire has no Host, and a page without an origin is not of that host.
+    for (const [origin, status] of [
+      ['null', 403],
+      ['https://evil.example', 403],
+      ['http://app.example', 200],
+    ] as const)
+      expect((await send('/v1/responses', { cookie: 'user=u1', origin }, ask)).status).toBe(status)
+    // A browser sends no Origin with images and links, and says where they are from.
+    for (const [site, status] of [
+      ['cross-site', 403],
+      ['same-site', 403],
+      ['same-origin', 200],
+      ['none', 200],
+    ] as const)
+      expect((await send('/v1/me', { cookie: 'user=u1', 'sec-fetch-site': site })).status).toBe(status)
+    // The same host over http: the browser says that it is another site.
+    expect(await statusOf(send, from('http://app.example', { 'sec-fetch-site': 'cross-site' }))).toBe(403)
     expect(await statusOf(send, from('https://app.example'))).toBe(200)
     expect(await statusOf(send, from('https://proxied.example', { 'sec-fetch-site': 'same-origin' }))).toBe(200)
     expect(await statusOf(await byFetch(gateway, { cors: { origins: '*' } }), from('https://evil.example'))).toBe(403)

@@ -1,111 +1,152 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { createContext, Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildInto, bundleText, forWorkers } from '../tools/runtimes/bundle.ts'
-import { embedding, lastingEmbedding, mountLine, offline, probe } from '../tools/runtimes/readme.ts'
+import { buildInto, bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
+import { freePort } from '../tools/runtimes/free-port.ts'
+import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
+import { askBlock, type BlockAnswers, expectedAnswers, fakeProvider, offline, readmeBlock } from '../tools/runtimes/readme.ts'
 
-// The block of README.md, word for word, over the packages as they are published, in every place that it names.
+// The blocks of README.md, word for word, over the packages as they are published, in every place that it names.
 
 const modules = resolve(import.meta.dirname, '../../../node_modules')
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-readme-')))
 const key = 'ak_for-the-readme-0123456789'
+const env = {
+  GATEWAY_KEY: key,
+  OPENAI_API_KEY: 'sk-nobody',
+  DENO_DIR: join(folder, 'deno'),
+  DENO_NO_UPDATE_CHECK: '1',
+  NO_COLOR: '1',
+  HOME: folder,
+}
+let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 
-beforeAll(() => buildInto(folder), 120_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+beforeAll(async () => {
+  provider = await serveFakeProvider()
+  await buildInto(folder)
+}, 120_000)
+afterAll(() => {
+  provider.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
-const expected = { answer: [200, 'Hello from the block.'], me: [200, 'my-app'], stranger: 401, isSame: true, keyId: expect.any(String) }
-const print = 'console.log(JSON.stringify(await probe(handler)))'
+const expected = { ...expectedAnswers, keyId: expect.any(String) }
 
-async function run(program: string, args: readonly string[], name: string): Promise<{ readonly keyId: string }> {
-  const env = {
-    GATEWAY_KEY: key,
-    OPENAI_API_KEY: '',
-    DENO_DIR: join(folder, 'deno'),
-    DENO_NO_UPDATE_CHECK: '1',
-    NO_COLOR: '1',
-    HOME: folder,
+/** Starts a server, asks it what its first users ask, and ends it. */
+async function run(program: string, args: readonly string[], port: number): Promise<BlockAnswers> {
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  try {
+    const base = `http://127.0.0.1:${port}`
+    await untilListening(base, child)
+    return await askBlock(fetch, key, base)
+  } finally {
+    const ended = new Promise(resolve => child.once('exit', resolve))
+    if (child.exitCode === null) {
+      child.kill()
+      await ended
+    }
   }
-  const { stdout } = await promisify(execFile)(program, [...args, join(folder, `${name}.mjs`)], { cwd: folder, env, timeout: 60_000 })
-  return JSON.parse(stdout)
 }
 
-const denoArgs = ['run', '--quiet', '--no-prompt', '--no-config', '--no-lock', '--no-remote', '--cached-only', '--allow-env']
+async function untilListening(base: string, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const isUp = await fetch(`${base}/healthz`).then(
+      reply => reply.ok,
+      () => false,
+    )
+    if (isUp) return
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new Error(`The server ended with ${child.exitCode}.`)
+}
+
+const denoArgs = ['run', '-A', '--quiet', '--no-prompt', '--no-config', '--no-lock', '--no-remote', '--cached-only']
 
 describe.each([
   ['Node', process.execPath, ['--no-warnings']],
   ['Bun', join(modules, 'bun/bin/bun.exe'), ['--no-install']],
   ['Deno', join(modules, 'deno/deno'), denoArgs],
 ] as const)('on %s', (name, program, args) => {
-  test.skipIf(!existsSync(program))('the block answers, and makes its workspace and key before the first of many requests', async () => {
-    await bundleText(folder, 'plain', { code: `${offline}${embedding}\n${probe}\n${print}` })
-    expect(await run(program, args, 'plain')).toEqual(expected)
-  })
-
-  test.skipIf(!existsSync(program) || name === 'Deno')(
-    'with the storage it names for what lasts, a restart finds the same key',
-    async () => {
-      const file = join(folder, `${name}.db`)
-      await bundleText(folder, 'lasting', { code: `${offline}${lastingEmbedding(file)}\n${probe}\n${print}` })
-      const first = await run(program, args, 'lasting')
-      expect(first).toEqual(expected)
-      expect((await run(program, args, 'lasting')).keyId).toBe(first.keyId)
-    },
-  )
-})
-
-test.skipIf(!existsSync(join(modules, 'miniflare')))('on Workers the block starts, and answers from several requests at once', async () => {
-  const { Miniflare } = await import('miniflare')
-  await bundleText(folder, 'workers', { code: `${offline}${embedding}\n${mountLine('Workers')}`, ...forWorkers })
-  const worker = new Miniflare({
-    modules: true,
-    modulesRoot: folder,
-    scriptPath: join(folder, 'workers.mjs'),
-    compatibilityDate: '2025-09-01',
-    compatibilityFlags: ['nodejs_compat'],
-    bindings: { GATEWAY_KEY: key },
-    host: '127.0.0.1',
-    cf: false,
-  })
-  try {
-    const handle = async (request: Request): Promise<Response> => {
-      const { method, url, headers } = request
-      const body = method === 'GET' ? undefined : await request.text()
-      const reply = await worker.dispatchFetch(url, { method, headers: Object.fromEntries(headers), ...(body !== undefined && { body }) })
-      return new Response(await reply.text(), { status: reply.status })
+  test.skipIf(!existsSync(program))('the block answers, makes its workspace and key once, and finds them after a restart', async () => {
+    const port = await freePort()
+    const files = {
+      'gateway.ts': readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${name}.db`),
+      'server.ts': readmeBlock(name).replace('8787', String(port)),
     }
-    expect(await probing(handle)).toEqual(expected)
-  } finally {
-    await worker.dispose()
-  }
+    await bundleFiles(folder, name, { files, platform: 'node' })
+    const first = await run(program, [...args, join(folder, `${name}.mjs`)], port)
+    expect(first).toEqual(expected)
+    expect(await run(program, [...args, join(folder, `${name}.mjs`)], port)).toEqual(first)
+  })
 })
 
-/** The probe in this process. */
-async function probing(handle: (request: Request) => Promise<Response>, prefix = ''): Promise<unknown> {
-  process.env.GATEWAY_KEY = key
-  const made = new Function(`${probe}; return probe`)() as (...args: unknown[]) => Promise<unknown>
-  return made(handle, prefix)
-}
+test.skipIf(!existsSync(join(modules, 'miniflare')))(
+  'on Workers the block answers, and finds its workspace and key after a restart',
+  async () => {
+    const { Miniflare } = await import('miniflare')
+    const files = {
+      'offline.ts': offline,
+      'index.ts': readmeBlock('Workers'),
+      'main.ts': "import './offline.ts'\nexport * from './index.ts'\nexport { default } from './index.ts'\n",
+    }
+    await bundleFiles(folder, 'workers', { files, ...forWorkers })
+    const start = () =>
+      new Miniflare({
+        modules: true,
+        modulesRoot: folder,
+        scriptPath: join(folder, 'workers.mjs'),
+        compatibilityDate: '2025-09-01',
+        compatibilityFlags: ['nodejs_compat'],
+        bindings: { GATEWAY_KEY: key, OPENAI_API_KEY: 'sk-nobody' },
+        durableObjects: { STORAGE: { className: 'StorageObject', useSQLite: true } },
+        durableObjectsPersist: join(folder, 'objects'),
+        host: '127.0.0.1',
+        cf: false,
+      })
+    const asking = async (): Promise<BlockAnswers> => {
+      const worker = start()
+      try {
+        return await askBlock(async request => {
+          const { method, url, headers } = request
+          const body = method === 'GET' ? undefined : await request.text()
+          const reply = await worker.dispatchFetch(url, {
+            method,
+            headers: Object.fromEntries(headers),
+            ...(body !== undefined && { body }),
+          })
+          return new Response(await reply.text(), { status: reply.status })
+        }, key)
+      } finally {
+        await worker.dispose()
+      }
+    }
+    const first = await asking()
+    expect(first).toEqual(expected)
+    expect(await asking()).toEqual(first)
+  },
+)
 
 type Route = (request: Request, context: { readonly params: unknown }) => Promise<Response>
-type Routes = Readonly<Record<'GET' | 'POST' | 'PATCH' | 'DELETE', Route>>
+type Routes = Readonly<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', Route>>
 
 describe('in a catch-all route of Next.js', () => {
   const pathOf = (request: Request, below: string): readonly string[] => new URL(request.url).pathname.slice(below.length + 1).split('/')
 
   test.each(['/api', '/api/llm', '/deep/down/in/the/app'])('the block is mounted at %s, with every method', async prefix => {
-    await bundleText(folder, 'next', { code: `${offline}${embedding}\n${mountLine('Next.js')}` })
-    process.env.GATEWAY_KEY = key
+    const files = {
+      'gateway.ts': readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', join(folder, 'next.db')),
+      'route.ts': readmeBlock('Next.js'),
+    }
+    await bundleFiles(folder, 'next', { files, platform: 'node' })
+    Object.assign(process.env, { GATEWAY_KEY: key })
     const routes = (await import(`${pathToFileURL(join(folder, 'next.mjs')).href}?${encodeURIComponent(prefix)}`)) as Routes
     const call = (request: Request): Promise<Response> =>
       routes[request.method as keyof Routes](request, { params: Promise.resolve({ path: pathOf(request, prefix) }) })
-    const real = globalThis.fetch
-    expect(await probing(call, prefix)).toEqual(expected)
-    globalThis.fetch = real
+    expect(await askBlock(call, key, `http://gateway.example${prefix}`)).toEqual(expected)
     for (const method of ['PATCH', 'DELETE'] as const) {
       const gone = new Request(`http://gateway.example${prefix}/v1/workspaces/my-app/api-keys/none`, {
         method,
@@ -117,12 +158,13 @@ describe('in a catch-all route of Next.js', () => {
   })
 
   test('the block runs on the edge too: nothing of Node, no code from text, nothing random and no timer while it loads; the path is in the query', async () => {
-    await bundleText(folder, 'edge', {
-      code: `${embedding}\n${mountLine('Next.js')}`,
-      ...forWorkers,
-      format: 'iife',
-      globalName: 'routes',
-    })
+    const files = {
+      'gateway.ts': readmeBlock()
+        .replace("import { sqliteStorage } from 'signalbox/sqlite'", "import { memoryStorage } from 'signalbox'")
+        .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()'),
+      'route.ts': readmeBlock('Next.js'),
+    }
+    await bundleFiles(folder, 'edge', { files, ...forWorkers, format: 'iife', globalName: 'routes' })
     const edge = edgeContext()
     const routes = edge.load(readFileSync(join(folder, 'edge.mjs'), 'utf8')) as Routes
     const prefix = '/api/edge'
@@ -131,7 +173,7 @@ describe('in a catch-all route of Next.js', () => {
       const query = path.map(segment => `path=${encodeURIComponent(segment)}`).join('&')
       return routes[request.method as keyof Routes](new Request(`${request.url}?${query}`, request), { params: Promise.resolve({ path }) })
     }
-    expect(await probing(call, prefix)).toEqual(expected)
+    expect(await askBlock(call, key, `http://gateway.example${prefix}`)).toEqual(expected)
   })
 })
 
@@ -144,13 +186,13 @@ function edgeContext(): { load(code: string): unknown } {
       if (loading) throw new Error(`Disallowed operation called within global scope: ${name}`)
       return run(...args)
     }
-  const answer = new Function(`${offline.replace('globalThis.fetch =', 'return')}`)() as typeof fetch
+  const answer = new Function(`${fakeProvider}; return globalThis.fakeProvider`)() as (request: Request) => Promise<Response>
   const global = {
     ...{ Request, Response, Headers, URL, URLSearchParams, TextEncoder, TextDecoder, TextDecoderStream, AbortController, AbortSignal },
     ...{ ReadableStream, WritableStream, TransformStream, Blob, FormData, Event, EventTarget, atob, btoa, structuredClone, console },
     ...{ performance, queueMicrotask, Uint8Array, ArrayBuffer },
     process: { env: { GATEWAY_KEY: key } },
-    fetch: later('fetch', answer),
+    fetch: later('fetch', (...args: Parameters<typeof fetch>) => answer(new Request(...args))),
     setTimeout: later('setTimeout', setTimeout),
     setInterval: later('setInterval', setInterval),
     clearTimeout,

@@ -279,8 +279,10 @@ test('a gateway that was put together wrongly says so at once', () => {
   expect(() => createGateway({ providers: [provider], models: model({ dialect: 'responses' }), storage })).toThrow(
     /does not speak "responses"/,
   )
-  expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'best' })).toThrow(/strategy/)
-  expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'latncy' })).toThrow(/Did you mean "latency"\?$/)
+  expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'best' as 'cost' })).toThrow(/strategy/)
+  expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'latncy' as 'cost' })).toThrow(
+    /Did you mean "latency"\?$/,
+  )
   const strategies = { mine: () => 0, balanced: () => 0 }
   expect(() => createGateway({ providers: [provider], models: [], storage, strategies })).toThrow(/`strategies` holds "balanced"/)
   expect(() => createGateway({ providers: [provider], models: [], storage, timeouts: { idleMs: 0 } })).toThrow(/idleMs/)

@@ -312,3 +312,29 @@ test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
     }
   },
 )
+
+describe('a compaction trigger', () => {
+  test.each(['responses', 'messages'] as const)(
+    'is answered with one sealed item, and the conversation goes on from it: %s',
+    async dialect => {
+      const { open, sent } = await stage({ dialect })
+      const { ask } = await open()
+      const first = await ask(hello)
+      const compacted = await ask({ ...hello, input: [{ type: 'compaction_trigger' }], previous_response_id: idOf(first) })
+      const { output = [], status } = compacted.at(-1)?.response ?? {}
+      expect({ status, types: output.map(({ type }) => type) }).toEqual({ status: 'completed', types: ['compaction'] })
+      expect(compacted.map(({ type }) => type)).toContain('response.output_item.done')
+
+      const next = await ask({ ...hello, input: 'And then?', previous_response_id: idOf(compacted) })
+      expect(next.at(-1)).toMatchObject({ type: 'response.completed' })
+      const again = await ask({ ...hello, input: [...output, { role: 'user', content: 'And then?' }] })
+      expect(again.at(-1)).toMatchObject({ type: 'response.completed' })
+      const [, , continued, restarted] = sent().map(body => JSON.stringify(body))
+      for (const body of [continued, restarted]) {
+        expect(body).toContain('This is a summary of the conversation so far')
+        expect(body).not.toMatch(/compaction_trigger|gwc1/)
+        expect(body).not.toContain('Hello.')
+      }
+    },
+  )
+})

@@ -10,7 +10,7 @@ import { reading } from './rows.ts'
 
 const analyticsPath = '/v1/workspaces/:workspace_id/analytics'
 
-const groups = { model: 'model', provider: 'provider', api_key: 'key' } as const
+const groups = { model: 'model', provider: 'provider', api_key: 'key', user: 'user', tag: 'tag' } as const
 
 export const analyticsRoutes: readonly WorkspaceRoute[] = [
   {
@@ -30,7 +30,12 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
     query: [
       ...filters,
       { name: 'interval', description: 'Default: `day`.', values: ['hour', 'day'] },
-      { name: 'group_by', description: 'One series for each. Default: one in all.', values: Object.keys(groups) },
+      {
+        name: 'group_by',
+        description: 'One series for each. A request counts in each of its tags. Default: one in all.',
+        values: Object.keys(groups),
+      },
+      { name: 'top', description: 'Most series: those of the highest cost. Default: 100.', whole: { min: 1, max: 100 } },
     ],
     reply: 'AnalyticsTrends',
     handler: trends,
@@ -40,7 +45,13 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
 async function trends(call: Call, { analytics }: { readonly analytics: Analytics }): Promise<ApiReply> {
   const interval = call.query.interval === 'hour' ? 'hour' : 'day'
   const groupBy = groups[call.query.group_by as keyof typeof groups]
-  const series = await analytics.trends({ ...queryOf(call), interval, ...(groupBy && { groupBy }) })
+  const { top } = call.query
+  const series = await analytics.trends({
+    ...queryOf(call),
+    interval,
+    ...(groupBy && { groupBy }),
+    ...(top !== undefined && { top: Number(top) }),
+  })
   return json({ interval, group_by: call.query.group_by ?? null, series: series.map(seriesView) })
 }
 
@@ -91,14 +102,17 @@ export const analyticsSchemas = () => ({
   AnalyticsTrends: z
     .object({
       interval: z.enum(['hour', 'day']).describe('Length of each point.'),
-      group_by: z.enum(['model', 'provider', 'api_key']).nullable().describe('What each series stands for; null: all requests.'),
+      group_by: z
+        .enum(['model', 'provider', 'api_key', 'user', 'tag'])
+        .nullable()
+        .describe('What each series stands for; null: all requests.'),
       series: z
         .array(
           z.object({
             group: z
               .string()
               .nullable()
-              .meta({ description: 'Model, provider or key of the series; null: all requests.', example: 'gpt-5-mini' }),
+              .meta({ description: 'Model, provider, key, user or tag of the series; null: all requests.', example: 'gpt-5-mini' }),
             points: z
               .array(z.object({ start: z.iso.datetime().describe('Begin of the interval.'), ...figures() }))
               .describe('One entry for each interval.'),

@@ -30,6 +30,7 @@ const columns: Readonly<Record<string, (row: RequestView) => unknown>> = {
   attempts: row => row.attempts,
   warnings: row => row.warnings.join(' '),
   metadata: row => (Object.keys(row.metadata).length === 0 ? '' : JSON.stringify(row.metadata)),
+  tags: row => row.tags.join(','),
 }
 
 /** A page in memory at a time: the first byte does not wait for the last row. */

@@ -35,4 +35,5 @@ export const requestView = (row: LoggedRequest) => ({
   attempts: row.attempts,
   warnings: row.warnings,
   metadata: row.metadata ?? {},
+  tags: row.tags ?? [],
 })

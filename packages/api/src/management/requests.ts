@@ -16,6 +16,8 @@ export const filters: readonly QueryParameter[] = [
   { name: 'model', description: 'Only this model, by its canonical id.' },
   { name: 'provider', description: 'Only what this provider answered.' },
   { name: 'api_key_id', description: 'Only what was asked with this key.' },
+  { name: 'user', description: 'Only what this user of the app asked. Not beside `api_key_id`.' },
+  { name: 'tag', description: 'Only what has this tag.' },
 ]
 
 export const requestRoutes: readonly WorkspaceRoute[] = [
@@ -68,6 +70,8 @@ export function queryOf({ query }: Call): AnalyticsQuery {
     ...(query.model !== undefined && { model: query.model }),
     ...(query.provider !== undefined && { provider: query.provider }),
     ...(query.api_key_id !== undefined && { apiKeyId: query.api_key_id }),
+    ...(query.user !== undefined && { user: query.user }),
+    ...(query.tag !== undefined && { tag: query.tag }),
   }
 }
 
@@ -120,7 +124,10 @@ const loggedRequest = () =>
   z.object({
     id: z.string().meta({ description: 'Id of the request: its `X-Request-ID`.', example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4' }),
     at: z.iso.datetime().describe('When it came.'),
-    api_key_id: z.string().meta({ description: 'Id of its API key.', example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4' }),
+    api_key_id: z.string().meta({
+      description: 'Id of its API key, or `user:` and the id of a user of the app.',
+      example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4',
+    }),
     model_requested: z.string().meta({ description: 'Model by the name in the request.', example: 'gpt-5-mini-latest' }),
     model: z.string().meta({ description: 'Canonical id of the model.', example: 'gpt-5-mini' }),
     provider: z.string().nullable().meta({ description: 'Provider that answered; null: none did.', example: 'groq' }),
@@ -138,4 +145,5 @@ const loggedRequest = () =>
     attempts: z.int().meta({ description: 'Calls of providers.', example: 1 }),
     warnings: z.array(z.string()).meta({ description: 'Codes of its warnings.', example: [] }),
     metadata: z.record(z.string(), z.string()).meta({ description: '`gateway.metadata` of the request.', example: { feature: 'search' } }),
+    tags: z.array(z.string()).meta({ description: 'Tags of its caller, and of `gateway.metadata.tags`.', example: ['plan:pro'] }),
   })

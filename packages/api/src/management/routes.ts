@@ -10,6 +10,7 @@ import { keyUsageRoutes } from './key-usage.ts'
 import { memberRoutes } from './members.ts'
 import { requestRoutes } from './requests.ts'
 import { routingDefaultsRoutes } from './routing-defaults.ts'
+import { sessionRoutes } from './sessions.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionRoutes } from './subscription.ts'
 
@@ -34,6 +35,7 @@ export const managementRoutes: readonly Route[] = [
   ...billingRoutes,
   ...subscriptionRoutes,
   ...byokKeyRoutes,
+  ...sessionRoutes,
   ...settingsRoutes,
   ...routingDefaultsRoutes,
   ...memberRoutes,

@@ -10,6 +10,7 @@ import { keyUsageSchemas } from './key-usage.ts'
 import { memberSchemas } from './members.ts'
 import { requestSchemas } from './requests.ts'
 import { routingDefaultsSchemas } from './routing-defaults.ts'
+import { sessionSchemas } from './sessions.ts'
 import { settingsSchemas } from './settings.ts'
 import { subscriptionSchemas } from './subscription.ts'
 
@@ -21,6 +22,7 @@ export const managementSchemas = () => ({
   ...billingSchemas(),
   ...subscriptionSchemas(),
   ...byokKeySchemas(),
+  ...sessionSchemas(),
   ...settingsSchemas(),
   ...routingDefaultsSchemas(),
   ...memberSchemas(),

@@ -41,7 +41,7 @@ interface Document {
   }
 }
 
-const source = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'signalbox', basePath: '' }))) as Document
+const source = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'signalbox' }))) as Document
 const document = withResponses(source)
 
 /** With each reference to a response replaced by the response. */
@@ -144,7 +144,7 @@ test('all that changes a workspace answers 202, is counted as a write, and is he
 
 test('a row that is to go says since when, and until when', async () => {
   const sample: Route = { ...(routes[0] as Route), path: '/v1/old', deprecated: { from: '2026-01-31', removal: '2026-08-01' } }
-  const { paths } = JSON.parse(JSON.stringify(await makeDocument([sample], { operator: 'x', basePath: '/api' })))
+  const { paths } = JSON.parse(JSON.stringify(await makeDocument([sample], { operator: 'x' })))
   expect(paths['/v1/old'].post).toMatchObject({ deprecated: true, 'x-deprecation-date': '2026-01-31', 'x-removal-date': '2026-08-01' })
 })
 
@@ -237,7 +237,6 @@ test('the document is made in pieces, and sent once to a client that keeps it', 
   let pauses = 0
   await makeDocument(routes, {
     operator: 'x',
-    basePath: '',
     pause: async () => {
       pauses += 1
     },

@@ -7,13 +7,12 @@ import { errorSchemaOf, headerComponents, responsesOf, type SharedComponents } f
 /** What differs between the documents of two gateways. */
 export interface DocumentOptions {
   readonly operator: string
-  readonly basePath: string
   /** Lets other requests be served: called between the pieces of the document. */
   readonly pause?: () => Promise<void>
 }
 
 /** The routes as an OpenAPI 3.1 document. It takes a quarter of a second to make, in pieces of a few milliseconds. */
-export async function makeDocument(routes: readonly Route[], { operator, basePath, pause }: DocumentOptions): Promise<object> {
+export async function makeDocument(routes: readonly Route[], { operator, pause }: DocumentOptions): Promise<object> {
   const shared: SharedComponents = { schemas: new Map(), responses: new Map(), examples: new Map() }
   const named = new Set<string>(
     routes.flatMap(route => [route.body ?? route.reply, route.reply, route.stream ?? route.reply, errorSchemaOf(route)]),
@@ -37,8 +36,8 @@ export async function makeDocument(routes: readonly Route[], { operator, basePat
       version: '1.1.0',
       description: 'One API for the models of many providers, and for the workspaces that use them.',
     },
-    // Without a host: clients reach the service under names that it does not know.
-    servers: [{ url: basePath === '' ? '/' : basePath }],
+    // Without a host: clients reach the service under names that it does not know. keep-document.ts puts the mount point here.
+    servers: [{ url: '/' }],
     tags: [...tags].filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -67,6 +66,7 @@ const tags: ReadonlyMap<string, string> = new Map([
   ['service', 'The service itself: its document, its health, and the key of the request.'],
   ['api-keys', 'API keys of the workspace and their usage.'],
   ['byok-keys', 'Keys of the workspace’s own at providers (bring your own key).'],
+  ['sessions', 'Short-lived tokens for pages, each of one user.'],
   ['budgets', 'Spending limits of the workspace and its keys.'],
   ['billing', 'Prepaid credit: balance, ledger, top-ups and automatic reload.'],
   ['subscription', 'The plan of the workspace.'],

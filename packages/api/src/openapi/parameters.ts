@@ -21,6 +21,7 @@ const pathParameters: ReadonlyMap<string, PathParameter> = new Map([
   ['api_key_id', id('API key')],
   ['byok_key_id', id('provider key')],
   ['budget_id', id('budget')],
+  ['session_id', id('session')],
   ['invite_id', id('invite')],
   ['member_id', id('member')],
   ['request_id', { ...id('request'), description: 'Id of the request: the `X-Request-ID` of its response.' }],

@@ -85,10 +85,12 @@ export function createHistory({ bodyBytes, keptBytes, kept, workspaceId }: Histo
       return { previousId: previous, before, input, bytes: messageBytes, body: whole }
     },
     keep(turn, { id, output, bytes: outputBytes }) {
-      const { before } = turn
-      const items = [...turn.input, ...output]
+      // What was compacted is not sent again: the item of the answer stands for it.
+      const isCompacted = isTrigger(turn.input.at(-1))
+      const before = isCompacted ? undefined : turn.before
+      const items = isCompacted ? output : [...turn.input, ...output]
       const own = memoryOf(items)
-      const textBytes = turn.bytes + outputBytes + (before?.textBytes ?? 0)
+      const textBytes = (isCompacted ? 0 : turn.bytes) + outputBytes + (before?.textBytes ?? 0)
       const made: Turn = { items, before, textBytes, memory: own + (before?.memory ?? 0) }
       claim ??= kept.open(workspaceId)
       if (turns.size < maxTurns && bytes + own <= keptBytes && claim.claim(bytes + own) === undefined) {
@@ -111,6 +113,8 @@ function itemsUpTo(last: Turn | undefined): Json[] {
   for (let turn = last; turn !== undefined; turn = turn.before) turns.push(turn)
   return turns.reverse().flatMap(({ items }) => items)
 }
+
+const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.type === 'compaction_trigger'
 
 const isInput = (input: Json | undefined): boolean =>
   input === undefined || input === null || typeof input === 'string' || Array.isArray(input)

@@ -2,9 +2,9 @@ import { GatewayError } from '@signalbox/core/errors'
 import type { Step } from '@signalbox/core/runtime'
 import type { Api, ApiReply, ApiRequest } from '../api.ts'
 import { authorize } from '../authorize.ts'
-import { hostOf } from '../origin.ts'
+import { checkSite } from '../origin.ts'
 import type { Call, Route } from '../route.ts'
-import type { Cors } from '../settings.ts'
+import { hasSessionToken } from '../secret.ts'
 import type { WebSocketOffer } from './port.ts'
 import { createSession } from './session.ts'
 
@@ -21,7 +21,8 @@ interface UpgradeCall extends Omit<Call, 'query' | 'body'> {
 export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const { gateway, site, request, context, api } = call
   if (request.canUpgrade !== true || row.needs === 'nothing') throw notAvailable()
-  checkOrigin(request, site.settings.cors)
+  // A session names the origins that it is for.
+  if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
   if ('status' in caller) return caller
   const { workspaceId } = caller
@@ -32,16 +33,6 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
     abandon: giveBack,
   }
   return { status: 101, headers: {}, body: '', webSocket }
-}
-
-/** Browsers send the origin of the page. A page of another site needs to be named in `cors`, as for requests. */
-function checkOrigin(request: ApiRequest, cors: Cors | undefined): void {
-  const origin = request.header('origin')
-  if (origin === undefined || hostOf(origin) === request.header('host')?.toLowerCase()) return
-  if (cors !== undefined && (cors.origins === '*' || cors.origins.includes(origin))) return
-  throw new GatewayError('operation_not_allowed', {
-    message: `Pages of ${origin.slice(0, 100)} may not open WebSockets here. Add the origin to \`cors.origins\`.`,
-  })
 }
 
 const notAvailable = (): GatewayError =>

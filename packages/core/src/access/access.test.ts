@@ -1,6 +1,6 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { createGateway } from '../gateway.ts'
+import { createGateway } from '../create-gateway.ts'
 import { profileOf } from '../resources/scopes.ts'
 import { webClock, webIds } from '../runtime/web.ts'
 import { isSecret, makeSecret, prefixOf } from './secret.ts'

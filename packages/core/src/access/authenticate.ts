@@ -3,15 +3,15 @@ import type { ChangeFeed, RecordChange } from '@signalbox/storage/changes'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
-import { sha256 } from '../runtime/web.ts'
 import { budgetsOf } from './accounts.ts'
-import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import { callerOfUser, type EndUserOf } from './end-user.ts'
+import { openKey } from './key.ts'
 import { createKeyUseRecorder, type KeyUseRecorder } from './key-use.ts'
 import type { Kind } from './kinds.ts'
-import type { Records, TypedRecord } from './records.ts'
+import type { Records } from './records.ts'
 import { isMistyped } from './secret.ts'
+import { isSessionToken, openSession } from './session.ts'
 import type { WorkspacePolicies, WorkspacePolicy } from './workspace-policy.ts'
 
 export interface AuthenticatorPorts {
@@ -30,8 +30,8 @@ export interface Authenticator {
   authenticate(proof: string | EndUserOf | undefined): Awaitable<Caller>
   /** Accepts a new key at once, even if it was refused a moment ago. */
   welcome(secret: string): void
-  /** Applies a change of a key, such as its revocation, at once in this process. */
-  forget(keyId: string): void
+  /** Applies a change of a key or a session, such as its revocation, at once in this process. */
+  forget(id: string): void
   /** Writes the last uses that are not written yet. */
   flush(): Promise<void>
 }
@@ -41,8 +41,8 @@ const cacheMs = 30_000
 const touchEveryMs = 60_000
 const maxKeys = 10_000
 
-/** Generated keys, and keys chosen by an operator. */
-const keyForm = /^ak_[\x21-\x7e]{8,200}$/
+/** Generated keys, keys chosen by an operator, and tokens of sessions. */
+const secretForm = /^(?:ak_[\x21-\x7e]{8,200}|st_[0-9A-Za-z]{49})$/
 
 interface Cached {
   readonly caller: Caller
@@ -62,6 +62,13 @@ const invalidKey = (): GatewayError =>
     message: 'The API key is missing or not valid. Send `Authorization: Bearer ak_…` with an active key.',
   })
 
+const invalidToken = (): GatewayError =>
+  new GatewayError('invalid_api_key', {
+    message: 'The session token is not valid: it has expired, was revoked, or is mistyped. Get a new one from the server of your app.',
+  })
+
+const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) ? invalidToken() : invalidKey())
+
 /**
  * Secret → caller, cached by the whole secret (never a part of it). The store knows only SHA-256 hashes, so what can be
  * looked up is a full match or nothing.
@@ -76,27 +83,24 @@ export function createAuthenticator({ records, store, policies, changes, clock, 
     const asked = epoch
     const beganAt = clock.monotonic()
     const now = clock.now()
-    const key = await records.findByName('key', await sha256(secret))
-    if (!key || !isActive(key.body, now)) {
+    const opened = await (isSessionToken(secret) ? openSession : openKey)(records, secret, now)
+    if (!opened) {
       known.delete(secret)
       if (asked === epoch) unknown.set(secret, beganAt + 1_000)
-      throw invalidKey()
+      throw invalidSecret(secret)
     }
-    const above = await ancestorsOf(records, key, now)
-    if (!above) throw invalidKey()
     // A policy read before these versions of the key and its ancestors may lack what was created with them, such as a budget.
     // Versions are compared, not times, because clocks of processes differ.
-    const { workspaceId } = key
-    const version = [key, ...above].map(each => each.version).join('.')
+    const { workspaceId, version, usedAt, callerIn } = opened
     const policy = await (before?.version === version ? policies.of(workspaceId) : policies.readFresh(workspaceId))
-    if (!policy) throw invalidKey()
-    const unnotedMs = Math.abs(now - (key.usedAt ?? 0))
+    if (!policy) throw invalidSecret(secret)
+    const unnotedMs = usedAt === undefined ? Number.NEGATIVE_INFINITY : Math.abs(now - usedAt)
     const cached: Cached = {
       version,
       until: beganAt + cacheMs,
       policy,
       touchDueAt: before?.touchDueAt ?? beganAt + Math.max(0, touchEveryMs - unnotedMs),
-      caller: callerOf(key, above, policy.workspace),
+      caller: callerIn(policy.workspace),
     }
     if (asked === epoch) known.set(secret, cached)
     return cached
@@ -107,6 +111,7 @@ export function createAuthenticator({ records, store, policies, changes, clock, 
     for (const [secret, { caller }] of known.entries()) if (isStale(caller)) known.delete(secret)
   }
   changes?.subscribe(changed => {
+    for (const { kind, id } of changed ?? []) if (kind === 'session') drop(({ session }) => session?.id === id)
     for (const id of changed ? workspaceIdsIn(changed) : [undefined]) {
       policies.forget(id)
       unknown.clear()
@@ -122,7 +127,7 @@ export function createAuthenticator({ records, store, policies, changes, clock, 
       const now = clock.monotonic()
       const hit = known.get(secret)
       // Malformed keys, and for a second unknown ones, are refused without a look-up.
-      if (!hit && (!keyForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidKey()
+      if (!hit && (!secretForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidSecret(secret)
       return hit && hit.until > now && hasAllBudgets(hit, policies)
         ? accept(hit, now, { uses, clock })
         : look(secret, hit).then(cached => accept(cached, now, { uses, clock }))
@@ -158,7 +163,7 @@ interface AcceptPorts {
 function accept(cached: Cached, now: number, { uses, clock }: AcceptPorts): Caller {
   const { caller } = cached
   // An expiry is a date, so the wall clock decides.
-  if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw invalidKey()
+  if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw caller.session ? invalidToken() : invalidKey()
   if (now >= cached.touchDueAt) {
     cached.touchDueAt = now + touchEveryMs
     uses.record(caller.keyId, clock.now())
@@ -166,24 +171,6 @@ function accept(cached: Cached, now: number, { uses, clock }: AcceptPorts): Call
   return caller
 }
 
-/** Whether a caller's key is the given one, or has it as an ancestor. */
-const isKeyOrBelow = ({ keyId, ancestors }: Caller, id: string): boolean =>
-  keyId === id || ancestors?.some(above => above.keyId === id) === true
-
-function callerOf(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>[], workspace: TypedRecord<'workspace'>): Caller {
-  const { id, createdAt, body } = key
-  const ends = [key, ...above].flatMap(({ body: { expiresAt } }) => expiresAt ?? [])
-  return {
-    keyId: id,
-    keyName: body.name,
-    keyPrefix: body.prefix,
-    workspaceId: workspace.id,
-    workspaceName: workspace.body.name,
-    billing: workspace.body.billing,
-    scopes: new Set(body.scopes),
-    createdAt,
-    ...(body.limits && { limits: body.limits }),
-    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, ...(each.body.limits && { limits: each.body.limits }) })) }),
-    ...(ends.length > 0 && { expiresAt: Math.min(...ends) }),
-  }
-}
+/** Whether a caller's key or session is the given one, or has it as an ancestor. */
+const isKeyOrBelow = ({ keyId, session, ancestors }: Caller, id: string): boolean =>
+  keyId === id || session?.id === id || ancestors?.some(above => above.keyId === id) === true

@@ -7,7 +7,7 @@ interface AncestorKey {
   readonly limits?: CallLimits
 }
 
-/** An authenticated key and its workspace, or an end user of the app and the workspace that pays. */
+/** An authenticated key and its workspace, or an end user of the app, perhaps by a session, and the workspace that pays. */
 export interface Caller {
   readonly keyId: string
   readonly keyName: string
@@ -20,9 +20,25 @@ export interface Caller {
   readonly limits?: CallLimits
   /** Of an end user, beside those of the workspace. */
   readonly budgets?: readonly CallerBudget[]
+  /** Names that usage of the caller is counted by, at most 8. */
+  readonly tags?: readonly string[]
+  /** It is an end user of the app, and no key. */
+  readonly isEndUser?: true
+  /** Names of the models that it may call. Absent: all that its workspace may. */
+  readonly models?: readonly string[]
+  /** Whose token the caller sent, and the origins whose pages may; absent: any. */
+  readonly session?: { readonly id: string; readonly origins?: readonly string[] }
   /** Nearest first. Absent: the key has no ancestors. */
   readonly ancestors?: readonly AncestorKey[]
   /** Unix milliseconds at which the key or an ancestor expires, whichever is first. */
   readonly expiresAt?: number
   readonly createdAt: number
 }
+
+/**
+ * Whose answers a caller may refer to by the ids of their items: a key those of its workspace, an end user only its own.
+ *
+ * @example itemOwnerOf(caller) // 'ws_1', or '["ws_1","user:u_42"]'
+ */
+export const itemOwnerOf = ({ workspaceId, keyId, isEndUser }: Caller): string =>
+  isEndUser ? JSON.stringify([workspaceId, keyId]) : workspaceId

@@ -1,20 +1,25 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
 import { budgetFields } from '../resources/budget.ts'
+import { scopes as allScopes } from '../resources/scopes.ts'
 import type { CallerBudget } from '../runtime/ports.ts'
 import type { Caller } from './caller.ts'
 import type { BudgetBody, CallLimits } from './kinds.ts'
+import type { TypedRecord } from './records.ts'
+import { isTag, maxTagLength, maxTags } from './tags.ts'
 import type { WorkspacePolicies } from './workspace-policy.ts'
 
 /** A user of the app that embeds the gateway, known by the app's own sign-in and not by an API key. */
 export interface EndUser {
-  /** The app's id of the user, 1 to 200 characters. Usage is counted under `user:` and this id, where it is counted by API key. */
+  /** The app's id of the user, 1 to 200 characters without control characters. Usage is counted under `user:` and this id, where it is counted by API key. */
   readonly user: string
+  /** Names that usage is counted by, as in `plan:pro`: at most 8, each of 1 to 64 characters without a comma. */
+  readonly tags?: readonly string[]
   /** What the user may do. Default: `['inference:invoke']`. */
   readonly scopes?: readonly string[]
   /** Limits of this user, beside those of the workspace. Default: those of the gateway for a key. */
   readonly limits?: CallLimits
-  /** What the user may spend, beside the credit and the budgets of the workspace. At most 8. */
+  /** What the user may spend, beside the credit and the budgets of the workspace. At most 8; of two that count the same the lower holds. */
   readonly budgets?: readonly EndUserBudget[]
 }
 
@@ -44,12 +49,14 @@ export const callLimitsTable: OptionTableOf<CallLimits> = {
 
 const endUserTable: OptionTableOf<EndUser> = {
   user: 'text',
+  tags: 'list',
   scopes: 'list',
   limits: callLimitsTable,
   budgets: 'list',
 }
 const budgetTable: OptionTableOf<EndUserBudget> = { limit: 'number', period: 'text', group: 'text', includeByok: 'flag' }
 const periods: readonly string[] = budgetFields.period.values
+const knownScopes: readonly string[] = allScopes
 const maxBudgets = 8
 const maxName = 200
 /** Microdollars. */
@@ -69,26 +76,51 @@ export async function endUserCaller(policies: Pick<WorkspacePolicies, 'of'>, wor
     throw new GatewayError('resource_not_found', {
       message: `There is no workspace "${workspaceId.slice(0, 100)}". Make it first, with workspaces.create.`,
     })
-  const { workspace } = policy
+  return userCaller(policy.workspace, user)
+}
+
+/** The caller that stands for a user whose fields are known to be right. */
+export function userCaller(workspace: TypedRecord<'workspace'>, user: EndUser): Caller {
   return {
-    keyId: `user:${user.user}`,
+    keyId: keyIdOfUser(user.user),
     keyName: user.user,
     keyPrefix: '',
-    workspaceId,
+    workspaceId: workspace.id,
     workspaceName: workspace.body.name,
     billing: workspace.body.billing,
     scopes: new Set(user.scopes ?? defaultScopes),
     createdAt: workspace.createdAt,
+    ...(user.tags && { tags: user.tags }),
+    isEndUser: true,
     ...(user.limits && { limits: user.limits }),
-    ...(user.budgets && { budgets: user.budgets.map(budget => callerBudgetOf(budget, workspaceId, user)) }),
+    ...(user.budgets && { budgets: callerBudgetsOf(user.budgets, workspace.id, user) }),
   }
 }
+
+/** The id under which the usage of an end user is counted, where it is counted by API key. No key has such an id. */
+export const keyIdOfUser = (user: string): string => `${userPrefix}${user}`
+/** What the ids of end users begin with, where those of API keys stand. */
+export const userPrefix = 'user:'
 
 /** `endUserCaller` for a user that names its workspace. */
 export const callerOfUser = (policies: Pick<WorkspacePolicies, 'of'>, { workspace, ...user }: EndUserOf): Promise<Caller> =>
   endUserCaller(policies, workspace, user)
 
-/** Ids are escaped, so that no two users and groups of any workspaces share an account. */
+/** An account has one limit: of several budgets that count the same, the lowest. */
+function callerBudgetsOf(budgets: readonly EndUserBudget[], workspaceId: string, user: EndUser): readonly CallerBudget[] {
+  const byAccount = new Map<string, CallerBudget>()
+  for (const budget of budgets) {
+    const found = callerBudgetOf(budget, workspaceId, user)
+    const before = byAccount.get(found.id)
+    if (!before || found.body.limit < before.body.limit) byAccount.set(found.id, found)
+  }
+  return [...byAccount.values()]
+}
+
+/**
+ * Ids are escaped, so that no two users and groups of any workspaces share an account. They tell the period and what counts, since
+ * a day, a week and a month may begin on the same date.
+ */
 function callerBudgetOf(
   { limit, period = 'month', group, includeByok = false }: EndUserBudget,
   workspaceId: string,
@@ -96,15 +128,19 @@ function callerBudgetOf(
 ): CallerBudget {
   const who = group === undefined ? `user:${encodeURIComponent(user)}` : `group:${encodeURIComponent(group)}`
   return {
-    id: `${encodeURIComponent(workspaceId)}:${who}`,
+    id: `${encodeURIComponent(workspaceId)}:${who}:${period}${includeByok ? '+byok' : ''}`,
     body: { name: group ?? user, limit, period, enforce: true, includeByok, alertAt: [] },
   }
 }
 
 function checkEndUser(user: EndUser): void {
   checkOptionTable({ call: 'end user' }, user ?? null, endUserTable)
-  const { user: name, limits, budgets = [] } = user
-  if (!isName(name)) throw unusable('user', `1 to ${maxName} characters without a lone surrogate`)
+  const { user: name, tags = [], scopes = [], limits, budgets = [] } = user
+  if (!isName(name)) throw unusable('user', nameForm)
+  if (tags.length > maxTags || !tags.every(isTag))
+    throw unusable('tags', `at most ${maxTags} names, each of 1 to ${maxTagLength} characters without a comma, or a space at its ends`)
+  const unknown = scopes.find(scope => !knownScopes.includes(scope))
+  if (unknown !== undefined) throw unusable('scopes', `${knownScopes.join(', ')}; and not ${JSON.stringify(unknown)}`)
   for (const [limit, value] of Object.entries(limits ?? {}))
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) throw unusable(`limits.${limit}`, 'a whole number, 1 or more')
   if (budgets.length > maxBudgets) throw unusable('budgets', `at most ${maxBudgets} budgets`)
@@ -114,11 +150,14 @@ function checkEndUser(user: EndUser): void {
     const { limit, period = 'month', group = name } = budget
     if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw unusable(`${option}.limit`, 'whole microdollars, as in usd(5)')
     if (!periods.includes(period)) throw unusable(`${option}.period`, periods.join(', '))
-    if (!isName(group)) throw unusable(`${option}.group`, `1 to ${maxName} characters without a lone surrogate`)
+    if (!isName(group)) throw unusable(`${option}.group`, nameForm)
   }
 }
 
-const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name.length <= maxName && name.isWellFormed()
+const nameForm = `1 to ${maxName} characters, without control characters and lone surrogates`
+/** Databases refuse some control characters, and logs are read by lines. */
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' && name !== '' && name.length <= maxName && name.isWellFormed() && !/\p{Cc}/u.test(name)
 
 const unusable = (option: string, takes: string): TypeError =>
   new TypeError(`end user: \`${option}\` has another value than it takes: ${takes}.`)

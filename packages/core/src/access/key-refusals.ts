@@ -66,7 +66,8 @@ export function createKeyRefusals({ records, store, clock, logger }: KeyRefusalP
   return {
     count({ keyId, workspaceId }, at) {
       const day = at - (at % dayMs)
-      const id = `${keyId}:${day}`
+      // Ids of records are unique across workspaces, and two workspaces may have users of the same name.
+      const id = `${encodeURIComponent(workspaceId)}:${keyId}:${day}`
       const refused = waiting.get(id)
       if (refused) refused.count += 1
       else if (waiting.size < maxWaiting) waiting.set(id, { keyId, workspaceId, day, count: 1 })

@@ -2,6 +2,7 @@ import type { Subscription } from '../resources/billing.ts'
 import type { BudgetBody } from '../resources/budget.ts'
 import type { ByokKey } from '../resources/byok-key.ts'
 import type { Invite, Member } from '../resources/member.ts'
+import type { NewSession } from '../resources/session.ts'
 import type { RoutingDefaults, WorkspaceSettings } from '../resources/settings.ts'
 
 export type { BudgetBody } from '../resources/budget.ts'
@@ -15,6 +16,10 @@ export interface Kinds {
   readonly key: KeyBody
   /** Name: a hash of workspace, provider and secret. Group: the provider. */
   readonly credential: CredentialBody
+  /** Name: SHA-256 of the token. Group: the user. */
+  readonly session: SessionBody
+  /** How many sessions are live. Id: the workspace's own. */
+  readonly session_count: SessionCountBody
   /** Name, of one that came with a key: `key:` and the key's id. */
   readonly budget: BudgetBody
   readonly member: MemberBody
@@ -24,7 +29,7 @@ export interface Kinds {
   readonly reply: ReplyBody
   /** The last time that credit was to be reloaded. Id: the workspace's own. */
   readonly reload: ReloadBody
-  /** Requests of a key that were refused by a limit on one day of UTC. Id: the key's and the day. Group: the key's id. */
+  /** Requests of a key that were refused by a limit on one day of UTC. Id: of the workspace, the key and the day. Group: the key's id. */
   readonly key_refusals: KeyRefusalsBody
   /** The end of the audit chain. Id: the workspace's own. */
   readonly audit_anchor: AuditAnchorBody
@@ -68,6 +73,21 @@ export interface KeyBody {
   readonly ancestors?: readonly string[]
   readonly expiresAt?: number
   readonly revokedAt?: number
+}
+
+/** A session as it is stored. */
+export interface SessionBody extends Omit<NewSession, 'expiresIn'> {
+  /** What may be shown of the token. */
+  readonly prefix: string
+  readonly expiresAt: number
+  /** The API key that created it, and the keys above that one. */
+  readonly createdBy?: string
+  readonly ancestors?: readonly string[]
+}
+
+export interface SessionCountBody {
+  /** Sessions by the time until which they count as live: the end of the quarter of an hour in which they expire. */
+  readonly ends: readonly (readonly [end: number, sessions: number])[]
 }
 
 /** A provider key as it is stored. */

@@ -2,17 +2,17 @@ import { fnv1a } from '../runtime/fnv.ts'
 import type { Ids } from '../runtime/ports.ts'
 
 /**
- * A key is `ak_`, 32 random bytes in base62 (43 characters), and a checksum of 6: 52 characters in all. By the checksum
+ * A key is `ak_`, and the token of a session `st_`, then 32 random bytes in base62 (43 characters), and a checksum of 6: 52 characters in all. By the checksum
  * a scanner for leaked secrets can tell a real key from a string that looks like one.
  */
-const pattern = /^ak_[0-9A-Za-z]{49}$/
+const pattern = /^(?:ak|st)_[0-9A-Za-z]{49}$/
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 43
 const checksumLength = 6
 
-export function makeSecret(ids: Ids): string {
+export function makeSecret(ids: Ids, prefix = 'ak_'): string {
   const body = base62(bytesToBigInt(ids.random(32)), bodyLength)
-  return `ak_${body}${checksum(body)}`
+  return `${prefix}${body}${checksum(body)}`
 }
 
 /** Whether a text has the form of a generated key but a wrong checksum, so that it needs no look-up. */

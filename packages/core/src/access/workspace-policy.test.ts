@@ -187,6 +187,35 @@ describe('a policy that is asked for again and again', () => {
     expect(policies.cached('w')).toBeUndefined()
   })
 
+  test('are read anew where a read behind them was dropped with its request, and wait for no dropped one', async () => {
+    const store = memoryStorage()
+    const { clock } = stage()
+    await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
+    let isDropped = false
+    const lost = () => new Promise<never>(() => {})
+    const find: typeof store.records.find = (...named) => (isDropped ? lost() : store.records.find(...named))
+    // No timer fires either.
+    const without = { ...clock, setTimeout: () => 0, clearTimeout() {} }
+    const policies = createWorkspacePolicies({
+      records: recordsOf({ ...store.records, find }, without),
+      clock: without,
+      open: async () => new Map(),
+    })
+    await policies.of('w')
+    await clock.advance(25_000)
+    isDropped = true
+    expect(policies.cached('w')).toBeDefined()
+    isDropped = false
+    await clock.advance(6_000)
+    await expect(policies.of('w')).resolves.toBeDefined()
+    isDropped = true
+    policies.forget('w')
+    void policies.of('w')
+    isDropped = false
+    await clock.advance(20_000)
+    await expect(policies.of('w')).resolves.toBeDefined()
+  })
+
   test('are not read where nobody asks for them', async () => {
     const { asked, passing } = await reading()
     expect(await passing(3_600_000)).toBe(false)

@@ -2,6 +2,7 @@ import type { Awaitable } from '@signalbox/storage'
 import type { Credential } from '../protocol/provider.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock } from '../runtime/ports.ts'
+import { storageWaitMs } from '../runtime/timers.ts'
 import type { WorkspaceBody } from './kinds.ts'
 import type { Records, TypedRecord } from './records.ts'
 
@@ -42,6 +43,8 @@ export interface WorkspacePolicyPorts {
 const cacheMs = 30_000
 const aheadMs = 10_000
 const maxWorkspaces = 10_000
+/** A read that takes longer was dropped with the request that began it, as Workers do: its promise never settles. */
+const maxReadMs = 2 * storageWaitMs
 /** Most budgets, and most credentials, of one workspace. */
 export const maxRecordsOfKind = 200
 
@@ -51,19 +54,32 @@ interface Cached {
   readonly until: number
 }
 
+/** A read of a policy that is under way. */
+interface RunningRead {
+  readonly asked: Promise<WorkspacePolicy | undefined>
+  /** For others to wait for. Absent for one in the background: the request that began it may be over before it is. */
+  readonly shared: Promise<WorkspacePolicy | undefined> | undefined
+  /** Monotonic milliseconds. */
+  readonly lostAt: number
+}
+
+const unlessLost = (running: RunningRead | undefined, now: number): RunningRead | undefined =>
+  running && now < running.lostAt ? running : undefined
+
 export function createWorkspacePolicies({ records, clock, open }: WorkspacePolicyPorts): WorkspacePolicies {
   const known = createLru<Cached>(maxWorkspaces)
   // Concurrent requests of a workspace share one read.
-  const reading = new Map<string, Promise<WorkspacePolicy | undefined>>()
+  const reading = new Map<string, RunningRead>()
   // Per workspace: the read that begins when the running one ends.
   const following = new Map<string, Promise<WorkspacePolicy | undefined>>()
 
+  const readOf = (workspaceId: string): RunningRead | undefined => unlessLost(reading.get(workspaceId), clock.monotonic())
   const cachedPolicy = (workspaceId: string): WorkspacePolicy | undefined => {
     const cached = known.get(workspaceId)
     const leftMs = cached ? cached.until - clock.monotonic() : 0
     if (!cached || leftMs <= 0) return undefined
     // Refreshed in the background shortly before it expires, so that no request waits.
-    if (leftMs <= aheadMs && !reading.has(workspaceId)) void ask(workspaceId).catch(() => {})
+    if (leftMs <= aheadMs && !readOf(workspaceId)) void ask(workspaceId, { isShared: false }).catch(() => {})
     return cached.policy
   }
   const read = async (workspaceId: string): Promise<WorkspacePolicy | undefined> => {
@@ -76,18 +92,18 @@ export function createWorkspacePolicies({ records, clock, open }: WorkspacePolic
     const refusedKeys = refusedOf(credentials)
     return { workspace, budgets, credentials: await open(credentials), ...(refusedKeys.size > 0 && { refusedKeys }) }
   }
-  const ask = (workspaceId: string): Promise<WorkspacePolicy | undefined> => {
+  const ask = (workspaceId: string, { isShared = true } = {}): Promise<WorkspacePolicy | undefined> => {
     // Counts from before the read, so that a change during a slow read takes effect in time.
-    const until = clock.monotonic() + cacheMs
+    const beganAt = clock.monotonic()
     const asked = read(workspaceId)
       .then(policy => {
-        if (policy && reading.get(workspaceId) === asked) known.set(workspaceId, { policy, until })
+        if (policy && reading.get(workspaceId)?.asked === asked) known.set(workspaceId, { policy, until: beganAt + cacheMs })
         return policy
       })
       .finally(() => {
-        if (reading.get(workspaceId) === asked) reading.delete(workspaceId)
+        if (reading.get(workspaceId)?.asked === asked) reading.delete(workspaceId)
       })
-    reading.set(workspaceId, asked)
+    reading.set(workspaceId, { asked, shared: isShared ? asked : undefined, lostAt: beganAt + maxReadMs })
     return asked
   }
   const askAfter = (running: Promise<WorkspacePolicy | undefined>, workspaceId: string): Promise<WorkspacePolicy | undefined> => {
@@ -102,11 +118,11 @@ export function createWorkspacePolicies({ records, clock, open }: WorkspacePolic
   return {
     cached: cachedPolicy,
     readFresh(workspaceId) {
-      const running = reading.get(workspaceId)
+      const running = readOf(workspaceId)?.shared
       if (!running) return ask(workspaceId)
       return following.get(workspaceId) ?? askAfter(running, workspaceId)
     },
-    of: workspaceId => cachedPolicy(workspaceId) ?? reading.get(workspaceId) ?? ask(workspaceId),
+    of: workspaceId => cachedPolicy(workspaceId) ?? readOf(workspaceId)?.shared ?? ask(workspaceId),
     forget(workspaceId) {
       drop(known, workspaceId)
       drop(reading, workspaceId)

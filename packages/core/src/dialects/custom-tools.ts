@@ -18,32 +18,50 @@ const inputSchema: JsonObject = {
   additionalProperties: false,
 }
 
-/** A dialect that sends custom tools as functions. Those that came in the dialect itself stay as they are. */
-export function withCustomTools(dialect: ProviderDialect): ProviderDialect {
-  const adapted =
-    (encode: ProviderDialect['encodeRequest']): ProviderDialect['encodeRequest'] =>
-    (request, offer, quirks) => {
-      const sent = withFunctions(request, dialect.name)
-      return sent ? withMapping(encode(sent.request, offer, quirks), sent) : encode(request, offer, quirks)
-    }
+/** How tools are sent to a language that cannot say them, and how calls of them are read. `Known`: the field of the mapping that tells them. */
+interface ToolAdapter<Known extends 'customTools' | 'groupedTools'> {
+  readonly mapping: Known
+  encodeWith(encode: ProviderDialect['encodeRequest']): ProviderDialect['encodeRequest']
+  /** An item of a whole answer. */
+  readItem(item: Item, known: NonNullable<ResponseMapping[Known]>): Item
+  readEvents(decoder: EventDecoder, known: NonNullable<ResponseMapping[Known]>): EventDecoder
+}
+
+/** A dialect that sends tools, and reads calls of them, through an adapter. */
+export function withToolAdapter<Known extends 'customTools' | 'groupedTools'>(
+  dialect: ProviderDialect,
+  adapter: ToolAdapter<Known>,
+): ProviderDialect {
   const { counting } = dialect
   return {
     ...dialect,
-    encodeRequest: adapted(dialect.encodeRequest),
-    ...(counting && { counting: { ...counting, encodeRequest: adapted(counting.encodeRequest) } }),
+    encodeRequest: adapter.encodeWith(dialect.encodeRequest),
+    ...(counting && { counting: { ...counting, encodeRequest: adapter.encodeWith(counting.encodeRequest) } }),
     decodeResponse(body, mapping) {
       const response = dialect.decodeResponse(body, mapping)
-      const { customTools } = mapping ?? {}
-      if (!customTools) return response
-      const output = response.output.map(item => (isCallOf(customTools, item) ? asCustomCall(item) : item))
-      return remember({ ...response, output }, originalOf(response))
+      const known = mapping?.[adapter.mapping]
+      if (!known) return response
+      return remember({ ...response, output: response.output.map(item => adapter.readItem(item, known)) }, originalOf(response))
     },
     decodeEvents(mapping) {
       const decoder = dialect.decodeEvents(mapping)
-      return mapping?.customTools ? withCustomCalls(decoder, mapping.customTools) : decoder
+      const known = mapping?.[adapter.mapping]
+      return known ? adapter.readEvents(decoder, known) : decoder
     },
   }
 }
+
+/** A dialect that sends custom tools as functions. Those that came in the dialect itself stay as they are. */
+export const withCustomTools = (dialect: ProviderDialect): ProviderDialect =>
+  withToolAdapter(dialect, {
+    mapping: 'customTools',
+    encodeWith: encode => (request, offer, quirks) => {
+      const sent = withFunctions(request, dialect.name)
+      return sent ? withMapping(encode(sent.request, offer, quirks), sent) : encode(request, offer, quirks)
+    },
+    readItem: (item, names) => (isCallOf(names, item) ? asCustomCall(item) : item),
+    readEvents: withCustomCalls,
+  })
 
 /** Whether the tool of this name is a custom tool. */
 export const isCustomTool = (tools: readonly Tool[] = [], name: string): boolean =>

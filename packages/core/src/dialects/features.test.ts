@@ -45,6 +45,9 @@ const samples: Readonly<Record<string, Partial<Prompt>>> = {
   },
   'Function tools': { tools },
   'Strict tools': { tools: [{ ...weather, strict: true }] },
+  'Tools in groups (`namespace`), and tools that join in mid-conversation': {
+    tools: [{ type: 'native', dialect: 'responses', body: { type: 'namespace', name: 'sky', tools: [] }, tools }],
+  },
   'Custom tools, their calls and results': {
     input: [
       hello,
@@ -163,7 +166,8 @@ provider of the caller's own language goes out as it came, unknown fields includ
 
 The table speaks of an offer that says nothing special of itself. Facts of a provider or a model (its quirks) can take more away, with a
 warning each; an offer that is known not to take images, files or audio is not asked about them at all. Images, files and audio stand in
-messages of the user and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone.
+messages of the user and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone. An
+image that a model made (\`image_generation_call\`) goes elsewhere as an image of the user; without its bytes, it is refused there.
 Formats of images and files that a language does not know are refused in the same way, and so is a request in which nothing is said
 (400 \`invalid_parameter_value\`).
 \`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.

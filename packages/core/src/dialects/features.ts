@@ -79,6 +79,11 @@ const table = {
     name: 'Strict tools',
     isUsed: ({ tools = [] }) => tools.some(tool => tool.type === 'function' && tool.strict === true),
   },
+  toolGroups: {
+    param: 'tools',
+    name: 'Tools in groups (`namespace`), and tools that join in mid-conversation',
+    isUsed: prompt => [...(prompt.tools ?? []), ...prompt.input].some(each => each.type === 'native' && each.tools !== undefined),
+  },
   customTools: {
     param: 'tools[*].input',
     name: 'Custom tools, their calls and results',

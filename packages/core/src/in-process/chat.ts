@@ -2,9 +2,55 @@ import type { Extensible, GatewayFields, Nullish, RoutingMetadata, WarningBody }
 
 // The Chat Completions language as types, as far as most programs look.
 
-/** The body of `POST /v1/chat/completions`. */
-export interface CreateChatCompletion extends Extensible, Nullish<{ model: string; stream: boolean; gateway: GatewayFields }> {
+/** The body of `POST /v1/chat/completions`. Parameters of one provider go into `extensions`. */
+export interface CreateChatCompletion<ModelId extends string = string, StrategyName extends string = string>
+  extends Nullish<ChatOptions<ModelId, StrategyName>> {
   readonly messages: readonly ChatTurn[]
+}
+
+interface ChatOptions<ModelId extends string, StrategyName extends string> {
+  /** Id or alias. Required unless `gateway.models` is there. */
+  model: ModelId
+  stream: boolean
+  stream_options: object
+  tools: readonly object[]
+  tool_choice: string | object
+  parallel_tool_calls: boolean
+  /** The old names of `tools` and `tool_choice`. */
+  functions: readonly object[]
+  function_call: string | object
+  max_completion_tokens: number
+  /** The old name of `max_completion_tokens`. */
+  max_tokens: number
+  temperature: number
+  top_p: number
+  top_k: number
+  frequency_penalty: number
+  presence_penalty: number
+  logit_bias: object
+  logprobs: boolean
+  top_logprobs: number
+  seed: number
+  stop: string | readonly string[]
+  n: number
+  response_format: object
+  reasoning_effort: string
+  verbosity: string
+  modalities: readonly string[]
+  audio: object
+  prediction: object
+  web_search_options: object
+  metadata: Readonly<Record<string, string>>
+  user: string
+  safety_identifier: string
+  prompt_cache_key: string
+  prompt_cache_retention: string
+  prompt_cache_options: object
+  service_tier: string
+  store: boolean
+  gateway: GatewayFields<ModelId, StrategyName>
+  /** Provider-specific parameters. */
+  extensions: Extensible
 }
 
 /** Without an index, so that the types of other packages fit. */
@@ -84,8 +130,8 @@ interface ChatUsage extends Extensible {
   readonly total_tokens: number
 }
 
-export interface ChatShapes {
-  readonly body: CreateChatCompletion
+export interface ChatShapes<ModelId extends string = string, StrategyName extends string = string> {
+  readonly body: CreateChatCompletion<ModelId, StrategyName>
   readonly whole: ChatCompletion
   readonly event: ChatCompletionChunk
 }

@@ -36,18 +36,19 @@ export interface Shapes {
   readonly event: unknown
 }
 
-/**
- * Creates a response in the shapes of the HTTP endpoint. Failures are thrown as GatewayError: for a stream the promise rejects
- * before its first content, later the loop throws. Leaving the loop cancels the request.
- */
-export interface Create<S extends Shapes> {
-  (body: S['body'] & { readonly stream: true }, calling: EndpointOptions): Promise<AsyncIterable<S['event']>>
-  (body: S['body'] & { readonly stream?: false | null | undefined }, calling: EndpointOptions): Promise<S['whole']>
-  (body: S['body'], calling: EndpointOptions): Promise<S['whole'] | AsyncIterable<S['event']>>
+/** An endpoint in process. Its methods are written as such, so that a gateway that knows its models fits where any gateway does. */
+export interface Endpoint<S extends Shapes> {
+  /**
+   * Creates a response in the shapes of the HTTP endpoint. Failures are thrown as GatewayError: for a stream the promise rejects
+   * before its first content, later the loop throws. Leaving the loop cancels the request.
+   */
+  create(body: S['body'] & { readonly stream: true }, calling: EndpointOptions): Promise<AsyncIterable<S['event']>>
+  create(body: S['body'] & { readonly stream?: false | null | undefined }, calling: EndpointOptions): Promise<S['whole']>
+  create(body: S['body'], calling: EndpointOptions): Promise<S['whole'] | AsyncIterable<S['event']>>
 }
 
 /** Creates the endpoint of a client dialect. The output of its encoders gets its type here. */
-export function createWith<S extends Shapes>(dialect: ClientDialect, serving: EndpointPorts): Create<S> {
+export function createWith<S extends Shapes>(dialect: ClientDialect, serving: EndpointPorts): Endpoint<S>['create'] {
   function create(body: S['body'] & { readonly stream: true }, calling: EndpointOptions): Promise<AsyncIterable<S['event']>>
   function create(body: S['body'] & { readonly stream?: false | null | undefined }, calling: EndpointOptions): Promise<S['whole']>
   async function create(body: S['body'], calling: EndpointOptions): Promise<S['whole'] | AsyncIterable<S['event']>> {

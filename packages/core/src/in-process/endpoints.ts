@@ -1,17 +1,19 @@
 import type { ClientDialect } from '../protocol/dialect.ts'
 import type { TokenCount } from '../request/dry-run/count-tokens.ts'
 import type { ChatShapes } from './chat.ts'
-import { type Create, callerOf, createWith, type EndpointOptions, type EndpointPorts, headerReader, jsonOf } from './create.ts'
+import { callerOf, createWith, type Endpoint, type EndpointOptions, type EndpointPorts, headerReader, jsonOf } from './create.ts'
 import type { CountTokens, MessagesShapes } from './messages.ts'
 import type { ResponsesShapes } from './responses.ts'
 
-/** The inference endpoints without HTTP: the bodies, keys, limits and money of the endpoints. */
-export interface Endpoints {
-  readonly responses: { readonly create: Create<ResponsesShapes> }
-  readonly chat: { readonly completions: { readonly create: Create<ChatShapes> } }
-  readonly messages: {
-    readonly create: Create<MessagesShapes>
-    countTokens(body: CountTokens, calling: EndpointOptions): Promise<TokenCount>
+/**
+ * The inference endpoints without HTTP: the bodies, keys, limits and money of the endpoints. `ModelId` and `StrategyName`: what
+ * requests may name.
+ */
+export interface Endpoints<ModelId extends string = string, StrategyName extends string = string> {
+  readonly responses: Endpoint<ResponsesShapes<ModelId, StrategyName>>
+  readonly chat: { readonly completions: Endpoint<ChatShapes<ModelId, StrategyName>> }
+  readonly messages: Endpoint<MessagesShapes<ModelId, StrategyName>> & {
+    countTokens(body: CountTokens<ModelId, StrategyName>, calling: EndpointOptions): Promise<TokenCount>
   }
 }
 

@@ -2,7 +2,7 @@
 
 export { checkBody } from './body.ts'
 export type { ChatCompletion, ChatCompletionChunk, CreateChatCompletion } from './chat.ts'
-export { type Create, callerOf, type EndpointOptions } from './create.ts'
+export { callerOf, type Endpoint, type EndpointOptions } from './create.ts'
 export type { Endpoints } from './endpoints.ts'
 export type { CountTokens, CreateMessage, MessageObject, MessageStreamEvent } from './messages.ts'
 export type { CreateResponse, InputItem, OutputItem, ResponseObject, ResponseStreamEvent } from './responses.ts'

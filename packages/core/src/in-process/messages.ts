@@ -3,7 +3,8 @@ import type { Extensible, GatewayFields, Nullish, RoutingMetadata, WarningBody }
 // The Messages language as types, as far as most programs look.
 
 /** The body of `POST /v1/messages/count_tokens`. */
-export interface CountTokens extends Extensible, Nullish<{ model: string; gateway: GatewayFields }> {
+export interface CountTokens<ModelId extends string = string, StrategyName extends string = string>
+  extends Nullish<PromptOptions<ModelId, StrategyName>> {
   readonly messages: readonly MessageTurn[]
 }
 
@@ -13,8 +14,40 @@ interface MessageTurn {
   readonly content: string | readonly object[]
 }
 
-/** The body of `POST /v1/messages`. */
-export interface CreateMessage extends CountTokens, Nullish<{ stream: boolean }> {
+interface PromptOptions<ModelId extends string, StrategyName extends string> {
+  /** Id or alias. Required unless `gateway.models` is there. */
+  model: ModelId
+  system: string | readonly object[]
+  tools: readonly object[]
+  tool_choice: object
+  thinking: object
+  output_config: object
+  cache_control: object
+  context_management: object
+  mcp_servers: readonly object[]
+  gateway: GatewayFields<ModelId, StrategyName>
+  /** Provider-specific parameters. */
+  extensions: Extensible
+}
+
+interface AnswerOptions {
+  stream: boolean
+  stop_sequences: readonly string[]
+  temperature: number
+  top_p: number
+  top_k: number
+  metadata: object
+  service_tier: string
+  container: string | object
+  inference_geo: string
+  speed: string
+  betas: readonly string[]
+}
+
+/** The body of `POST /v1/messages`. Parameters of one provider go into `extensions`. */
+export interface CreateMessage<ModelId extends string = string, StrategyName extends string = string>
+  extends CountTokens<ModelId, StrategyName>,
+    Nullish<AnswerOptions> {
   readonly max_tokens: number
 }
 
@@ -63,8 +96,8 @@ export type MessageStreamEvent =
     } & Extensible)
   | ({ readonly type: 'message_stop' | 'ping' } & Extensible)
 
-export interface MessagesShapes {
-  readonly body: CreateMessage
+export interface MessagesShapes<ModelId extends string = string, StrategyName extends string = string> {
+  readonly body: CreateMessage<ModelId, StrategyName>
   readonly whole: MessageObject
   readonly event: MessageStreamEvent
 }

@@ -9,14 +9,15 @@ export interface Extensible {
 /** Fields that may be left out, which null and undefined do too. */
 export type Nullish<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined }
 
-/** The body of `POST /v1/responses`. */
-export interface CreateResponse extends Extensible, Nullish<ResponsesOptions> {
+/** The body of `POST /v1/responses`. Parameters of one provider go into `extensions`. */
+export interface CreateResponse<ModelId extends string = string, StrategyName extends string = string>
+  extends Nullish<ResponsesOptions<ModelId, StrategyName>> {
   readonly input: string | readonly InputItem[]
 }
 
-interface ResponsesOptions {
+interface ResponsesOptions<ModelId extends string, StrategyName extends string> {
   /** Id or alias. Required unless `gateway.models` is there. */
-  model: string
+  model: ModelId
   instructions: string
   tools: readonly (FunctionToolBody | OtherTool)[]
   tool_choice: 'auto' | 'none' | 'required' | ({ readonly type: string } & Extensible)
@@ -45,18 +46,18 @@ interface ResponsesOptions {
   /** Responses are not stored; their items can be referred to for an hour. */
   store: false
   stream: boolean
-  gateway: GatewayFields
+  gateway: GatewayFields<ModelId, StrategyName>
   /** Provider-specific parameters. */
   extensions: Extensible
 }
 
 /** What is asked of the gateway itself, in every language. */
-export type GatewayFields = Nullish<{
+export type GatewayFields<ModelId extends string = string, StrategyName extends string = string> = Nullish<{
   /** A pool, in place of `model`. */
-  models: readonly [string, ...string[]]
+  models: readonly [ModelId, ...ModelId[]]
   metadata: Readonly<Record<string, string>>
   routing: Nullish<{
-    strategy: string
+    strategy: StrategyName
     tier: 'priority'
     timeout_ms: number
     deadline_ms: number
@@ -273,8 +274,8 @@ type HostedEvent = Numbered & {
   readonly type: `response.${'web_search_call' | 'file_search_call' | 'code_interpreter_call' | 'code_interpreter_call_code' | 'image_generation_call' | 'mcp_list_tools' | 'mcp_call' | 'mcp_call_arguments' | 'custom_tool_call_input' | 'shell_call_command' | 'shell_call_output_content' | 'audio' | 'audio.transcript'}.${string}`
 }
 
-export interface ResponsesShapes {
-  readonly body: CreateResponse
+export interface ResponsesShapes<ModelId extends string = string, StrategyName extends string = string> {
+  readonly body: CreateResponse<ModelId, StrategyName>
   readonly whole: ResponseObject
   readonly event: ResponseStreamEvent
 }

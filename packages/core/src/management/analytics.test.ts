@@ -118,6 +118,47 @@ test('the log is found by model, provider, key and time, and page by page', asyn
   expect(pages).toEqual([['c', 'b']])
 })
 
+test('trends by user and by tag count each by itself, and filters name one', async () => {
+  const { analytics } = await withRows(
+    row('a', { keyId: 'user:u1', tags: ['plan:pro', 'eu'], cost: 1 }),
+    row('b', { keyId: 'user:u2', tags: ['plan:pro'], cost: 10 }),
+    row('c', { cost: 100 }),
+  )
+  const costs = async (query: Parameters<typeof analytics.trends>[0]) =>
+    (await analytics.trends(query)).map(({ group, points }) => [group, points.reduce((sum, { cost }) => sum + cost, 0)])
+  expect(await costs({ groupBy: 'user' })).toEqual([
+    ['u1', 1],
+    ['u2', 10],
+  ])
+  expect(await costs({ groupBy: 'tag' })).toEqual([
+    ['eu', 1],
+    ['plan:pro', 11],
+  ])
+  expect(await costs({ groupBy: 'user', tag: 'eu' })).toEqual([['u1', 1]])
+  expect(await costs({ groupBy: 'tag', user: 'u1', interval: 'hour' })).toEqual([
+    ['eu', 1],
+    ['plan:pro', 1],
+  ])
+  expect((await analytics.summary({ user: 'u2' })).cost).toBe(10)
+  expect((await analytics.requests({ tag: 'plan:pro' })).map(({ id }) => id)).toEqual(['b', 'a'])
+  expect(await codeOf(analytics.summary({ user: 'u1', apiKeyId: 'key_1' }))).toBe('invalid_parameter_value')
+})
+
+test('of many users, trends answer those that cost most, with exact figures', async () => {
+  const users = Array.from({ length: 300 }, (_, n) => n)
+  const rows = users.flatMap(n =>
+    [0, 1].map(part => row(`${n}:${part}`, { keyId: `user:u${n}`, cost: (n * 7_919) % 300, at: 1_767_225_600_000 - part * day })),
+  )
+  const { analytics } = await withRows(...rows)
+  const series = await analytics.trends({ groupBy: 'user', top: 3 })
+  const byCost = users.toSorted((a, b) => ((b * 7_919) % 300) - ((a * 7_919) % 300)).slice(0, 3)
+  expect(series.map(({ group, points }) => [group, points.map(({ cost }) => cost)])).toEqual(
+    byCost.map(n => [`u${n}`, [(n * 7_919) % 300, (n * 7_919) % 300]]),
+  )
+  expect(await analytics.trends({ groupBy: 'user' })).toHaveLength(100)
+  expect(await codeOf(analytics.trends({ groupBy: 'user', top: 101 }))).toBe('invalid_parameter_value')
+})
+
 test('a request of another workspace is not there, and evidence that was not kept says so', async () => {
   const { gateway, analytics } = await withRows(row('a'), row('broken', { routing: 'nonsense' }))
   expect((await analytics.request('a')).id).toBe('a')

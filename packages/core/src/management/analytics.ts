@@ -1,6 +1,7 @@
 import type { Evidence } from '@signalbox/router/decision-log'
 import type { Awaitable, TotalsQuery, UsageQuery, UsageRow, UsageTotal } from '@signalbox/storage'
 import { quantileOf } from '@signalbox/storage/histogram'
+import { keyIdOfUser, userPrefix } from '../access/end-user.ts'
 import { requestIdOf } from '../dialects/ids.ts'
 import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import { dayMs } from '../protocol/time.ts'
@@ -18,16 +19,32 @@ export interface AnalyticsQuery {
   readonly model?: string
   readonly provider?: string
   readonly apiKeyId?: string
+  /** The app's id of an end user. Not beside `apiKeyId`. */
+  readonly user?: string
+  readonly tag?: string
 }
+
+/** Which requests, and how they are grouped. */
+export interface TrendsQuery extends AnalyticsQuery {
+  /** Default: `day`. */
+  readonly interval?: 'hour' | 'day'
+  readonly groupBy?: GroupBy
+  /** Most groups, 1 to 100. Default: 100. */
+  readonly top?: number
+}
+
+type GroupBy = NonNullable<TotalsQuery['groupBy']> | 'user'
 
 /** The usage of a workspace: totals, trends, and the request log. */
 export interface Analytics {
   /** @example (await gateway.workspaces(id).analytics.summary()).firstContentMs.p95 */
   summary(query?: AnalyticsQuery): Promise<Summary>
-  /** One series for each group, or one in all. Intervals without a request are left out. */
-  trends(
-    query?: AnalyticsQuery & { readonly interval?: 'hour' | 'day'; readonly groupBy?: TotalsQuery['groupBy'] },
-  ): Promise<readonly Series[]>
+  /**
+   * One series for each group, or one in all. Intervals without a request are left out. Of more than `top` groups only those of the
+   * highest cost are answered. A request counts in the group of each of its tags, and in none if it has none; by `user`, those of
+   * API keys are left out.
+   */
+  trends(query?: TrendsQuery): Promise<readonly Series[]>
   /** The request log, newest first: never prompt or answer text. */
   requests(query?: AnalyticsQuery & { readonly after?: string; readonly limit?: number }): Promise<readonly UsageRow[]>
   /**
@@ -63,7 +80,7 @@ interface Quantiles {
 
 /** A trend: figures per interval, of one group or of all requests. */
 export interface Series {
-  /** Model, provider or key id, where groups were asked for. */
+  /** Model, provider, key id, user or tag, where groups were asked for. */
   readonly group?: string
   readonly points: readonly (Omit<Summary, 'from' | 'to'> & { readonly start: number })[]
 }
@@ -95,11 +112,22 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
       const [total] = await orStoreDown(() => usage.totals(range))
       return { from: range.from, to: range.to, ...summaryOf(total) }
     },
-    async trends({ interval = 'day', groupBy, ...query } = {}) {
+    async trends({ interval = 'day', groupBy, top = maxGroups, ...query } = {}) {
       const range = asked(query)
       if (interval === 'hour' && range.to - range.from > (maxPoints * dayMs) / 24)
         throw invalidValue('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
-      return seriesOf(await orStoreDown(() => usage.totals({ ...range, interval, ...(groupBy && { groupBy }) })))
+      if (groupBy === undefined) return seriesOf(await orStoreDown(() => usage.totals({ ...range, interval })))
+      const group = groupings[groupBy]
+      // One more than is answered tells whether there are more. Where there are, each is read by itself: users may be a million.
+      const found = await orStoreDown(() => usage.totals({ ...range, ...group.query, top: top + 1 }))
+      if (found.length <= top) return seriesOf(await orStoreDown(() => usage.totals({ ...range, ...group.query, interval })), group)
+      const largest = [...found].sort((a, b) => b.cost - a.cost || b.requests - a.requests).slice(0, top)
+      const series: Series[] = []
+      for (const { group: name = '' } of largest) {
+        const only = { ...range, ...group.query, [group.filter]: name, interval }
+        series.push(...seriesOf(await orStoreDown(() => usage.totals(only)), group))
+      }
+      return series
     },
     async requests({ after, limit = 100, ...query } = {}) {
       const range = asked(query)
@@ -132,19 +160,22 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
 /** Years in which nothing was kept need not be looked through. */
 const maxDays = 400
 
-function rangeOf({ from, to, model, provider, apiKeyId }: AnalyticsQuery, workspaceId: string, now: number): UsageQuery {
+function rangeOf({ from, to, model, provider, apiKeyId, user, tag }: AnalyticsQuery, workspaceId: string, now: number): UsageQuery {
   const until = to ?? Math.max(now + 1, from ?? 0)
   const since = from ?? until - usualDays * dayMs
   if (!(since < until)) throw invalidValue('from', new Date(since).toISOString(), 'a time before `to`')
   if (until - since > maxDays * dayMs)
     throw invalidValue('from', new Date(since).toISOString(), `a time at most ${maxDays} days before \`to\``)
+  if (apiKeyId !== undefined && user !== undefined) throw invalidValue('user', user, 'no value beside `apiKeyId`')
+  const keyId = user === undefined ? apiKeyId : keyIdOfUser(user)
   return {
     workspaceId,
     from: since,
     to: until,
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
-    ...(apiKeyId !== undefined && { keyId: apiKeyId }),
+    ...(keyId !== undefined && { keyId }),
+    ...(tag !== undefined && { tag }),
   }
 }
 
@@ -196,14 +227,34 @@ const quantilesOf = (bins: UsageTotal['durations']): Quantiles =>
     }),
   )
 
-function seriesOf(totals: readonly UsageTotal[]): readonly Series[] {
+/** How a grouping is asked of the store: its query, and the filter for one of its groups. */
+interface GroupSpec {
+  readonly query: Pick<TotalsQuery, 'groupBy' | 'groupPrefix'>
+  readonly filter: 'model' | 'provider' | 'keyId' | 'tag'
+}
+
+const groupings: Readonly<Record<GroupBy, GroupSpec>> = {
+  model: { query: { groupBy: 'model' }, filter: 'model' },
+  provider: { query: { groupBy: 'provider' }, filter: 'provider' },
+  key: { query: { groupBy: 'key' }, filter: 'keyId' },
+  user: { query: { groupBy: 'key', groupPrefix: userPrefix }, filter: 'keyId' },
+  tag: { query: { groupBy: 'tag' }, filter: 'tag' },
+}
+
+/** Most series of an answer. */
+const maxGroups = 100
+
+function seriesOf(
+  totals: readonly UsageTotal[],
+  { query: { groupPrefix = '' } }: Pick<GroupSpec, 'query'> = { query: {} },
+): readonly Series[] {
   const points = new Map<string | undefined, Series['points'][number][]>()
   for (const total of totals) {
     const series = points.get(total.group) ?? []
     points.set(total.group, series)
     series.push({ start: total.start ?? 0, ...summaryOf(total) })
   }
-  return Array.from(points, ([group, each]) => ({ ...(group !== undefined && { group }), points: each }))
+  return Array.from(points, ([group, each]) => ({ ...(group !== undefined && { group: group.slice(groupPrefix.length) }), points: each }))
 }
 
 const rangeFields = {
@@ -212,6 +263,8 @@ const rangeFields = {
   model: { kind: 'string' },
   provider: { kind: 'string' },
   apiKeyId: { kind: 'string' },
+  user: { kind: 'string' },
+  tag: { kind: 'string' },
 } as const
 
 /** The arguments of the methods. */
@@ -221,7 +274,8 @@ export const analyticsCalls: CallSpecs<Analytics> = {
     options: {
       ...rangeFields,
       interval: { kind: 'enum', values: ['hour', 'day'] },
-      groupBy: { kind: 'enum', values: ['model', 'provider', 'key'] },
+      groupBy: { kind: 'enum', values: ['model', 'provider', 'key', 'user', 'tag'] },
+      top: { kind: 'integer', min: 1, max: maxGroups },
     },
   },
   requests: { options: { ...rangeFields, ...pageFields } },

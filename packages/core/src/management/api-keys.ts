@@ -1,4 +1,4 @@
-import { isActive, maxAncestors, stoppedKeyIds } from '../access/ancestors.ts'
+import { isActive, stoppedKeyIds } from '../access/ancestors.ts'
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
@@ -13,7 +13,7 @@ import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
-import { withoutAncestor } from './keys-below.ts'
+import { lineBelow, withoutAncestor } from './keys-below.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
 import type { Actor, WorkspaceContext } from './ports.ts'
 import { defined } from './wire-names.ts'
@@ -146,27 +146,6 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   })
   authenticator.welcome(secret)
   return { ...keyRecordOf(key, isActive(key.body, clock.now())), secret }
-}
-
-/** The keys above one that is made: the maker, and those above the maker. */
-async function lineBelow({
-  ports: { records, clock },
-  workspaceId,
-  actor,
-}: WorkspaceContext): Promise<Pick<KeyBody, 'createdBy' | 'ancestors'>> {
-  if (!actor.key) return {}
-  const { id } = actor.key
-  const maker = await records.find('key', workspaceId, id)
-  // In process an actor may be of the application's own making: then there is nothing above the key.
-  if (!maker) return { createdBy: id }
-  const ancestors = [id, ...(maker.body.ancestors ?? [])]
-  if (!isActive(maker.body, clock.now()) || (await stoppedKeyIds(records, [maker], clock.now())).size > 0)
-    throw new GatewayError('operation_not_allowed', { message: 'This key is revoked or has expired, and makes no other keys.' })
-  if (ancestors.length > maxAncestors)
-    throw new GatewayError('operation_not_allowed', {
-      message: `This key has ${maxAncestors} keys above it, as many as there can be, and makes no others. Use one of those above it.`,
-    })
-  return { createdBy: id, ancestors }
 }
 
 /** The scopes that an actor may grant: only those that it has. */

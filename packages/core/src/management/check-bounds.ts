@@ -75,7 +75,8 @@ async function lineOf(records: Records, workspaceId: string, key: Line['key']): 
     const budgets = await records.list('budget', { workspaceId, limit: maxRecordsOfKind })
     return budgets.some(({ body }) => body.enforce && body.apiKeyId !== undefined && ids.has(body.apiKeyId))
   }
-  const isBounded = async (): Promise<boolean> => key.scopes.has('inference:invoke') && ((await hasLimits()) || (await hasBudget()))
+  const isBounded = async (): Promise<boolean> =>
+    key.scopes.has('inference:invoke') && (key.isBounded === true || (await hasLimits()) || (await hasBudget()))
   return { key, ids, isBounded }
 }
 

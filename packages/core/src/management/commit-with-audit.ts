@@ -90,7 +90,8 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
         await checkBounds(workspaceId, actor, draft)
         const conflict = await orStoreDown(() => attempt(workspaceId, actor, { ...draft, last, anchor }))
         if (!conflict) {
-          terms.forget(workspaceId)
+          // A policy has no part of sessions, of which there may be hundreds a second.
+          if (draft.puts?.some(({ kind }) => kind === 'session_count') !== true) terms.forget(workspaceId)
           return draft.result
         }
         if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBefore()

@@ -1,6 +1,9 @@
 import type { RecordPut } from '@signalbox/storage'
+import { isActive, maxAncestors, stoppedKeyIds } from '../access/ancestors.ts'
+import type { KeyBody } from '../access/kinds.ts'
 import { changedRecord, type Records, type TypedRecord } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import type { WorkspaceContext } from './ports.ts'
 
 const maxKept = 1_000
 const atOnce = 500
@@ -28,4 +31,29 @@ export async function withoutAncestor(
     if (page.length < atOnce) return puts
     after = page.at(-1)?.id
   }
+}
+
+/** The keys above a key or session that is made: the maker, and those above the maker. */
+export async function lineBelow({
+  ports: { records, clock },
+  workspaceId,
+  actor,
+}: WorkspaceContext): Promise<Pick<KeyBody, 'createdBy' | 'ancestors'>> {
+  if (!actor.key) return {}
+  const { id, isBounded } = actor.key
+  const maker = await records.find('key', workspaceId, id)
+  if (!maker && isBounded)
+    throw new GatewayError('operation_not_allowed', {
+      message: 'A user with limits or budgets makes no keys and sessions: what they spend would not count against them.',
+    })
+  // In process an actor may be of the application's own making: then there is nothing above the key.
+  if (!maker) return { createdBy: id }
+  const ancestors = [id, ...(maker.body.ancestors ?? [])]
+  if (!isActive(maker.body, clock.now()) || (await stoppedKeyIds(records, [maker], clock.now())).size > 0)
+    throw new GatewayError('operation_not_allowed', { message: 'This key is revoked or has expired, and makes no other keys.' })
+  if (ancestors.length > maxAncestors)
+    throw new GatewayError('operation_not_allowed', {
+      message: `This key has ${maxAncestors} keys above it, as many as there can be, and makes no others. Use one of those above it.`,
+    })
+  return { createdBy: id, ancestors }
 }

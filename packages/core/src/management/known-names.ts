@@ -11,6 +11,7 @@ const lists = {
   allowedProviders: 'provider',
   blockedProviders: 'provider',
   allowedModels: 'model',
+  models: 'model',
   order: 'provider',
   only: 'provider',
   ignore: 'provider',

@@ -40,7 +40,13 @@ export interface ManagementPorts {
 /** The key on whose behalf a resource is read or changed. Default: the operator, with all rights. */
 export interface Actor {
   /** Absent: the operator of the gateway. */
-  readonly key?: { readonly id: string; readonly name: string; readonly scopes: ReadonlySet<string> }
+  readonly key?: {
+    readonly id: string
+    readonly name: string
+    readonly scopes: ReadonlySet<string>
+    /** It has limits or budgets that no record tells of, as an end user may have. Default: false. */
+    readonly isBounded?: boolean
+  }
   readonly requestId?: string
   readonly ip?: string
   /** It happens once under this name, however often it is asked for. */

@@ -19,6 +19,7 @@ import { type Budgets, budgetCalls, budgetsOf } from './money/budgets.ts'
 import { type SubscriptionResource, subscriptionCalls, subscriptionOf } from './money/subscription.ts'
 import type { Actor, ManagementPorts, WorkspaceContext } from './ports.ts'
 import { type RoutingDefaultsResource, routingDefaultsCalls, routingDefaultsOf } from './routing-defaults.ts'
+import { type Sessions, sessionCalls, sessionsOf } from './sessions.ts'
 import { type SettingsResource, settingsCalls, settingsOf } from './settings.ts'
 
 /**
@@ -58,6 +59,7 @@ export interface Workspace {
   readonly members: Members
   readonly invites: Invites
   readonly auditEvents: AuditEvents
+  readonly sessions: Sessions
   readonly analytics: Analytics
   readonly subscription: SubscriptionResource
 }
@@ -118,6 +120,7 @@ function workspaceOf(context: WorkspaceContext): Workspace {
     members: checked('members', membersOf(context), memberCalls),
     invites: checked('invites', invitesOf(context), inviteCalls),
     auditEvents: checked('auditEvents', auditEventsOf(context), auditEventCalls),
+    sessions: checked('sessions', sessionsOf(context), sessionCalls),
     analytics: checked('analytics', analyticsOf(context), analyticsCalls),
     subscription: checked('subscription', subscriptionOf(context), subscriptionCalls),
   }

@@ -1,10 +1,11 @@
+import type { WaitUntil } from '../runtime/hand-over.ts'
 import { formatSettlement, type SettlementFacts } from './settlement-text.ts'
 
 export interface PendingSettlement extends SettlementFacts {
   /** Called once it is written down. */
   readonly onSettled?: () => void
   /** Given a promise where the settlement has to wait: it resolves once nothing waits any more. */
-  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+  readonly waitUntil?: WaitUntil | undefined
 }
 
 /** Bounds of the queue and its waits. */
@@ -23,6 +24,8 @@ export const settlementLimits = {
   spoolMs: 3_000,
   /** Waits before each further try; the last one repeats. */
   retryMs: [200, 500, 1_000, 2_000, 3_000],
+  /** A round of tries that takes longer was dropped with the request whose timer began it. */
+  maxRoundMs: 20_000,
   /** Settlements tried at once. */
   maxAtOnce: 200,
   /** How long a closing gateway goes on trying. */

@@ -1,5 +1,5 @@
+import { createLastingTimer } from '../runtime/lasting-timer.ts'
 import type { Clock } from '../runtime/ports.ts'
-import { unrefTimer } from '../runtime/timers.ts'
 import { type QueuedSettlement, settlementLimits } from './settlement-queue.ts'
 
 export interface SettlementWritePorts {
@@ -13,18 +13,17 @@ export interface SettlementWritePorts {
 /** Settlements whose first write is under way, by request. */
 export function settlementWrites({ clock, onSlow, onOverdue }: SettlementWritePorts) {
   const entries = new Map<string, QueuedSettlement>()
-  let timer: unknown
+  const timer = createLastingTimer(clock, () => look())
 
   const watch = (): void => {
-    timer ??= unrefTimer(clock.setTimeout(look, settlementLimits.spoolAfterMs))
+    if (entries.size > 0) timer.set(settlementLimits.spoolAfterMs)
   }
   const look = (): void => {
-    timer = undefined
     const now = clock.monotonic()
     const slow = [...entries.values()].filter(({ since }) => since <= now - settlementLimits.spoolAfterMs)
     onSlow(slow)
     for (const entry of slow) if (entry.since <= now - settlementLimits.writeMs && remove(entry)) onOverdue(entry)
-    if (entries.size > 0) watch()
+    watch()
   }
   /** False: it is not followed any more. */
   const remove = (entry: QueuedSettlement): boolean =>
@@ -37,6 +36,8 @@ export function settlementWrites({ clock, onSlow, onOverdue }: SettlementWritePo
       watch()
     },
     remove,
-    stop: (): void => clock.clearTimeout(timer),
+    /** Goes on where a timer was dropped. */
+    watch,
+    stop: timer.clear,
   }
 }

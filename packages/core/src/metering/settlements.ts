@@ -1,7 +1,10 @@
 import type { Awaitable, Storage } from '@signalbox/storage'
 import { allSettled, andThen, isPromise, promised, recover } from '@signalbox/storage/awaitable'
 import pTimeout from 'p-timeout'
+import { handOver } from '../runtime/hand-over.ts'
+import { createLastingTimer } from '../runtime/lasting-timer.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
+import { createSingleRun } from '../runtime/single-run.ts'
 import { sleep, timersOf, waitAtMost } from '../runtime/timers.ts'
 import { type PendingSettlement, type QueuedSettlement, settlementLimits, settlementQueue } from './settlement-queue.ts'
 import { settlementSpool } from './settlement-spool.ts'
@@ -16,7 +19,7 @@ export interface Settlements {
   has(requestId: string): boolean
   /** So many settlements wait that no new work should begin. */
   isLong(): boolean
-  /** Settles what processes that are gone have left in their spools. */
+  /** Goes on with what waits, and settles what processes that are gone have left in their spools. */
   adopt(): Promise<void>
   /** Tries for a bounded time, then leaves the rest to the spool and says so. */
   close(): Promise<void>
@@ -31,8 +34,8 @@ export interface SettlementPorts {
 export function createSettlements({ storage, clock, logger }: SettlementPorts): Settlements {
   const spool = settlementSpool(storage.spool, { clock, logger })
   const queue = settlementQueue()
-  let retrying: unknown
-  let round: Promise<void> | undefined
+  const retry = createLastingTimer(clock, () => void tryAgain())
+  const rounds = createSingleRun(clock, settlementLimits.maxRoundMs)
   let tries = 0
   let isClosed = false
   /** The spool has settlements that memory has not: it is not cleared any more. */
@@ -66,7 +69,7 @@ export function createSettlements({ storage, clock, logger }: SettlementPorts): 
       emptied = { promise: new Promise(done => (resolve = done)), resolve: () => resolve() }
     }
     schedule()
-    handOver(entry.settlement, emptied.promise, logger)
+    handOver(entry.settlement.waitUntil, emptied.promise, { requestId: row.id, logger })
   }
   /** The first try of a settlement whose store takes its time. */
   const follow = (entry: QueuedSettlement, outcome: Promise<undefined | { readonly error: unknown }>): void => {
@@ -97,18 +100,15 @@ export function createSettlements({ storage, clock, logger }: SettlementPorts): 
       'The store refuses the settlement as wrong; it is not tried again.',
     )
   const schedule = (): void => {
-    if (retrying !== undefined || round || isClosed || queue.size() === 0) return
+    if (rounds.isUnderWay() || isClosed || queue.size() === 0) return
     const waits = settlementLimits.retryMs
-    retrying = clock.setTimeout(() => void tryAgain(), tries === 0 ? 0 : (waits[Math.min(tries, waits.length) - 1] ?? 0))
+    retry.set(tries === 0 ? 0 : (waits[Math.min(tries, waits.length) - 1] ?? 0))
   }
-  const tryAgain = (): Promise<void> => {
-    clock.clearTimeout(retrying)
-    retrying = undefined
-    round ??= tryRound().finally(() => {
-      round = undefined
-      schedule()
-    })
-    return round
+  const tryAgain = (): Promise<void> | undefined => {
+    retry.clear()
+    const round = rounds.begin(tryRound)
+    void round?.then(schedule, schedule)
+    return round ?? rounds.ended()
   }
   const tryRound = async (): Promise<void> => {
     const some = queue.first(settlementLimits.maxAtOnce)
@@ -163,6 +163,9 @@ export function createSettlements({ storage, clock, logger }: SettlementPorts): 
     has: id => writes.has(id) || queue.has(id),
     isLong: queue.isLong,
     async adopt() {
+      // The timer of an earlier request may have been dropped with it.
+      writes.watch()
+      schedule()
       await spool.adopt(lines => {
         for (const line of lines) {
           const settlement = parseSettlement(line)
@@ -179,7 +182,7 @@ export function createSettlements({ storage, clock, logger }: SettlementPorts): 
         if (tries > 0 && queue.size() > 0) await sleep(clock, settlementLimits.retryMs[0])
       }
       isClosed = true
-      clock.clearTimeout(retrying)
+      retry.clear()
       writes.stop()
       const left = [...queue.first(Number.POSITIVE_INFINITY), ...writes.values()]
       await spool.add(left)
@@ -216,15 +219,6 @@ const noAnswer = (): Error => new Error(`The storage did not answer within ${set
 
 function withinWriteMs(writing: Promise<undefined>, clock: Clock): Promise<undefined> {
   return pTimeout(writing, { milliseconds: settlementLimits.writeMs, message: noAnswer(), customTimers: timersOf(clock) })
-}
-
-/** A runtime that takes no more work changes nothing for those that wait. */
-function handOver({ row, waitUntil }: PendingSettlement, work: Promise<void>, logger: Logger): void {
-  try {
-    waitUntil?.(work)
-  } catch (error) {
-    logger.warn({ requestId: row.id, error: String(error) }, '`waitUntil` threw: the runtime may freeze before a settlement is written.')
-  }
 }
 
 /** What follows a settlement cannot undo it. */

@@ -112,7 +112,9 @@ export interface ResponseMapping {
   readonly toolNames?: ReadonlyMap<string, string>
   /** The tool that stands for the JSON schema of the answer: its arguments are the answer's text. */
   readonly answerTool?: string
-  /** Custom tools that were sent as functions, under the client's names. */
+  /** Tools of groups, by the name under which each was sent. */
+  readonly groupedTools?: ReadonlyMap<string, { readonly namespace: string; readonly name: string }>
+  /** Custom tools that were sent as functions, under the client's names; those of groups under the names that were sent. */
   readonly customTools?: ReadonlySet<string>
 }
 

@@ -1,4 +1,7 @@
-import { type DialectName, innerDialect, type JsonObject } from './wire.ts'
+import type { CachePoint, Native } from './tool.ts'
+import { innerDialect, type JsonObject } from './wire.ts'
+
+export type { CachePoint, Native } from './tool.ts'
 
 /** What a conversation is made of, going in and coming out. */
 export type Item = MessageItem | FunctionCallItem | FunctionCallOutputItem | ReasoningItem | Native
@@ -25,6 +28,8 @@ export interface FunctionCallItem {
   readonly id?: string
   readonly call_id: string
   readonly name: string
+  /** The group that the tool belongs to, where tools come in groups. */
+  readonly namespace?: string
   /** JSON text, exactly as the model wrote it; it may be invalid. Free text in a call of a custom tool. */
   readonly arguments: string
   /** The call of a custom tool, whose input is free text and not JSON. */
@@ -63,13 +68,6 @@ export interface ReasoningItem {
 
 /** How state begins that this gateway has sealed. */
 export const sealedPrefix = 'gw1.'
-
-/** Anything we do not model. It can be replayed in its own dialect and nowhere else. */
-export interface Native {
-  readonly type: 'native'
-  readonly dialect: DialectName
-  readonly body: JsonObject
-}
 
 /** The id of an item of an earlier answer that stands in a request by its id alone (`item_reference`); undefined for every other item. */
 export const referenceOf = (item: Item): string | undefined =>
@@ -124,9 +122,4 @@ export interface AudioPart {
 export interface RefusalPart {
   readonly type: 'refusal'
   readonly refusal: string
-}
-
-/** Everything up to and including this may be kept in the provider's prompt cache. */
-export interface CachePoint {
-  readonly ttl?: '5m' | '1h'
 }

@@ -1,10 +1,10 @@
 import type { LimitHeaders } from './headroom.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
-/** A model of the catalog, with the offers that serve it. */
-export interface Model {
-  readonly id: string
-  readonly aliases?: readonly string[]
+/** A model of the catalog, with the offers that serve it. `Id`: what it is requested by. `ProviderId`: the ids of their providers. */
+export interface Model<Id extends string = string, ProviderId extends string = string> {
+  readonly id: Id
+  readonly aliases?: readonly Id[]
   readonly family?: string
   readonly display_name?: string
   readonly author?: string
@@ -27,7 +27,7 @@ export interface Model {
   readonly output_modalities?: readonly string[]
   /** Capabilities of the model itself; those of an offer are its `abilities`. */
   readonly capabilities?: readonly Capability[]
-  readonly offers: readonly Offer[]
+  readonly offers: readonly Offer<ProviderId>[]
 }
 
 /** As the registry names them, `supports_` before each. */
@@ -47,8 +47,8 @@ export const capabilities = [
 export type Capability = (typeof capabilities)[number]
 
 /** A model as one provider sells it. Everything that routing may ask is a field here; a field that is absent is unknown and excludes no offer. */
-export interface Offer {
-  readonly provider: string
+export interface Offer<ProviderId extends string = string> {
+  readonly provider: ProviderId
   readonly provider_model_id: string
   readonly dialect: DialectName
   readonly context_window?: number

@@ -4,8 +4,8 @@ import type { Transport } from './transport.ts'
 import type { DialectName, Frame, JsonObject } from './wire.ts'
 
 /** A provider: its addresses, its credential and how calls are authorized. Bodies are made by its dialects. */
-export interface Provider {
-  readonly id: string
+export interface Provider<Id extends string = string> {
+  readonly id: Id
   readonly display_name?: string
   readonly dialects: readonly ProviderDialect[]
   /** The operator's account, if there is one. Workspaces may bring their own. */

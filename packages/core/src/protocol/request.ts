@@ -1,7 +1,10 @@
-import type { CachePoint, Item, Native } from './item.ts'
+import type { Item } from './item.ts'
 import type { DataPolicyDemand } from './provider-facts.ts'
 import type { SchemaFitter } from './schemas.ts'
+import type { Native, Tool } from './tool.ts'
 import type { DialectName, JsonObject } from './wire.ts'
+
+export type { CustomInput, FunctionTool, Tool } from './tool.ts'
 
 /** What a client asks for, in the one language that everything inside speaks. */
 export interface InferenceRequest {
@@ -76,27 +79,6 @@ export type TextFormat =
       readonly strict?: boolean | null
       readonly description?: string
     }
-
-/** A tool that the model may call: a function of the client, or a tool that only one dialect knows. */
-export type Tool = FunctionTool | Native
-
-/** A function that the client runs when the model calls it. `parameters` is a JSON Schema. */
-export interface FunctionTool {
-  readonly type: 'function'
-  readonly name: string
-  readonly description?: string
-  readonly parameters?: JsonObject
-  readonly strict?: boolean | null
-  readonly cache?: CachePoint
-  /** Set on a custom tool, whose input is free text and not JSON; it has no `parameters`. */
-  readonly custom?: CustomInput
-}
-
-/** What the free text of a custom tool may be. */
-export interface CustomInput {
-  /** Absent: any text. */
-  readonly grammar?: { readonly syntax: string; readonly definition: string }
-}
 
 /** Whether the model may, must or must not call a tool, or which one it must call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly type: 'function'; readonly name: string } | Native

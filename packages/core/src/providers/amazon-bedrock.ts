@@ -45,7 +45,7 @@ const bedrockOptions: OptionTableOf<BedrockOptions> = {
  *
  * @example amazonBedrock({ region: 'eu-central-1', apiKey: process.env.AWS_BEARER_TOKEN_BEDROCK })
  */
-export function amazonBedrock(options: BedrockOptions = {}): Provider {
+export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-bedrock'> {
   const {
     region = 'us-east-1',
     baseUrl = 'https://bedrock-runtime.{region}.amazonaws.com',

@@ -32,7 +32,12 @@ export interface ClaudeOnAwsOptions {
  * @throws {TypeError} A call with a credential that names no workspace.
  * @example claudeOnAws({ apiKey, workspace: 'wrkspc_01', region: 'us-west-2' })
  */
-export function claudeOnAws({ apiKey, region = 'us-east-1', workspace, baseUrl = awsUrl }: ClaudeOnAwsOptions = {}): Provider {
+export function claudeOnAws({
+  apiKey,
+  region = 'us-east-1',
+  workspace,
+  baseUrl = awsUrl,
+}: ClaudeOnAwsOptions = {}): Provider<'anthropic-aws'> {
   const provider = defineProvider({
     id: 'anthropic-aws',
     display_name: 'Claude Platform on AWS',
@@ -60,7 +65,7 @@ export function claudeOnAws({ apiKey, region = 'us-east-1', workspace, baseUrl =
 const awsUrl = 'https://aws-external-anthropic.{region}.api.aws/v1'
 
 /** Anthropic, in the Messages language, with its own token counter. */
-export function anthropic(options: AnthropicOptions = {}): Provider {
+export function anthropic(options: AnthropicOptions = {}): Provider<'anthropic'> {
   const { apiKey, baseUrl = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)
   const provider = defineProvider({
     id: 'anthropic',

@@ -39,7 +39,7 @@ const azureOptions: OptionTableOf<AzureOptions> = {
  * @throws {TypeError} An option is unknown or of another kind, or `resource` is missing beside a key.
  * @example azure({ resource: 'contoso-eu', apiKey: process.env.AZURE_API_KEY })
  */
-export function azure(given: AzureOptions = {}): Provider {
+export function azure(given: AzureOptions = {}): Provider<'azure'> {
   const options = providerOptions('azure', given, azureOptions)
   const { accessToken, surface = 'v1', resource, baseUrl } = options
   if (!Object.hasOwn(surfaces, surface)) throw new TypeError(`azure: \`surface\` is "${surface}"; it takes "v1" or "deployments".`)

@@ -2,7 +2,7 @@ import type { Provider } from '../protocol/provider.ts'
 import { providerOptions } from './provider-options.ts'
 import { makeVendor, type VendorOptions, type VendorRow, vendorOptions } from './vendor.ts'
 
-const workersAI: VendorRow = {
+const workersAI: VendorRow<'cloudflare-workers-ai'> = {
   id: 'cloudflare-workers-ai',
   display_name: 'Cloudflare Workers AI',
   baseUrl: 'https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1',
@@ -18,7 +18,7 @@ export interface CloudflareOptions extends VendorOptions {
 }
 
 /** Cloudflare Workers AI, by the id of an account. */
-export function cloudflare(options: CloudflareOptions = {}): Provider {
+export function cloudflare(options: CloudflareOptions = {}): Provider<'cloudflare-workers-ai'> {
   const { accountId, ...account } = providerOptions('cloudflare', options, { ...vendorOptions, accountId: 'text' })
   return makeVendor(workersAI, { ...account, ...(accountId !== undefined && { extra: { account_id: accountId } }) })
 }

@@ -7,8 +7,8 @@ import { defineProvider } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
 /** The options of `compatible`. */
-export interface CompatibleOptions {
-  readonly id: string
+export interface CompatibleOptions<Id extends string = string> {
+  readonly id: Id
   /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
   /** Default: none is sent. */
@@ -34,8 +34,9 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
  * @throws {TypeError} `id` or `baseUrl` is missing, or `speaks` names a dialect that does not exist
  * @example compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' })
  */
-export function compatible(options: CompatibleOptions): Provider {
-  const { id, baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy } = providerOptions('compatible', options, compatibleOptions)
+export function compatible<const Id extends string>(options: CompatibleOptions<Id>): Provider<Id> {
+  const { id } = options
+  const { baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy } = providerOptions('compatible', options, compatibleOptions)
   if (!id || !baseUrl)
     throw new TypeError(
       `compatible: \`${id ? 'baseUrl' : 'id'}\` is missing, as in compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' }).`,

@@ -10,8 +10,8 @@ import {
 } from '../protocol/provider.ts'
 
 /** What `defineProvider` takes: the address, the dialects and the key of a provider, and how it departs from its dialects. */
-export interface ProviderRow {
-  readonly id: string
+export interface ProviderRow<Id extends string = string> {
+  readonly id: Id
   readonly display_name?: string
   /** Without a slash at its end. `{name}` stands for what belongs to the account beside its secret (`Credential.extra`). */
   readonly baseUrl: string
@@ -44,7 +44,7 @@ export type Path = string | ((call: EndpointContext) => string)
  * @example defineProvider({ id: 'acme', baseUrl: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects: [chatProvider], apiKey })
  * @throws {TypeError} `baseUrl` is not an http or https address.
  */
-export function defineProvider(row: ProviderRow): Provider {
+export function defineProvider<const Id extends string>(row: ProviderRow<Id>): Provider<Id> {
   const { id, display_name, baseUrl, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy } = row
   const root = baseUrl.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {

@@ -42,7 +42,7 @@ const vertexOptions: OptionTableOf<VertexOptions> = {
  * @throws {TypeError} An option is unknown or of another kind, or `project` is missing beside a token.
  * @example googleVertex({ location: 'europe-west4', serviceAccount: JSON.parse(await readFile('key.json', 'utf8')) })
  */
-export function googleVertex(given: VertexOptions = {}): Provider {
+export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex'> {
   const options = providerOptions('googleVertex', given, vertexOptions)
   if (options.accessToken !== undefined && options.project === undefined)
     throw new TypeError('googleVertex: `project` is missing; with `accessToken` it takes the id of the project that is billed.')

@@ -6,7 +6,7 @@ import { providerOptions } from './provider-options.ts'
 import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** Google's developer API, in the Gemini language. */
-export function google(options: VendorOptions = {}): Provider {
+export function google(options: VendorOptions = {}): Provider<'google'> {
   const { apiKey, baseUrl = 'https://generativelanguage.googleapis.com/v1beta' } = providerOptions('google', options, vendorOptions)
   const provider = defineProvider({
     id: 'google',

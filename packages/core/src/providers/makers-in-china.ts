@@ -12,7 +12,7 @@ const kimi: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^kimi-k2\.6/, { sampling: 'none', thinking: ['toggle'], refuses: [...moonshotRefuses, 'tool_choice_required'] }],
   [/^kimi-k2\.5/, { sampling: 'none', thinking: ['toggle'] }],
 ]
-const moonshotRow: VendorRow = {
+const moonshotRow: VendorRow<'moonshotai'> = {
   id: 'moonshotai',
   display_name: 'Moonshot AI',
   baseUrl: 'https://api.moonshot.ai/v1',
@@ -46,7 +46,7 @@ export const kimiCoding = vendor({
 })
 
 /** Its only `tool_choice` is `auto`, and JSON mode knows no schema. */
-const zaiRow: VendorRow = {
+const zaiRow: VendorRow<'zai'> = {
   id: 'zai',
   display_name: 'Z.AI',
   baseUrl: 'https://api.z.ai/api/paas/v4',
@@ -82,7 +82,7 @@ const minimaxModels: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
     { thinking_switch: { on: { thinking: { type: 'adaptive' } }, off: { thinking: { type: 'disabled' } } }, thinking: ['toggle'] },
   ],
 ]
-const minimaxRow: VendorRow = {
+const minimaxRow: VendorRow<'minimax'> = {
   id: 'minimax',
   display_name: 'MiniMax',
   baseUrl: 'https://api.minimax.io/v1',
@@ -112,7 +112,7 @@ export const minimaxCn = vendor({
   baseUrl: 'https://api.minimaxi.com/v1',
 })
 
-const alibabaRow: VendorRow = {
+const alibabaRow: VendorRow<'alibaba'> = {
   id: 'alibaba',
   display_name: 'Alibaba Cloud Model Studio',
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',

@@ -8,7 +8,7 @@ import { tierSigns } from './tier-signs.ts'
 import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
-export function openai(options: VendorOptions = {}): Provider {
+export function openai(options: VendorOptions = {}): Provider<'openai'> {
   const { apiKey, baseUrl = 'https://api.openai.com/v1' } = providerOptions('openai', options, vendorOptions)
   return defineProvider({
     id: 'openai',

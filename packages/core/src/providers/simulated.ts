@@ -7,8 +7,8 @@ import { webClock } from '../runtime/web.ts'
 import { providerOptions } from './provider-options.ts'
 
 /** The options of `simulated`: its speed, and how often it fails. */
-export interface SimulatedOptions {
-  readonly id: string
+export interface SimulatedOptions<Id extends string = string> {
+  readonly id: Id
   /** Before the first word. Default 50 ms. */
   readonly firstWordMs?: number
   /** Between words. Default 10 ms. */
@@ -39,8 +39,9 @@ const tellers: Readonly<Record<string, (said: string) => string>> = {
  *
  * @example simulated({ id: 'sim-flaky', failEvery: 2 })
  */
-export function simulated(options: SimulatedOptions): Provider {
-  const { id, firstWordMs = 50, wordMs = 10, failEvery = 0, clock = webClock() } = providerOptions('simulated', options, simulatedOptions)
+export function simulated<const Id extends string>(options: SimulatedOptions<Id>): Provider<Id> {
+  const { id } = options
+  const { firstWordMs = 50, wordMs = 10, failEvery = 0, clock = webClock() } = providerOptions('simulated', options, simulatedOptions)
   let calls = 0
   const answer: LocalAnswer = async ({ body, stream, signal }) => {
     calls += 1

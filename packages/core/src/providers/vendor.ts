@@ -5,8 +5,8 @@ import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
 /** A vendor whose surface is OpenAI's, and how it departs from it. */
-export interface VendorRow
-  extends Pick<ProviderRow, 'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
+export interface VendorRow<Id extends string = string>
+  extends Pick<ProviderRow<Id>, 'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
   readonly speaks: readonly BuiltInDialect[]
   /** A server of one's own, which asks for no key. */
   readonly keyless?: boolean
@@ -24,15 +24,15 @@ export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', bas
 
 /** Makes the factory of a vendor with OpenAI's surface from its row. */
 export const vendor =
-  (row: VendorRow): ((options?: VendorOptions) => Provider) =>
+  <const Id extends string>(row: VendorRow<Id>): ((options?: VendorOptions) => Provider<Id>) =>
   (options = {}) =>
     makeVendor(row, providerOptions(row.id, options, vendorOptions))
 
 /** `extra`: what belongs to the account beside its key. */
-export const makeVendor = (
-  { speaks, keyless = false, ...row }: VendorRow,
+export const makeVendor = <const Id extends string>(
+  { speaks, keyless = false, ...row }: VendorRow<Id>,
   { apiKey = keyless ? '' : undefined, baseUrl = row.baseUrl, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,
-): Provider =>
+): Provider<Id> =>
   defineProvider({
     ...row,
     baseUrl,

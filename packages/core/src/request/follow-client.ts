@@ -1,10 +1,11 @@
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
-import type { Clock } from '../runtime/ports.ts'
+import { handOver, type WaitUntil } from '../runtime/hand-over.ts'
+import type { Clock, Logger } from '../runtime/ports.ts'
 import type { Interruption } from '../runtime/steps.ts'
 import { maxTimerMs } from '../runtime/timers.ts'
 import { allFailed } from '../upstream/error-message.ts'
 import type { LiveJournal } from './admission/journal.ts'
-import type { Leases } from './admission/leases.ts'
+import { type Leases, leaseMs } from './admission/leases.ts'
 import type { SlotKey } from './admission/slots.ts'
 import { type Live, removeLive } from './live.ts'
 import type { RoutingSync } from './routing-sync/routing-sync.ts'
@@ -16,6 +17,7 @@ export interface FollowPorts {
   /** Absent: routing state is not shared with other processes. */
   readonly sharing?: RoutingSync | undefined
   readonly clock: Clock
+  readonly logger: Logger
 }
 
 export interface FollowOptions {
@@ -24,6 +26,11 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined
   /** Settles the request, though nothing reads it to its end. */
   readonly leave: () => Promise<void>
+  /**
+   * Given a promise that resolves once the request is over: its runtime drops the work and the timers of a request that is over, or
+   * whose client disconnects. So the request renews its lease by a timer of its own, too.
+   */
+  readonly waitUntil?: WaitUntil | undefined
   /** From the request's start. */
   readonly deadlineMs: number
   /** Monotonic milliseconds. */
@@ -50,14 +57,24 @@ export interface FollowedRequest {
 }
 
 export function followClient(ports: FollowPorts, options: FollowOptions): FollowedRequest {
-  const { live, leases, sharing, clock } = ports
-  const { requestId, signal, leave, deadlineMs, startedAt } = options
+  const { live, leases, sharing, clock, logger } = ports
+  const { requestId, signal, leave, deadlineMs, startedAt, waitUntil } = options
   const cancellation = createCancellation()
   const end = (): void => cancellation.cancel('client_left')
   if (signal?.aborted) end()
   else signal?.addEventListener('abort', end, { once: true })
   const entry: Live = { requestId, control: { cancellation, leave }, slots: [] }
   live.add(entry)
+  let over: (() => void) | undefined
+  if (waitUntil) {
+    const life = new Promise<void>(resolve => (over = resolve))
+    handOver(waitUntil, life, { requestId, logger })
+  }
+  let timer: unknown
+  const renew = (): void => {
+    leases.renewDue()
+    timer = clock.setTimeout(renew, leaseMs)
+  }
   const admissionWatch = watchAdmission({ cancellation, clock, deadlineMs, startedAt })
   return {
     cancellation,
@@ -71,12 +88,15 @@ export function followClient(ports: FollowPorts, options: FollowOptions): Follow
       const now = clock.monotonic()
       entry.holdDueAt = now + 1
       leases.begin(now)
+      if (waitUntil) timer = clock.setTimeout(renew, leaseMs)
       sharing?.resume()
     },
     endLease() {
       entry.slots = []
     },
     release() {
+      if (timer !== undefined) clock.clearTimeout(timer)
+      over?.()
       removeLive(live, entry)
       if (live.size === 0) sharing?.pause()
       signal?.removeEventListener('abort', end)

@@ -1,4 +1,6 @@
 import { promised } from '@signalbox/storage/awaitable'
+import { itemOwnerOf } from '../access/caller.ts'
+import { tagsOf } from '../access/tags.ts'
 import { createMeter, type MeteredAnswer, meteredAnswer, meterResponse } from '../metering/meter.ts'
 import { priceFor } from '../metering/tier.ts'
 import type { UsageDrains } from '../metering/usage-drains.ts'
@@ -68,13 +70,13 @@ interface RequestState {
 
 /** A request's whole life. Read this file first: `answer` has its steps in order. */
 export function infer(ports: RequestPorts, asked: InferenceRequest, options: InferOptions): Reply {
-  const { requestId, signal } = options
+  const { requestId, signal, waitUntil } = options
   const at = ports.clock.now()
   const stamp = createStamper({ requestId, modelAsked: asked.routing.models[0], at })
   const leave = (): Promise<void> => leaveReply(opened)
   const deadlineMs = asked.routing.deadline_ms ?? ports.timeouts.deadlineMs
   const startedAt = ports.clock.monotonic()
-  const following = followClient(ports, { requestId, signal, leave, deadlineMs, startedAt })
+  const following = followClient(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
   const state: RequestState = { asked, options, following, at, startedAt, known: { warnings: [] } }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))
   opened.catch(following.release)
@@ -97,12 +99,14 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const { request, policy } = policed
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 nothing to answer
+    const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
     const call: CallFacts = {
       requestId,
       workspaceId,
       keyId,
       ...(ancestors && { ancestors }),
       ...(budgets && { budgets }),
+      ...(tags && { tags }),
       model: state.asked.routing.models[0],
     }
     const bounds = moneyBounds({ policy, caller, prompt: request.prompt, usualOutput: ports.limits.maxOutputTokens })
@@ -203,7 +207,10 @@ function* openAnswer(ports: RequestPorts, state: RequestState, context: Committe
   const { committed, request, plan, bounds, call, journal, settlement, inputTokens: estimatedInput } = context
   const { candidate, answer } = committed
   const { items } = ports
-  const kept = items && context.policed.keepsItems ? { items, workspaceId: call.workspaceId, waiting: undefined } : undefined
+  const { caller } = state.options
+  // Said for keys here: it saves most requests a call.
+  const owner = caller.isEndUser ? itemOwnerOf(caller) : caller.workspaceId
+  const kept = items && context.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
   state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings, used: committed.used, estimatedInput, kept }
   const pipeline = responsePipeline(ports, {
     request,
@@ -253,7 +260,7 @@ const withUsage = (response: InferenceResponse, usage: Usage): InferenceResponse
   usage === response.usage ? response : remember({ ...response, usage }, originalOf(response))
 
 const journalOf = (
-  { workspaceId, keyId, ancestors, budgets, model }: CallFacts,
+  { workspaceId, keyId, ancestors, budgets, tags, model }: CallFacts,
   { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
 ): LiveJournal =>
   createJournal({
@@ -261,6 +268,7 @@ const journalOf = (
     keyId,
     ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
     ...(budgets && { budgets }),
+    ...(tags && { tags }),
     at,
     modelAsked: model,
     model: plan.candidates[0].model.id,

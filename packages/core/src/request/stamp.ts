@@ -54,9 +54,9 @@ export function createStamper({ requestId, modelAsked, at }: StampOptions): (kno
     itemId,
     warnings,
     ...(kept && {
-      claimId: (id: string, type: Item['type']) => kept.items.claim(kept.workspaceId, id, type),
+      claimId: (id: string, type: Item['type']) => kept.items.claim(kept.owner, id, type),
       keepItems: (items: readonly JsonObject[]) => {
-        kept.waiting = kept.items.keep(kept.workspaceId, items, settledAt)
+        kept.waiting = kept.items.keep(kept.owner, items, settledAt)
       },
     }),
     ...(used && { used }),

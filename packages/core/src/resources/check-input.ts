@@ -94,8 +94,12 @@ function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readon
   if (spec.kind === 'object')
     return faultsIn(spec.fields, value as Readonly<Record<string, unknown>>, { ...place, prefix: `${place.prefix}.` })
   if (spec.kind !== 'list' || !Array.isArray(value)) return []
-  const at = value.findIndex(entry => takesInstead(spec.of, entry) !== undefined)
-  return at === -1 ? [] : valueFaults(spec.of, value[at], { ...place, prefix: `${place.prefix}[${at}]` })
+  for (const [at, entry] of value.entries()) {
+    if (spec.of.kind !== 'object' && takesInstead(spec.of, entry) === undefined) continue
+    const faults = valueFaults(spec.of, entry, { ...place, prefix: `${place.prefix}[${at}]` })
+    if (faults.length > 0) return faults
+  }
+  return []
 }
 
 /** What a value would have to be, in words. Undefined: it fits. */

@@ -22,8 +22,14 @@ function wireValue(field: Field, value: unknown): unknown {
   if (value === null) return null
   if (field.kind === 'usd') return toUsd(value as number)
   if (field.kind === 'time') return new Date(value as number | Date).toISOString()
+  if (isObjectList(field)) return (value as readonly object[]).map(each => toWire(field.of.fields, each))
   return field.kind === 'object' ? toWire(field.fields, value as object) : value
 }
+
+/** Whether a value is a list of objects, which have fields of their own. */
+const isObjectList = (spec: ValueSpec): spec is ObjectList => spec.kind === 'list' && spec.of.kind === 'object'
+
+type ObjectList = Extract<ValueSpec, { kind: 'list' }> & { readonly of: Extract<ValueSpec, { kind: 'object' }> }
 
 /** A record as JSON: every field of a reply, null where the field is absent and nullable. */
 export const toReply = <F extends Fields>(fields: F, record: RecordOf<F>): Readonly<Record<string, unknown>> => {
@@ -45,6 +51,7 @@ function valueFrom(field: ValueSpec, mode: InputMode, value: unknown): unknown {
   if (value === null) return null
   if (field.kind === 'usd') return roundUsd(value as number)
   if (field.kind === 'time') return new Date(value as string)
+  if (isObjectList(field)) return (value as readonly JsonObject[]).map(each => fromWire({ fields: field.of.fields, mode }, each))
   return field.kind === 'object' ? fromWire({ fields: field.fields, mode }, value as JsonObject) : value
 }
 

@@ -1,3 +1,4 @@
+import type { Model } from '../protocol/model.ts'
 import { type DialectName, innerDialect } from '../protocol/wire.ts'
 import type { NativeNeed } from './media-needs.ts'
 import { refusedMedia } from './media-rules.ts'
@@ -116,9 +117,12 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
-    applies: ({ demands }) => demands.allowed_models !== undefined,
-    excludes: ({ model }, { demands }) => ![model.id, ...(model.aliases ?? [])].some(name => demands.allowed_models?.includes(name)),
-    reason: "the workspace's settings do not allow the model",
+    applies: ({ demands }) => demands.allowed_models !== undefined || demands.caller_models !== undefined,
+    excludes: ({ model }, { demands }) => !isNamedIn(model, demands.allowed_models) || !isNamedIn(model, demands.caller_models),
+    reason: ({ model }, { demands }) =>
+      isNamedIn(model, demands.allowed_models)
+        ? 'the session of the caller does not allow the model'
+        : "the workspace's settings do not allow the model",
   },
   {
     code: 'routing_constraint_unsatisfiable',
@@ -192,3 +196,7 @@ const untakable = (native: NativeNeed | undefined, spoken: string): string =>
 
 const unsayable = (native: NativeNeed | undefined): string =>
   `it is served in the language of POST /v1/responses alone, and \`${native?.param}\` is something that only "${native?.dialect}" can say`
+
+/** Whether a list has a model's id or one of its aliases. Without a list there is no bound. */
+const isNamedIn = ({ id, aliases = [] }: Model, names: readonly string[] | undefined): boolean =>
+  names === undefined || [id, ...aliases].some(name => names.includes(name))

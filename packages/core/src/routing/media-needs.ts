@@ -32,14 +32,17 @@ export interface ContentNeeds {
   readonly natives: readonly NativeNeed[]
   /** A file that is not text: its tokens cannot be estimated from its bytes. */
   readonly documents: boolean
+  /** Tools join in mid-conversation. */
+  readonly tools: boolean
 }
 
-const none: ContentNeeds = { media: [], natives: [], documents: false }
+const none: ContentNeeds = { media: [], natives: [], documents: false, tools: false }
 
 export function contentNeedsOf(input: readonly Item[]): ContentNeeds {
   const media = new Map<string, MediaNeed>()
   const natives: NativeNeed[] = []
   let documents = false
+  let tools = false
   const look = (parts: readonly Part[], place: PartPlace, path: string): void => {
     for (const [at, part] of parts.entries()) {
       if (part.type === 'text' || part.type === 'refusal') continue
@@ -49,11 +52,13 @@ export function contentNeedsOf(input: readonly Item[]): ContentNeeds {
     }
   }
   for (const [at, item] of input.entries()) {
-    if (item.type === 'native') natives.push(nativeNeed(item, `input[${at}]`))
-    else if (item.type === 'message') look(item.content, placeOf(item.role), `input[${at}].content`)
+    if (item.type === 'native') {
+      if (item.tools) tools = true
+      else natives.push(nativeNeed(item, `input[${at}]`))
+    } else if (item.type === 'message') look(item.content, placeOf(item.role), `input[${at}].content`)
     else if (item.type === 'function_call_output' && typeof item.output !== 'string') look(item.output, 'tool', `input[${at}].output`)
   }
-  return media.size === 0 && natives.length === 0 ? none : { media: [...media.values()], natives, documents }
+  return media.size === 0 && natives.length === 0 && !tools ? none : { media: [...media.values()], natives, documents, tools }
 }
 
 const nativeNeed = (native: Native, otherwise: string): NativeNeed => ({ dialect: native.dialect, param: pathOf(native, otherwise) })

@@ -9,7 +9,6 @@ import { type ContentNeeds, contentNeedsOf } from './media-needs.ts'
 /** What a request needs of an offer. */
 export interface Needs extends ContentNeeds {
   readonly stream: boolean
-  readonly tools: boolean
   readonly structuredOutput: boolean
   readonly jsonMode: boolean
   readonly logprobs: boolean
@@ -25,7 +24,7 @@ export interface Needs extends ContentNeeds {
   readonly outputTokens: number | undefined
 }
 
-/** What the settings of a workspace require of all its requests. */
+/** What the settings of a workspace require of all its requests, and what its caller may ask for. */
 export interface Demands {
   readonly data_policy_required?: DataPolicyDemand
   /** Provider ids. Absent: all. */
@@ -33,6 +32,8 @@ export interface Demands {
   readonly blocked_providers?: readonly string[]
   /** Ids or aliases. Absent: all. */
   readonly allowed_models?: readonly string[]
+  /** Ids or aliases that the caller may call. Absent: all. */
+  readonly caller_models?: readonly string[]
   /** Excludes the operator's credentials. */
   readonly own_keys_only?: boolean
 }
@@ -55,19 +56,27 @@ const dialectOf = (tool: Tool): readonly DialectName[] => {
   return original ? [original.dialect] : []
 }
 
+const bringsFunctions = (tool: Tool): boolean => tool.type === 'function' || tool.tools !== undefined
+
+const onlyDialectsOf = (tool: Tool): readonly DialectName[] => {
+  if (tool.type === 'function') return tool.custom?.grammar ? dialectOf(tool) : []
+  return tool.tools ? tool.tools.flatMap(onlyDialectsOf) : [tool.dialect]
+}
+
 export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: number): Needs {
   const tools = prompt.tools ?? []
+  const content = contentNeedsOf(prompt.input)
   return {
-    ...contentNeedsOf(prompt.input),
+    ...content,
     stream: delivery === 'stream',
-    tools: tools.some(({ type }) => type === 'function'),
+    tools: content.tools || tools.some(bringsFunctions),
     structuredOutput: prompt.text?.format?.type === 'json_schema',
     jsonMode: prompt.text?.format?.type === 'json_object',
     logprobs: wantsLogprobs(prompt),
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
     toolChoiceRequired: prompt.tool_choice === 'required',
     serviceTier: prompt.service_tier,
-    toolDialects: tools.flatMap(tool => (tool.type === 'native' ? [tool.dialect] : tool.custom?.grammar ? dialectOf(tool) : [])),
+    toolDialects: tools.flatMap(onlyDialectsOf),
     inputTokens,
     outputTokens: prompt.max_output_tokens,
   }

@@ -5,6 +5,9 @@ import type { Logger } from '../runtime/ports.ts'
 /** What ranks the candidates that can serve a request: a preference, a custom function, or the order in which they are listed. */
 export type ResolvedStrategy = Preference | Strategy | 'order'
 
+/** The strategies that every gateway has. */
+export type StrategyName = Preference | 'order'
+
 /** Strategies by the name that requests use. */
 export const strategies: Readonly<Record<string, ResolvedStrategy>> = {
   order: 'order',

@@ -1,5 +1,6 @@
 export type { Awaitable } from '@signalbox/storage'
 export { isPromise } from '@signalbox/storage/awaitable'
+export { handOver } from './hand-over.ts'
 export type {
   CallFacts,
   Clock,

@@ -97,6 +97,8 @@ export interface CallFacts {
   readonly ancestors?: readonly { readonly keyId: string }[]
   /** Budgets of an end user, which the request counts against too. Absent: none. */
   readonly budgets?: readonly CallerBudget[]
+  /** Names that its usage is counted by. Absent: none. */
+  readonly tags?: readonly string[]
   /** The first model that was asked for. */
   readonly model: string
 }

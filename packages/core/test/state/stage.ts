@@ -1,6 +1,7 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import type { Caller } from '../../src/access/caller.ts'
-import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { createGateway } from '../../src/create-gateway.ts'
+import type { Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { ProviderDialect, Stamp } from '../../src/protocol/dialect.ts'
 import type { Model, Offer } from '../../src/protocol/model.ts'

@@ -81,7 +81,7 @@ export function poolClient(
         isBroken = false
         return rows
       } catch (error) {
-        isBroken = !isServerError(error)
+        isBroken = !isUsableAfter(error)
         throw error
       } finally {
         connection.release(isBroken)
@@ -150,8 +150,14 @@ async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   }
 }
 
-/** An error that the server answered with, over a connection that stays usable. FATAL ends the connection. */
-const isServerError = (error: unknown): boolean => sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity !== 'FATAL'
+/**
+ * Whether a connection can be used after an error: the server answered with it, and it was not FATAL, which ends the connection. A
+ * server that only reads (25006) stays so for its connections, while a new one may reach the server that took its place.
+ */
+function isUsableAfter(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state !== undefined && state !== '25006' && (error as { severity?: unknown }).severity !== 'FATAL'
+}
 
 /** The five characters of SQLSTATE. */
 export function sqlStateOf(error: unknown): string | undefined {

@@ -20,9 +20,7 @@ export function postgresLedger(connection: PostgresConnection): LedgerStore {
       const fault = faultOfHold(hold)
       return fault ? Promise.reject(fault) : reserve(copyHold(hold))
     },
-    async renew(renewals) {
-      if (renewals.length > 0) await renew(renewals.map(renewal => ({ ...renewal })))
-    },
+    renew: renewals => renew(renewals.map(renewal => ({ ...renewal }))),
     extend(extension) {
       const fault = faultOfExtension(extension)
       if (fault) return Promise.reject(fault)

@@ -3,16 +3,28 @@ import type { PostgresClient } from './client.ts'
 import { SchemaError } from './failures.ts'
 import { commitFunctionSql } from './schema/commit-function.ts'
 import { counterFunctionsSql } from './schema/counter-functions.ts'
+import { holdFunctionsSql } from './schema/hold-functions.ts'
 import { itemFunctionsSql } from './schema/item-functions.ts'
 import { ledgerFunctionsSql } from './schema/ledger-functions.ts'
 import { partitionedTablesSql, tablesSql } from './schema/tables.ts'
 import { usageFunctionsSql } from './schema/usage-functions.ts'
+import { usageTagsSql } from './schema/usage-tags.ts'
 
 /** SQL of each schema version. One that is released is never edited, and there is no way back. */
 const migrations: readonly string[] = [
-  [tablesSql, partitionedTablesSql, ledgerFunctionsSql, counterFunctionsSql, commitFunctionSql, usageFunctionsSql, itemFunctionsSql].join(
-    '',
-  ),
+  [
+    tablesSql,
+    partitionedTablesSql,
+    holdFunctionsSql,
+    ledgerFunctionsSql,
+    counterFunctionsSql,
+    commitFunctionSql,
+    usageFunctionsSql,
+    itemFunctionsSql,
+  ].join(''),
+  usageTagsSql,
+  // They replace those of schemas that were made before holds, counters and slots were decided on locked rows alone.
+  [holdFunctionsSql, counterFunctionsSql].join(''),
 ]
 
 /** The newest schema version that this program knows. */
@@ -61,9 +73,21 @@ const stepsFrom = (version: number, schema: string): readonly string[] =>
     .slice(version)
     .map((sql, index) => `${forSchema(sql, schema)}\nUPDATE ${schema}.schema_version SET version = ${version + index + 1};`)
 
-/** Reads the version of the schema; 0 if there is none. */
+/** Encodings of a database that keep every text. In others a character that a client sends could keep a settlement from being written. */
+const encodings: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII'])
+
+/**
+ * Reads the version of the schema; 0 if there is none.
+ *
+ * @throws SchemaError if the database cannot keep every text.
+ */
 export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, schema: string): Promise<number> {
-  const [found] = await client.run({ text: `SELECT to_regclass('${schema}.schema_version') IS NOT NULL AS is_there`, values: [] })
+  const text = `SELECT to_regclass('${schema}.schema_version') IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding`
+  const [found] = await client.run({ text, values: [] })
+  if (!encodings.has(found?.encoding))
+    throw new SchemaError(
+      `postgresStorage: the database has the encoding ${String(found?.encoding)}, which cannot keep every character. Use a database with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
+    )
   if (found?.is_there !== true) return 0
   const [row] = await client.run({ text: `SELECT version FROM ${schema}.schema_version`, values: [] })
   return Number(row?.version ?? 0)

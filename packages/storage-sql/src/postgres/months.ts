@@ -13,17 +13,25 @@ export interface Months {
 const PAST_MS = 800 * 86_400_000
 const FUTURE_MS = 40 * 86_400_000
 
+/** Milliseconds until a partition that could not be made is tried again: a long read, such as a backup, keeps it from being made. */
+const RETRY_MS = 60_000
+
 /** Creates the knowledge of one connection. `await createMonths(connection).open('usage', rows)` */
 export function createMonths(connection: PostgresConnection): Months {
   const openMonth = connection.caller('usage.partition', 'open_month', ['text', 'bigint'])
-  const known = new Set<string>()
+  /** Until when a partition is not asked for, in monotonic milliseconds. */
+  const known = new Map<string, number>()
+  const isDue = (table: string, month: number): boolean => (known.get(`${table} ${month}`) ?? 0) < performance.now()
 
+  /** Rows of a month without a partition go to the default partition. */
   const openFor = async (table: 'usage' | 'audit', month: number): Promise<void> => {
-    try {
-      for (const at of [month, monthAfter(month)]) await openMonth([table, at])
-      known.add(`${table} ${month}`)
-    } catch {
-      // The rows go to the default partition, and the next batch tries again.
+    for (const at of [month, monthAfter(month)]) {
+      if (!isDue(table, at)) continue
+      const isOpen = await openMonth([table, at]).then(
+        () => true,
+        () => false,
+      )
+      known.set(`${table} ${at}`, isOpen ? Number.POSITIVE_INFINITY : performance.now() + RETRY_MS)
     }
   }
 
@@ -32,7 +40,7 @@ export function createMonths(connection: PostgresConnection): Months {
       let wanted: Set<number> | undefined
       for (const { at } of rows) {
         const month = monthOf(at)
-        if (month === undefined || known.has(`${table} ${month}`)) continue
+        if (month === undefined || !(isDue(table, month) || isDue(table, monthAfter(month)))) continue
         wanted ??= new Set()
         wanted.add(month)
       }

@@ -39,6 +39,8 @@ const parameters: readonly (readonly [type: 'text[]' | 'bigint[]' | 'smallint[]'
     ['text[]', row => (row.warnings.length === 0 ? '[]' : JSON.stringify(row.warnings))],
     ['text[]', row => (row.metadata === undefined ? undefined : JSON.stringify(row.metadata))],
     ['text[]', row => row.routing],
+    // The database looks into the list, and refuses escapes of what is no character.
+    ['text[]', row => row.tags && JSON.stringify(row.tags.map(tag => keptText(tag)?.toWellFormed()))],
   ]
 
 /** The types of the parameters of `append_usage`. */
@@ -86,6 +88,7 @@ export function fromUsageColumns(found: SqlRow): UsageRow {
     warnings: JSON.parse(row.warnings),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) }),
     ...(row.routing !== null && { routing: row.routing }),
+    ...(row.tags !== null && { tags: JSON.parse(row.tags) }),
   }
 }
 
@@ -111,5 +114,6 @@ export function toNumberedRow(found: SqlRow): NumberedRow {
     attempts: toInteger(row.attempts),
     durationMs: toInteger(row.duration_ms),
     ...(row.first_content_ms !== null && { firstContentMs: toInteger(row.first_content_ms) }),
+    ...(row.tags !== null && { tags: JSON.parse(row.tags) }),
   }
 }

@@ -17,16 +17,17 @@ export interface PostgresRollup {
   catchUp(left: number): Promise<void>
 }
 
-/** What a stored total is of, with the filter of a query that it answers and the value of a row. */
+/** What a stored total is of, with the filter of a query that it answers and the value or values of a row. */
 export const totalDimensions: readonly {
   readonly name: string
   readonly wantedBy: (query: UsageQuery) => string | undefined
-  readonly ofRow: (row: NumberedRow) => string
+  readonly ofRow: (row: NumberedRow) => string | readonly string[]
 }[] = [
   { name: 'all', wantedBy: () => undefined, ofRow: () => '' },
   { name: 'key', wantedBy: query => query.keyId, ofRow: row => row.keyId },
   { name: 'model', wantedBy: query => query.model, ofRow: row => row.model },
   { name: 'provider', wantedBy: query => query.provider, ofRow: row => row.provider },
+  { name: 'tag', wantedBy: query => query.tag, ofRow: ({ tags = [] }) => tags },
 ]
 
 /** Appended rows between two updates of the totals, for each process. */
@@ -130,7 +131,8 @@ function cellsOfRows(rows: readonly NumberedRow[]): readonly TotalCell[] {
     const figures = figuresOf(row)
     for (const { name: dimension, ofRow } of totalDimensions) {
       const { workspaceId, at } = row
-      cellOf(hours, { workspaceId, dimension, value: ofRow(row), span: intervalMs.hour, start: startOf(at, intervalMs.hour) }).add(figures)
+      const [span, start] = [intervalMs.hour, startOf(at, intervalMs.hour)]
+      for (const value of [ofRow(row)].flat()) cellOf(hours, { workspaceId, dimension, value, span, start }).add(figures)
     }
   }
   for (const { builder, ...hour } of hours.values())

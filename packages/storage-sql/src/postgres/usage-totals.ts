@@ -17,7 +17,7 @@ const MAX_UNROLLED = 2_000
 
 /**
  * Computes totals from the stored ones of whole hours and days, and from rows for the rest: the partial hours at both ends, and
- * everything if filter and group name more than one of key, model and provider.
+ * everything if filter and group name more than one of key, model, provider and tag.
  */
 export function postgresTotals(connection: PostgresConnection, reader: UsageReader): UsageStore['totals'] {
   const { schema } = connection

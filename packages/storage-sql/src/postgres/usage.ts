@@ -6,6 +6,7 @@ import type { Months } from './months.ts'
 import { toInteger } from './parameters.ts'
 import { fromUsageColumns, usageParameters, usageParameterTypes } from './usage-columns.ts'
 import { createUsageReader, narrowRange, type UsageReader } from './usage-reader.ts'
+import { totalDimensions } from './usage-rollup.ts'
 import { postgresTotals } from './usage-totals.ts'
 
 /** Rows outside the stored totals that a query reads one by one. */
@@ -15,7 +16,7 @@ const DELETED_ROWS = 5_000
 
 /**
  * Usage rows in PostgreSQL, with totals of whole hours and days beside them. Totals of whole hours include removed rows if at most one
- * of key, model and provider is named; all others are of existing rows.
+ * of key, model, provider and tag is named; all others are of existing rows.
  */
 export function postgresUsage(connection: PostgresConnection, months: Months): UsageStore {
   const reader = createUsageReader(connection)
@@ -33,7 +34,7 @@ export function postgresUsage(connection: PostgresConnection, months: Months): U
     async append(row) {
       const fault = faultOfUsage(row)
       if (fault) throw fault
-      const appended = append({ ...row, warnings: [...row.warnings], ...(row.metadata && { metadata: { ...row.metadata } }) })
+      const appended = append(ownRow(row))
       rollup.note()
       await appended
     },
@@ -47,6 +48,14 @@ export function postgresUsage(connection: PostgresConnection, months: Months): U
     forget: postgresForget(connection, reader),
   }
 }
+
+/** A copy that its caller cannot change while the row waits for a batch. */
+const ownRow = (row: UsageRow): UsageRow => ({
+  ...row,
+  warnings: [...row.warnings],
+  ...(row.metadata && { metadata: { ...row.metadata } }),
+  ...(row.tags && { tags: [...row.tags] }),
+})
 
 /** Pages of rows. With a filter, only hours that have matching rows are read, so that rows of a rare key are found as fast. */
 function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader): UsageStore['list'] {
@@ -72,7 +81,7 @@ function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader):
   }
 }
 
-const hasFilter = ({ keyId, model, provider }: UsageQuery): boolean => keyId !== undefined || model !== undefined || provider !== undefined
+const hasFilter = (query: UsageQuery): boolean => totalDimensions.some(({ wantedBy }) => wantedBy(query) !== undefined)
 
 /** Reads only the index without a filter, and the hours that have matching rows with one. */
 function postgresUsageCount({ reads, statements, rollup, hoursOf }: UsageReader): UsageStore['count'] {

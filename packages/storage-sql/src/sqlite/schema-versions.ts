@@ -261,4 +261,6 @@ export const sqliteMigrations: readonly Migration[] = [
     ) STRICT, WITHOUT ROWID`,
     'CREATE INDEX routing_readers_by_time ON routing_readers (at)',
   ],
+  // Tags of a request, a JSON array.
+  ['ALTER TABLE usage ADD COLUMN tags TEXT'],
 ]

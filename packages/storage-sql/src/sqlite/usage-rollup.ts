@@ -15,19 +15,20 @@ export interface Rollup {
   catchUp(left: number): Promise<void>
 }
 
-/** What a stored total is of: a whole workspace, a key, a model or a provider. */
-export type Dimension = 'all' | 'key' | 'model' | 'provider'
+/** What a stored total is of: a whole workspace, a key, a model, a provider or a tag. */
+export type Dimension = 'all' | 'key' | 'model' | 'provider' | 'tag'
 
-/** For each dimension, the filter of a query and the value of a row. */
+/** For each dimension, the filter of a query and the value or values of a row. */
 export const dimensions: readonly {
   readonly name: Dimension
   readonly wantedBy: (query: UsageQuery) => string | undefined
-  readonly ofRow: (row: PlacedRow) => string
+  readonly ofRow: (row: PlacedRow) => string | readonly string[]
 }[] = [
   { name: 'all', wantedBy: () => undefined, ofRow: () => '' },
   { name: 'key', wantedBy: query => query.keyId, ofRow: row => row.keyId },
   { name: 'model', wantedBy: query => query.model, ofRow: row => row.model },
   { name: 'provider', wantedBy: query => query.provider, ofRow: row => row.provider },
+  { name: 'tag', wantedBy: query => query.tag, ofRow: ({ tags = [] }) => tags },
 ]
 
 /** Appended rows between two updates of the totals, on average. */
@@ -134,7 +135,11 @@ function cellsOf(rows: readonly PlacedRow[]): readonly Cell[] {
   for (const row of rows) {
     const reading = figuresOf(row)
     const values = hours.of(row.workspaceId, row.at)
-    for (let at = 0; at < dimensions.length; at++) values[at]?.(dimensions[at]?.ofRow(row) ?? '').add(reading)
+    for (let at = 0; at < dimensions.length; at++) {
+      const value = dimensions[at]?.ofRow(row) ?? ''
+      if (typeof value === 'string') values[at]?.(value).add(reading)
+      else for (const each of value) values[at]?.(each).add(reading)
+    }
   }
   const days = makeCells(intervalMs.day)
   for (const { workspaceId, dimension, value, start, builder } of hours.all) {

@@ -29,18 +29,19 @@ interface UsageColumns {
   readonly warnings: string
   readonly metadata: string | null
   readonly routing: string | null
+  readonly tags: string | null
 }
 
 /** All columns, in the order of `toValues`. */
 export const USAGE_COLUMNS = `id, workspace_id, key_id, at, model_asked, model, provider, credential, strategy, streamed,
   input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, byok_cost,
-  result, code, attempts, duration_ms, first_content_ms, warnings, metadata, routing`
+  result, code, attempts, duration_ms, first_content_ms, warnings, metadata, routing, tags`
 
 /** The columns that totals depend on, and the row's number. */
 export const COUNTED_COLUMNS = `seq, workspace_id AS workspaceId, key_id AS keyId, at, model, provider, credential,
   input_tokens AS inputTokens, output_tokens AS outputTokens, cached_tokens AS cachedTokens, cache_write_tokens AS cacheWriteTokens,
   reasoning_tokens AS reasoningTokens, cost, byok_cost AS byokCost, result, attempts,
-  duration_ms AS durationMs, first_content_ms AS firstContentMs`
+  duration_ms AS durationMs, first_content_ms AS firstContentMs, tags`
 
 export interface PlacedRow extends CountedRow {
   readonly seq: number
@@ -49,9 +50,13 @@ export interface PlacedRow extends CountedRow {
 
 /** Converts a row of `COUNTED_COLUMNS`. `totals.addRow(toPlaced(row))` */
 export const toPlaced = (row: Row): PlacedRow => {
-  const found = row as unknown as Omit<PlacedRow, 'firstContentMs'> & { firstContentMs?: number | null | undefined }
+  const found = row as unknown as Omit<PlacedRow, 'firstContentMs' | 'tags'> & {
+    firstContentMs?: number | null | undefined
+    tags?: string | readonly string[] | null | undefined
+  }
   // Set and not deleted: `delete` would make every later access to the row slow.
   if (found.firstContentMs === null) found.firstContentMs = undefined
+  found.tags = typeof found.tags === 'string' ? JSON.parse(found.tags) : undefined
   return found as PlacedRow
 }
 
@@ -83,6 +88,7 @@ export const toValues = (row: UsageRow): readonly (string | number | null)[] => 
   row.warnings.length === 0 ? '[]' : JSON.stringify(row.warnings),
   row.metadata === undefined ? null : JSON.stringify(row.metadata),
   row.routing ?? null,
+  row.tags === undefined ? null : JSON.stringify(row.tags),
 ]
 
 /** Converts a row of `USAGE_COLUMNS`. `rows.map(toUsageRow)` */
@@ -115,5 +121,6 @@ export const toUsageRow = (found: Row): UsageRow => {
     warnings: JSON.parse(row.warnings),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) }),
     ...(row.routing !== null && { routing: row.routing }),
+    ...(row.tags !== null && { tags: JSON.parse(row.tags) }),
   }
 }

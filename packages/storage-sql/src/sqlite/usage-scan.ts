@@ -17,16 +17,17 @@ const { hour: HOUR } = intervalMs
 
 /** SQL for the rows of a query, whose values are `filterValues`. The optional filters come first, and then the time. */
 export const USAGE_MATCHES = `workspace_id = ?1 AND (?2 IS NULL OR key_id = ?2) AND (?3 IS NULL OR model = ?3)
-  AND (?4 IS NULL OR provider = ?4) AND at >= ?5 AND at < ?6`
+  AND (?4 IS NULL OR provider = ?4) AND at >= ?5 AND at < ?6
+  AND (?7 IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?7))`
 /** The number of the parameters of `USAGE_MATCHES`. */
-export const MATCH_PARAMETERS = 6
+export const MATCH_PARAMETERS = 7
 /** SQL for matching rows that the stored totals do not count yet. */
 const UNROLLED_ROWS = `usage NOT INDEXED WHERE seq > (SELECT seq FROM usage_rolled) AND ${USAGE_MATCHES}`
 export const SELECT_UNROLLED = `SELECT ${COUNTED_COLUMNS} FROM ${UNROLLED_ROWS}`
 
 /** The parameters of `USAGE_MATCHES`. `statement(sql, ...filterValues(query))` */
-export const filterValues = ({ workspaceId, keyId, model, provider, from, to }: UsageQuery): readonly Value[] => [
-  ...[workspaceId, keyId ?? null, model ?? null, provider ?? null, from, to],
+export const filterValues = ({ workspaceId, keyId, model, provider, tag, from, to }: UsageQuery): readonly Value[] => [
+  ...[workspaceId, keyId ?? null, model ?? null, provider ?? null, from, to, tag ?? null],
 ]
 
 /** The intersection of two ranges. `intersectRanges({ from, to }, hour)` */
@@ -50,7 +51,7 @@ const KEPT_HOURS = `
   SELECT start FROM usage_totals WHERE workspace_id = ?1 AND dimension = ?2 AND span = ${HOUR} AND value = ?3
     AND start > ?4 - ${HOUR} AND start < ?5 AND start > (SELECT min(at) FROM usage WHERE workspace_id = ?1) - ${HOUR}`
 const NEXT_PAGE = `
-  SELECT ${COUNTED_COLUMNS} FROM usage WHERE ${USAGE_MATCHES} AND (at > ?5 OR seq > ?7) ORDER BY at, seq LIMIT ${PAGE}`
+  SELECT ${COUNTED_COLUMNS} FROM usage WHERE ${USAGE_MATCHES} AND (at > ?5 OR seq > ?${MATCH_PARAMETERS + 1}) ORDER BY at, seq LIMIT ${PAGE}`
 
 /** Prepares a scan of usage rows. `await sqliteUsageScan(connection).each(query, row => totals.addRow(row))` */
 export function sqliteUsageScan({ read, pause, hoursPerStep }: Connection): UsageScan {

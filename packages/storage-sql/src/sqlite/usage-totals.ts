@@ -27,7 +27,7 @@ const STORED_TOTALS = `
 
 /**
  * Computes totals from the stored ones of whole hours and days, and from rows for the rest: the partial hours at both ends, and
- * everything if filter and group name more than one of key, model and provider.
+ * everything if filter and group name more than one of key, model, provider and tag.
  *
  * ```ts
  * const totals = sqliteTotals(connection, { rollup, scan })

@@ -2,7 +2,7 @@ import type { UsageQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
 import { faultOfUsage } from '@signalbox/storage/faults'
 import type { Connection } from './connection.ts'
-import { type Rollup, sqliteRollup } from './usage-rollup.ts'
+import { dimensions, type Rollup, sqliteRollup } from './usage-rollup.ts'
 import { toUsageRow, toValues, USAGE_COLUMNS } from './usage-rows.ts'
 import { filterValues, intersectRanges, MATCH_PARAMETERS, sqliteUsageScan, USAGE_MATCHES, type UsageScan } from './usage-scan.ts'
 import { sqliteTotals } from './usage-totals.ts'
@@ -15,7 +15,7 @@ const DELETED = 1_000
 
 /**
  * Usage rows in SQLite, with totals of whole hours and days beside them. Totals of whole hours include removed rows if at most one of
- * key, model and provider is named; all others are of existing rows.
+ * key, model, provider and tag is named; all others are of existing rows.
  *
  * ```ts
  * await sqliteUsage(connection).totals({ workspaceId: 'ws_1', from, to, interval: 'day' })
@@ -76,7 +76,7 @@ function sqliteList({ read, pause }: Connection, { rollup, scan }: Parts): Usage
   }
 }
 
-const isFiltered = ({ keyId, model, provider }: UsageQuery): boolean => keyId !== undefined || model !== undefined || provider !== undefined
+const isFiltered = (asked: UsageQuery): boolean => dimensions.some(({ wantedBy }) => wantedBy(asked) !== undefined)
 
 const COUNT_ALL = 'SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE workspace_id = ?1 AND at >= ?2 AND at < ?3 LIMIT ?4)'
 const COUNT_SOME = `SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE ${USAGE_MATCHES} LIMIT ?${MATCH_PARAMETERS + 1})`

@@ -1,5 +1,5 @@
 import type { UsageQuery } from '@signalbox/storage'
-import type { Compilable } from 'kysely'
+import { type Compilable, sql } from 'kysely'
 import type { UsageTable } from '../schema.ts'
 import { fixedStatement, type Queries } from './compile.ts'
 
@@ -17,14 +17,14 @@ const usageColumns = [
     'streamed',
   ] as const),
   ...(['input_tokens', 'output_tokens', 'cached_tokens', 'cache_write_tokens', 'reasoning_tokens', 'estimated', 'cost'] as const),
-  ...(['byok_cost', 'result', 'code', 'attempts', 'duration_ms', 'first_content_ms', 'warnings', 'metadata', 'routing'] as const),
+  ...(['byok_cost', 'result', 'code', 'attempts', 'duration_ms', 'first_content_ms', 'warnings', 'metadata', 'routing', 'tags'] as const),
 ] as const
 
 /** The columns that totals depend on, in the order of `toPlacedRow`, and the row's number. */
 const countedColumns = [
   ...(['seq', 'workspace_id', 'key_id', 'at', 'model', 'provider', 'credential', 'input_tokens', 'output_tokens'] as const),
   ...(['cached_tokens', 'cache_write_tokens', 'reasoning_tokens', 'cost', 'byok_cost', 'result', 'attempts'] as const),
-  ...(['duration_ms', 'first_content_ms'] as const),
+  ...(['duration_ms', 'first_content_ms', 'tags'] as const),
 ] as const
 
 /** The columns of a usage row. */
@@ -60,12 +60,13 @@ const rowOfId = (queries: Queries, { workspaceId, id }: RowId) =>
 
 function rowReads(queries: Queries) {
   const matching = <Columns extends readonly (keyof UsageTable | 'usage.id' | 'usage.at')[]>(query: UsageQuery, columns: Columns) => {
-    const { workspaceId, from, to, keyId, model, provider } = query
+    const { workspaceId, from, to, keyId, model, provider, tag } = query
     let rows = queries.selectFrom('usage').select(columns).where('workspace_id', '=', workspaceId)
     rows = rows.where('at', '>=', from).where('at', '<', to)
     if (keyId !== undefined) rows = rows.where('key_id', '=', keyId)
     if (model !== undefined) rows = rows.where('model', '=', model)
     if (provider !== undefined) rows = rows.where('provider', '=', provider)
+    if (tag !== undefined) rows = rows.where(sql<boolean>`tags::jsonb @> to_jsonb(${tag}::text)`)
     return rows
   }
   const mark = queries.selectFrom('usage_rolled').select('usage_rolled.seq')

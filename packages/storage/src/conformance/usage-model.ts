@@ -8,25 +8,34 @@ import { usageRow } from './usage.ts'
 // Usage again, slow and plain: every answer is looked up in all rows.
 
 const MIDNIGHT = Math.floor(T0 / DAY) * DAY
-const groupOf = { key: (row: UsageRow) => row.keyId, model: (row: UsageRow) => row.model, provider: (row: UsageRow) => row.provider }
+const groupsOf: Readonly<Record<NonNullable<TotalsQuery['groupBy']>, (row: UsageRow, query: TotalsQuery) => readonly string[]>> = {
+  key: row => [row.keyId],
+  model: row => [row.model],
+  provider: row => [row.provider],
+  tag: ({ tags = [] }, { tag }) => tags.filter(each => each === (tag ?? each)),
+}
 
 const isMeant = (row: UsageRow, query: TotalsQuery): boolean =>
   row.at >= query.from &&
   row.at < query.to &&
   [undefined, row.keyId].includes(query.keyId) &&
   [undefined, row.model].includes(query.model) &&
-  [undefined, row.provider].includes(query.provider)
+  [undefined, row.provider].includes(query.provider) &&
+  [undefined, ...(row.tags ?? [])].includes(query.tag)
 
 function totalsOf(rows: readonly UsageRow[], query: TotalsQuery): readonly UsageTotal[] {
   const length = { hour: HOUR, day: DAY }[query.interval ?? 'day']
-  const placeOf = (row: UsageRow) => ({
-    ...(query.interval && { start: row.at - (row.at % length) }),
-    ...(query.groupBy && { group: groupOf[query.groupBy](row) }),
-  })
-  const places = new Map(rows.filter(row => isMeant(row, query)).map(row => [JSON.stringify(placeOf(row)), placeOf(row)]))
+  const placesOf = (row: UsageRow) => {
+    const start = query.interval && { start: row.at - (row.at % length) }
+    return query.groupBy ? groupsOf[query.groupBy](row, query).map(group => ({ ...start, group })) : [{ ...start }]
+  }
+  const placed = rows
+    .filter(row => isMeant(row, query))
+    .flatMap(row => placesOf(row).map(place => ({ row, place, name: JSON.stringify(place) })))
+  const places = new Map(placed.map(({ name, place }) => [name, place as { readonly start?: number; readonly group?: string }]))
   return [...places]
     .sort(([, a], [, b]) => (a.start ?? 0) - (b.start ?? 0) || ((a.group ?? '') < (b.group ?? '') ? -1 : 1))
-    .map(([name, place]) => ({ ...place, ...totalOf(rows.filter(row => isMeant(row, query) && JSON.stringify(placeOf(row)) === name)) }))
+    .map(([name, place]) => ({ ...place, ...totalOf(placed.filter(each => each.name === name).map(({ row }) => row)) }))
 }
 
 function totalOf(rows: readonly UsageRow[]): UsageTotal {
@@ -76,6 +85,7 @@ const time = fc
 const keyId = fc.constantFrom('k1', 'k2', 'k3')
 const model = fc.constantFrom('m1', 'm2')
 const provider = fc.constantFrom('', 'p1', 'p2')
+const tag = fc.constantFrom('t1', 't2', 't3')
 const amount = fc.integer({ min: 0, max: 1_000_000 })
 const fields = fc.record({
   at: time,
@@ -103,14 +113,14 @@ const fields = fc.record({
   durationMs: fc.integer({ min: 0, max: 90_000 }),
 })
 const row = fc
-  .tuple(fields, fc.option(fc.integer({ min: 0, max: 60_000 })))
-  .map(([made, firstContentMs]) => ({ ...made, ...(firstContentMs !== null && { firstContentMs }) }))
+  .tuple(fields, fc.option(fc.integer({ min: 0, max: 60_000 })), fc.option(fc.uniqueArray(tag)))
+  .map(([made, firstContentMs, tags]) => ({ ...made, ...(firstContentMs !== null && { firstContentMs }), ...(tags && { tags }) }))
 const period = fc.record(
   {
     from: fc.oneof(time, fc.constant(0)),
     to: fc.oneof(time, fc.constant(T0 * 2)),
     interval: fc.constantFrom('hour' as const, 'day' as const),
-    groupBy: fc.constantFrom('key' as const, 'model' as const, 'provider' as const),
+    groupBy: fc.constantFrom('key' as const, 'model' as const, 'provider' as const, 'tag' as const),
   },
   { requiredKeys: ['from', 'to'] },
 )
@@ -119,7 +129,8 @@ const filter = fc.oneof(
   fc.record({ keyId }),
   fc.record({ model }),
   fc.record({ provider }),
-  fc.record({ keyId, model, provider }, { requiredKeys: [] }),
+  fc.record({ tag }),
+  fc.record({ keyId, model, provider, tag }, { requiredKeys: [] }),
 )
 const query = fc.record({ period, filter, limit: fc.integer({ min: 0, max: 9 }), after: fc.nat() })
 /** To forget what is older than all there is changes nothing; a store may tidy up at it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { quantileOf } from '../histogram.ts'
-import type { UsageTotal } from '../usage.ts'
+import type { TotalsQuery, UsageTotal } from '../usage.ts'
 import { DAY, HOUR, type MakeStorage, MINUTE, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 
@@ -90,6 +90,29 @@ export function describeTotals(open: MakeStorage): void {
         ['b', 1],
         ['a', 1],
       ])
+    })
+
+    test('a row counts in the group of each of its tags, and a filter by tag counts it once', async () => {
+      const { usage } = (await open()).storage
+      const tagged = [['a', 'b'], ['b'], undefined, ['c', 'a']]
+      for (const [n, tags] of tagged.entries()) await usage.append(usageRow(`req_${n}`, { cost: 10 ** n, ...(tags && { tags }) }))
+      const groupsIn = async (query: Partial<TotalsQuery>) =>
+        (await usage.totals({ ...always, groupBy: 'tag', ...query })).map(({ group, cost }) => [group, cost])
+      expect(await groupsIn({})).toEqual([
+        ['a', 1_001],
+        ['b', 11],
+        ['c', 1_000],
+      ])
+      expect(await groupsIn({ tag: 'b' })).toEqual([['b', 11]])
+      expect(await groupsIn({ top: 2 })).toEqual([
+        ['a', 1_001],
+        ['c', 1_000],
+      ])
+      expect(await groupsIn({ groupPrefix: 'b' })).toEqual([['b', 11]])
+      expect(await usage.totals({ ...always, tag: 'a' })).toMatchObject([{ requests: 2, cost: 1_001 }])
+      expect((await usage.list({ ...always, tag: 'a', limit: 9 })).map(({ id }) => id)).toEqual(['req_3', 'req_0'])
+      expect(await usage.count({ ...always, tag: 'a', limit: 9 })).toBe(2)
+      expect(await usage.count({ ...always, tag: "a' OR 1", limit: 9 })).toBe(0)
     })
 
     test('durations and speeds are of requests that were answered, first contents of all that have one', async () => {

@@ -44,6 +44,7 @@ const full = usageRow('req_full', {
   warnings: ['one', 'two'],
   metadata: { team: 'blue', '': '' },
   routing: '{"asked":["maker"]}',
+  tags: ['plan:pro', 'ünïcode "quoted"'],
 })
 const always = { workspaceId: 'ws_1', from: 0, to: T0 * 2 }
 const idsOf = async (usage: UsageStore, query: Parameters<UsageStore['list']>[0]) => (await usage.list(query)).map(({ id }) => id)
@@ -53,7 +54,7 @@ export function describeUsage(open: MakeStorage): void {
   describe('usage', () => {
     test('a row reads back as it was put in: what was absent stays absent, what was 0 or empty stays so', async () => {
       const { usage } = (await open()).storage
-      const rows = [usageRow('req_1'), full, usageRow('req_empty', { metadata: {}, routing: '' })]
+      const rows = [usageRow('req_1'), full, usageRow('req_empty', { metadata: {}, routing: '', tags: [] })]
       for (const row of rows) await usage.append(row)
       for (const row of rows) expect(await usage.find('ws_1', row.id)).toStrictEqual(row)
       expect(await usage.list({ ...always, limit: 9 })).toStrictEqual([...rows].reverse())
@@ -179,7 +180,7 @@ export function describeUsage(open: MakeStorage): void {
 
     test('a caller who changes a row or an answer changes nothing in the store', async () => {
       const { usage } = (await open()).storage
-      const given = { ...full, warnings: [...full.warnings], metadata: { ...full.metadata } }
+      const given = { ...full, warnings: [...full.warnings], metadata: { ...full.metadata }, tags: [...(full.tags ?? [])] }
       await usage.append(given)
       const total = await usage.totals(always)
       const answers = [given, await usage.find('ws_1', full.id), await usage.list({ ...always, limit: 9 }), await usage.totals(always)]

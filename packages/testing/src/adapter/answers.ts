@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultText } from '../answers/answer.ts'
-import { ask, dial, hear, later, post } from './client.ts'
+import { ask, below, dial, hear, later, post } from './client.ts'
 import { inferencePath, question, type Setting } from './setting.ts'
 
 const MiB = 1_048_576
@@ -28,7 +28,7 @@ export function describeAnswers(setting: () => Setting): void {
   test('the first words arrive while the provider still thinks about the last', async () => {
     const { url, secret, upstream } = setting()
     const socket = await dial(url)
-    socket.write(post(inferencePath, secret, question('fault:stall-mid-stream', true)))
+    socket.write(post(below(url, inferencePath), secret, question('fault:stall-mid-stream', true)))
     const { text } = await hear(socket, { enough: seen => seen.includes('"delta":"Signals ') })
     expect(text).toContain('"delta":"Signals ')
     expect(upstream.requests.at(-1)?.closedAt).toBeUndefined()
@@ -49,7 +49,7 @@ export function describeAnswers(setting: () => Setting): void {
       await line.write('0\r\n\r\n')
     })
     const socket = await dial(url)
-    socket.write(post(inferencePath, secret, question('test-model', true)))
+    socket.write(post(below(url, inferencePath), secret, question('test-model', true)))
     const { text } = await hear(socket, { enough: seen => seen.endsWith('\r\n0\r\n\r\n') })
     socket.destroy()
     const chunks = chunksOf(afterHead(text))
@@ -82,7 +82,7 @@ export function describeAnswers(setting: () => Setting): void {
     const socket = await dial(url)
     const read: Buffer[] = []
     socket.pause()
-    socket.write(post(inferencePath, secret, question('test-model', true)))
+    socket.write(post(below(url, inferencePath), secret, question('test-model', true)))
     const written = (): number => upstream.requests.at(-1)?.written ?? 0
     await upstream.until('the provider is held back', ({ requests }) => requests.at(-1)?.stalled === true, 20_000)
     let before = -1

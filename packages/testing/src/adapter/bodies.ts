@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ask, dial, hear } from './client.ts'
+import { ask, below, dial, hear } from './client.ts'
 import { inferencePath, question, type Setting } from './setting.ts'
 
 const MiB = 1_048_576
@@ -19,7 +19,7 @@ export function describeLargeBodies(setting: () => Setting): void {
   test('a character cut in two by the network arrives whole', async () => {
     const { url, secret, upstream } = setting()
     const body = Buffer.from(JSON.stringify({ model: 'test-model', input: 'Ein 🚂 fährt' }))
-    const head = `POST ${inferencePath} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+    const head = `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
     const socket = await dial(url)
     socket.setNoDelay(true)
     const cut = body.indexOf(Buffer.from('🚂')) + 2
@@ -55,7 +55,7 @@ export function describeBodyLimit(setting: () => Setting): void {
       socket.on('drain', push)
       const heard = hear(socket, { patienceMs: 10_000 })
       socket.write(
-        `POST ${inferencePath} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\n${length}\r\n\r\n`,
+        `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\n${length}\r\n\r\n`,
       )
       push()
       const { text, ended } = await heard

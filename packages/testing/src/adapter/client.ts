@@ -23,7 +23,7 @@ export const ask = ({ url, path, method = 'POST', headers = {}, body, agent }: A
   new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const sent = request(
-      new URL(path, url),
+      new URL(`${url}${path}`),
       { method, headers: { ...length, ...headers }, ...(agent ? { agent } : { agent: false as const }) },
       answer => {
         const port = answer.socket.localPort ?? 0
@@ -51,6 +51,9 @@ export const dial = (url: string): Promise<Socket> =>
       resolve(socket)
     })
   })
+
+/** The path of the request line: below the path at which the API is mounted. */
+export const below = (url: string, path: string): string => new URL(`${url}${path}`).pathname
 
 export const post = (path: string, secret: string, body: string): string =>
   [

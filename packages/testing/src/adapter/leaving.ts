@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sse } from '../answers/answer.ts'
 import type { Play } from '../chaos/acts.ts'
 import type { Script } from '../chaos-provider.ts'
-import { dial, hear, later, post } from './client.ts'
+import { below, dial, hear, later, post } from './client.ts'
 import { inferencePath, question, type Setting } from './setting.ts'
 
 /** Word after word, until the other side has had enough. */
@@ -41,7 +41,7 @@ export function describeLeaving(setting: () => Setting): void {
     const known = upstream.requests.length
     upstream.next(plays)
     const socket = await dial(url)
-    socket.write(post(inferencePath, secret, question('test-model', stream)))
+    socket.write(post(below(url, inferencePath), secret, question('test-model', stream)))
     await upstream.until('the provider has the request', ({ requests }) => requests[known]?.bodyAt !== undefined)
     if (seen === undefined) await later(50)
     else expect((await hear(socket, { enough: text => text.includes(seen) })).text).toContain(seen)
@@ -59,7 +59,7 @@ export function describeLeaving(setting: () => Setting): void {
     const { url, secret, upstream } = setting()
     const known = upstream.requests.length
     const socket = await dial(url)
-    socket.write(post(inferencePath, secret, question('test-model', false)).slice(0, -10))
+    socket.write(post(below(url, inferencePath), secret, question('test-model', false)).slice(0, -10))
     await later(50)
     socket.destroy()
     await later(100)
@@ -70,10 +70,10 @@ export function describeLeaving(setting: () => Setting): void {
     const { url, secret, upstream } = setting()
     const [leaver, stayer] = await Promise.all([dial(url), dial(url)])
     upstream.next('stall-mid-stream')
-    leaver.write(post(inferencePath, secret, question('test-model', true)))
+    leaver.write(post(below(url, inferencePath), secret, question('test-model', true)))
     await hear(leaver, { enough: text => text.includes('"delta":"Signals ') })
     const staying = hear(stayer, { enough: seen => seen.includes('event: response.completed') })
-    stayer.write(post(inferencePath, secret, question('fault:byte-by-byte', true)))
+    stayer.write(post(below(url, inferencePath), secret, question('fault:byte-by-byte', true)))
     await upstream.until('both are being answered', ({ requests }) => (requests.at(-1)?.written ?? 0) > 0)
     leaver.destroy()
     const { text } = await staying

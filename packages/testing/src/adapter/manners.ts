@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { expect, test } from 'vitest'
-import { ask, dial, hear } from './client.ts'
+import { ask, below, dial, hear } from './client.ts'
 import { inferencePath, question, type Setting } from './setting.ts'
 
 /** Status codes, ids, reused connections, and forbidden headers. */
@@ -46,7 +46,7 @@ export function describeManners(setting: () => Setting): void {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const socket = await dial(url)
     socket.write(
-      `GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}connection: Upgrade\r\nupgrade: websocket\r\n` +
+      `GET ${below(url, inferencePath)} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}connection: Upgrade\r\nupgrade: websocket\r\n` +
         'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     )
     const isAnswered = (text: string): boolean => text.startsWith('HTTP/1.1 101') || text.includes('upgrade_required')
@@ -155,7 +155,7 @@ export function describeManners(setting: () => Setting): void {
     const heard = hear(socket, { patienceMs: 1_500, enough: text => /^HTTP\/1\.1 [2-5]\d\d [\s\S]*\r\n\r\n/.test(text) })
     socket.write(
       Buffer.from(
-        `POST ${inferencePath} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\n${lines.join('\r\n')}\r\n\r\nhello`,
+        `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\n${lines.join('\r\n')}\r\n\r\nhello`,
         'latin1',
       ),
     )

@@ -10,7 +10,7 @@ import { type TestGateway, testGateway } from '../gateway.ts'
 export type AdapterOptions = Pick<ApiOptions, 'bodyBytes'>
 
 export interface Started {
-  /** As in `http://127.0.0.1:49152`, without a path. */
+  /** As in `http://127.0.0.1:49152`, with the path at which the API is mounted, if there is one. */
   readonly url: string
   close(): Promise<void>
 }

@@ -17,6 +17,8 @@ export interface AnswerToolCall {
   readonly arguments: string
   /** Default: numbered from 1, in the manner of the dialect. Empty: none is given, where the dialect knows such calls. */
   readonly id?: string
+  /** A call of a custom tool, whose `arguments` are plain text. The Responses API alone has it here. */
+  readonly custom?: boolean
 }
 
 export interface AnswerUsage {

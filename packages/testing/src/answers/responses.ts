@@ -97,6 +97,20 @@ function messageItem(said: { readonly text?: string; readonly refusal?: string; 
   }
 }
 
+function customCallItem({ id: call_id = '', name, arguments: input }: AnswerToolCall, output_index: number): Spoken {
+  const item = { id: `ctc_${output_index + 1}`, type: 'custom_tool_call', status: 'completed', call_id, name, input }
+  const at = { item_id: item.id, output_index }
+  return {
+    item,
+    events: [
+      { type: 'response.output_item.added', output_index, item: { ...item, status: 'in_progress', input: '' } },
+      ...pieces(input).map(delta => ({ type: 'response.custom_tool_call_input.delta', ...at, delta })),
+      { type: 'response.custom_tool_call_input.done', ...at, input },
+      { type: 'response.output_item.done', output_index, item },
+    ],
+  }
+}
+
 function callItem({ id: call_id = '', ...tool }: AnswerToolCall, output_index: number): Spoken {
   const item = { id: `fc_${output_index + 1}`, type: 'function_call', status: 'completed', call_id, ...tool }
   const at = { item_id: item.id, output_index }
@@ -118,7 +132,10 @@ function spoken(script: AnswerContent): readonly Spoken[] {
   if (reasoning !== undefined) makers.push(at => reasoningItem(reasoning, at))
   if (text !== undefined) makers.push(at => messageItem({ text, status }, at))
   if (refusal !== undefined) makers.push(at => messageItem({ refusal, status }, at))
-  for (const tool of script.tools ?? []) makers.push(at => callItem({ id: `call_${at + 1}`, ...tool }, at))
+  for (const tool of script.tools ?? []) {
+    const { custom, ...call } = tool
+    makers.push(at => (custom ? customCallItem : callItem)({ id: `call_${at + 1}`, ...call }, at))
+  }
   return makers.map((make, at) => make(at))
 }
 

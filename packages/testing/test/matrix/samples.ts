@@ -12,6 +12,16 @@ export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     budget: { limit_usd: 5, enforce: true, include_byok: false },
   },
   UpdateApiKey: { name: 'other', rate_limit_rpm: null, expires_at: '2999-01-31T12:00:00Z' },
+  CreateSession: {
+    user: 'u_42',
+    tags: ['plan:pro'],
+    models: ['test-model'],
+    max_spend_usd: 0.5,
+    origins: ['https://app.example'],
+    limits: { requests_per_minute: 20 },
+    budgets: [{ limit_usd: 5, period: 'day', group: 'free' }],
+    expires_in: 900,
+  },
   UpdateSettings: { name: 'Renamed', data_policy_required: 'no_training', log_retention_days: 30 },
   UpdateRoutingDefaults: { strategy: 'cost', allow_fallbacks: false, max_price: { input: 1 } },
   UpdateMember: { role: 'viewer' },
@@ -33,6 +43,7 @@ const created =
 /** How a workspace comes by what a path names. */
 export const makers: Readonly<Record<string, (house: House) => Promise<string>>> = {
   api_key_id: created('api-keys', 'CreateApiKey'),
+  session_id: created('sessions', 'CreateSession'),
   invite_id: created('invites', 'CreateInvite'),
   byok_key_id: created('byok-keys', 'CreateByokKey'),
   budget_id: created('budgets', 'CreateBudget'),

@@ -1,59 +1,122 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-const page = readFileSync(resolve(import.meta.dirname, '../../../../README.md'), 'utf8')
+const root = resolve(import.meta.dirname, '../../../..')
 
-/** The block under "Embed it", as it stands. */
-export const embedding = /## Embed it\n+```ts\n([\s\S]*?)\n```/.exec(page)?.[1] ?? ''
-
-/** The line that the block names for a place, as in `Workers`. */
-export function mountLine(place: string): string {
-  const line = embedding.split('\n').find(each => each.startsWith(`// ${place}`))
-  const code = line?.slice(line.indexOf(': ') + 2)
-  if (!code) throw new Error(`README.md names no line for ${place}.`)
-  return code
+/** One block of code of a page, which its first line names: `// server.ts, Node: node server.ts`. */
+export interface PageBlock {
+  /** `server.ts`. */
+  readonly file: string
+  /** `Node`. Empty: every place has this file. */
+  readonly place: string
+  readonly code: string
 }
 
-/** The block with the storage that it names for what shall last. */
-export function lastingEmbedding(file: string): string {
-  const [, call = '', from = ''] = /to outlive the process: (sqliteStorage\('signalbox\.db'\)) from (\S+)/.exec(embedding) ?? []
-  const chosen = embedding.replace('memoryStorage(),', `${call.replace('signalbox.db', file)},`)
-  return `import { sqliteStorage } from '${from}'\n${chosen}`
+/** The blocks of a page that name their file, as they stand. */
+export const blocksOf = (page: string): readonly PageBlock[] =>
+  [...readFileSync(resolve(root, page), 'utf8').matchAll(/^```tsx?\n(\/\/ (\S+\.tsx?)(?:, ([\w.]+))?.*\n[\s\S]*?)^```/gm)].map(
+    ([, code = '', file = '', place = '']) => ({ file, place, code }),
+  )
+
+/** The block of README.md for a place, as in `Workers`; that of the gateway without one. */
+export function readmeBlock(place = ''): string {
+  const block = blocksOf('README.md').find(each => each.place === place)
+  if (!block) throw new Error(`README.md has no block for ${place || 'the gateway'}.`)
+  return block.code
 }
 
-/** A provider without a network: the one of the block that needs no key. */
-export const offline = `
-globalThis.fetch = async input => {
-  const url = String(input instanceof Request ? input.url : input)
-  if (!url.startsWith('http://127.0.0.1:11434/v1/chat/completions')) return new Response('no', { status: 404 })
-  const message = { role: 'assistant', content: 'Hello from the block.' }
-  return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'llama3.2', choices: [{ index: 0, message, finish_reason: 'stop' }], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } })
+/** What a provider answers that runs on 127.0.0.1, in the language of its path: a function of Web values, so that every runtime has it. */
+export const fakeProvider = `
+globalThis.fakeProvider = async request => {
+  const isChat = new URL(request.url).pathname.endsWith('/chat/completions')
+  const { stream } = await request.json()
+  const text = 'Hello from the block.'
+  const usage = isChat ? { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } : { input_tokens: 3, output_tokens: 4, total_tokens: 7 }
+  const part = { type: 'output_text', text, annotations: [] }
+  const item = { id: 'm', type: 'message', role: 'assistant', status: 'completed', content: [part] }
+  const response = { id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [item], usage }
+  const chat = { id: 'c', created: 1, model: 'm' }
+  if (!stream && !isChat) return Response.json(response)
+  if (!stream) return Response.json({ ...chat, object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }], usage })
+  const chunk = { ...chat, object: 'chat.completion.chunk' }
+  const begun = { ...response, status: 'in_progress', output: [], usage: null }
+  const at = { output_index: 0, item_id: 'm', content_index: 0 }
+  const events = isChat
+    ? [{ ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] }, { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, { ...chunk, choices: [], usage }]
+    : [
+        { type: 'response.created', response: begun },
+        { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
+        { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
+        { type: 'response.output_text.delta', ...at, delta: text },
+        { type: 'response.output_text.done', ...at, text },
+        { type: 'response.content_part.done', ...at, part },
+        { type: 'response.output_item.done', output_index: 0, item },
+        { type: 'response.completed', response },
+      ]
+  const frames = events.map((event, index) => (isChat ? '' : 'event: ' + event.type + '\\n') + 'data: ' + JSON.stringify(isChat ? event : { ...event, sequence_number: index }) + '\\n\\n')
+  return new Response(frames.join('') + (isChat ? 'data: [DONE]\\n\\n' : ''), { headers: { 'content-type': 'text/event-stream' } })
 }
 `
 
-/** Asks a handler what its first users ask. Text, since it runs in every runtime; `prefix` is where it is mounted. */
-export const probe = `
-async function probe(handle, prefix = '') {
-  const key = process.env.GATEWAY_KEY
-  const ask = async (method, path, { body, headers = { authorization: 'Bearer ' + key } } = {}) => {
-    const init = { method, headers: { ...headers, 'content-type': 'application/json' } }
-    if (body) init.body = JSON.stringify(body)
-    const response = await handle(new Request('http://gateway.example' + prefix + path, init))
-    return { status: response.status, json: await response.json() }
-  }
+/** Text of code that lets a program call the fake provider instead of the network. */
+export const offline = `${fakeProvider}
+globalThis.fetch = async (input, init) => globalThis.fakeProvider(new Request(input, init))
+`
+
+/** What a gateway that was made by a block answers its first users. */
+export interface BlockAnswers {
+  readonly whole: readonly [status: number, text: unknown]
+  readonly streamed: readonly [status: number, text: string]
+  readonly me: readonly [status: number, workspace: string]
+  readonly stranger: number
+  readonly keyId: string
+  readonly isSame: boolean
+}
+
+/** What every block answers. */
+export const expectedAnswers = {
+  whole: [200, 'Hello from the block.'],
+  streamed: [200, 'Hello from the block.'],
+  me: [200, 'my-app'],
+  stranger: 401,
+  isSame: true,
+} as const
+
+/** Asks a gateway what its first users ask. `base` is where it is mounted. */
+export async function askBlock(
+  send: (request: Request) => Promise<Response>,
+  key: string,
+  base = 'http://gateway.example',
+): Promise<BlockAnswers> {
+  const ask = (
+    path: string,
+    { body, authorization = `Bearer ${key}` }: { body?: object; authorization?: string } = {},
+  ): Promise<Response> =>
+    send(
+      new Request(`${base}${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    )
+  const question = { model: 'small', input: 'Hello' }
   // All at once, and before anything else: each of them may be the first.
-  const [answer, me, stranger] = await Promise.all([
-    ask('POST', '/v1/responses', { body: { model: 'small', input: 'Hello' } }),
-    ask('GET', '/v1/me'),
-    ask('GET', '/v1/me', { headers: {} }),
+  const [whole, streamed, me, stranger] = await Promise.all([
+    ask('/v1/responses', { body: question }),
+    ask('/v1/responses', { body: { ...question, stream: true } }),
+    ask('/v1/me'),
+    ask('/v1/me', { authorization: '' }),
   ])
-  const again = await ask('GET', '/v1/me')
+  const answer = await whole.json()
+  const identity = await me.json()
+  const again = await (await ask('/v1/me')).json()
+  const deltas = [...(await streamed.text()).matchAll(/^event: response\.output_text\.delta\ndata: (.*)$/gm)]
   return {
-    answer: [answer.status, answer.json.output?.[0]?.content?.[0]?.text ?? answer.json],
-    me: [me.status, me.json.workspace?.id],
+    whole: [whole.status, answer.output?.[0]?.content?.[0]?.text ?? answer],
+    streamed: [streamed.status, deltas.map(([, data = '{}']) => JSON.parse(data).delta).join('')],
+    me: [me.status, identity.workspace?.id],
     stranger: stranger.status,
-    keyId: me.json.key_id,
-    isSame: me.json.key_id === again.json.key_id,
+    keyId: identity.key_id,
+    isSame: identity.key_id === again.key_id,
   }
 }
-`

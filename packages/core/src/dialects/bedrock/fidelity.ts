@@ -13,6 +13,7 @@ export const fidelity: Fidelity = {
   toolError: 'mapped',
   functionTools: 'mapped',
   strictTools: 'mapped',
+  toolGroups: 'mapped',
   customTools: 'mapped',
   toolGrammar: 'approximated',
   toolChoice: 'mapped',

@@ -1,5 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
-import { withCustomTools } from '../custom-tools.ts'
+import { withFlatTools } from '../tool-groups.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -11,7 +11,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Converse API of Amazon Bedrock. */
-export const bedrockProvider: ProviderDialect = withCustomTools({
+export const bedrockProvider: ProviderDialect = withFlatTools({
   name: dialect,
   conversationField: 'messages',
   encodeRequest,

@@ -1,5 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
-import { withCustomTools } from '../custom-tools.ts'
+import { withFlatTools } from '../tool-groups.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -10,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Chat Completions API, as OpenAI and most other providers serve it. */
-export const chatProvider: ProviderDialect = withCustomTools({
+export const chatProvider: ProviderDialect = withFlatTools({
   name: dialect,
   conversationField: 'messages',
   encodeRequest,

@@ -1,5 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
-import { withCustomTools } from '../custom-tools.ts'
+import { withFlatTools } from '../tool-groups.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -10,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Gemini API, of Google AI Studio and of Vertex AI. */
-export const geminiProvider: ProviderDialect = withCustomTools({
+export const geminiProvider: ProviderDialect = withFlatTools({
   name: dialect,
   conversationField: 'contents',
   encodeRequest,

@@ -1,5 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
-import { withCustomTools } from '../custom-tools.ts'
+import { withFlatTools } from '../tool-groups.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -10,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Messages API, as Anthropic and compatible providers serve it. */
-export const messagesProvider: ProviderDialect = withCustomTools({
+export const messagesProvider: ProviderDialect = withFlatTools({
   name: dialect,
   conversationField: 'messages',
   encodeRequest,

@@ -1,7 +1,9 @@
-import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
+import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Native, Part, ReasoningItem } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { anyText, arrayOf, literalOf, nonEmptyText, objectValue, optional, type Read, required, wrongType } from '../field-readers.ts'
+import { imageType, imageUrlOf } from '../generated-image.ts'
+import { decodeToolsOf } from './decode-options.ts'
 import { decodeContent, decodePart } from './decode-parts.ts'
 import { entryTexts } from './items.ts'
 import { dialect } from './wire.ts'
@@ -57,11 +59,13 @@ const readMessage = (body: JsonObject, path: string): MessageItem => {
 
 const readCall = (body: JsonObject, path: string, argumentsField: 'arguments' | 'input' = 'arguments'): FunctionCallItem => {
   const id = optional({ body, path }, 'id', anyText)
+  const namespace = optional({ body, path }, 'namespace', anyText)
   return {
     type: 'function_call',
     ...(id && { id }),
     call_id: required({ body, path }, 'call_id', nonEmptyText),
     name: required({ body, path }, 'name', nonEmptyText),
+    ...(namespace && { namespace }),
     arguments: required({ body, path }, argumentsField, anyText),
   }
 }
@@ -91,6 +95,21 @@ const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
   }
 }
 
+/**
+ * An image that the model made in an earlier turn. Elsewhere it is an image of the user, since few models take one in their own turns; one
+ * without its bytes stays what it is.
+ */
+function readGeneratedImage(body: JsonObject): Item {
+  const native: Native = { type: 'native', dialect, body }
+  const url = imageUrlOf(native)
+  if (url === undefined) return native
+  const image = remember<Part>({ type: 'image', url }, { dialect, body })
+  return { type: 'message', role: 'user', content: [{ type: 'text', text: '(The image that the assistant made:)' }, image] }
+}
+
+/** Tools that join the conversation here. */
+const readAddedTools = (body: JsonObject, path: string): Native => ({ type: 'native', dialect, body, tools: decodeToolsOf(body, path) })
+
 const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new Map<
   string,
   (body: JsonObject, path: string) => Item
@@ -101,4 +120,6 @@ const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item>
   ['function_call_output', readCallOutput],
   ['custom_tool_call_output', readCallOutput],
   ['reasoning', readReasoning],
+  ['additional_tools', readAddedTools],
+  [imageType, readGeneratedImage],
 ])

@@ -1,9 +1,10 @@
-import { remember } from '../../protocol/original.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
 import type { FunctionTool, Prompt, TextFormat, Tool, ToolChoice } from '../../protocol/request.ts'
-import { isObject } from '../../protocol/wire.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { customTool } from '../decode-custom-tool.ts'
 import {
   anyText,
+  arrayOf,
   booleanValue,
   literalOf,
   missing,
@@ -23,6 +24,7 @@ export const decodeTool: Read<Tool> = (value, path) => {
   const body = objectValue(value, path)
   const type = required({ body, path }, 'type', nonEmptyText)
   if (type === 'custom') return remember(customTool({ body, path }), { dialect, body })
+  if (type === 'namespace') return { type: 'native', dialect, body, tools: decodeGroup(body, path) }
   if (type !== 'function') return { type: 'native', dialect, body }
   if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
   const tool: FunctionTool = {
@@ -33,6 +35,23 @@ export const decodeTool: Read<Tool> = (value, path) => {
   }
   return remember(tool, { dialect, body })
 }
+
+/** The tools of a `namespace`. */
+function decodeGroup(body: JsonObject, path: string): readonly Tool[] {
+  const namespace = required({ body, path }, 'name', nonEmptyText)
+  const tools = optional({ body, path }, 'tools', arrayOf(decodePlaced)) ?? []
+  return tools.map(tool => (tool.type === 'function' ? remember({ ...tool, namespace }, originalOf(tool)) : tool))
+}
+
+/** A tool that remembers where it stood. */
+const decodePlaced: Read<Tool> = (value, path) => {
+  const tool = decodeTool(value, path)
+  return remember<Tool>({ ...tool }, { dialect, body: objectValue(value, path), path })
+}
+
+/** The tools of an item that brings some. */
+export const decodeToolsOf = (body: JsonObject, path: string): readonly Tool[] =>
+  optional({ body, path }, 'tools', arrayOf(decodePlaced)) ?? []
 
 export const decodeToolChoice: Read<ToolChoice> = (value, path) => {
   if (typeof value === 'string') return literalOf('auto', 'none', 'required')(value, path)

@@ -13,6 +13,7 @@ export const fidelity: Fidelity = {
   toolError: 'dropped',
   functionTools: 'kept',
   strictTools: 'kept',
+  toolGroups: 'kept',
   customTools: 'kept',
   toolGrammar: 'kept',
   toolChoice: 'kept',

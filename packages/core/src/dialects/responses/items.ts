@@ -56,13 +56,14 @@ function decodeCall(body: JsonObject): FunctionCallItem {
     ...itemId(body),
     call_id: stringOf(body.call_id),
     name: stringOf(body.name),
+    ...namespaceOf(body),
     arguments: isObject(given) ? JSON.stringify(given) : stringOf(given),
     ...statusOf(body),
   }
 }
 
 function decodeCustomCall(body: JsonObject): FunctionCallItem {
-  const call = { call_id: stringOf(body.call_id), name: stringOf(body.name), arguments: stringOf(body.input) }
+  const call = { call_id: stringOf(body.call_id), name: stringOf(body.name), ...namespaceOf(body), arguments: stringOf(body.input) }
   return { type: 'function_call', ...itemId(body), ...call, custom: true, ...statusOf(body) }
 }
 
@@ -113,6 +114,8 @@ const partDecoders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> 
 export const entryTexts = (value: Json | undefined): readonly string[] => objects(value).map(block => stringOf(block.text))
 
 const itemId = ({ id }: JsonObject): { readonly id?: string } => (typeof id === 'string' && id !== '' ? { id } : {})
+const namespaceOf = ({ namespace }: JsonObject): { readonly namespace?: string } =>
+  typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
 const statusOf = ({ status }: JsonObject): { readonly status?: ItemStatus } =>
   status === 'in_progress' || status === 'completed' || status === 'incomplete' ? { status } : {}
 
@@ -125,10 +128,11 @@ export function encodeItem(item: Item, id: string): JsonObject {
     return { ...known, id, type: 'message', status, role, content: content.map(encodeOutputPart), ...(phase && { phase }) }
   }
   if (item.type === 'function_call') {
-    const { call_id, name, status = 'completed' } = item
-    if (item.custom) return { ...known, id, type: 'custom_tool_call', status, call_id, name, input: item.arguments }
+    const { call_id, name, namespace, status = 'completed' } = item
+    const named = { call_id, ...(namespace !== undefined && { namespace }), name }
+    if (item.custom) return { ...known, id, type: 'custom_tool_call', status, ...named, input: item.arguments }
     const written = item.arguments === '' && status === 'completed' ? '{}' : item.arguments
-    return { ...known, id, type: 'function_call', status, call_id, name, arguments: written }
+    return { ...known, id, type: 'function_call', status, ...named, arguments: written }
   }
   if (item.type === 'reasoning') return { ...withoutNull(known), id, ...encodeReasoning(item) }
   return { ...known, id, type: 'function_call_output', call_id: item.call_id, output: encodeOutput(item.output) }
@@ -182,10 +186,11 @@ export function encodeInputItem(item: Item): JsonObject | undefined {
     return { type: 'message', ...(id !== undefined && { id }), role, content: parts, ...(phase && { phase }), ...(status && { status }) }
   }
   if (item.type === 'function_call') {
-    const { id, call_id, name, status } = item
-    if (item.custom) return { type: 'custom_tool_call', ...(id !== undefined && { id }), call_id, name, input: item.arguments }
+    const { id, call_id, name, namespace, status } = item
+    const named = { ...(id !== undefined && { id }), call_id, ...(namespace !== undefined && { namespace }), name }
+    if (item.custom) return { type: 'custom_tool_call', ...named, input: item.arguments }
     const written = item.arguments === '' ? '{}' : item.arguments
-    return { type: 'function_call', ...(id !== undefined && { id }), call_id, name, arguments: written, ...(status && { status }) }
+    return { type: 'function_call', ...named, arguments: written, ...(status && { status }) }
   }
   if (item.type === 'reasoning') return { ...(item.id !== undefined && { id: item.id }), ...encodeReasoning(item) }
   return { type: 'function_call_output', call_id: item.call_id, output: encodeOutput(item.output) }

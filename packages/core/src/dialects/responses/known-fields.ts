@@ -2,9 +2,9 @@ const marks = ['prompt_cache_breakpoint', 'cache_control']
 
 export const knownFields: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['message', ['type', 'id', 'role', 'content', 'phase', 'status']],
-  ['function_call', ['type', 'id', 'call_id', 'name', 'arguments', 'status']],
+  ['function_call', ['type', 'id', 'call_id', 'name', 'namespace', 'arguments', 'status']],
   ['function_call_output', ['type', 'id', 'call_id', 'name', 'output', 'status']],
-  ['custom_tool_call', ['type', 'id', 'call_id', 'name', 'input', 'status']],
+  ['custom_tool_call', ['type', 'id', 'call_id', 'name', 'namespace', 'input', 'status']],
   ['custom_tool_call_output', ['type', 'id', 'call_id', 'name', 'output', 'status']],
   ['reasoning', ['type', 'id', 'summary', 'content', 'encrypted_content', 'status']],
   ['input_text', ['type', 'text', 'annotations', 'logprobs', ...marks]],

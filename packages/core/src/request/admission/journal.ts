@@ -12,6 +12,7 @@ export interface JournalFacts {
   /** Keys above it, whose budgets pay too. */
   readonly ancestors?: CallFacts['ancestors']
   readonly budgets?: CallFacts['budgets']
+  readonly tags?: readonly string[]
   /** Unix milliseconds. */
   readonly at: number
   readonly modelAsked: string

@@ -4,7 +4,7 @@ import type { Live } from '../live.ts'
 import { createLeases } from './leases.ts'
 
 /** A clock whose timers can be dropped, as Workers drop those of a request that is over. */
-function createStage() {
+function createStage(renew?: () => Promise<void>) {
   let now = 0
   const timers = new Map<number, { readonly at: number; readonly run: () => void }>()
   const clock: Clock = {
@@ -21,7 +21,12 @@ function createStage() {
   const leases = createLeases({
     live,
     clock,
-    ledger: { renew: holds => void renewed.push(...holds.map(({ id }) => id)) },
+    ledger: {
+      renew(holds) {
+        renewed.push(...holds.map(({ id }) => id))
+        return renew?.()
+      },
+    },
     counters: { enter: () => true, leave() {}, take: () => undefined, add() {} },
     logger: { info() {}, warn() {}, error() {} },
   })
@@ -61,4 +66,20 @@ test('requests share one timer while it is not late, and none is left after the 
   live.delete(one)
   advance(2_001)
   expect(timers.size).toBe(0)
+})
+
+test('a renewal that was dropped with its request does not keep later ones from running', async () => {
+  const { leases, live, renewed, timers, advance, now } = createStage(() => new Promise(() => {}))
+  live.add(request('long', 1))
+  leases.begin(now())
+  advance(2_001)
+  expect(renewed).toEqual(['long'])
+  // The request whose timer began it is over: neither the answer of the store nor its own timeout comes.
+  timers.clear()
+  advance(11_000)
+  leases.renewDue()
+  expect(renewed).toEqual(['long'])
+  advance(2_000)
+  leases.renewDue()
+  expect(renewed).toEqual(['long', 'long'])
 })

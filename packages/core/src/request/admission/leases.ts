@@ -1,6 +1,7 @@
 import type { CounterStore, LedgerStore } from '@signalbox/storage'
 import { recover } from '@signalbox/storage/awaitable'
 import type { Clock, Logger } from '../../runtime/ports.ts'
+import { createSingleRun } from '../../runtime/single-run.ts'
 import { unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import type { Live } from '../live.ts'
 import { type SlotKey, slotMs } from './slots.ts'
@@ -9,6 +10,8 @@ import { type SlotKey, slotMs } from './slots.ts'
 export interface Leases {
   /** A request was admitted at `now`, by the monotonic clock: renews from now on, until none is under way. */
   begin(now: number): void
+  /** Renews what is due: for a request with a timer of its own, since the timers of others may be dropped with them. */
+  renewDue(): void
 }
 
 export interface LeasePorts {
@@ -19,6 +22,9 @@ export interface LeasePorts {
   readonly logger: Logger
 }
 
+/** Milliseconds between two renewals of a hold. */
+export const leaseMs = 10_000
+
 /** Times of leases, in milliseconds. */
 const leaseTimes = {
   /** Between two looks at what is due. */
@@ -26,7 +32,9 @@ const leaseTimes = {
   /** From when on a timer of `tickMs` counts as dropped. */
   lateMs: 4_000,
   slotMs: slotMs / 3,
-  holdMs: 10_000,
+  holdMs: leaseMs,
+  /** A renewal that takes longer was dropped with the request whose timer began it. */
+  maxRenewalMs: 12_000,
 } as const
 
 /** Holds renewed in one step of the store. */
@@ -36,7 +44,7 @@ export function createLeases({ live, counters, ledger, clock, logger }: LeasePor
   let timer: unknown
   let lateAt = 0
   let slotsDueAt = 0
-  let isRenewing = false
+  const renewals = createSingleRun(clock, leaseTimes.maxRenewalMs)
 
   // Whatever the limit: a request that runs keeps its slot, also where a clock that was set forward had freed it for another one.
   const enterAgain = (slot: SlotKey & { readonly slot: string }, at: number): void =>
@@ -67,21 +75,22 @@ export function createLeases({ live, counters, ledger, clock, logger }: LeasePor
   const tick = (): void => {
     timer = undefined
     if (live.size === 0) return
+    setTimer(clock.monotonic())
+    renewDue()
+  }
+  const renewDue = (): void => {
     const now = clock.monotonic()
-    setTimer(now)
-    if (!isRenewing) {
-      isRenewing = true
-      void renewHolds()
-        .catch((error: unknown) => logger.warn({ error: String(error) }, 'The holds of requests under way could not be renewed.'))
-        .finally(() => {
-          isRenewing = false
-        })
-    }
+    void renewals.begin(() =>
+      renewHolds().catch((error: unknown) =>
+        logger.warn({ error: String(error) }, 'The holds of requests under way could not be renewed.'),
+      ),
+    )
     if (now < slotsDueAt) return
     slotsDueAt = now + leaseTimes.slotMs
     renewSlots()
   }
   return {
+    renewDue,
     begin(now) {
       if (timer === undefined) slotsDueAt = now + leaseTimes.slotMs
       // Workers drop the timers of a request with the request: one that is late will not fire.

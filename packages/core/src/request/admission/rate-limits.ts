@@ -63,8 +63,10 @@ export const uploadRate = ({ keyId, workspaceId, limits: own }: Caller, limits: 
 export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: Limits, tokens?: number): Rate[] {
   const { keyId, workspaceId, limits: own, ancestors = [] } = caller
   const shared = { ...limits.workspace, ...policy.workspace.body.limits }
-  const model = plan.candidates[0].model.id
-  const what = `requests a minute for "${model}"`
+  const { id } = plan.candidates[0].model
+  // Escaped: ids of users and of models may contain the separator.
+  const model = encodeURIComponent(id)
+  const what = `requests a minute for "${id}"`
   const rates = [
     requestRate('key', { key: `${workspaceId}/rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what }),
   ]

@@ -5,27 +5,27 @@ import { memoryOf } from '../../protocol/memory-of.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import type { Clock } from '../../runtime/ports.ts'
 
-/** Items of answers that are kept for a while, so that later requests of their workspace can refer to them by id. */
+/** Items of answers that are kept for a while, so that later requests of their owner (`itemOwnerOf`) can refer to them by id. */
 export interface KeptItems {
   /** Milliseconds for which an item is kept after its answer, and after each request that refers to it. */
   readonly ttl: number
   /** They are written to the storage: `keep` returns a promise. */
   readonly isStored: boolean
   /** Takes an id that a provider gave to an item. False: another answer may have it, so that the item needs an id of the gateway. */
-  claim(workspaceId: string, id: string, type: Item['type']): boolean
+  claim(owner: string, id: string, type: Item['type']): boolean
   /**
    * Keeps items as their client got them. Undefined: they are kept now; otherwise the promise resolves when they are, or when the
    * storage has failed, which is logged. `at`: monotonic milliseconds, where they are known.
    */
-  keep(workspaceId: string, items: readonly JsonObject[], at?: number): Promise<void> | undefined
+  keep(owner: string, items: readonly JsonObject[], at?: number): Promise<void> | undefined
   /** The items of these ids, by id. Ids that are unknown or have expired are missing. */
-  find(workspaceId: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, JsonObject>>
+  find(owner: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, JsonObject>>
 }
 
 /** Where the items of one answer are kept. */
 export interface KeptAnswer {
   readonly items: KeptItems
-  readonly workspaceId: string
+  readonly owner: string
   /** They are being kept. */
   waiting: Promise<void> | undefined
 }
@@ -36,7 +36,7 @@ export interface ItemOptions {
   readonly store?: boolean
   /** Milliseconds for which an item is kept after its answer, and after each request that refers to it. Default: 3,600,000, an hour. */
   readonly ttl?: number
-  /** Bytes of items that are kept for one workspace; those used longest ago go first. Default: 33,554,432. */
+  /** Bytes of items that are kept for one workspace, or for one end user; those used longest ago go first. Default: 33,554,432. */
   readonly maxBytes?: number
   /** Bytes of items that one process keeps in memory for all workspaces. Default: 67,108,864. */
   readonly maxTotalBytes?: number
@@ -46,7 +46,7 @@ export interface ItemOptions {
 export const defaultItems: Required<ItemOptions> = { store: false, ttl: 3_600_000, maxBytes: 33_554_432, maxTotalBytes: 67_108_864 }
 
 interface KeptItem {
-  readonly workspaceId: string
+  readonly owner: string
   readonly id: string
   /** Undefined: an answer that is under way has the id. */
   readonly item: JsonObject | undefined
@@ -56,35 +56,35 @@ interface KeptItem {
 
 /** As long as the identifiers of a request may be: a longer id could not be referred to. */
 export const maxIdLength = 4_096
-/** Bytes of the entries of an item, and of the caches of a workspace, beside the items themselves. */
+/** Bytes of the entries of an item, and of the caches of an owner, beside the items themselves. */
 const entryBytes = 480
-const workspaceBytes = 2_200
+const ownerBytes = 2_200
 /** Expired entries that are removed when another is kept. */
 const maxExpired = 100
 
-/** Entries by workspace and id, bounded in bytes for each workspace and in all. */
+/** Entries by owner and id, bounded in bytes for each owner and in all. */
 interface Entries {
   readonly claim: KeptItems['claim']
   put(entry: KeptItem, bytes: number): void
   /** The entry, which now is the one that was used last. Undefined: there is none, or it has expired. */
-  use(workspaceId: string, id: string, now: number): KeptItem | undefined
+  use(owner: string, id: string, now: number): KeptItem | undefined
 }
 
 function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions>): Entries {
   const maxBytes = Math.min(options.maxBytes, maxTotalBytes)
-  const workspaces = new Map<string, LRUCache<string, KeptItem>>()
+  const owners = new Map<string, LRUCache<string, KeptItem>>()
   // Each use moves an entry to the end, so the first one expires first.
   const all = new LRUCache<KeptItem, KeptItem>({
     maxSize: maxTotalBytes,
     disposeAfter(entry) {
-      const mine = workspaces.get(entry.workspaceId)
+      const mine = owners.get(entry.owner)
       if (mine?.peek(entry.id) === entry) mine.delete(entry.id)
-      if (mine?.size === 0) workspaces.delete(entry.workspaceId)
+      if (mine?.size === 0) owners.delete(entry.owner)
     },
   })
-  const openWorkspace = (workspaceId: string): LRUCache<string, KeptItem> => {
+  const openOwner = (owner: string): LRUCache<string, KeptItem> => {
     const opened = new LRUCache<string, KeptItem>({ maxSize: maxBytes, disposeAfter: entry => all.delete(entry) })
-    workspaces.set(workspaceId, opened)
+    owners.set(owner, opened)
     return opened
   }
   // When the last item was kept: near enough for a claim, which reads no clock.
@@ -97,19 +97,19 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
       all.delete(oldest)
     }
     if (bytes > maxBytes) return
-    const mine = workspaces.get(entry.workspaceId) ?? openWorkspace(entry.workspaceId)
+    const mine = owners.get(entry.owner) ?? openOwner(entry.owner)
     mine.set(entry.id, entry, { size: bytes })
-    all.set(entry, entry, { size: mine.size === 1 ? Math.min(bytes + workspaceBytes, maxTotalBytes) : bytes })
+    all.set(entry, entry, { size: mine.size === 1 ? Math.min(bytes + ownerBytes, maxTotalBytes) : bytes })
   }
   return {
     put,
-    claim(workspaceId, id) {
-      if (id.length > maxIdLength || workspaces.get(workspaceId)?.has(id)) return false
-      put({ workspaceId, id, item: undefined, until: keptAt + ttl }, entryBytes + id.length)
+    claim(owner, id) {
+      if (id.length > maxIdLength || owners.get(owner)?.has(id)) return false
+      put({ owner, id, item: undefined, until: keptAt + ttl }, entryBytes + id.length)
       return true
     },
-    use(workspaceId, id, now) {
-      const entry = workspaces.get(workspaceId)?.get(id)
+    use(owner, id, now) {
+      const entry = owners.get(owner)?.get(id)
       if (!entry || entry.until > now) return entry && all.get(entry)
       all.delete(entry)
       return undefined
@@ -132,17 +132,17 @@ export function keepItemsInMemory({ clock, ...options }: Required<ItemOptions> &
     ttl,
     isStored: false,
     claim,
-    keep(workspaceId, items, at = clock.monotonic()) {
+    keep(owner, items, at = clock.monotonic()) {
       for (const item of items)
         if (typeof item.id === 'string' && item.id.length <= maxIdLength)
-          put({ workspaceId, id: item.id, item, until: at + ttl }, entryBytes + memoryOf(item))
+          put({ owner, id: item.id, item, until: at + ttl }, entryBytes + memoryOf(item))
       return undefined
     },
-    find(workspaceId, ids) {
+    find(owner, ids) {
       const now = clock.monotonic()
       const found = new Map<string, JsonObject>()
       for (const id of ids) {
-        const entry = use(workspaceId, id, now)
+        const entry = use(owner, id, now)
         if (!entry?.item) continue
         entry.until = now + ttl
         found.set(id, entry.item)

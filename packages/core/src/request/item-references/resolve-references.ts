@@ -26,11 +26,11 @@ const noItems: ReadonlyMap<string, JsonObject> = new Map()
 export function* resolveReferences(
   { items, claimMemory }: ReferencePorts,
   request: InferenceRequest,
-  workspaceId: string,
+  owner: string,
 ): Step<InferenceRequest> {
   const { input } = request.prompt
   const ids = new Set(input.flatMap(item => referenceOf(item) ?? []))
-  const kept = items ? yield* wait(orStoreDown(() => items.find(workspaceId, [...ids]))) : noItems
+  const kept = items ? yield* wait(orStoreDown(() => items.find(owner, [...ids]))) : noItems
   claimMemory?.(memoryOf([...kept.values()]))
   const original = originalOf(request)
   const written = original?.body.input

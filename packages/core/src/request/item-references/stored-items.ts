@@ -23,36 +23,36 @@ const maxClaims = 20_000
 /** An id of a provider that may be unique over all answers has at least as many characters. */
 const minUniqueLength = 24
 
-const sealContext = (workspaceId: string, id: string): SealContext => ({
+const sealContext = (owner: string, id: string): SealContext => ({
   purpose: 'item',
-  workspaceId,
-  bound: JSON.stringify(['item', workspaceId, id]),
+  workspaceId: owner,
+  bound: JSON.stringify(['item', owner, id]),
 })
 
-/** Seals items for their workspace and id, and opens them there. */
+/** Seals items for their owner and id, and opens them there. */
 const itemSealerOf = (ring: KeyRing, maxBytes: number) => ({
   /** Items without an id, and those that are too large, are left out. */
-  async seal(workspaceId: string, items: readonly JsonObject[], expiresAt: number): Promise<readonly StoredItem[]> {
+  async seal(owner: string, items: readonly JsonObject[], expiresAt: number): Promise<readonly StoredItem[]> {
     const rows = await Promise.all(
       items.map(async (item): Promise<readonly StoredItem[]> => {
         const { id } = item
         if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return []
-        const body = await ring.seal(JSON.stringify(item), sealContext(workspaceId, id))
-        return body.length > maxBytes ? [] : [{ workspaceId, id, expiresAt, body }]
+        const body = await ring.seal(JSON.stringify(item), sealContext(owner, id))
+        return body.length > maxBytes ? [] : [{ workspaceId: owner, id, expiresAt, body }]
       }),
     )
     return rows.flat()
   },
   /** The item by its id. An item that does not open is left out. */
-  async open({ workspaceId, id, body }: StoredItem): Promise<readonly (readonly [string, JsonObject])[]> {
-    const text = await ring.open(body, sealContext(workspaceId, id))
+  async open({ workspaceId: owner, id, body }: StoredItem): Promise<readonly (readonly [string, JsonObject])[]> {
+    const text = await ring.open(body, sealContext(owner, id))
     const item: Json | undefined = text === undefined ? undefined : JSON.parse(text)
     return isObject(item) ? [[id, item]] : []
   },
 })
 
 /**
- * Keeps items in the storage, each sealed for its workspace and id, so that a request to any process can refer to them. A storage that
+ * Keeps items in the storage, each sealed for its owner and id, so that a request to any process can refer to them. A storage that
  * fails costs the items and not the answer.
  *
  * @example
@@ -69,28 +69,28 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
   return {
     ttl,
     isStored: true,
-    claim(workspaceId, id, type) {
+    claim(owner, id, type) {
       // Another process may have given the id to its client at this moment, so all but reasoning and hosted tools get ids of the gateway.
       if (type === 'message' || type === 'function_call' || id.length < minUniqueLength || id.length > maxIdLength) return false
-      const name = JSON.stringify([workspaceId, id])
+      const name = JSON.stringify([owner, id])
       if (claimed.has(name)) return false
       claimed.set(name, true)
       return true
     },
-    async keep(workspaceId, items) {
+    async keep(owner, items) {
       try {
         const now = clock.now()
-        const rows = await seal(workspaceId, items, now + ttl)
+        const rows = await seal(owner, items, now + ttl)
         if (rows.length > 0) await store.put(rows, maxBytes, timesAt(now))
       } catch (error) {
         warn(error)
       }
     },
-    async find(workspaceId, ids) {
+    async find(owner, ids) {
       const now = clock.now()
-      const rows = await store.find(workspaceId, ids, timesAt(now))
+      const rows = await store.find(owner, ids, timesAt(now))
       const old = rows.filter(({ expiresAt }) => expiresAt < now + ttl - Math.min(renewAfterMs, ttl / 2)).map(({ id }) => id)
-      if (old.length > 0) promised(() => store.renew(workspaceId, old, now + ttl)).catch(warn)
+      if (old.length > 0) promised(() => store.renew(owner, old, now + ttl)).catch(warn)
       return new Map((await Promise.all(rows.map(open))).flat())
     },
   }

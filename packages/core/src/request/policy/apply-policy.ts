@@ -1,5 +1,5 @@
 import type { Awaitable } from '@signalbox/storage'
-import type { Caller } from '../../access/caller.ts'
+import { type Caller, itemOwnerOf } from '../../access/caller.ts'
 import type { WorkspacePolicies, WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { makeSchemaFitter, type SchemaCache } from '../../dialects/fit-schemas.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
@@ -54,14 +54,14 @@ export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { call
   // Where zero data retention is demanded of providers, the gateway keeps nothing either.
   const keepsItems = settings?.dataPolicyRequired !== 'zdr' && asked.routing.data_policy !== 'zdr'
   const complete = refersToItems(asked)
-    ? yield* resolveReferences({ items: keepsItems ? ports.items : undefined, claimMemory }, asked, caller.workspaceId)
+    ? yield* resolveReferences({ items: keepsItems ? ports.items : undefined, claimMemory }, asked, itemOwnerOf(caller))
     : asked
   const request = withDefaults(complete, policy, ports)
   const prepared = ports.prepare ? yield* wait(ports.prepare(request, caller)) : request
   return {
     policy,
     request: withSchemas(prepared, ports.schemas),
-    planning: planningUnder(ports.planning, policy, defaultedIn(asked, policy)),
+    planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(asked, policy), models: caller.models }),
     hedgeMaxCost: Math.min(ports.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     keepsItems,
   }
@@ -79,17 +79,24 @@ function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRe
   return remember({ ...request, schemas: makeSchemaFitter(cache) }, originalOf(request))
 }
 
-/** The very same planning where the workspace says nothing of which offers to use. */
+interface PlanningBounds {
+  /** Fields of `routing` that are defaults of the workspace. */
+  readonly defaulted?: ReadonlySet<string> | undefined
+  /** What the caller may call. */
+  readonly models: Caller['models'] | undefined
+}
+
+/** The very same planning where the workspace and the caller say nothing of which offers to use. */
 export function planningUnder(
   planning: PlanInput,
   { workspace, credentials }: WorkspacePolicy,
-  defaulted: ReadonlySet<string> | undefined,
+  { defaulted, models }: PlanningBounds,
 ): PlanInput {
   const { settings } = workspace.body
-  if (!settings && credentials.size === 0 && !defaulted) return planning
+  if (!settings && credentials.size === 0 && !defaulted && !models) return planning
   return {
     ...planning,
-    ...(settings && { demands: demandsOf(settings) }),
+    ...((settings || models) && { demands: { ...(settings && demandsOf(settings)), ...(models && { caller_models: models }) } }),
     ...(defaulted && { defaulted }),
     ...(credentials.size > 0 && { credentials: ({ id }) => usedOf(credentials.get(id)) }),
   }

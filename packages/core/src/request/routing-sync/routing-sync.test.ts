@@ -274,3 +274,21 @@ describe('a store that fails', () => {
     expect(house.warnings).toHaveLength(1)
   })
 })
+
+test('goes on with the next request where the runtime has dropped its timer with an earlier one', async () => {
+  const clock = fakeClock()
+  let isDropping = true
+  const dropping = { ...clock, setTimeout: (run: () => void, ms: number) => (isDropping ? {} : clock.setTimeout(run, ms)) }
+  const { routing, calls } = watched()
+  const { sharing } = houseOf(routing, dropping)
+  sharing.resume()
+  await clock.advance(0)
+  isDropping = false
+  calls.length = 0
+  await clock.advance(20_000)
+  expect(calls).toEqual([])
+  // The first request still runs.
+  sharing.resume()
+  await clock.advance(1)
+  expect(calls).toContain('news')
+})

@@ -1,14 +1,16 @@
 import { createRandom, randomSeed } from '@signalbox/router'
 import { createStateSync, type StateSync } from '@signalbox/router/sync'
 import type { RoutingStore } from '@signalbox/storage'
+import { createLastingTimer } from '../../runtime/lasting-timer.ts'
 import type { Clock, Ids, Logger } from '../../runtime/ports.ts'
+import { createSingleRun } from '../../runtime/single-run.ts'
 import { createStoreExchange } from './store-exchange.ts'
 
 /** Shares routing statistics with other processes while requests run, without delaying them. */
 export interface RoutingSync {
   /** Passed to the router as `sync`. */
   readonly state: StateSync
-  /** The first running request was admitted. */
+  /** A request was admitted: exchanges from now on. */
   resume(): void
   /** The last running request has ended. */
   pause(): void
@@ -27,6 +29,8 @@ export interface RoutingSyncOptions {
 
 /** Milliseconds between two exchanges, drawn anew each time: processes that start together must not exchange together for ever. */
 const exchangeMs = { min: 5_000, max: 15_000 } as const
+/** An exchange that takes longer was dropped with the request whose timer began it. */
+const maxExchangeMs = 20_000
 /** Urgent news is collected for so long, and then published together. */
 const urgentDelayMs = 250
 
@@ -39,41 +43,38 @@ export function createRoutingSync({ store, clock, ids, logger }: RoutingSyncOpti
   let open = true
   let busy = false
   let dueAt = Number.NEGATIVE_INFINITY
-  let timer: unknown
-  let urgentTimer: unknown
-  let exchanging: Promise<void> | undefined
+  const timer = createLastingTimer(clock, () => tick())
+  const urgentTimer = createLastingTimer(clock, () => publishNow())
+  const exchanges = createSingleRun(clock, maxExchangeMs)
 
   const exchange = (): void => {
     dueAt = clock.monotonic() + exchangeMs.min + (exchangeMs.max - exchangeMs.min) * random()()
-    exchanging ??= storeExchange.exchange().finally(() => {
-      exchanging = undefined
-    })
+    void exchanges.begin(storeExchange.exchange)
   }
   const tick = (): void => {
     if (clock.monotonic() >= dueAt) exchange()
     // Whole milliseconds, so that a timer is not set for less than a clock can show.
-    timer = clock.setTimeout(tick, Math.ceil(dueAt - clock.monotonic()))
+    timer.set(Math.ceil(dueAt - clock.monotonic()))
   }
   const publishNow = (): void => {
-    clock.clearTimeout(urgentTimer)
-    urgentTimer = undefined
+    urgentTimer.clear()
     // While the store fails, news waits for the next exchange, which finds out whether the store is back.
     if (!storeExchange.isFailing()) void storeExchange.publishUrgent()
   }
   const publishSoon = (): void => {
     if (!open || storeExchange.isFailing()) return
-    if (busy) urgentTimer ??= clock.setTimeout(publishNow, urgentDelayMs)
+    if (busy) urgentTimer.set(urgentDelayMs)
     else publishNow()
   }
   const stopTimers = (): void => {
-    clock.clearTimeout(timer)
-    if (urgentTimer !== undefined) publishNow()
+    timer.clear()
+    if (urgentTimer.isSet()) publishNow()
     busy = false
   }
   return {
     state,
     resume() {
-      if (busy || !open) return
+      if (!open || (busy && timer.isSet())) return
       busy = true
       tick()
     },
@@ -91,7 +92,7 @@ export function createRoutingSync({ store, clock, ids, logger }: RoutingSyncOpti
       if (!open) return
       stopTimers()
       open = false
-      await exchanging
+      await exchanges.ended()
       // Without a request nothing was learned.
       if (dueAt !== Number.NEGATIVE_INFINITY) await storeExchange.publishAll()
     },

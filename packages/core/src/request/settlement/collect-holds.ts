@@ -4,7 +4,9 @@ import type { LiveHold } from '@signalbox/storage/ledger'
 import { creditAccount } from '../../access/accounts.ts'
 import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
 import type { Settlements } from '../../metering/settlements.ts'
+import { handOver, type WaitUntil } from '../../runtime/hand-over.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
+import { createSingleRun } from '../../runtime/single-run.ts'
 import { sleep, unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import { interruptedRow, type Journal, parseJournal } from '../admission/journal.ts'
 import type { Live } from '../live.ts'
@@ -15,8 +17,11 @@ import { amountsOf, type Bill } from './bill.ts'
 
 /** Settles what processes that are gone have left: their spools, then their holds. */
 export interface HoldCollector {
-  /** A request came, or the gateway was asked for its state: looks where that is due, and goes on by a timer for as long as there is a reason. */
-  wake(): void
+  /**
+   * A request came, or the gateway was asked for its state: looks where that is due, and goes on by a timer for as long as there is a
+   * reason. A look outlasts the request where its runtime takes it.
+   */
+  wake(waitUntil?: WaitUntil): void
   /** Resolves once a look that has begun is over; none begins after it. */
   close(): Promise<void>
 }
@@ -36,6 +41,8 @@ const collectorTimes = {
   lookMs: 10_000,
   /** How long a hold must stand still. A live request renews its hold every 10 s. */
   leaseMs: 45_000,
+  /** A look that takes longer was dropped with the request that began it. */
+  maxLookMs: 120_000,
   /** After a longer pause between two looks one look alone decides nothing: its process may have been kept from renewing as we were from looking. */
   maxPauseMs: 25_000,
 } as const
@@ -56,7 +63,7 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   let dueAt = Number.NEGATIVE_INFINITY
   let lookedAt = Number.NEGATIVE_INFINITY
   let timer: unknown
-  let looking: Promise<void> | undefined
+  const looks = createSingleRun(clock, collectorTimes.maxLookMs)
   let isClosed = false
 
   /** Holds that stood still for a lease; what is watched from now on is what there is now. */
@@ -104,25 +111,24 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
       watched.clear()
       logger.warn({ error: String(error) }, 'Holds could not be looked at; that is tried again.')
     }
+    dueAt = clock.monotonic() + collectorTimes.lookMs
+    if (!isClosed && (live.size > 0 || watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
   }
-  const begin = (): void => {
-    if (looking || isClosed) return
+  const begin = (): Promise<void> | undefined => {
+    if (isClosed || looks.isUnderWay()) return undefined
     clock.clearTimeout(timer)
     timer = undefined
-    looking = lookAndSettle().finally(() => {
-      looking = undefined
-      dueAt = clock.monotonic() + collectorTimes.lookMs
-      if (!isClosed && (live.size > 0 || watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
-    })
+    return looks.begin(lookAndSettle)
   }
   return {
-    wake() {
-      if (!looking && clock.monotonic() >= dueAt) begin()
+    wake(waitUntil) {
+      const look = clock.monotonic() < dueAt ? undefined : begin()
+      if (look) handOver(waitUntil, look, { requestId: '', logger })
     },
     async close() {
       isClosed = true
       clock.clearTimeout(timer)
-      await looking
+      await looks.ended()
     },
   }
 }

@@ -244,6 +244,7 @@ function rowOf(settling: SettlementState, { usage, bill, ...entry }: RowOutcome)
     attempts: attempts.count,
     durationMs: Math.round(ports.clock.monotonic() - startedAt),
     ...(request.metadata && { metadata: request.metadata }),
+    ...(call.tags && { tags: call.tags }),
     ...evidenceOf(settling, entry.result),
     ...entry,
   }

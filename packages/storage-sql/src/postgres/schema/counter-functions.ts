@@ -4,13 +4,14 @@
 /** The functions of counters and slots. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
 export const counterFunctionsSql = `
 -- One row of p_calls and the arrays after it is one counter of one call. Returns refusals: the number of the call, the key, and the wait.
-CREATE FUNCTION SCHEMA.take(p_ats bigint[], p_calls int[], p_keys text[], p_amounts bigint[], p_limits bigint[], p_windows bigint[])
+CREATE OR REPLACE FUNCTION SCHEMA.take(p_ats bigint[], p_calls int[], p_keys text[], p_amounts bigint[], p_limits bigint[], p_windows bigint[])
 RETURNS text LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
   v_now bigint := server_ms();
   v_at bigint;
   v_low bigint;
-  v_there boolean;
+  v_locked bigint;
+  v_is_locked boolean;
   v_fits boolean;
   v_keys text[];
   v_used bigint[];
@@ -29,16 +30,17 @@ BEGIN
     ORDER BY 1
     ON CONFLICT DO NOTHING;
   PERFORM FROM counters c WHERE c.key = ANY (p_keys) ORDER BY c.key FOR NO KEY UPDATE;
+  GET DIAGNOSTICS v_locked = ROW_COUNT;
   SELECT max(coalesce(a.at, v_now)), min(coalesce(a.at, v_now)) INTO v_at, v_low FROM unnest(p_ats) a (at);
   -- The common case: one time, one length of each window, and room for all amounts together under the lowest limit.
-  SELECT coalesce(bool_and(c.key IS NOT NULL), true), v_at = v_low AND coalesce(bool_and(w.first_window = w.last_window AND w.total
+  SELECT count(*) = v_locked, v_at = v_low AND coalesce(bool_and(w.first_window = w.last_window AND w.total
       + CASE WHEN c.ends_at > v_at AND c.ends_at <= v_at + 2 * w.last_window THEN c.used ELSE 0 END <= w.least), true)
-    INTO v_there, v_fits
+    INTO v_is_locked, v_fits
     FROM (
       SELECT r.key, sum(r.amount) AS total, min(r.lim) AS least, min(r.win) AS first_window, max(r.win) AS last_window
       FROM unnest(p_keys, p_amounts, p_limits, p_windows) r (key, amount, lim, win) GROUP BY r.key
     ) w LEFT JOIN counters c ON c.key = w.key;
-  IF NOT v_there THEN
+  IF NOT v_is_locked THEN
     RAISE EXCEPTION 'a counter was removed by a sweep at the same moment' USING ERRCODE = 'serialization_failure';
   END IF;
   IF v_fits THEN
@@ -98,7 +100,7 @@ BEGIN
 END $$;
 
 -- Corrections one after the other, each of which stops at 0: the sum of all, plus the larger of what was used and the deepest fall.
-CREATE FUNCTION SCHEMA.add(p_keys text[], p_amounts bigint[], p_ats bigint[]) RETURNS void LANGUAGE plpgsql VOLATILE SETTINGS AS $$
+CREATE OR REPLACE FUNCTION SCHEMA.add(p_keys text[], p_amounts bigint[], p_ats bigint[]) RETURNS void LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
   v_now bigint := server_ms();
 BEGIN
@@ -115,11 +117,12 @@ BEGIN
 END $$;
 
 -- A batch names each pair of key and slot once. Returns the numbers of the calls that found no slot.
-CREATE FUNCTION SCHEMA.enter(p_keys text[], p_slots text[], p_limits bigint[], p_ttls bigint[], p_ats bigint[]) RETURNS text
+CREATE OR REPLACE FUNCTION SCHEMA.enter(p_keys text[], p_slots text[], p_limits bigint[], p_ttls bigint[], p_ats bigint[]) RETURNS text
 LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 DECLARE
   v_now bigint := server_ms();
-  v_there boolean;
+  v_locked bigint;
+  v_is_locked boolean;
   v_fits boolean;
   v_refused json[] := '{}';
   v_call record;
@@ -136,13 +139,14 @@ BEGIN
     ORDER BY 1
     ON CONFLICT DO NOTHING;
   PERFORM FROM slot_counts c WHERE c.key = ANY (p_keys) ORDER BY c.key FOR NO KEY UPDATE;
-  SELECT bool_and(c.key IS NOT NULL), bool_and(c.taken + w.fresh <= w.least) INTO v_there, v_fits
+  GET DIAGNOSTICS v_locked = ROW_COUNT;
+  SELECT count(*) = v_locked, bool_and(c.taken + w.fresh <= w.least) INTO v_is_locked, v_fits
     FROM (
       SELECT r.key, count(*) FILTER (WHERE s.key IS NULL) AS fresh, min(r.lim) AS least
       FROM unnest(p_keys, p_slots, p_limits) r (key, slot, lim) LEFT JOIN slots s ON s.key = r.key AND s.slot = r.slot
       GROUP BY r.key
     ) w LEFT JOIN slot_counts c ON c.key = w.key;
-  IF NOT v_there THEN
+  IF NOT v_is_locked THEN
     RAISE EXCEPTION 'a count of slots was removed by a sweep at the same moment' USING ERRCODE = 'serialization_failure';
   END IF;
   IF v_fits THEN
@@ -197,7 +201,7 @@ BEGIN
   RETURN array_to_json(v_refused)::text;
 END $$;
 
-CREATE FUNCTION SCHEMA.leave(p_keys text[], p_slots text[]) RETURNS void LANGUAGE plpgsql VOLATILE SETTINGS AS $$
+CREATE OR REPLACE FUNCTION SCHEMA.leave(p_keys text[], p_slots text[]) RETURNS void LANGUAGE plpgsql VOLATILE SETTINGS AS $$
 BEGIN
   PERFORM FROM slot_counts c WHERE c.key = ANY (p_keys) ORDER BY c.key FOR NO KEY UPDATE;
   WITH gone AS (
@@ -208,7 +212,7 @@ BEGIN
 END $$;
 
 -- Removes windows and slots that ended long before p_before, a bounded number of each, and skips those that are in use.
-CREATE FUNCTION SCHEMA.sweep(p_before bigint, p_rows int) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = SCHEMA, pg_temp AS $$
+CREATE OR REPLACE FUNCTION SCHEMA.sweep(p_before bigint, p_rows int) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = SCHEMA, pg_temp AS $$
 DECLARE
   v_keys text[];
 BEGIN

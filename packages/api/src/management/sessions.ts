@@ -1,0 +1,63 @@
+import { fromWire, type Session, sessionFields, toReply } from '@signalbox/core/resources'
+import * as z from 'zod'
+import type { WorkspaceRoute } from '../route.ts'
+import { accepted, listed, pageSchema, pages, propagationOf } from './answers.ts'
+import { resourceSchema } from './resource-schemas.ts'
+import { reading, writing } from './rows.ts'
+
+const sessionsPath = '/v1/workspaces/:workspace_id/sessions'
+
+export const sessionRoutes: readonly WorkspaceRoute[] = [
+  {
+    ...writing('POST'),
+    path: sessionsPath,
+    needs: ['keys:write'],
+    summary: 'Create a session of a user. Its token is in this answer, and nowhere else ever after.',
+    body: 'CreateSession',
+    reply: 'CreatedSession',
+    errors: ['state_precondition_failed'],
+    secret: true,
+    handler: async (call, { sessions }) => {
+      const { token, ...session } = await sessions.create(fromWire({ fields: sessionFields, mode: 'create' }, call.body))
+      return accepted({ ...sessionView(session), token })
+    },
+  },
+  {
+    ...reading,
+    path: sessionsPath,
+    needs: ['keys:read'],
+    summary: 'List the sessions that have not expired, in the order of their making.',
+    query: [{ name: 'user', description: 'Only those of this user.' }, ...pages],
+    reply: 'SessionList',
+    handler: (call, { sessions }) => {
+      const { user } = call.query
+      return listed(call, {
+        list: page => sessions.list({ ...page, ...(user !== undefined && { user }) }),
+        byokKeyView: sessionView,
+      })
+    },
+  },
+  {
+    ...writing('DELETE'),
+    path: `${sessionsPath}/:session_id`,
+    needs: ['keys:write'],
+    summary: 'Revoke a session. Its token stops working within 60 seconds everywhere.',
+    reply: 'Acknowledgement',
+    handler: async (call, { sessions }) => {
+      const { id } = await sessions.revoke(call.params.session_id ?? '')
+      return accepted({ id, propagation_status: propagationOf(call.gateway), message: 'The session is revoked.' })
+    },
+  },
+]
+
+const sessionView = (session: Session) => toReply(sessionFields, session)
+
+const session = () => resourceSchema(sessionFields, 'reply')
+
+export const sessionSchemas = () => ({
+  CreateSession: resourceSchema(sessionFields, 'create'),
+  CreatedSession: session().extend({
+    token: z.string().meta({ description: 'The token. It is shown this once.', example: 'st_Zx81kQ2pF7…' }),
+  }),
+  SessionList: pageSchema(session()),
+})

@@ -1,0 +1,46 @@
+import { sha256 } from '../runtime/web.ts'
+import { ancestorsOf, isActive } from './ancestors.ts'
+import type { Caller } from './caller.ts'
+import type { Records, TypedRecord } from './records.ts'
+
+/** What a secret was found to be: a key, or a session. */
+export interface OpenedSecret {
+  readonly workspaceId: string
+  /** Of the records that it was read from. */
+  readonly version: string
+  /** When it was last used; absent where that is not recorded. Unix milliseconds, 0: never. */
+  readonly usedAt?: number
+  readonly callerIn: (workspace: TypedRecord<'workspace'>) => Caller
+}
+
+/** Looks up the key of a secret. Undefined: there is none, or it or one of its ancestors is revoked or has expired. */
+export async function openKey(records: Records, secret: string, now: number): Promise<OpenedSecret | undefined> {
+  const key = await records.findByName('key', await sha256(secret))
+  if (!key || !isActive(key.body, now)) return undefined
+  const above = await ancestorsOf(records, key, now)
+  if (!above) return undefined
+  return {
+    workspaceId: key.workspaceId,
+    version: [key, ...above].map(each => each.version).join('.'),
+    usedAt: key.usedAt ?? 0,
+    callerIn: workspace => callerOfKey(key, above, workspace),
+  }
+}
+
+function callerOfKey(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>[], workspace: TypedRecord<'workspace'>): Caller {
+  const { id, createdAt, body } = key
+  const ends = [key, ...above].flatMap(({ body: { expiresAt } }) => expiresAt ?? [])
+  return {
+    keyId: id,
+    keyName: body.name,
+    keyPrefix: body.prefix,
+    workspaceId: workspace.id,
+    workspaceName: workspace.body.name,
+    billing: workspace.body.billing,
+    scopes: new Set(body.scopes),
+    createdAt,
+    ...(body.limits && { limits: body.limits }),
+    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, ...(each.body.limits && { limits: each.body.limits }) })) }),
+    ...(ends.length > 0 && { expiresAt: Math.min(...ends) }),
+  }
+}

@@ -1,0 +1,46 @@
+import { sessionTokenPrefix } from '../resources/session.ts'
+import { sha256 } from '../runtime/web.ts'
+import { ancestorsOf } from './ancestors.ts'
+import type { Caller } from './caller.ts'
+import { userCaller } from './end-user.ts'
+import type { OpenedSecret } from './key.ts'
+import type { Records, TypedRecord } from './records.ts'
+
+/** Whether a secret has the form of a session token. */
+export const isSessionToken = (secret: string): boolean => secret.startsWith(sessionTokenPrefix)
+
+/** Looks up the session of a token. Undefined: there is none, it has expired, or a key above it is stopped. */
+export async function openSession(records: Records, token: string, now: number): Promise<OpenedSecret | undefined> {
+  const session = await records.findByName('session', await sha256(token))
+  if (!session || session.body.expiresAt <= now) return undefined
+  const above = await ancestorsOf(records, session, now)
+  if (!above) return undefined
+  return {
+    workspaceId: session.workspaceId,
+    version: [session, ...above].map(each => each.version).join('.'),
+    callerIn: workspace => callerOfSession(session, above, workspace),
+  }
+}
+
+/** The user of a session, with what the session itself restricts. It expires with the first of itself and the keys above it. */
+function callerOfSession(
+  { id, createdAt, body }: TypedRecord<'session'>,
+  above: readonly TypedRecord<'key'>[],
+  workspace: TypedRecord<'workspace'>,
+): Caller {
+  const { prefix, expiresAt, origins, models, maxSpend, createdBy: _, ancestors: __, ...user } = body
+  const caller = userCaller(workspace, user)
+  const account = { id: `${encodeURIComponent(workspace.id)}:session:${id}`, body: { ...sessionBudget, limit: maxSpend ?? 0 } }
+  return {
+    ...caller,
+    keyPrefix: prefix,
+    createdAt,
+    session: { id, ...(origins && { origins }) },
+    expiresAt: Math.min(expiresAt, ...above.flatMap(key => key.body.expiresAt ?? [])),
+    ...(models && { models }),
+    ...(maxSpend !== undefined && { budgets: [...(caller.budgets ?? []), account] }),
+    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, ...(each.body.limits && { limits: each.body.limits }) })) }),
+  }
+}
+
+const sessionBudget = { name: 'this session', period: 'total', enforce: true, includeByok: true, alertAt: [] } as const

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { offer } from '../../test/dialects/laws.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { needsOf } from '../routing/needs.ts'
+import { providerDialects, responsesClient } from './index.ts'
+
+const parameters = { type: 'object', properties: { city: { type: 'string' } } } as const
+const tool = (name: string): JsonObject => ({ type: 'function', name, parameters })
+const group = (name: string, ...tools: readonly JsonObject[]): JsonObject => ({ type: 'namespace', name, description: '', tools })
+const exec = { type: 'custom', name: 'exec', description: 'Runs a script.' }
+
+/** As Codex sends its tools: in the conversation, and in groups. */
+const ask = (fields: JsonObject = {}): InferenceRequest =>
+  responsesClient.decodeRequest({
+    model: 'm',
+    input: [
+      { type: 'additional_tools', role: 'developer', tools: [group('functions', exec, tool('wait')), group('mcp__sky', tool('look'))] },
+      { role: 'user', content: 'Look.' },
+      { type: 'function_call', call_id: 'c1', namespace: 'mcp__sky', name: 'look', arguments: '{"city":"Bern"}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'Blue.' },
+    ],
+    tools: [tool('plain'), group('clock', tool('sleep')), { type: 'web_search' }],
+    ...fields,
+  })
+
+describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('towards %s', name => {
+  const dialect = providerDialects[name]
+
+  test('tools of groups and of the conversation stand in its one list, and earlier calls have their names', () => {
+    const { body, warnings } = dialect.encodeRequest(ask(), offer, {})
+    const text = JSON.stringify(body)
+    for (const sent of ['plain', 'clock__sleep', 'exec', 'wait', 'mcp__sky__look']) expect(text).toContain(`"name":"${sent}"`)
+    expect(text.split('"mcp__sky__look"')).toHaveLength(name === 'gemini' ? 4 : 3)
+    expect(text).not.toMatch(/additional_tools|namespace/)
+    expect(warnings.map(({ param }) => param)).toEqual(['tools[2]'])
+  })
+
+  test('the same tools have the same names in every request', () => {
+    const names = () => JSON.stringify(dialect.encodeRequest(ask(), offer, {}).body)
+    expect(names()).toBe(names())
+  })
+})
+
+const answer = (...calls: readonly (readonly [name: string, args: string])[]): JsonObject => ({
+  id: 'x',
+  created: 1,
+  model: 'm',
+  choices: [
+    {
+      index: 0,
+      finish_reason: 'tool_calls',
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: calls.map(([name, args], at) => ({ id: `c${at}`, type: 'function', function: { name, arguments: args } })),
+      },
+    },
+  ],
+})
+
+test('calls come back as calls of the group, custom ones too, in whole answers and in streams', () => {
+  const dialect = providerDialects.chat
+  const { mapping } = dialect.encodeRequest(ask(), offer, {})
+  const body = answer(['mcp__sky__look', '{}'], ['exec', '{"input":"text(1)"}'], ['plain', '{}'])
+  const expected = [
+    { type: 'function_call', namespace: 'mcp__sky', name: 'look', arguments: '{}' },
+    { type: 'function_call', namespace: 'functions', name: 'exec', arguments: 'text(1)', custom: true },
+    { type: 'function_call', name: 'plain', arguments: '{}' },
+  ]
+  const { output } = dialect.decodeResponse(body, mapping)
+  expect(output).toMatchObject(expected)
+  expect(output[2]).not.toHaveProperty('namespace')
+
+  const { choices, ...head } = body as { readonly choices: readonly [{ readonly message: JsonObject }] }
+  const calls = (choices[0].message.tool_calls as readonly JsonObject[]).map((call, index) => ({ ...call, index }))
+  const chunk = (delta: JsonObject, finish_reason: string | null) => ({
+    data: JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] }),
+  })
+  const decoder = dialect.decodeEvents(mapping)
+  const events = [...decoder.read([chunk({ tool_calls: calls }, null), chunk({}, 'tool_calls'), { data: '[DONE]' }]), ...decoder.end()]
+  expect(events.flatMap(event => (event.type === 'item_finished' ? [event.item] : []))).toMatchObject(expected)
+  expect(events.flatMap(event => (event.type === 'item_started' ? [event.item] : []))).toMatchObject([
+    { namespace: 'mcp__sky', name: 'look' },
+    { namespace: 'functions', name: 'exec' },
+    { name: 'plain' },
+  ])
+})
+
+test('two tools that would get one name stay two', () => {
+  const { body, mapping } = providerDialects.chat.encodeRequest(
+    ask({ tools: [tool('wait'), tool('a__b'), group('a', tool('b'))] }),
+    offer,
+    {},
+  )
+  const names = (body.tools as readonly { readonly function: { readonly name: string } }[]).map(each => each.function.name)
+  expect(new Set(names).size).toBe(names.length)
+  expect([...(mapping?.groupedTools?.values() ?? [])]).toContainEqual({ namespace: 'a', name: 'b' })
+  expect([...(mapping?.groupedTools?.values() ?? [])]).toContainEqual({ namespace: 'functions', name: 'wait' })
+})
+
+test('a provider of the Responses API gets them as they came, and no group is lost where the prompt was changed', () => {
+  const request = ask()
+  const { body } = providerDialects.responses.encodeRequest(request, offer, {})
+  expect(body.input).toMatchObject([{ type: 'additional_tools' }, {}, { namespace: 'mcp__sky', name: 'look' }, {}])
+  const changed = { ...request, prompt: { ...request.prompt, temperature: 0 } }
+  const again = providerDialects.responses.encodeRequest(changed, offer, {}).body
+  expect(again.tools).toMatchObject([{ name: 'plain' }, { type: 'namespace', name: 'clock' }, { type: 'web_search' }])
+  expect(again.input).toMatchObject([{ type: 'additional_tools' }, {}, { namespace: 'mcp__sky', name: 'look' }, {}])
+})
+
+test('they need an offer with tools, and no particular language', () => {
+  const needs = needsOf(ask({ tools: [] }), 10)
+  expect(needs).toMatchObject({ tools: true, natives: [], toolDialects: [] })
+})
+
+test.each([
+  ['a group without a name', { tools: [{ type: 'namespace', tools: [] }] }, 'tools[0].name'],
+  ['a tool of a group without one', { tools: [group('g', { type: 'function' })] }, 'tools[0].tools[0].name'],
+  ['a list that is none', { input: [{ type: 'additional_tools', tools: 'all' }] }, 'input[0].tools'],
+])('%s is refused, with its place', (_, fields, param) => {
+  expect(() => ask(fields as JsonObject)).toThrow(expect.objectContaining({ facts: expect.objectContaining({ param }) }))
+})

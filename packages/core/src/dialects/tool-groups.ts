@@ -1,0 +1,107 @@
+import type { EventDecoder, ProviderDialect, ResponseMapping } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
+import type { FunctionCallItem, Item } from '../protocol/item.ts'
+import { originalOf, remember } from '../protocol/original.ts'
+import type { FunctionTool, InferenceRequest, Prompt, Tool } from '../protocol/request.ts'
+import { withCustomTools, withToolAdapter } from './custom-tools.ts'
+import { hashed } from './tool-names.ts'
+
+// In the Responses API tools come in groups (`namespace`), and some join in mid-conversation (`additional_tools`). Other languages have
+// one list of tools beside the conversation: there each tool of a group is one of the list, under a name that holds that of its group,
+// and calls of it become calls of the tool of the group again.
+
+/**
+ * A dialect that has functions alone, in one list: tools of groups and of the conversation are sent there, and custom tools as functions.
+ * Those that came in the dialect itself stay as they are.
+ */
+export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
+  withToolAdapter(withCustomTools(dialect), {
+    mapping: 'groupedTools',
+    encodeWith: encode => (request, offer, quirks) => {
+      if (!hasGroups(request.prompt, dialect.name)) return encode(request, offer, quirks)
+      const { flat, groupedTools } = flatten(request, dialect.name)
+      const encoded = encode(flat, offer, quirks)
+      return { ...encoded, ...(groupedTools.size > 0 && { mapping: { ...encoded.mapping, groupedTools } }) }
+    },
+    readItem: grouped,
+    readEvents: withGroupedCalls,
+  })
+
+/** All tools of a prompt, those of groups and of the conversation among them. */
+function allTools({ input, tools = [] }: Prompt): readonly Tool[] {
+  const added = input.flatMap(item => (item.type === 'native' && item.tools ? item.tools : []))
+  return [...tools, ...added].flatMap(ungrouped)
+}
+
+const ungrouped = (tool: Tool): readonly Tool[] => (tool.type === 'native' && tool.tools ? tool.tools.flatMap(ungrouped) : [tool])
+
+const bringsTools = (value: Item | Tool, dialect: string): boolean =>
+  value.type === 'native' && value.tools !== undefined && value.dialect !== dialect
+
+const hasGroups = ({ input, tools = [] }: Prompt, dialect: string): boolean =>
+  tools.some(tool => bringsTools(tool, dialect)) ||
+  input.some(item => bringsTools(item, dialect) || (item.type === 'function_call' && item.namespace !== undefined))
+
+type GroupedTools = NonNullable<ResponseMapping['groupedTools']>
+
+interface Flat {
+  readonly flat: InferenceRequest
+  readonly groupedTools: GroupedTools
+}
+
+function flatten(request: InferenceRequest, dialect: string): Flat {
+  const { prompt } = request
+  const tools = allTools(prompt)
+  const nameOf = namesIn(tools)
+  const groupedTools = new Map<string, { readonly namespace: string; readonly name: string }>()
+  const named = <T extends FunctionTool | FunctionCallItem>(known: T): T => {
+    const { namespace, ...plain } = known
+    if (namespace === undefined) return known
+    const name = nameOf(namespace, known.name)
+    groupedTools.set(name, { namespace, name: known.name })
+    return remember({ ...plain, name } as T, originalOf(known))
+  }
+  const flat: Prompt = {
+    ...prompt,
+    input: prompt.input.flatMap((item): readonly Item[] => {
+      if (bringsTools(item, dialect)) return []
+      return [item.type === 'function_call' ? named(item) : item]
+    }),
+    ...(tools.length > 0 && { tools: tools.map(tool => (tool.type === 'function' ? named(tool) : tool)) }),
+  }
+  return { flat: remember({ ...request, prompt: flat }, originalOf(request)), groupedTools }
+}
+
+/** The group whose names OpenAI's models know without it. */
+const plainGroup = 'functions'
+
+/** The name under which a tool of a group is sent; one that is taken gets a hash. */
+function namesIn(tools: readonly Tool[]): (namespace: string, name: string) => string {
+  const taken = new Set(tools.flatMap(tool => (tool.type === 'function' && tool.namespace === undefined ? [tool.name] : [])))
+  const given = new Map<string, string>()
+  return (namespace, name) => {
+    const key = JSON.stringify([namespace, name])
+    const known = given.get(key)
+    if (known !== undefined) return known
+    const joined = namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`
+    const wanted = namespace === plainGroup ? name : joined
+    const sent = taken.has(wanted) ? hashed(key, 40) : wanted
+    taken.add(sent)
+    given.set(key, sent)
+    return sent
+  }
+}
+
+function grouped(item: Item, tools: GroupedTools): Item {
+  const tool = item.type === 'function_call' ? tools.get(item.name) : undefined
+  return tool ? remember({ ...item, ...tool } as FunctionCallItem, originalOf(item)) : item
+}
+
+/** A decoder whose calls of these tools are calls of tools of their groups. */
+function withGroupedCalls(decoder: EventDecoder, tools: GroupedTools): EventDecoder {
+  const named = (events: readonly InferenceEvent[]): readonly InferenceEvent[] =>
+    events.map(event =>
+      event.type === 'item_started' || event.type === 'item_finished' ? { ...event, item: grouped(event.item, tools) } : event,
+    )
+  return { read: frames => named(decoder.read(frames)), end: () => named(decoder.end()) }
+}

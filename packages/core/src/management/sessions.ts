@@ -1,0 +1,161 @@
+import type { SessionBody, SessionCountBody } from '../access/kinds.ts'
+import { changedRecord, newRecord, recordRemoval, type TypedRecord } from '../access/records.ts'
+import { makeSecret, prefixOf } from '../access/secret.ts'
+import { isTag } from '../access/tags.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { invalidValue } from '../resources/invalid-value.ts'
+import { pageFields } from '../resources/page.ts'
+import { type NewSession, type Session, sessionFields, sessionTokenPrefix } from '../resources/session.ts'
+import { toWire } from '../resources/wire.ts'
+import { sha256 } from '../runtime/web.ts'
+import { absent } from './check.ts'
+import type { CallSpecs } from './check-calls.ts'
+import { findWorkspace } from './find-workspace.ts'
+import { lineBelow } from './keys-below.ts'
+import { checkKnown } from './known-names.ts'
+import type { WorkspaceContext } from './ports.ts'
+
+/** The sessions of a workspace: short-lived tokens, with which a page of the app calls models for one user. */
+export interface Sessions {
+  /**
+   * The token is returned once and kept nowhere. A session that is created with an API key counts against that key's budgets and
+   * limits, and ends with it.
+   *
+   * @throws `invalid_parameter_value`, `operation_not_allowed` (the actor may not call models), `state_precondition_failed` (too many live sessions)
+   * @example const { token } = await gateway.workspaces(id).sessions.create({ user: 'u_42', maxSpend: usd(0.5), expiresIn: 900 })
+   */
+  create(input: NewSession): Promise<Session & { readonly token: string }>
+  /** Those that have not expired, in the order of their making. */
+  list(options?: { readonly user?: string; readonly after?: string; readonly limit?: number }): Promise<readonly Session[]>
+  /**
+   * Its token stops working: here at once, in other processes as soon as they hear of it, and within 60 s. A request that runs goes on.
+   * @throws `resource_not_found`: there is none, or it has been revoked.
+   */
+  revoke(id: string): Promise<{ readonly id: string }>
+}
+
+const usualSeconds = 3_600
+
+export function sessionsOf(context: WorkspaceContext): Sessions {
+  const { ports, workspaceId, actor } = context
+  const { records, commitWithAudit, authenticator, clock } = ports
+  return {
+    create: input => createUserSession(context, input),
+    async list({ user, after, limit = 100 } = {}) {
+      const query = { workspaceId, limit, ...(user !== undefined && { groups: [user] }) }
+      const now = clock.now()
+      const live: Session[] = []
+      for (let place = after; live.length < limit; ) {
+        const page = await records.list('session', { ...query, ...(place !== undefined && { after: place }) })
+        live.push(...page.filter(({ body }) => body.expiresAt > now).map(sessionOf))
+        place = page.at(-1)?.id
+        if (page.length < limit) break
+      }
+      return live.slice(0, limit)
+    },
+    async revoke(id) {
+      await commitWithAudit(workspaceId, actor, async () => {
+        const session = await records.find('session', workspaceId, id)
+        if (!session) throw absent('session', id)
+        const counted = await records.find('session_count', workspaceId, workspaceId)
+        return {
+          puts: counted ? [changedRecord(counted, { body: countWithout(counted.body, session.body.expiresAt) })] : [],
+          removals: [recordRemoval(session)],
+          events: [{ event: 'session.revoked', subject: { type: 'session', id }, changes: { user: session.body.user } }],
+          result: undefined,
+        }
+      })
+      authenticator.forget(id)
+      return { id }
+    },
+  }
+}
+
+async function createUserSession(context: WorkspaceContext, input: NewSession): Promise<Session & { readonly token: string }> {
+  const { ports, workspaceId, actor } = context
+  const { records, commitWithAudit, clock, ids, models } = ports
+  const { expiresIn = usualSeconds, ...fields } = input
+  checkNewSession(input)
+  if (input.models) checkKnown(models, { models: input.models }, {})
+  if (actor.key && !actor.key.scopes.has('inference:invoke'))
+    throw new GatewayError('operation_not_allowed', {
+      message: 'This key lacks the scope "inference:invoke", so it cannot grant it to a session.',
+    })
+  const token = makeSecret(ids, sessionTokenPrefix)
+  const [id, name] = [ids.uuid(), await sha256(token)]
+  const session = await commitWithAudit(workspaceId, actor, async () => {
+    await findWorkspace(records, workspaceId)
+    const createdAt = clock.now()
+    const expiresAt = createdAt + expiresIn * 1_000
+    const body: SessionBody = { ...fields, prefix: prefixOf(token), expiresAt, ...(await lineBelow(context)) }
+    const record = { id, workspaceId, name, group: input.user, createdAt, expiresAt, body }
+    const counted = await records.find('session_count', workspaceId, workspaceId)
+    const count = countWith(counted?.body, { expiresAt, now: createdAt })
+    return {
+      puts: [
+        newRecord('session', record),
+        counted
+          ? changedRecord(counted, { body: count })
+          : newRecord('session_count', { id: workspaceId, workspaceId, createdAt, body: count }),
+      ],
+      events: [{ event: 'session.created', subject: { type: 'session', id }, changes: toWire(sessionFields, input) }],
+      result: { ...record, kind: 'session' as const, version: 1 },
+    }
+  })
+  return { ...sessionOf(session), token }
+}
+
+function checkNewSession({ user, tags = [], origins = [], budgets = [] }: NewSession): void {
+  if (!user.isWellFormed()) throw invalidValue('user', user, 'a text without lone surrogates')
+  for (const [at, tag] of tags.entries())
+    if (!isTag(tag)) throw invalidValue(`tags[${at}]`, tag, 'a name without a comma, and without a space at its ends')
+  for (const [at, origin] of origins.entries())
+    if (originOf(origin) !== origin) throw invalidValue(`origins[${at}]`, origin, 'an origin, as in "https://app.example"')
+  for (const [at, { group }] of budgets.entries())
+    if (group?.isWellFormed() === false) throw invalidValue(`budgets[${at}].group`, group, 'a text without lone surrogates')
+}
+
+const originOf = (text: string): string | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url && /^https?:$/.test(url.protocol) ? url.origin : undefined
+}
+
+const sessionOf = ({ id, workspaceId, createdAt, body }: TypedRecord<'session'>): Session => {
+  const { prefix, createdBy: _, ancestors: __, ...fields } = body
+  return { ...fields, id, workspaceId, createdAt, tokenPrefix: prefix }
+}
+
+/** Live sessions of a workspace at most. */
+const maxSessions = 100_000
+/** Sessions are counted by the quarter of an hour in which they expire: a count of a day is 97 numbers. */
+const quarterMs = 900_000
+
+function countWith(
+  { ends }: SessionCountBody = { ends: [] },
+  { expiresAt, now }: { readonly expiresAt: number; readonly now: number },
+): SessionCountBody {
+  const live = ends.filter(([end]) => end > now)
+  const total = live.reduce((sum, [, sessions]) => sum + sessions, 0)
+  if (total >= maxSessions)
+    throw new GatewayError('state_precondition_failed', {
+      message: `The workspace has ${maxSessions} live sessions, as many as there can be. Revoke some, or let them expire sooner with \`expiresIn\`.`,
+      param: 'expiresIn',
+    })
+  return { ends: countedAt(live, expiresAt, 1) }
+}
+
+const countWithout = ({ ends }: SessionCountBody, expiresAt: number): SessionCountBody => ({ ends: countedAt(ends, expiresAt, -1) })
+
+function countedAt(ends: SessionCountBody['ends'], expiresAt: number, more: 1 | -1): SessionCountBody['ends'] {
+  const end = Math.ceil(expiresAt / quarterMs) * quarterMs
+  const before = ends.find(([each]) => each === end)?.[1] ?? 0
+  const others = ends.filter(([each]) => each !== end)
+  return before + more > 0 ? [...others, [end, before + more]] : others
+}
+
+/** The arguments of the methods. */
+export const sessionCalls: CallSpecs<Sessions> = {
+  create: { input: { fields: sessionFields, mode: 'create' } },
+  list: { options: { ...pageFields, user: { kind: 'string' } } },
+  revoke: { id: true },
+}

@@ -1,0 +1,1 @@
+export * from '@signalbox/storage-sql/durable-object'

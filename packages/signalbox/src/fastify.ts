@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Gateway } from '@signalbox/core'
+import { createNodeListener, type NodeOptions } from '@signalbox/node-http'
+
+/** What is used of a Fastify instance. */
+export interface FastifyApp {
+  /** Where the plugin is registered: `/llm`. Empty at the root. */
+  readonly prefix: string
+  removeAllContentTypeParsers(): unknown
+  addContentTypeParser(type: string, parser: (request: unknown, payload: unknown, done: (error: null) => void) => void): unknown
+  all(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown): unknown
+}
+
+interface FastifyRequest {
+  readonly raw: IncomingMessage
+}
+
+interface FastifyReply {
+  readonly raw: ServerResponse
+  hijack(): unknown
+}
+
+/** A plugin of Fastify. */
+export type FastifyPlugin = (app: FastifyApp, options: unknown, done: () => void) => void
+
+/**
+ * Mounts a gateway in a Fastify app. The prefix of the registration tells where. Parsers and hooks of the app do not see these requests
+ * and replies.
+ *
+ * @example
+ * app.register(fastifyPlugin(gateway), { prefix: '/llm' })
+ * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ */
+export function fastifyPlugin(gateway: Gateway, options?: NodeOptions): FastifyPlugin {
+  createNodeListener(gateway, options, 'fastifyPlugin')
+  return (app, _, done) => {
+    const listener = createNodeListener(gateway, { basePath: app.prefix, ...options }, 'fastifyPlugin')
+    // Only inside the plugin: other routes of the app keep their parsers.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null))
+    app.all('/*', (request, reply) => {
+      reply.hijack()
+      listener(request.raw, reply.raw)
+    })
+    done()
+  }
+}

@@ -1,0 +1,25 @@
+import type { Gateway } from '@signalbox/core'
+import { createFetchHandler, type FetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
+
+const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Route handlers of Next.js, by method. */
+export type NextHandlers = Readonly<Record<(typeof routeMethods)[number], (request: Request, context: NextContext) => Promise<Response>>>
+
+/** The second argument of a route handler. */
+export interface NextContext {
+  readonly params: Promise<unknown> | object
+}
+
+/**
+ * Mounts a gateway in a catch-all route of the App Router, in the runtime `nodejs` or `edge`. The route tells where it is mounted.
+ *
+ * @example
+ * // app/api/[...path]/route.ts
+ * export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = nextHandlers(gateway)
+ * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ */
+export function nextHandlers(gateway: Gateway, options?: FetchOptions): NextHandlers {
+  const handler: FetchHandler = createFetchHandler(gateway, options, 'nextHandlers')
+  return Object.fromEntries(routeMethods.map(method => [method, handler])) as NextHandlers
+}

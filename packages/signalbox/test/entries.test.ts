@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+
+// One package to install has what the packages below it have.
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly engines: { readonly node: string }
+  readonly exports?: Readonly<Record<string, { readonly 'signalbox-source': string }>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>
+}
+
+const packages = resolve(import.meta.dirname, '../..')
+const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8'))
+const manifest = manifestOf('signalbox')
+const others = readdirSync(packages)
+  .filter(folder => folder !== 'signalbox')
+  .map(manifestOf)
+  .filter(({ private: isPrivate }) => !isPrivate)
+
+/** Entries that have no sub-path here, each with the reason. */
+const left: Readonly<Record<string, string>> = {
+  '@signalbox/cli/main': 'the command',
+  '@signalbox/api': 'for writers of adapters; `signalbox/fetch` and `signalbox/node` have its options',
+  '@signalbox/api/routes': 'for generators of documents',
+  '@signalbox/ai-sdk/dialect': 'for the API',
+  '@signalbox/catalog/schema': 'for the generator of catalogs',
+  '@signalbox/catalog/update': 'for the command `signalbox catalog update`',
+  '@signalbox/router/sync': 'for gateways',
+}
+/** Packages that writers of plug-ins install beside `signalbox`. */
+const apart = /^@signalbox\/(testing(\/|$)|storage\/(?!compose$))/
+
+const source = (path: string): string => readFileSync(join(packages, 'signalbox/src', path), 'utf8')
+const sources = readdirSync(join(packages, 'signalbox/src')).map(path => ({ name: path.replace('.ts', ''), text: source(path) }))
+const forwarded = new Set(
+  sources.flatMap(({ text }) =>
+    [...text.matchAll(/^export .* from '(@signalbox\/[^']+)'|^\} from '([^']+)'/gm)].map(found => found[1] ?? found[2]),
+  ),
+)
+
+test('every entry of a package below is a sub-path, or left out for a reason', () => {
+  const entries = others.flatMap(({ name, exports = {} }) => Object.keys(exports).map(path => name + path.slice(1)))
+  expect(entries.length).toBeGreaterThan(35)
+  expect(entries.filter(entry => !forwarded.has(entry) && !(entry in left) && !apart.test(entry))).toEqual([])
+  expect(Object.keys(left).filter(entry => !entries.includes(entry) || forwarded.has(entry))).toEqual([])
+})
+
+test('every file is a sub-path, under its own name', () => {
+  const paths = Object.entries(manifest.exports ?? {}).map(([path, entry]) => [path, entry['signalbox-source']])
+  const files = sources.filter(({ name }) => name !== 'bin').map(({ name }) => [name === 'index' ? '.' : `./${name}`, `./src/${name}.ts`])
+  expect(paths.sort()).toEqual(files.sort())
+})
+
+test('the main entry has the names of the engine, in the same meaning, and a storage that needs nothing', () => {
+  const namesIn = (path: string): readonly string[] =>
+    ts
+      .createSourceFile(path, readFileSync(join(packages, path), 'utf8'), ts.ScriptTarget.Latest)
+      .statements.flatMap(each =>
+        ts.isExportDeclaration(each) && each.exportClause && ts.isNamedExports(each.exportClause) ? [...each.exportClause.elements] : [],
+      )
+      .map(({ name }) => name.text)
+  const own = namesIn('signalbox/src/index.ts')
+  const engine = namesIn('core/src/index.ts')
+  expect(own.filter(name => !engine.includes(name))).toEqual(['MemoryStorageOptions', 'memoryStorage'])
+  // Types that plug-ins are written with: `signalbox/protocol`, `signalbox/runtime`.
+  expect(engine.filter(name => !own.includes(name)).sort()).toEqual(['ProviderFacts', 'Transport'])
+})
+
+test('drivers of databases are installed by the apps that use them', () => {
+  const drivers = ['@libsql/client', 'ioredis', 'pg']
+  for (const { dependencies = {} } of [manifest, ...others])
+    expect(Object.keys(dependencies).filter(name => drivers.includes(name))).toEqual([])
+  expect(Object.keys(manifest.peerDependencies ?? {}).filter(name => manifest.peerDependenciesMeta?.[name]?.optional)).toEqual(drivers)
+})
+
+test('all packages have one version, and need one version of Node, which the command checks first', () => {
+  expect(new Set([manifest, ...others].map(({ version }) => version)).size).toBe(1)
+  expect(new Set([manifest, ...others].map(({ engines }) => engines.node))).toEqual(new Set(['>=22.14']))
+  expect(source('bin.ts')).toContain('major === 22 && minor >= 14')
+})

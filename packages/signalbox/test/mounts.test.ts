@@ -1,0 +1,149 @@
+import { createServer, type RequestListener } from 'node:http'
+import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '@signalbox/testing'
+import { describeAdapter } from '@signalbox/testing/suites'
+import express from 'express'
+import { Hono } from 'hono'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
+import { bunServer } from '../src/bun.ts'
+import { denoHandler } from '../src/deno.ts'
+import { expressHandler } from '../src/express.ts'
+import { fastifyPlugin } from '../src/fastify.ts'
+import { honoHandler } from '../src/hono.ts'
+import { nextHandlers } from '../src/next.ts'
+import { workersHandler } from '../src/workers.ts'
+import { frameworks, listen } from './frameworks.ts'
+
+// A gateway mounted below a prefix in the frameworks themselves. The long run adds everything that an adapter must do.
+
+let upstream: ChaosProvider
+let own: TestGateway
+
+beforeAll(async () => {
+  upstream = await chaosProvider()
+  own = await testGateway({ servers: [upstream], dialect: 'chat', limits: { attempts: 1 } })
+})
+afterAll(async () => {
+  await own.close()
+  await upstream.close()
+})
+
+describe.each(frameworks)('in $name', ({ start }) => {
+  let url: string
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    ;({ url, close } = await start(own.gateway, {}, '/api/llm'))
+  })
+  afterAll(() => close())
+
+  const ask = (
+    path: string,
+    { method = 'GET', body, signal }: { method?: string; body?: object; signal?: AbortSignal } = {},
+  ): Promise<Response> =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${own.secret}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+
+  test('it answers below its prefix, whole and streamed', async () => {
+    const whole = await ask('/v1/responses', { method: 'POST', body: { model: 'test-model', input: 'Hello' } })
+    expect([whole.status, (await whole.json()).object]).toEqual([200, 'response'])
+    const streamed = await ask('/v1/responses', { method: 'POST', body: { model: 'test-model', input: 'Hello', stream: true } })
+    expect(streamed.headers.get('content-type')).toContain('text/event-stream')
+    expect(await streamed.text()).toMatch(/^event: response\.created\n[\s\S]*event: response\.completed\n/)
+  })
+
+  test('it has every method, and a path that is not there is its own 404', async () => {
+    const key = `/v1/workspaces/${own.caller.workspaceId}/api-keys/none`
+    const json = async (response: Response): Promise<readonly unknown[]> => [response.status, typeof (await response.json()).error.message]
+    for (const method of ['PATCH', 'DELETE'])
+      expect([method, await json(await ask(key, { method, ...(method === 'PATCH' && { body: {} }) }))]).toEqual([method, [404, 'string']])
+    expect(await json(await ask('/v1/models', { method: 'PUT', body: {} }))).toEqual([405, 'string'])
+    expect(await json(await ask('/v1/nothing'))).toEqual([404, 'string'])
+    expect((await ask('/v1/models', { method: 'OPTIONS' })).headers.get('allow')).toContain('GET')
+    expect((await ask('/v1/models', { method: 'HEAD' })).status).toBe(200)
+  })
+
+  test('the OpenAPI document says where it is', async () => {
+    expect((await (await ask('/v1/openapi.json')).json()).servers).toEqual([{ url: '/api/llm' }])
+  })
+
+  test('the rest of the app stays its own', async () => {
+    const { origin } = new URL(url)
+    expect(await (await fetch(`${origin}/hello`)).text()).toBe('hello')
+    const elsewhere = await fetch(`${origin}/v1/models`)
+    expect([elsewhere.status, await elsewhere.text()]).toEqual([404, expect.not.stringContaining('"error":{')])
+  })
+
+  test('a client that leaves ends its request', async () => {
+    const fake = fakeGateway()
+    fake.act = () => ({ commit: new Promise(() => {}) })
+    const { url: other, close: stop } = await start(fake.gateway)
+    const leaving = new AbortController()
+    const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
+    const left = fetch(`${other}/v1/responses`, { method: 'POST', headers, body: '{"stream":true}', signal: leaving.signal })
+    await vi.waitUntil(() => fake.calls.length === 1)
+    leaving.abort()
+    await expect(left).rejects.toThrow('aborted')
+    await vi.waitUntil(() => fake.calls[0]?.signal?.aborted)
+    await stop()
+  })
+})
+
+test('a body that was read before the gateway got the request is named as the fault, in Node and as a Request', async () => {
+  const app = express()
+  app.use('/llm', async (request, _, next) => {
+    for await (const _ of request);
+    next()
+  })
+  app.use('/llm', expressHandler(own.gateway) as unknown as RequestListener)
+  const hono = new Hono()
+  hono.all('/llm/*', async (context, next) => {
+    await context.req.raw.text()
+    return next()
+  })
+  hono.all('/llm/*', honoHandler(own.gateway))
+  const { url, close } = await listen(createServer(app), '/llm')
+  const init = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${own.secret}`, 'content-type': 'application/json' },
+    body: '{"model":"test-model"}',
+  }
+  for (const response of [await fetch(`${url}/v1/responses`, init), await hono.request('/llm/v1/responses', init)]) {
+    expect(response.status).toBe(500)
+    expect((await response.json()).error.message).toMatch(/^The request body was read before the gateway got the request/)
+  }
+  await close()
+})
+
+test('a pattern with parameters is a mount point too, and a route that tells none is answered with the option to set', async () => {
+  const hono = new Hono()
+  hono.all('/of/:tenant/llm/*', honoHandler(own.gateway))
+  hono.all('/bare/:path{.+}', honoHandler(own.gateway))
+  hono.route('/sub', new Hono().all('/llm/*', honoHandler(own.gateway)))
+  expect((await (await hono.request('/of/acme/llm/v1/openapi.json')).json()).servers).toEqual([{ url: '/of/acme/llm' }])
+  expect((await (await hono.request('/sub/llm/v1/openapi.json')).json()).servers).toEqual([{ url: '/sub/llm' }])
+  expect((await (await hono.request('/bare/v1/models')).json()).error.message).toContain('`basePath: "/bare"`')
+  const app = express()
+  app.all('/llm/*path', expressHandler(own.gateway) as unknown as RequestListener)
+  const { url, close } = await listen(createServer(app), '/llm')
+  expect((await (await fetch(`${url}/v1/models`)).json()).error.message).toContain('`basePath: "/llm"`')
+  await close()
+})
+
+test('a wrong option is named with the function that was called', () => {
+  const wrong = { basepath: '/llm' } as never
+  const calls = { bunServer, denoHandler, expressHandler, fastifyPlugin, honoHandler, nextHandlers }
+  for (const [name, call] of Object.entries(calls))
+    expect(() => call(own.gateway, wrong)).toThrow(new RegExp(`^${name}: .*basepath.*basePath`))
+  expect(() => workersHandler(() => own.gateway, wrong).fetch(new Request('http://x/'), {}, { waitUntil: () => {} })).toThrow(
+    /^workersHandler: .*basepath/,
+  )
+})
+
+if (inject('isLongRun')) {
+  for (const { name, start, readsBodies } of frameworks)
+    if (!readsBodies) describeAdapter(name, (gateway, options) => start(gateway, options))
+}

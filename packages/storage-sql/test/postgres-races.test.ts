@@ -1,0 +1,98 @@
+import type { Storage } from '@signalbox/storage'
+import type { PoolClient } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { describeWith } from '../../testing/test/services.ts'
+import { useSchema } from './postgres-schema.ts'
+import { makeRow } from './usage-row.ts'
+
+// Steps of two processes in the one order that hurts. A session of the test's own holds locks, so that a verb stops between two of its
+// statements; nothing depends on how long anything takes.
+
+const AT = 1_750_000_000_000
+const describePostgres = await describeWith('postgres')
+
+describePostgres('PostgreSQL, verbs of several processes between each other’s statements', () => {
+  const { schema, pool, open, empty } = useSchema()
+  const opened = async (count: number): Promise<readonly Storage[]> => {
+    await empty()
+    const storages = Array.from({ length: count }, () => open())
+    onTestFinished(async () => void (await Promise.all(storages.map(storage => storage.close()))))
+    for (const storage of storages) await storage.ping()
+    return storages
+  }
+  const session = async (): Promise<PoolClient> => {
+    const client = await pool.connect()
+    onTestFinished(async () => {
+      await client.query('ROLLBACK')
+      client.release()
+    })
+    return client
+  }
+  /** Resolves once so many statements that call a function wait for a lock. */
+  const waiting = async (name: string, count = 1): Promise<void> => {
+    const text = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}.${name}(%'`
+    while ((await pool.query(text)).rows[0]?.n < count) await new Promise(next => setTimeout(next, 5))
+  }
+
+  test('a hold on an account that is credited at that moment is not placed beside one that has taken all of it', async () => {
+    const [one, other] = await opened(2)
+    const blocker = await session()
+    const rival = await session()
+    const hold = { id: 'h1', amount: 10, accounts: [{ account: 'x', floor: 0 }], at: AT }
+    // `reserve` has seen that the account is not there, and stops before it decides.
+    await blocker.query(`BEGIN; LOCK TABLE ${schema}.movements IN ACCESS EXCLUSIVE MODE`)
+    const held = one?.ledger.reserve(hold)
+    await waiting('reserve')
+    await pool.query(`INSERT INTO ${schema}.accounts VALUES ('x', 100, 0, 100, 0)`)
+    await rival.query(`BEGIN; UPDATE ${schema}.accounts SET held = 95 WHERE account = 'x'`)
+    await blocker.query('COMMIT')
+    await waiting('reserve')
+    await rival.query('COMMIT')
+    expect(await held).toEqual({ account: 'x', available: 5 })
+    expect(await other?.ledger.balance('x')).toMatchObject({ held: 95 })
+  })
+
+  test('a slot of a key whose row was swept and made again at that moment is not taken beside the last one', async () => {
+    const [one, other] = await opened(2)
+    const sweeper = await session()
+    const blocker = await session()
+    const rival = await session()
+    await pool.query(`INSERT INTO ${schema}.slot_counts VALUES ('b', 0)`)
+    const enter = (key: string, slot: string) => one?.counters.enter({ key, slot, limit: 3, ttlMs: 60_000 }, AT)
+    // `enter` has seen that the row of `b` is there, and stops until it is gone.
+    await sweeper.query(`BEGIN; INSERT INTO ${schema}.slot_counts VALUES ('a', 0)`)
+    const entered = Promise.all([enter('a', 'mine'), enter('b', 'mine')])
+    await waiting('enter')
+    await pool.query(`DELETE FROM ${schema}.slot_counts WHERE key = 'b'`)
+    await blocker.query(`BEGIN; LOCK TABLE ${schema}.slots IN ACCESS EXCLUSIVE MODE`)
+    await sweeper.query('ROLLBACK')
+    await waiting('enter')
+    await pool.query(`INSERT INTO ${schema}.slot_counts VALUES ('b', 2)`)
+    await rival.query(`BEGIN; UPDATE ${schema}.slot_counts SET taken = 3 WHERE key = 'b'`)
+    await blocker.query('COMMIT')
+    await waiting('enter')
+    await pool.query(`INSERT INTO ${schema}.slots SELECT 'b', 's' || n, ${AT + 60_000} FROM generate_series(1, 3) n`)
+    await rival.query('COMMIT')
+    expect(await entered).toEqual([true, false])
+    await other?.counters.leave('b', 's1')
+    expect(await enter('b', 'mine')).toBe(true)
+    expect(await enter('b', 'next')).toBe(false)
+  })
+
+  test('a usage row whose statement is slow is counted in the totals, though later rows are counted first', async () => {
+    const [one, other] = await opened(2)
+    const rival = await session()
+    await rival.query(`BEGIN; INSERT INTO ${schema}.usage_ids VALUES ('slow', 0, 0)`)
+    const slow = one?.usage.append(makeRow('slow', 1))
+    await waiting('append_usage')
+    await other?.usage.append(makeRow('fast', 2))
+    // Counts what there is: it has to wait for the slow row, or leave it for later.
+    const counting = Promise.resolve(other?.usage.forget({ workspaceId: 'nobody', before: 0, limit: 1 }))
+    await Promise.race([counting, waiting('usage_horizon')])
+    await rival.query('ROLLBACK')
+    await Promise.all([slow, counting])
+    await other?.usage.forget({ workspaceId: 'nobody', before: 0, limit: 1 })
+    const [total] = (await other?.usage.totals({ workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER })) ?? []
+    expect(total?.requests).toBe(2)
+  })
+})

@@ -1,0 +1,231 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { freePort } from '../tools/runtimes/free-port.ts'
+import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
+import { askBlock, type BlockAnswers, expectedAnswers, readmeBlock } from '../tools/runtimes/readme.ts'
+import { serveTarballs } from '../tools/runtimes/registry.ts'
+
+// A fresh folder, `npm install signalbox`, and the blocks of README.md: from tarballs, by a registry on 127.0.0.1 that has them.
+
+const run = promisify(execFile)
+const root = resolve(import.meta.dirname, '../../..')
+const modules = join(root, 'node_modules')
+const bun = join(modules, 'bun/bin/bun.exe')
+const deno = join(modules, 'deno/deno')
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-installs-')))
+const key = 'ak_for-the-installs-0123456789'
+const expected = { ...expectedAnswers, keyId: expect.any(String) }
+
+let registry: Awaited<ReturnType<typeof serveTarballs>>
+let provider: Awaited<ReturnType<typeof serveFakeProvider>>
+
+/** Nothing of this workspace: its package manager's settings would reach into the folder. */
+const cleanEnv = (): Record<string, string> => ({
+  ...Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (/^(npm|pnpm)_/i.test(name) || value === undefined ? [] : [[name, value]])),
+  ),
+  npm_config_registry: registry.url,
+  npm_config_cache: join(folder, 'npm-cache'),
+  npm_config_store_dir: join(folder, 'pnpm-store'),
+  npm_config_audit: 'false',
+  BUN_INSTALL_CACHE_DIR: join(folder, 'bun-cache'),
+  DENO_DIR: join(folder, 'deno'),
+  DENO_NO_UPDATE_CHECK: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  NO_COLOR: '1',
+  GATEWAY_KEY: key,
+  OPENAI_API_KEY: 'sk-nobody',
+})
+
+/** An app with the gateway of README.md, and a file that serves it. */
+function makeApp(name: string, files: Readonly<Record<string, string>>): string {
+  const app = join(folder, name)
+  const gateway = readmeBlock().replace('11434', String(provider.port))
+  for (const [file, text] of Object.entries({
+    'package.json': JSON.stringify({ name, private: true, type: 'module' }),
+    'gateway.ts': gateway,
+    ...files,
+  })) {
+    mkdirSync(dirname(join(app, file)), { recursive: true })
+    writeFileSync(join(app, file), text)
+  }
+  writeFileSync(join(app, '.npmrc'), `registry=${registry.url}/\n`)
+  return app
+}
+
+interface Server {
+  readonly app: string
+  readonly command: readonly [string, ...string[]]
+  readonly base: string
+  /** Where it is up once it answers with 200. */
+  readonly health: string
+}
+
+/** Starts a server, asks it what its first users ask, and ends it. */
+async function askOnce({ app, command: [program, ...args], base, health }: Server): Promise<BlockAnswers> {
+  const child = spawn(program, args, { cwd: app, env: cleanEnv(), stdio: ['ignore', 'ignore', 'inherit'] })
+  try {
+    await untilUp(health, child)
+    return await askBlock(fetch, key, base)
+  } finally {
+    const ended = new Promise(done => child.once('exit', done))
+    if (child.exitCode === null && child.kill()) await ended
+  }
+}
+
+async function untilUp(health: string, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const isUp = await fetch(health).then(
+      reply => reply.ok,
+      () => false,
+    )
+    if (isUp) return
+    await new Promise(later => setTimeout(later, 100))
+  }
+  throw new Error(`The server ended with ${child.exitCode}.`)
+}
+
+const npm = (...args: readonly string[]): readonly [string, readonly string[]] => ['npm', args]
+const pnpm = (...args: readonly string[]): readonly [string, readonly string[]] => ['npx', ['-y', 'pnpm@12', ...args]]
+
+const managers = [
+  { name: 'npm', install: npm('install', 'signalbox'), place: 'Node', program: [process.execPath, 'server.ts'] },
+  { name: 'pnpm', install: pnpm('add', 'signalbox'), place: 'Node', program: [process.execPath, 'server.ts'] },
+  { name: 'bun', install: [bun, ['add', 'signalbox']], place: 'Bun', program: [bun, 'server.ts'] },
+  {
+    name: 'deno',
+    install: [deno, ['add', '--quiet', 'npm:signalbox']],
+    place: 'Deno',
+    program: [deno, 'run', '-A', '--quiet', 'server.ts'],
+  },
+] as const
+
+describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeout: 900_000 }, () => {
+  beforeAll(async () => {
+    await run('npx', ['-y', 'pnpm@12', 'build'], { cwd: root, maxBuffer: 64e6 })
+    const tarballs = join(folder, 'tarballs')
+    mkdirSync(tarballs)
+    for (const name of readdirSync(join(root, 'packages'))) {
+      const { private: isPrivate } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
+      if (!isPrivate) await run('npx', ['-y', 'pnpm@12', 'pack', '--pack-destination', tarballs], { cwd: join(root, 'packages', name) })
+    }
+    const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: folder })
+    registry = await serveTarballs(tarballs, stdout.trim())
+    provider = await serveFakeProvider()
+  }, 900_000)
+  afterAll(() => {
+    registry?.close()
+    provider?.close()
+    rmSync(folder, { recursive: true, force: true })
+  }, 300_000)
+
+  test.each(managers)(
+    'by $name: the blocks answer whole and streamed, and find their key after a restart',
+    async ({ name, install, place, program }) => {
+      const port = await freePort()
+      const app = makeApp(name, { 'server.ts': readmeBlock(place).replace('8787', String(port)) })
+      await run(install[0], [...install[1]], { cwd: app, env: cleanEnv() })
+      const base = `http://127.0.0.1:${port}`
+      const server: Server = { app, command: [...program], base, health: `${base}/healthz` }
+      const first = await askOnce(server)
+      expect(first).toEqual(expected)
+      expect(await askOnce(server)).toEqual(first)
+      for (const driver of ['pg', 'ioredis', '@libsql/client']) expect(existsSync(join(app, 'node_modules', driver))).toBe(false)
+    },
+  )
+
+  test('the command starts, says its version, and names the driver that a database needs', async () => {
+    const app = join(folder, 'npm')
+    const command = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      run(process.execPath, [join(app, 'node_modules/signalbox/dist/bin.js'), ...args], { cwd: app, env: { ...cleanEnv(), ...more } })
+    expect((await command(['--version'])).stdout).toBe('0.1.0\n')
+    const more = { SIGNALBOX_STORAGE: 'postgres://127.0.0.1:9/none', SIGNALBOX_SEALING_KEY: '0'.repeat(64) }
+    await expect(command([], more)).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^signalbox: .*`?pg`? is not installed\. Install it/),
+    })
+    writeFileSync(join(app, 'redis.json'), JSON.stringify({ storage: 'memory:', redis: 'redis://127.0.0.1:9' }))
+    await expect(command(['--config', 'redis.json'])).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^signalbox: Redis cannot be used: .*ioredis is not installed\. Install it/),
+    })
+  })
+
+  test.each(['bundler', 'node16', 'nodenext'])('its types hold under module resolution %s, strict', async resolution => {
+    const app = join(folder, 'npm')
+    const entries = Object.keys(JSON.parse(readFileSync(join(app, 'node_modules/signalbox/package.json'), 'utf8')).exports)
+    const drivers = /redis|postgres|libsql/
+    const imports = entries
+      .filter(entry => !drivers.test(entry))
+      .map((entry, at) => `import * as e${at} from 'signalbox${entry.slice(1)}'\nexport { e${at} }\n`)
+    const module = resolution === 'bundler' ? 'esnext' : resolution
+    const options = {
+      strict: true,
+      noEmit: true,
+      module,
+      moduleResolution: resolution,
+      target: 'es2023',
+      types: [],
+      exactOptionalPropertyTypes: true,
+    }
+    writeFileSync(join(app, `all-${resolution}.ts`), imports.join(''))
+    writeFileSync(
+      join(app, `tsconfig.${resolution}.json`),
+      JSON.stringify({ compilerOptions: { ...options, skipLibCheck: true }, files: [`all-${resolution}.ts`] }),
+    )
+    const { stdout } = await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`], {
+      cwd: app,
+    }).catch(error => error)
+    expect(stdout).toBe('')
+  })
+
+  test('Next.js builds and starts the route, in Node and on the edge', async () => {
+    const edge =
+      `import { createGateway, memoryStorage } from 'signalbox'\n${readmeBlock().replace('11434', String(provider.port)).split('\n').slice(2).join('\n')}`
+        .replace("import { sqliteStorage } from 'signalbox/sqlite'\n", '')
+        .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()')
+    const app = makeApp('next', {
+      'app/api/[...path]/route.ts': readmeBlock('Next.js'),
+      'app/edge/[...path]/route.ts': `${readmeBlock('Next.js').replace('@/gateway', '@/edge-gateway')}\nexport const runtime = 'edge'\n`,
+      'edge-gateway.ts': edge,
+      'app/layout.tsx':
+        'export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html><body>{children}</body></html>\n}\n',
+      'app/page.tsx': 'export default function Page() {\n  return <p>An app with a gateway in it.</p>\n}\n',
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          module: 'esnext',
+          moduleResolution: 'bundler',
+          target: 'es2023',
+          lib: ['dom', 'dom.iterable', 'esnext'],
+          jsx: 'preserve',
+          noEmit: true,
+          esModuleInterop: true,
+          isolatedModules: true,
+          skipLibCheck: true,
+          paths: { '@/*': ['./*'] },
+          plugins: [{ name: 'next' }],
+        },
+        include: ['**/*.ts', '**/*.tsx'],
+        exclude: ['node_modules'],
+      }),
+    })
+    await run('npm', ['install', 'signalbox', 'next@16', 'react', 'react-dom', 'typescript@5', '@types/react', '@types/node'], {
+      cwd: app,
+      env: cleanEnv(),
+    })
+    const next = join(app, 'node_modules/next/dist/bin/next')
+    await run(process.execPath, [next, 'build'], { cwd: app, env: cleanEnv(), maxBuffer: 64e6 })
+    expect(existsSync(join(app, '.next'))).toBe(true)
+    const port = await freePort()
+    const origin = `http://127.0.0.1:${port}`
+    const command: Server['command'] = [process.execPath, next, 'start', '-p', String(port), '-H', '127.0.0.1']
+    const server = (at: string): Server => ({ app, command, base: `${origin}/${at}`, health: origin })
+    const first = await askOnce(server('api'))
+    expect(first).toEqual(expected)
+    expect(await askOnce(server('api'))).toEqual(first)
+    expect(await askOnce(server('edge'))).toEqual(expected)
+  })
+})

@@ -1,0 +1,322 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createGateway as createGatewaySdk } from '@ai-sdk/gateway'
+import { createGateway, type Gateway } from '@signalbox/core'
+import { simulated } from '@signalbox/core/providers'
+import type { NewSession } from '@signalbox/core/resources'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import { createNodeListener } from '@signalbox/node-http'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import { generateText } from 'ai'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+
+// A page calls models with a token that its server made for one user: for a while, for some models, up to a sum, from its own origin.
+
+const quiet = { info() {}, warn() {}, error() {} }
+const price = { input: 1_000_000, output: 1_000_000 }
+const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
+/** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
+const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
+const origin = 'https://app.example'
+
+async function stage(storage = memoryStorage()): Promise<Gateway> {
+  const gateway = createGateway({
+    providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
+    models: [
+      { id: 'small', aliases: ['tiny'], offers: [offer] },
+      { id: 'large', offers: [offer] },
+    ],
+    storage,
+    logger: quiet,
+    items: false,
+    limits: { inferenceRpm: 1_000_000, managementReadsRpm: 1_000_000, managementWritesRpm: 1_000_000 },
+  })
+  onTestFinished(() => gateway.close())
+  await gateway.workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
+  return gateway
+}
+
+type Headers = Readonly<Record<string, string>>
+type Send = (methodAndPath: string, headers: Headers, body?: object) => Promise<Response>
+
+function pageOf(gateway: Gateway): Send {
+  const handler = createFetchHandler(gateway)
+  return (methodAndPath, headers, body) => {
+    const [method = '', path] = methodAndPath.split(' ')
+    return handler(
+      new Request(`http://gateway.example${path}`, {
+        method,
+        headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    )
+  }
+}
+
+const bearer = (token: string, from: string | undefined = origin): Headers => ({
+  authorization: `Bearer ${token}`,
+  ...(from && { origin: from }),
+})
+const outcomeOf = async (response: Response) => {
+  const body = (await response.json()) as { error?: { code?: string } }
+  return [response.status, body.error?.code]
+}
+
+describe.each([
+  ['memory', () => memoryStorage()],
+  ['SQLite', () => sqliteStorage(':memory:')],
+] as const)('sessions, in %s', (_, makeStorage) => {
+  test('no session passes what it may spend by a microdollar, and no user its budget over all sessions', async () => {
+    const storage = makeStorage()
+    const gateway = await stage(storage)
+    const { sessions } = gateway.workspaces('app')
+    const users = Array.from({ length: inject('isLongRun') ? 10_000 : 40 }, (_each, n) => `u${n}`)
+    let refused = 0
+    const spentOf = async (account: string) => (await storage.ledger.balance(`budget:app:${account}`)).spent
+    const race = async (user: string) => {
+      const made = await Promise.all([1, 2].map(() => sessions.create({ user, maxSpend: 250, budgets: [{ limit: 350, period: 'total' }] })))
+      const asked = made.flatMap(({ token }) => Array.from({ length: 5 }, () => gateway.responses.create(ask, { apiKey: token })))
+      const ends = await Promise.allSettled(asked)
+      const codes = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as { code: string }).code] : []))
+      expect(codes.every(code => code === 'budget_exceeded')).toBe(true)
+      refused += codes.length
+      const own = await Promise.all(made.map(({ id }) => spentOf(`session:${id}`)))
+      expect(Math.max(...own)).toBeLessThanOrEqual(250)
+      const all = await spentOf(`user:${user}:total`)
+      expect(all).toBeLessThanOrEqual(350)
+      expect(own.reduce((sum, each) => sum + each, 0)).toBe(all)
+      expect(all).toBeGreaterThan(0)
+    }
+    for (let at = 0; at < users.length; at += 100) await Promise.all(users.slice(at, at + 100).map(race))
+    expect(refused).toBeGreaterThan(0)
+  }, 900_000)
+
+  test('whatever is forged, expired, revoked or of another origin is refused, and what is right is not', async () => {
+    const clock = { now: () => Date.now() + skipped }
+    let skipped = 0
+    const storage = makeStorage()
+    const gateway = await stage(storage)
+    gateway.clock.now = clock.now
+    const { sessions } = gateway.workspaces('app')
+    const send = pageOf(gateway)
+    const good = await sessions.create({ user: 'good', origins: [origin], expiresIn: 86_400 })
+    const gone = await sessions.create({ user: 'gone' })
+    const old = await sessions.create({ user: 'old', expiresIn: 1 })
+    const listed = async (headers: Headers) => outcomeOf(await send('GET /v4/ai/config', headers))
+    expect((await send('POST /v1/responses', bearer(old.token), ask)).status).toBe(200)
+    expect((await send('POST /v1/responses', bearer(gone.token), ask)).status).toBe(200)
+    await sessions.revoke(gone.id)
+    skipped = 2_000
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    const forged = (n: number): string => {
+      const at = 3 + (n % 49)
+      const instead = digits[(digits.indexOf(good.token.charAt(at)) + 1 + (Math.floor(n / 49) % 61)) % 62]
+      return `${good.token.slice(0, at)}${instead}${good.token.slice(at + 1)}`
+    }
+    const origins = ['https://evil.example', 'null', 'http://app.example', 'https://app.example:8443', 'https://app.example.evil.example']
+    const wrong: readonly (readonly [(n: number) => Headers, number, string])[] = [
+      [n => bearer(forged(n)), 401, 'invalid_api_key'],
+      [() => bearer(old.token), 401, 'invalid_api_key'],
+      [() => bearer(gone.token), 401, 'invalid_api_key'],
+      [n => bearer(good.token, origins[n % origins.length]), 403, 'operation_not_allowed'],
+      [() => ({ authorization: `Bearer ${good.token}` }), 403, 'operation_not_allowed'],
+    ]
+    const tries = inject('isLongRun') ? 100_000 : 1_000
+    for (let n = 0; n < tries; n += 100) {
+      const many = Array.from({ length: 100 }, async (_each, more) => {
+        const [headers, status, code] = wrong[(n + more) % wrong.length] ?? []
+        expect(await outcomeOf(await send('POST /v1/responses', headers?.(n + more) ?? {}, ask))).toEqual([status, code])
+      })
+      await Promise.all(many)
+    }
+    expect((await send('POST /v1/responses', bearer(good.token), ask)).status).toBe(200)
+    expect((await listed(bearer(good.token)))[0]).toBe(200)
+    expect(await gateway.workspaces('app').analytics.count({}, 100)).toBe(3)
+  }, 900_000)
+})
+
+test('a token works in every language, whole and streamed, and in the protocol of the AI SDK, for its models alone', async () => {
+  const gateway = await stage()
+  const send = pageOf(gateway)
+  const { token } = await gateway.workspaces('app').sessions.create({ user: 'u1', tags: ['page'], models: ['tiny'], origins: [origin] })
+  const messages = [{ role: 'user', content: 'hi' }]
+  const bodies: readonly (readonly [string, object])[] = [
+    ['/v1/responses', { input: 'hi' }],
+    ['/v1/chat/completions', { messages }],
+    ['/v1/messages', { messages, max_tokens: 50 }],
+  ]
+  for (const [path, body] of bodies)
+    for (const stream of [false, true]) {
+      const response = await send(`POST ${path}`, bearer(token), { ...body, model: 'small', stream })
+      expect([path, response.status, response.headers.get('access-control-allow-origin')]).toEqual([path, 200, origin])
+      expect(await response.text()).toContain('hi')
+      const other = await send(`POST ${path}`, bearer(token), { ...body, model: 'large', stream })
+      expect([other.status, (await other.text()).includes('does not allow the model')]).toEqual([400, true])
+    }
+  const anthropic = { 'x-api-key': token, origin }
+  expect((await send('POST /v1/messages', anthropic, { ...bodies[2]?.[1], model: 'small' })).status).toBe(200)
+  const sdk = createGatewaySdk({
+    apiKey: token,
+    baseURL: 'http://gateway.example/v4/ai',
+    fetch: (input, init) =>
+      send(
+        `POST ${new URL(String(input)).pathname}`,
+        { ...Object.fromEntries(new globalThis.Headers(init?.headers)), origin },
+        JSON.parse(String(init?.body)),
+      ),
+  })
+  const { text } = await generateText({ model: sdk('small'), prompt: 'hi' })
+  expect(text).toContain('hi')
+  const rows = await gateway.workspaces('app').analytics.requests({ user: 'u1', tag: 'page' })
+  expect(rows.filter(({ result }) => result === 'ok').length).toBe(8)
+})
+
+test('a token opens no route of management, and nothing that tells of the workspace', async () => {
+  const gateway = await stage()
+  const send = pageOf(gateway)
+  const { token } = await gateway.workspaces('app').sessions.create({ user: 'u1' })
+  for (const path of [
+    '/v1/me',
+    '/v1/credits',
+    '/v1/workspaces/app/sessions',
+    '/v1/workspaces/app/api-keys',
+    '/v1/workspaces/app/analytics/summary',
+  ])
+    expect(await outcomeOf(await send(`GET ${path}`, bearer(token)))).toEqual([403, 'operation_not_allowed'])
+  expect(await outcomeOf(await send('POST /v1/workspaces/app/sessions', bearer(token), { user: 'u2' }))).toEqual([
+    403,
+    'operation_not_allowed',
+  ])
+  expect((await send('GET /v1/workspaces/other/sessions', bearer(token))).status).toBe(403)
+})
+
+describe('a page of another site', () => {
+  const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type', origin }
+
+  test('may send a token and read the reply, refusals too; it may not manage, or read the reply to an API key', async () => {
+    const gateway = await stage()
+    const send = pageOf(gateway)
+    const app = gateway.workspaces('app')
+    const { token } = await app.sessions.create({ user: 'u1', origins: [origin] })
+    const allowed = await send('OPTIONS /v1/responses', preflight)
+    const allowedOf = (response: Response) =>
+      ['origin', 'methods', 'headers'].map(name => response.headers.get(`access-control-allow-${name}`))
+    expect([allowed.status, ...allowedOf(allowed)]).toEqual([204, origin, 'POST, OPTIONS', 'authorization,content-type'])
+    expect(allowed.headers.get('access-control-allow-credentials')).toBeNull()
+    const managing = await send('OPTIONS /v1/workspaces/app/sessions', preflight)
+    expect(allowedOf(managing)).toEqual([null, null, null])
+    const refused = await send('POST /v1/responses', bearer(token, 'https://evil.example'), ask)
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, 'https://evil.example'])
+    const { secret } = await app.apiKeys.create({ name: 'k' })
+    const byKey = await send('POST /v1/responses', bearer(secret), ask)
+    expect([byKey.status, byKey.headers.get('access-control-allow-origin')]).toEqual([200, null])
+  })
+})
+
+test('over HTTP sessions are created, listed and revoked, and count against the key that created them', async () => {
+  const gateway = await stage()
+  const send = pageOf(gateway)
+  const { secret, id } = await gateway.workspaces('app').apiKeys.create({ name: 'server', scopes: '*', budget: { limit: 300 } })
+  const path = '/v1/workspaces/app/sessions'
+  const body = { user: 'u1', max_spend_usd: 0.5, origins: [origin], expires_in: 60, budgets: [{ limit_usd: 5, period: 'day' }] }
+  const made = (await (await send(`POST ${path}`, bearer(secret, ''), body)).json()) as Record<string, unknown> & {
+    id: string
+    token: string
+  }
+  expect(made).toMatchObject({ user: 'u1', max_spend_usd: 0.5, models: null, budgets: [{ limit_usd: 5, period: 'day' }] })
+  const { token, ...shown } = made
+  expect(await (await send(`GET ${path}?user=u1`, bearer(secret, ''))).json()).toMatchObject({ data: [shown], has_more: false })
+  expect(await (await send(`GET ${path}?user=u2`, bearer(secret, ''))).json()).toMatchObject({ data: [] })
+  const ends = await Promise.all(Array.from({ length: 9 }, () => send('POST /v1/responses', bearer(token), ask)))
+  expect(new Set(ends.map(({ status }) => status))).toEqual(new Set([200, 402]))
+  const lesser = await gateway.workspaces('app').apiKeys.create({ name: 'manager', scopes: ['keys:write'] })
+  expect(await outcomeOf(await send(`POST ${path}`, bearer(lesser.secret, ''), { user: 'u1' }))).toEqual([403, 'operation_not_allowed'])
+  const other = await gateway.workspaces('app').sessions.create({ user: 'u3' })
+  expect((await send(`DELETE ${path}/${other.id}`, bearer(secret, ''))).status).toBe(202)
+  expect((await send(`DELETE ${path}/${other.id}`, bearer(secret, ''))).status).toBe(404)
+  expect((await send('POST /v1/responses', bearer(other.token), ask)).status).toBe(401)
+  await gateway.workspaces('app').apiKeys.revoke(id)
+  expect((await send('POST /v1/responses', bearer(token), ask)).status).toBe(401)
+  const events = await gateway.workspaces('app').auditEvents.list({ limit: 20 })
+  expect(events.filter(({ event }) => event.startsWith('session.')).map(({ event, actorName }) => [event, actorName])).toEqual([
+    ['session.revoked', 'server'],
+    ['session.created', undefined],
+    ['session.created', 'server'],
+  ])
+  expect(JSON.stringify(events)).not.toContain(token)
+})
+
+test('what no session takes is refused by name', async () => {
+  const { sessions } = (await stage()).workspaces('app')
+  const wrong: readonly (readonly [object, string])[] = [
+    [{}, '`user` is missing'],
+    [{ user: '' }, '`user`'],
+    [{ user: 'u', model: ['small'] }, 'Did you mean "models"?'],
+    [{ user: 'u', models: ['smal'] }, 'Did you mean'],
+    [{ user: 'u', models: [] }, '`models`'],
+    [{ user: 'u', maxSpend: 0.5 }, '`maxSpend`'],
+    [{ user: 'u', expiresIn: 86_401 }, '`expiresIn`'],
+    [{ user: 'u', origins: ['app.example'] }, '`origins[0]`'],
+    [{ user: 'u', origins: ['https://app.example/'] }, '`origins[0]`'],
+    [{ user: 'u', origins: ['*'] }, '`origins[0]`'],
+    [{ user: 'u', tags: ['a,b'] }, '`tags[0]`'],
+    [{ user: 'u', budgets: [{ limit: -1 }] }, '`budgets[0].limit`'],
+    [{ user: 'u', budgets: [{ limit: 1, periods: 'day' }] }, '`budgets[0].periods`'],
+  ]
+  for (const [input, message] of wrong) await expect(sessions.create(input as NewSession)).rejects.toThrow(message)
+})
+
+test('a workspace has a bounded number of live sessions; those that were revoked or have expired make room', async () => {
+  const storage = memoryStorage()
+  const gateway = await stage(storage)
+  const { sessions } = gateway.workspaces('app')
+  const made = await sessions.create({ user: 'u1' })
+  const record = await storage.records.find('session_count', 'app', 'app')
+  if (!record) throw new Error('Sessions are not counted.')
+  const { ends } = JSON.parse(record.body) as { ends: readonly [number, number][] }
+  const full = { ends: [...ends, [Date.now() + 60_000, 99_999]] }
+  await storage.records.commit({ puts: [{ ...record, body: JSON.stringify(full) }], removals: [], credits: [], audit: [] })
+  await expect(sessions.create({ user: 'u2' })).rejects.toMatchObject({ code: 'state_precondition_failed' })
+  await sessions.revoke(made.id)
+  await sessions.create({ user: 'u2' })
+})
+
+test('a WebSocket takes a token of its origin, and no other', async () => {
+  const gateway = await stage()
+  const listener = createNodeListener(gateway)
+  const server = createServer(listener).on('upgrade', listener.upgrade)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const { WebSocket } = await import('ws')
+  const { token, id } = await gateway.workspaces('app').sessions.create({ user: 'u1', origins: [origin] })
+  const open = (from: string, protocols: readonly string[] = [], headers: Headers = { authorization: `Bearer ${token}` }) =>
+    new Promise<InstanceType<typeof WebSocket> | number>(resolve => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, [...protocols], { headers, origin: from })
+      socket.on('open', () => resolve(socket))
+      socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0))
+      socket.on('error', () => resolve(0))
+    })
+  expect(await open('https://evil.example')).toBe(403)
+  // A page cannot set headers: it names the token among the protocols.
+  for (const socket of [await open(origin), await open(origin, ['signalbox', `signalbox-token.${token}`], {})]) {
+    if (typeof socket === 'number') throw new Error(`refused: ${socket}`)
+    const lastEvent = () =>
+      new Promise<{ type: string; error?: { code: string } }>(resolve => {
+        const look = (data: unknown) => {
+          const event = JSON.parse(String(data)) as { type: string }
+          if (!['response.completed', 'error', 'response.failed'].includes(event.type)) return
+          socket.off('message', look)
+          resolve(event)
+        }
+        socket.on('message', look)
+      })
+    const first = lastEvent()
+    socket.send(JSON.stringify({ type: 'response.create', ...ask }))
+    expect((await first).type).toBe('response.completed')
+    socket.close()
+  }
+  await gateway.workspaces('app').sessions.revoke(id)
+  expect(await open(origin)).toBe(401)
+})

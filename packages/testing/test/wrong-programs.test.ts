@@ -1,0 +1,98 @@
+import { signalbox } from '@signalbox/ai-sdk'
+import { createGateway, type Gateway, type Model } from '@signalbox/core'
+import { amazonBedrock, anthropic, compatible, openai, simulated } from '@signalbox/core/providers'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, expectTypeOf, test } from 'vitest'
+
+// Programs that the compiler refuses: `pnpm types` fails where a line below a `@ts-expect-error` compiles. Nothing of `wrong` runs.
+
+const storage = memoryStorage()
+const price = { input: 1_000_000, output: 2_000_000 }
+const good = {
+  providers: [simulated({ id: 'sim' })],
+  models: [{ id: 'small', aliases: ['s'], offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
+  storage,
+} as const
+const make = () => createGateway({ ...good, strategies: { thrifty: ({ cost }) => cost } })
+const apiKey = 'ak_'
+
+const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
+  // @ts-expect-error no providers
+  createGateway({ models: good.models, storage }),
+  // @ts-expect-error no storage
+  createGateway({ providers: good.providers, models: good.models }),
+  // @ts-expect-error an unknown option
+  createGateway({ providers: good.providers, models: good.models, storage, stratgey: 'cost' }),
+  // @ts-expect-error a strategy that does not exist
+  createGateway({ ...good, strategy: 'cheapest' }),
+  // @ts-expect-error a provider that is not called
+  createGateway({ ...good, providers: [openai] }),
+  // @ts-expect-error an offer of a provider that is not there
+  createGateway({ ...good, models: [{ id: 'small', offers: [{ provider: 'nope', provider_model_id: 'm', dialect: 'chat' }] }] }),
+  // @ts-expect-error an offer without a provider
+  createGateway({ ...good, models: [{ id: 'small', offers: [{ provider_model_id: 'm', dialect: 'chat' }] }] }),
+  // @ts-expect-error a field of a model in camelCase
+  createGateway({ ...good, models: [{ id: 'small', displayName: 'Small', offers: [] }] }),
+  // @ts-expect-error a price as text
+  createGateway({ ...good, models: [{ id: 'small', offers: [{ ...good.models[0].offers[0], price: { input: '1', output: 2 } }] }] }),
+  // @ts-expect-error a time as text
+  createGateway({ ...good, timeouts: { idleMs: '5s' } }),
+  // @ts-expect-error an unknown limit
+  createGateway({ ...good, limits: { rpm: 5 } }),
+  // @ts-expect-error the key of a provider under another name
+  openai({ key: 'sk-…' }),
+  // @ts-expect-error a server without an address
+  compatible({ id: 'local' }),
+  // @ts-expect-error a language that does not exist
+  compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1', speaks: ['openai'] }),
+  // @ts-expect-error a region as a number
+  amazonBedrock({ region: 1 }),
+  // @ts-expect-error a model that is not there
+  gateway.responses.create({ model: 'smal', input: 'Hi' }, { apiKey }),
+  // @ts-expect-error the same in Chat Completions
+  gateway.chat.completions.create({ model: 'smal', messages: [] }, { apiKey }),
+  // @ts-expect-error the same in Messages
+  gateway.messages.create({ model: 'smal', max_tokens: 5, messages: [] }, { apiKey }),
+  // @ts-expect-error a parameter that is misspelt
+  gateway.responses.create({ model: 'small', input: 'Hi', temprature: 1 }, { apiKey }),
+  // @ts-expect-error the same in Chat Completions
+  gateway.chat.completions.create({ model: 'small', messages: [], temprature: 1 }, { apiKey }),
+  // @ts-expect-error the same in Messages
+  gateway.messages.create({ model: 'small', max_tokens: 5, messages: [], temprature: 1 }, { apiKey }),
+  // @ts-expect-error a strategy of a request that does not exist
+  gateway.responses.create({ model: 'small', input: 'Hi', gateway: { routing: { strategy: 'cheapest' } } }, { apiKey }),
+  // @ts-expect-error no caller and no API key
+  gateway.responses.create({ model: 'small', input: 'Hi' }),
+  // @ts-expect-error `prompt` in place of `input`
+  gateway.responses.create({ model: 'small', prompt: 'Hi' }, { apiKey }),
+  // @ts-expect-error a model that is not there, for the AI SDK
+  signalbox(gateway)('smal'),
+  // @ts-expect-error a handler of nothing
+  createFetchHandler(),
+]
+
+test('what the compiler knows of a gateway follows from literals in its options', () => {
+  expect(wrong).toBeTypeOf('function')
+  const gateway = make()
+  type Body = Parameters<typeof gateway.responses.create>[0]
+  expectTypeOf<Body['model']>().toEqualTypeOf<'small' | 's' | null | undefined>()
+  type Routing = NonNullable<NonNullable<Body['gateway']>['routing']>
+  expectTypeOf<'thrifty' | 'order' | 'latency'>().toExtend<Routing['strategy']>()
+  const right = () => [
+    gateway.responses.create({ model: 's', input: 'Hi', gateway: { routing: { strategy: 'thrifty' } } }, { apiKey }),
+    gateway.responses.create({ model: 'small', input: 'Hi', extensions: { sim: { anything: 1 } } }, { apiKey }),
+    createFetchHandler(gateway),
+    signalbox(gateway)('small'),
+  ]
+  expect(right).toBeTypeOf('function')
+})
+
+test('a gateway whose models come from elsewhere takes any name', () => {
+  const models: readonly Model[] = good.models
+  const gateway = createGateway({ providers: [anthropic(), openai()], models, storage })
+  expectTypeOf(gateway).toExtend<Gateway>()
+  expectTypeOf<Parameters<typeof gateway.responses.create>[0]['model']>().toEqualTypeOf<string | null | undefined>()
+  const mixed = () => createGateway({ ...good, models: [...models, ...good.models], strategy: 'order' })
+  expectTypeOf<Parameters<ReturnType<typeof mixed>['responses']['create']>[0]['model']>().toEqualTypeOf<string | null | undefined>()
+})
