@@ -103,5 +103,7 @@ function clientOf(database: PostgresDatabase, options: ClientOptions): PostgresC
   const timeoutMs = options.statementTimeoutMs + 1_000
   if (typeof database === 'string') return poolClient(createPool(database, options), { timeoutMs, owned: true })
   if ('pool' in database) return poolClient(() => Promise.resolve(database.pool), { timeoutMs, owned: false })
+  if (!('client' in database))
+    throw new RangeError('postgresStorage: it takes a connection string, `{ pool }` or `{ client }`. Pass a pool of `pg` as `{ pool }`.')
   return singleClient(database.client, { timeoutMs })
 }

@@ -45,6 +45,26 @@ describePostgres('postgresStorage', () => {
     expect((await pool.query(`SELECT version FROM ${schema}.schema_version`)).rows).toHaveLength(1)
   })
 
+  test('a connection that waited for another migration sees the schema which that one made', async () => {
+    const one = new Pool({ connectionString: postgresUrl, max: 1, options: '-c client_min_messages=warning' })
+    const other = await pool.connect()
+    onTestFinished(async () => {
+      other.release()
+      await one.end()
+    })
+    // A connection that has once asked for a missing schema may remember that there is none.
+    for (let round = 0; round < 3; round++) {
+      const schema = newSchema()
+      await other.query(`BEGIN; SELECT pg_advisory_xact_lock(hashtext('signalbox migrations ${schema}'))`)
+      const credited = postgresStorage({ pool: one }, { schema }).ledger.credit({ id: 'c', account: 'a', amount: 1, at: 0 })
+      const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+      await expect.poll(async () => (await pool.query(waiting)).rowCount).toBeGreaterThan(0)
+      await other.query(printPostgresMigrations({ schema }).replace('BEGIN;', ''))
+      await credited
+      expect((await pool.query(`SELECT version FROM ${schema}.schema_version`)).rows).toHaveLength(1)
+    }
+  })
+
   test('an older schema gets the functions of the newest one at the first use, and a process that used it goes on', async () => {
     const schema = newSchema()
     const older = open(schema)
@@ -83,6 +103,7 @@ describePostgres('postgresStorage', () => {
   test('options that cannot be meant are refused at once, and nothing is connected before the first use', () => {
     for (const schema of ['', 'Public', 'a"b', 'pg_x', 'x; DROP', 'a'.repeat(49)])
       expect(() => postgresStorage(postgresUrl, { schema })).toThrow('`schema`')
+    expect(() => postgresStorage(pool as never)).toThrow('Pass a pool of `pg` as `{ pool }`')
     for (const connections of [0, 0.5, Number.NaN]) expect(() => postgresStorage(postgresUrl, { connections })).toThrow('`connections`')
     postgresStorage('postgres://nobody@127.0.0.1:1/none')
   })

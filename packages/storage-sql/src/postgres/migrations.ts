@@ -82,7 +82,9 @@ const encodings: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII'])
  * @throws SchemaError if the database cannot keep every text.
  */
 export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, schema: string): Promise<number> {
-  const text = `SELECT to_regclass('${schema}.schema_version') IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding`
+  // Not `to_regclass`: it may answer from what the connection knew before it waited for the lock of the migrations.
+  const text = `SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = '${schema}' AND c.relname = 'schema_version') AS is_there, current_setting('server_encoding') AS encoding`
   const [found] = await client.run({ text, values: [] })
   if (!encodings.has(found?.encoding))
     throw new SchemaError(
