@@ -30,7 +30,7 @@ const bundle = async (entry: BuildOptions): Promise<string> => {
 
 /** Tells what the object has kept. */
 const readerCode = `
-  import { workersStorage } from '@signalbox/storage-sql/workers'
+  import { workersStorage } from 'signalbox/workers'
   export default {
     async fetch(request, { STORAGE }) {
       const { usage, ledger } = workersStorage({ objects: STORAGE })

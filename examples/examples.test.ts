@@ -1,82 +1,80 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { createHmac } from 'node:crypto'
+import { type ChaosProvider, chaosProvider, defaultText } from '@signalbox/testing'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { answering, refusing } from '../packages/testing/src/chaos/acts.ts'
+import { freePort } from '../packages/testing/tools/runtimes/free-port.ts'
+import { canStart, type Running, startExample, startTogether } from './tools/processes.ts'
 
-// Each example is started as its README says, asked as its output says, and stopped.
+// Each example is started as its README says, asked as its output says, and stopped. OpenAI is a server on 127.0.0.1 that speaks
+// its protocol. Examples for Node share a process, which loads the library once; in the long run each has its own.
 
-const modules = resolve(import.meta.dirname, '../node_modules')
-/** The real programs: what pnpm puts on the path are wrappers, and ending one of them would leave the other running. */
-const programs: Readonly<Record<string, string>> = { node: process.execPath, bun: join(modules, 'bun/bin/bun.exe') }
+const onNode = ['express', 'hono', 'node-http']
+const elsewhere = ['bun-server', 'deno'].filter(canStart)
+const scripts = ['router-only', 'any-sdk', 'custom-provider']
+const secret = 'ak_for-the-examples-0123456789'
 
-interface Manifest {
-  readonly scripts: { readonly start: string }
-}
+let provider: ChaosProvider
+/** A company's own model server. */
+let acme: ChaosProvider
+const servers = new Map<string, { readonly process: Running; readonly port: number }>()
+const outputs = new Map<string, Promise<string>>()
+const running: Running[] = []
 
-function commandOf(name: string): { readonly program: string; readonly args: readonly string[] } {
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, name, 'package.json'), 'utf8')) as Manifest
-  const [program = '', ...args] = manifest.scripts.start.split(' ')
-  return { program: programs[program] ?? program, args }
-}
+beforeAll(async () => {
+  ;[provider, acme] = await Promise.all([chaosProvider(), chaosProvider()])
+  const env = { GATEWAY_KEY: secret, OPENAI_API_KEY: 'sk-example', OPENAI_BASE_URL: provider.url }
+  const acmeEnv = { ACME_API_KEY: 'acme-secret', ACME_BASE_URL: acme.url }
+  acme.next(answering({ text: 'From 8 to 18.', usage: { input: 100, output: 200 } }))
+  acme.always(refusing(503, { message: 'Away.', type: 'server_error', code: null }))
 
-const running = new Set<ChildProcess>()
-
-function start(
-  name: string,
-  port: number,
-): { readonly said: () => string; readonly until: (words: RegExp) => Promise<string>; readonly over: Promise<number | null> } {
-  const { program, args } = commandOf(name)
-  // Nobody's key: the examples must work without one, and never reach out from a test.
-  const env = { PORT: String(port), NO_COLOR: '1', DO_NOT_TRACK: '1' }
-  const child = spawn(program, args, { cwd: join(import.meta.dirname, name), env, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  let output = ''
-  const listeners = new Set<() => void>()
-  const hear = (data: Buffer): void => {
-    output += data.toString()
-    for (const listener of listeners) listener()
+  const ports = new Map<string, number>()
+  for (const name of [...onNode, ...elsewhere]) ports.set(name, await freePort())
+  const together = inject('isLongRun') ? [] : [...onNode, ...scripts]
+  const shared = startTogether(
+    onNode.filter(name => together.includes(name)).map(name => `${name}:${ports.get(name)}`),
+    env,
+  )
+  const sharedScripts = startTogether(
+    scripts.filter(name => together.includes(name)),
+    acmeEnv,
+  )
+  running.push(shared, sharedScripts)
+  for (const [name, port] of ports) {
+    const process = together.includes(name) ? shared : startExample(name, { ...env, PORT: String(port) })
+    servers.set(name, { process, port })
+    running.push(process)
   }
-  child.stdout.on('data', hear)
-  child.stderr.on('data', hear)
-  const over = new Promise<number | null>(done => child.once('close', done))
-  const until = (words: RegExp): Promise<string> =>
-    new Promise((done, fail) => {
-      const look = (): void => (words.test(output) ? done(output) : undefined)
-      listeners.add(look)
-      look()
-      void over.then(code => fail(new Error(`${name} ended with ${code}:\n${output}`)))
-    })
-  return { said: () => output, until, over }
-}
-
-afterEach(async () => {
-  for (const child of running) {
-    running.delete(child)
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    const gone = new Promise(done => child.once('exit', done))
-    child.kill()
-    await gone
-  }
+  for (const name of scripts)
+    outputs.set(name, together.includes(name) ? partOf(sharedScripts, name) : wholeOf(startExample(name, acmeEnv)))
 })
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(done => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise(done => server.close(done))
-  return port
+afterAll(async () => {
+  await Promise.all([...new Set(running)].map(each => each.stop()))
+  await Promise.all([provider.close(), acme.close()])
+})
+
+/** What an example has written that is one of several in a process. */
+async function partOf(process: Running, name: string): Promise<string> {
+  const part = new RegExp(`^--- ${name}\n([\\s\\S]*?)^---`, 'm')
+  return part.exec(await process.until(part))?.[1] ?? ''
 }
 
-const servers = ['bun-server', 'hono', 'node-http']
+/** What an example has written that has ended well. */
+async function wholeOf(process: Running): Promise<string> {
+  expect([await process.ended, process.output()]).toEqual([0, expect.any(String)])
+  return process.output()
+}
 
-describe.each(servers)('%s', name => {
-  test.skipIf(!existsSync(commandOf(name).program))('answers whole and streamed', async () => {
-    const told = await start(name, await freePort()).until(/ak_\w+[\s\S]*stream/)
-    const url = /curl (\S+)/.exec(told)?.[1] ?? ''
-    const secret = /ak_\w+/.exec(told)?.[0] ?? ''
+/** Where the `curl` command goes that an example has printed. */
+async function addressOf(name: string): Promise<string> {
+  const { process, port } = servers.get(name) ?? {}
+  const command = new RegExp(`curl (http://127\\.0\\.0\\.1:${port}\\S+) -H 'Authorization: Bearer ${secret}'[\\s\\S]*?"stream": true}'`)
+  return command.exec((await process?.until(command)) ?? '')?.[1] ?? ''
+}
+
+describe.each([...onNode, 'bun-server', 'deno'])('%s', name => {
+  test.skipIf(!canStart(name))('answers whole and streamed, and falls back before the first token', async () => {
+    const url = await addressOf(name)
     const ask = (body: object, key = secret): Promise<Response> =>
       fetch(url, {
         method: 'POST',
@@ -84,49 +82,77 @@ describe.each(servers)('%s', name => {
         body: JSON.stringify({ model: 'assistant', input: 'a ticket to the sea', ...body }),
       })
 
-    const whole = await ask({})
-    expect(whole.status).toBe(200)
-    const answer = JSON.stringify(await whole.json())
-    expect(answer).toContain('a ticket to the sea')
-    expect(answer).toContain('"provider":"sim"')
+    const whole = await (await ask({})).json()
+    expect([whole.output?.[0]?.content[0].text, whole.routing_metadata?.provider]).toEqual([defaultText, 'openai'])
+    expect(provider.requests.at(-1)?.headers.authorization).toBe('Bearer sk-example')
 
     const streamed = await ask({ stream: true })
     expect(streamed.headers.get('content-type')).toContain('text/event-stream')
-    const reads: string[] = []
-    for await (const text of streamed.body?.pipeThrough(new TextDecoderStream()) ?? []) reads.push(text)
-    const events = [...reads.join('').matchAll(/^event: (\S+)$/gm)].map(([, type]) => type)
-    expect(events[0]).toBe('response.created')
-    expect(events.at(-1)).toBe('response.completed')
-    expect(reads.length).toBeGreaterThan(5)
+    const text = await streamed.text()
+    const events = [...text.matchAll(/^event: (\S+)$/gm)].map(([, type]) => type)
+    expect([events[0], events.at(-1)]).toEqual(['response.created', 'response.completed'])
+    expect(events.filter(type => type === 'response.output_text.delta').length).toBeGreaterThan(5)
+
+    provider.next(refusing(503, { message: 'Overloaded.', type: 'server_error', code: null }))
+    const other = JSON.stringify(await (await ask({})).json())
+    expect(other).toContain('"provider":"sim"')
+    expect(other).toContain('a ticket to the sea')
 
     expect((await ask({}, 'ak_wrong')).status).toBe(401)
   })
 })
 
 test('hono: the rest of the app is still its own', async () => {
-  const told = await start('hono', await freePort()).until(/ak_\w+[\s\S]*stream/)
-  const { origin } = new URL(/curl (\S+)/.exec(told)?.[1] ?? '')
+  const { origin } = new URL(await addressOf('hono'))
   expect(await (await fetch(origin)).text()).toBe('An app with a gateway in it.')
 })
 
+test('express: a token answers pages of the app, for its model, and for nothing and nobody else', async () => {
+  const url = await addressOf('express')
+  const { origin } = new URL(url)
+  expect(await (await fetch(origin)).text()).toContain('ask.js')
+  const reply = await fetch(`${origin}/token`, { method: 'POST' })
+  const { token } = await reply.json()
+  expect([token.slice(0, 3), reply.headers.get('cache-control')]).toEqual(['st_', 'no-store'])
+  const ask = (from: string | undefined, address = url): Promise<number> =>
+    fetch(address, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(from && { origin: from }) },
+      body: JSON.stringify({ model: 'assistant', input: 'Hello' }),
+    }).then(({ status }) => status)
+  expect(await ask(origin)).toBe(200)
+  expect(await ask('https://elsewhere.example')).toBe(403)
+  expect(await ask(undefined)).toBe(403)
+  expect(await ask(origin, `${origin}/llm/v1/workspaces/my-app/api-keys`)).toBe(403)
+})
+
 test('router-only: plans, falls back, answers both ways and accounts', async () => {
-  const { over, said } = start('router-only', 0)
-  expect(await over).toBe(0)
-  const [notice, ...lines] = said().split('\n')
-  expect(notice).toMatch(/^Providers are off .*openai/)
-  expect(lines[0]).toBe('Would ask: sim-down, then sim')
-  expect(lines[1]).toMatch(/^Left out: openai, since .*credential/)
-  expect(said()).toContain('a ticket to the sea')
-  expect(said()).toContain('Answered by sim.')
-  expect(said()).toMatch(/Whole: completed, \d+ tokens, \$0\.0/)
-  expect(Number(/Left of \$5: \$([\d.]+)/.exec(said())?.[1])).toBeLessThan(5)
+  const output = (await outputs.get('router-only')) ?? ''
+  expect(output).toContain('Would ask: sim-down, then sim\n')
+  expect(output).toMatch(/^Left out: openai, since .*credential/m)
+  expect(output).toContain('a ticket to the sea')
+  expect(output).toContain('Answered by sim.')
+  expect(output).toMatch(/Whole: completed, \d+ tokens, \$0\.0/)
+  expect(Number(/Left of \$5: \$([\d.]+)/.exec(output)?.[1])).toBeLessThan(5)
 })
 
 test('any-sdk: each SDK asks in its own language and is answered in it', async () => {
-  const { over, said } = start('any-sdk', 0)
-  expect(await over).toBe(0)
-  expect(said()).toContain('openai, responses: Hello from Responses')
-  expect(said()).toContain('openai, chat: Hello from Chat Completions')
-  expect(said()).toMatch(/anthropic: Hello from Messages \(\d+ tokens in, \d+ out\)/)
-  expect(said()).toContain('ai: Hello from the AI SDK')
+  const output = await outputs.get('any-sdk')
+  expect(output).toContain('openai, responses: Hello from Responses')
+  expect(output).toContain('openai, chat: Hello from Chat Completions')
+  expect(output).toMatch(/anthropic: Hello from Messages \(\d+ tokens in, \d+ out\)/)
+  expect(output).toContain('ai, by fetch: Hello from the AI SDK')
+  expect(output).toContain('ai, as a provider: Hello from the AI SDK')
+})
+
+test('custom-provider: requests to the own server are signed, and the provider in the process answers for it', async () => {
+  const output = await outputs.get('custom-provider')
+  // 100 × $0.20 and 200 × $0.80 per million tokens, and $0.00005 for the request.
+  expect(output).toContain('acme, for $0.00023: From 8 to 18.')
+  expect(output).toContain('streamed: Please write to support@acme.example.')
+  const [first] = acme.requests
+  const signed = createHmac('sha256', 'acme-secret').update(`${first?.headers['x-acme-time']}.${first?.body}`).digest('hex')
+  expect(first?.headers['x-acme-signature']).toBe(signed)
+  expect(first?.headers.authorization).toBeUndefined()
+  expect(first?.json).toMatchObject({ model: 'support-large-3' })
 })

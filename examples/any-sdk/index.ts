@@ -1,28 +1,26 @@
 // Three SDKs (OpenAI, Anthropic, AI SDK) call one gateway in the same process through its `fetch`, without a server.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import Anthropic from '@anthropic-ai/sdk'
-import { createGateway } from '@signalbox/core'
-import { simulated } from '@signalbox/core/providers'
-import { withFetch } from '@signalbox/fetch-handler'
-import { memoryStorage } from '@signalbox/storage-memory'
 import { generateText } from 'ai'
 import OpenAI from 'openai'
+import { createGateway, memoryStorage } from 'signalbox'
+import { signalbox } from 'signalbox/ai-sdk'
+import { gatewayFetch } from 'signalbox/fetch'
+import { simulated } from 'signalbox/providers'
 
 // The provider speaks Chat Completions; each SDK speaks its own API.
-const gateway = withFetch(
-  createGateway({
-    providers: [simulated({ id: 'sim' })],
-    models: [
-      { id: 'echo', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 50_000, output: 100_000 } }] },
-    ],
-    storage: memoryStorage(),
-  }),
-)
-const workspace = await gateway.workspaces.create({ name: 'example', billing: 'postpaid' })
-const { secret: apiKey } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'example' })
+const gateway = createGateway({
+  providers: [simulated({ id: 'sim' })],
+  models: [
+    { id: 'echo', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 50_000, output: 100_000 } }] },
+  ],
+  storage: memoryStorage(),
+})
+await gateway.workspaces.create({ id: 'my-app', name: 'My app', billing: 'postpaid' })
+const { secret: apiKey } = await gateway.workspaces('my-app').apiKeys.create({ name: 'backend' })
 
 // The host is never looked up: `fetch` is the gateway itself. Keys, limits and money are those of the HTTP API.
-const { fetch } = gateway
+const fetch = gatewayFetch(gateway)
 const baseURL = 'http://signalbox.local/v1'
 
 const openai = new OpenAI({ apiKey, baseURL, fetch })
@@ -43,7 +41,12 @@ const { usage } = await stream.finalMessage()
 console.log(` (${usage.input_tokens} tokens in, ${usage.output_tokens} out)`)
 
 const compatible = createOpenAICompatible({ name: 'signalbox', apiKey, baseURL, fetch })
-const { text } = await generateText({ model: compatible('echo'), prompt: 'Hello from the AI SDK' })
-console.log('ai:', text)
+const over = await generateText({ model: compatible('echo'), prompt: 'Hello from the AI SDK' })
+console.log('ai, by fetch:', over.text)
+
+// The AI SDK has a shorter way: the gateway is one of its providers.
+const models = signalbox(gateway, { apiKey })
+const direct = await generateText({ model: models('echo'), prompt: 'Hello from the AI SDK' })
+console.log('ai, as a provider:', direct.text)
 
 await gateway.close()

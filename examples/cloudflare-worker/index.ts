@@ -1,10 +1,9 @@
 // A gateway as a Cloudflare Worker: a Durable Object keeps keys, credit and limits for all Workers of the account.
-import { createGateway, usd } from '@signalbox/core'
-import { openai, simulated } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
-import { type ObjectNamespace, workersStorage } from '@signalbox/storage-sql/workers'
+import { createGateway, usd } from 'signalbox'
+import { openai, simulated } from 'signalbox/providers'
+import { type ObjectNamespace, workersHandler, workersStorage } from 'signalbox/workers'
 
-export { StorageObject } from '@signalbox/storage-sql/workers'
+export { StorageObject } from 'signalbox/workers'
 
 interface Env {
   readonly STORAGE: ObjectNamespace<never>
@@ -13,41 +12,29 @@ interface Env {
   readonly OPENAI_API_KEY?: string
 }
 
-const handlerFor = (env: Env) =>
-  createFetchHandler(
-    createGateway({
-      // Without a key OpenAI is off, and the simulated provider answers offline.
-      providers: [openai({ apiKey: env.OPENAI_API_KEY }), simulated({ id: 'sim' })],
-      models: [
-        {
-          id: 'assistant',
-          // Tried in this order. Prices are microdollars per million tokens.
-          offers: [
-            {
-              provider: 'openai',
-              provider_model_id: 'gpt-6.1-terra',
-              dialect: 'responses',
-              price: { input: 1_000_000, output: 5_000_000 },
-            },
-            { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 1_000_000 } },
-          ],
-        },
-      ],
-      storage: workersStorage({ objects: env.STORAGE }),
-      limits: { inferenceRpm: 5_000, concurrentRequests: 2_000 },
-      async setup({ workspaces }) {
-        await workspaces.create({ id: 'app', name: 'App' })
-        await workspaces('app').billing.credit({ reference: 'start', amount: usd(Number(env.CREDIT_USD)) })
-        await workspaces('app').apiKeys.create({ name: 'backend', secret: env.GATEWAY_KEY })
+export default workersHandler((env: Env) =>
+  createGateway({
+    // Without a key OpenAI is off, and the simulated provider answers offline.
+    providers: [openai({ apiKey: env.OPENAI_API_KEY }), simulated({ id: 'sim' })],
+    models: [
+      {
+        id: 'assistant',
+        // Prices are microdollars per million tokens.
+        offers: [
+          { provider: 'openai', provider_model_id: 'gpt-6.1-terra', dialect: 'responses', price: { input: 1_000_000, output: 5_000_000 } },
+          { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 1_000_000 } },
+        ],
       },
-    }),
-  )
-
-let handler: ReturnType<typeof handlerFor> | undefined
-
-export default {
-  fetch(request: Request, env: Env, context: { waitUntil(work: Promise<unknown>): void }): Promise<Response> {
-    handler ??= handlerFor(env)
-    return handler(request, env, context)
-  },
-}
+    ],
+    // Offers are tried in the order above. Without this the one with the best expected cost, latency and reliability is first.
+    strategy: 'order',
+    storage: workersStorage({ objects: env.STORAGE }),
+    limits: { inferenceRpm: 5_000, concurrentRequests: 2_000 },
+    async setup({ workspaces }) {
+      // Runs before the first request. Existing records are left as they are, and credit is given once per reference.
+      await workspaces.create({ id: 'app', name: 'App' })
+      await workspaces('app').billing.credit({ reference: 'start', amount: usd(Number(env.CREDIT_USD)) })
+      await workspaces('app').apiKeys.create({ name: 'backend', secret: env.GATEWAY_KEY })
+    },
+  }),
+)

@@ -1,12 +1,14 @@
 // Routing without HTTP: the gateway called as a function, with its routing decision and a fallback.
-import { createGateway } from '@signalbox/core'
-import type { InferenceRequest } from '@signalbox/core/protocol'
-import { openai, simulated } from '@signalbox/core/providers'
-import { memoryStorage } from '@signalbox/storage-memory'
+import { createGateway, type InferenceRequest, memoryStorage, toUsd, usd } from 'signalbox'
+import { openai, simulated } from 'signalbox/providers'
 
 const gateway = createGateway({
   // Without a key OpenAI is off. The first simulated provider always fails, to show a fallback.
-  providers: [openai({ apiKey: process.env.OPENAI_API_KEY }), simulated({ id: 'sim-down', failEvery: 1 }), simulated({ id: 'sim' })],
+  providers: [
+    openai({ apiKey: process.env.OPENAI_API_KEY, baseUrl: process.env.OPENAI_BASE_URL }),
+    simulated({ id: 'sim-down', failEvery: 1 }),
+    simulated({ id: 'sim' }),
+  ],
   models: [
     {
       id: 'assistant',
@@ -22,9 +24,10 @@ const gateway = createGateway({
 })
 
 // Every caller has a key and a workspace, also in process: limits, usage and credit belong to them.
-const workspace = await gateway.workspaces.create({ name: 'example' })
-await gateway.workspaces(workspace.id).billing.credit({ reference: 'first deposit', amount: 5_000_000 })
-const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'example' })
+const { id } = await gateway.workspaces.create({ name: 'My app' })
+const app = gateway.workspaces(id)
+await app.billing.credit({ reference: 'first deposit', amount: usd(5) })
+const { secret } = await app.apiKeys.create({ name: 'backend' })
 const caller = await gateway.authenticate(secret)
 
 const request: InferenceRequest = {
@@ -50,6 +53,6 @@ const reply = gateway.infer({ ...request, delivery: 'whole' }, { caller })
 const { outcome, usage } = await reply.whole()
 console.log(`Whole: ${outcome.status}, ${usage?.output_tokens} tokens, $${reply.stamp().routing?.cost?.usd}.`)
 
-const { balance } = await gateway.workspaces(workspace.id).billing.balance()
-console.log(`Left of $5: $${balance / 1_000_000}`)
+const { balance } = await app.billing.balance()
+console.log(`Left of $5: $${toUsd(balance)}`)
 await gateway.close()

@@ -17,7 +17,7 @@ export interface VendorOptions {
   /** Absent: the provider is known, and off. A server of one's own is on without. */
   readonly apiKey?: string | undefined
   /** Default: the vendor's own address. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
 }
 
 export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', baseUrl: 'text' }

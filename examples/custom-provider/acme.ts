@@ -1,0 +1,30 @@
+// A company's own model server as a provider: it speaks Chat Completions, and takes signed requests instead of a bearer token.
+import { createHmac } from 'node:crypto'
+import { defineProvider, type Provider } from 'signalbox'
+import { chatProvider } from 'signalbox/dialects'
+
+interface AcmeOptions {
+  /** Absent or empty: the provider is known, and off. */
+  readonly apiKey?: string | undefined
+  readonly baseUrl?: string | undefined
+}
+
+export function acme({ apiKey, baseUrl }: AcmeOptions): Provider<'acme'> {
+  const provider = defineProvider({
+    id: 'acme',
+    display_name: 'Acme',
+    baseUrl: baseUrl || 'https://llm.acme.example/v1',
+    dialects: [chatProvider],
+    apiKey: apiKey || undefined,
+    data_policy: 'zdr',
+    // How the server departs from Chat Completions. What it refuses is left out of requests, with a warning to the client.
+    quirks: { max_tokens_field: 'max_tokens', refuses: ['logit_bias', 'top_k'] },
+  })
+  return {
+    ...provider,
+    authorize(headers, { secret }, { body, now }) {
+      headers['x-acme-time'] = String(now)
+      headers['x-acme-signature'] = createHmac('sha256', secret).update(`${now}.${body}`).digest('hex')
+    },
+  }
+}
