@@ -28,10 +28,10 @@ export interface ApiRequest {
   /** The adapter can open a WebSocket for this request. Default: requests for one are 426. */
   readonly canUpgrade?: boolean
   /**
-   * The user that the app which embeds the gateway has signed in, or a reply instead of an answer, such as a redirect to its sign-in.
-   * Undefined, and the default: the API key of the request decides.
+   * Asks the app which embeds the gateway for the user that it has signed in, or a reply instead of an answer, such as a redirect to its
+   * sign-in. Undefined, and the default: the API key of the request decides.
    */
-  readonly signedIn?: () => Awaitable<EndUserOf | ApiReply | undefined>
+  readonly signedIn?: () => Promise<SignedIn | undefined>
   /** Set if the request came as a message of a WebSocket connection. */
   readonly turn?: WebSocketTurn
 }
@@ -51,11 +51,16 @@ export interface ApiReply {
   readonly headers: Readonly<Record<string, string>>
   /** Each text of a source is one write: whole events. It is paused while the client reads nothing, and cancelled when it disconnects. */
   readonly body: string | Source<string>
+  /** Values of `Set-Cookie`, each a header of its own. */
+  readonly cookies?: readonly string[]
   /** The rest of the request body was not read: the connection cannot be used again. */
   readonly close?: boolean
   /** Status 101: the WebSocket to open. */
   readonly webSocket?: WebSocketOffer
 }
+
+/** What the sign-in of the app makes of a request: its user, or a reply instead of an answer. */
+export type SignedIn = { readonly user: EndUserOf } | { readonly reply: ApiReply }
 
 /** `waitUntil`: where a runtime may freeze after the reply, what still has to be settled is handed to it. */
 export interface ApiContext {

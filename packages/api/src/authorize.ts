@@ -6,6 +6,8 @@ import type { ApiReply, ApiRequest } from './api.ts'
 import { checkSite, hostOf } from './origin.ts'
 import type { Call, KeyedRoute, WorkspaceRoute } from './route.ts'
 import { secretOf } from './secret.ts'
+import { askSignIn } from './sign-in.ts'
+import type { WebSocketTurn } from './websocket/port.ts'
 
 /**
  * Authenticates a request, by the sign-in of the app or by an API key, then checks its workspace, its scopes and the rate limit of
@@ -14,11 +16,20 @@ import { secretOf } from './secret.ts'
 export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'query' | 'body'>): Step<Caller | ApiReply> {
   const { gateway, request, log, params } = call
   const { needs, rate, keyHeader } = row
-  const user = request.signedIn && (yield* wait(request.signedIn()))
-  if (user && 'status' in user) return user
+  const { signedIn, signal, turn } = request
+  const { clock } = gateway
+  const { authenticateMs } = call.site.settings
+  const known = signedIn && (yield* wait(askSignIn({ signedIn, signal }, { clock, authenticateMs })))
+  if (known && 'reply' in known) {
+    // A message of a WebSocket has no reply that the app could give.
+    if (turn) throw notTheCaller()
+    return known.reply
+  }
+  const user = known?.user
   if (user) checkSite(request, call.site.settings.cors, 'sign-in')
   const caller = yield* wait(gateway.authenticate(user ?? secretOf(request, keyHeader)))
   log.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
+  if (turn && !isSameCaller(turn.caller, caller)) throw notTheCaller()
   if (caller.session) checkSession(row, request, caller.session)
   if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw noWorkspace(params.workspace_id ?? '')
   if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
@@ -45,6 +56,15 @@ function checkSession(row: KeyedRoute | WorkspaceRoute, request: ApiRequest, { o
     message: `This session token is not for ${origin === undefined ? 'requests without `Origin`' : `pages of ${origin.slice(0, 100)}`}. Name the origin in \`origins\` when the session is created.`,
   })
 }
+
+/** Whether a message of a WebSocket comes from the caller that opened it: the conversation that it may continue is that caller's. */
+const isSameCaller = (opened: WebSocketTurn['caller'], { workspaceId, keyId }: Caller): boolean =>
+  opened.workspaceId === workspaceId && opened.keyId === keyId
+
+const notTheCaller = (): GatewayError =>
+  new GatewayError('invalid_api_key', {
+    message: 'The user that opened this connection is not signed in any more. Sign in, and open another connection.',
+  })
 
 /** Another workspace gets the same error as one that does not exist. */
 const noWorkspace = (id: string): GatewayError =>

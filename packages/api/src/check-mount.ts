@@ -25,6 +25,7 @@ export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
   exportRows: 'number',
   basePath: 'text',
   cors: 'object',
+  authenticateMs: 'number',
   onRequest: 'function',
   bodyIdleMs: 'number',
   bodyBytesPerSecond: 'number',

@@ -110,7 +110,11 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
     return yield* wait(row.handler({ ...seen, ...(yield* read(row, visit)) }))
   }
   const caller = yield* authorize(row, seen)
-  if ('status' in caller) return caller
+  if ('status' in caller) {
+    // A reply of the app: what the row says of its own, such as whether caches may keep them, does not hold for it.
+    visit.row = undefined
+    return caller
+  }
   if (coming()) visit.upload = site.uploads.open(caller.workspaceId)
   const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
@@ -191,7 +195,7 @@ function finish(answer: ApiReply, { common, log, row, requestId, request }: Fini
   // Responses about a workspace may contain secrets that are shown once: they must not be cached.
   const keeping = row?.of === 'workspace' ? { 'cache-control': 'no-store' } : undefined
   const headers = cleanHeaders({ ...whole.headers, ...keeping, ...named })
-  if (whole.webSocket) return { status: whole.status, headers, body: whole.body, webSocket: whole.webSocket }
+  if (whole.webSocket || whole.cookies) return { ...whole, headers }
   return whole.close
     ? { status: whole.status, headers, body: whole.body, close: true }
     : { status: whole.status, headers, body: whole.body }

@@ -14,7 +14,7 @@ import { createTurnQueue } from './turn-queue.ts'
 import { createUploads } from './uploads.ts'
 import { createConnections } from './websocket/connections.ts'
 
-export type { Api, ApiContext, ApiReply, ApiRequest, BodyText } from './api.ts'
+export type { Api, ApiContext, ApiReply, ApiRequest, BodyText, SignedIn } from './api.ts'
 export { type BodyBytes, collectBytes } from './body-bytes.ts'
 export { checkMount, mountTable } from './check-mount.ts'
 export { type ClientLimits, limitsOf } from './client-limits.ts'

@@ -24,6 +24,8 @@ export interface ApiOptions {
   readonly basePath?: string
   /** Off by default: browsers of other sites get no answer that they may read. */
   readonly cors?: Cors
+  /** Longest wait for `authenticate` of an adapter, in milliseconds; beyond it 503. Default 10,000. */
+  readonly authenticateMs?: number
   /** Called once per request, when its reply is over. */
   readonly onRequest?: (line: RequestLine) => void
 }
@@ -44,6 +46,7 @@ export interface Settings {
   readonly exportRows: number
   readonly basePath: string
   readonly cors: Cors | undefined
+  readonly authenticateMs: number
   readonly onRequest: ((line: RequestLine) => void) | undefined
 }
 
@@ -56,6 +59,7 @@ const defaultSettings = {
   keepAliveMs: 15_000,
   exportRows: 100_000,
   basePath: '',
+  authenticateMs: 10_000,
 } as const
 
 export const settingsOf = (options: ApiOptions = {}): Settings => ({
@@ -68,6 +72,7 @@ export const settingsOf = (options: ApiOptions = {}): Settings => ({
   exportRows: options.exportRows ?? defaultSettings.exportRows,
   basePath: checkedBase(options.basePath ?? defaultSettings.basePath),
   cors: options.cors,
+  authenticateMs: options.authenticateMs ?? defaultSettings.authenticateMs,
   onRequest: options.onRequest,
 })
 

@@ -7,6 +7,7 @@ import {
   limitsOf,
   mountTable,
   type SignIn,
+  signedInBy,
 } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { OptionTableOf } from '@signalbox/core/errors'
@@ -76,7 +77,7 @@ export function createResponder(call: string, gateway: Gateway, options?: FetchO
   return async (request, { context = usual, server, ...mapping } = {}) => {
     const exchange = createExchange(request, pace, { ...mapping, ip: options?.ip?.(request, server), signIn: options?.authenticate })
     const isUpgrade = runtime !== undefined && request.headers.has('upgrade')
-    const asked = isUpgrade ? withOwnHeaders(exchange.request, request) : exchange.request
+    const asked = isUpgrade ? forConnection(exchange.request, request, options?.authenticate) : exchange.request
     const reply = await api(asked, context && { waitUntil: work => context.waitUntil(work) })
     const { webSocket: offer } = reply
     if (!runtime || !offer) return createResponse(reply, exchange, pace)
@@ -91,10 +92,16 @@ export function createResponder(call: string, gateway: Gateway, options?: FetchO
   }
 }
 
-/** The connection outlives its request, whose headers some runtimes then take away. */
-function withOwnHeaders(asked: ApiRequest, { headers }: Request): ApiRequest {
-  const own = new Map(headers)
-  return { ...asked, canUpgrade: true, header: name => own.get(name) }
+/** The connection outlives its request, whose headers some runtimes then take away: its messages, and the sign-in, get a copy. */
+function forConnection(asked: ApiRequest, request: Request, signIn: SignIn<Request> | undefined): ApiRequest {
+  const own = new Map(request.headers)
+  const { url } = request
+  return {
+    ...asked,
+    canUpgrade: true,
+    header: name => own.get(name),
+    ...(signIn && signedInBy(signIn, request, () => new Request(url, { headers: [...own] }))),
+  }
 }
 
 /** Rejects with the signal's reason as soon as it aborts, as `fetch` does. */

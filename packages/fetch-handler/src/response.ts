@@ -4,8 +4,8 @@ import { type ClientPace, type IdleTimer, startIdleTimer } from './idle-timer.ts
 import type { FetchExchange } from './request.ts'
 
 /** Turns a reply of plain values into a Response. */
-export function createResponse({ status, headers, body }: ApiReply, exchange: FetchExchange, pace: ClientPace): Response {
-  const init = { status, headers: { ...headers } }
+export function createResponse({ status, headers, body, cookies }: ApiReply, exchange: FetchExchange, pace: ClientPace): Response {
+  const init = { status, headers: cookies ? withCookies(headers, cookies) : { ...headers } }
   if (typeof body !== 'string') {
     if (!exchange.isDisconnected()) return new Response(createStream(body, exchange, pace), init)
     body.cancel()
@@ -13,6 +13,12 @@ export function createResponse({ status, headers, body }: ApiReply, exchange: Fe
   }
   // Some statuses, such as 204, take no body at all, not even an empty one.
   return new Response(body === '' ? null : body, init)
+}
+
+function withCookies(headers: ApiReply['headers'], cookies: readonly string[]): Headers {
+  const whole = new Headers(headers)
+  for (const cookie of cookies) whole.append('set-cookie', cookie)
+  return whole
 }
 
 /** Pauses the source while the reader takes nothing, and treats a reader that takes nothing for `drainMs` as disconnected. */

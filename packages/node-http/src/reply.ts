@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { ApiReply } from '@signalbox/api'
 import type { Source } from '@signalbox/core/protocol'
 
@@ -42,11 +42,12 @@ function destroyIfUnread(response: ServerResponse, drainMs: number): void {
 }
 
 /** HEAD has the length that GET would have; 204 may have none, and 304's would be taken for that of the cached body. */
-function headersWithLength({ status, headers, close }: ApiReply, body: string): Record<string, string> {
-  const whole: Record<string, string> = { ...headers }
+function headersWithLength({ status, headers, cookies, close }: ApiReply, body: string): OutgoingHttpHeaders {
+  const whole: OutgoingHttpHeaders = { ...headers }
   if (headers['content-length'] === undefined && status !== 204 && status !== 304) whole['content-length'] = String(Buffer.byteLength(body))
   // `Upgrade` is a header of the connection, and must be named as one.
   if (headers.upgrade !== undefined) whole.connection = 'upgrade'
+  if (cookies) whole['set-cookie'] = [...cookies]
   if (close) whole.connection = 'close'
   return whole
 }

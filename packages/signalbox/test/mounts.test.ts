@@ -77,6 +77,16 @@ describe.each(frameworks)('in $name', ({ start }) => {
     expect([elsewhere.status, await elsewhere.text()]).toEqual([404, expect.not.stringContaining('"error":{')])
   })
 
+  test('each cookie that a sign-in sets arrives', async () => {
+    const cookies = ['a=1; Path=/', 'b=2; Expires=Wed, 09 Jun 2027 10:18:14 GMT']
+    const authenticate = (): Response => new Response(null, { status: 204, headers: cookies.map(cookie => ['set-cookie', cookie]) })
+    const options: object = { authenticate }
+    const { url: other, close: stop } = await start(own.gateway, options)
+    const { status, headers } = await fetch(`${other}/v1/models`)
+    expect([status, headers.getSetCookie()]).toEqual([204, cookies])
+    await stop()
+  })
+
   test('a client that leaves ends its request', async () => {
     const fake = fakeGateway()
     fake.act = () => ({ commit: new Promise(() => {}) })

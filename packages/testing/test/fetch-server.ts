@@ -37,7 +37,9 @@ async function answer(handler: Handler, message: IncomingMessage, response: Serv
   const reply = await handler(request)
   // A small rest is read and thrown away by Node; a large one is not worth the wait.
   const unread = !message.complete && !(Number(message.headers['content-length'] ?? Number.NaN) <= 65_536)
-  response.writeHead(reply.status, { ...Object.fromEntries(reply.headers), ...(unread && { connection: 'close' }) })
+  for (const cookie of reply.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
+  const headers = [...reply.headers].filter(([name]) => name !== 'set-cookie')
+  response.writeHead(reply.status, { ...Object.fromEntries(headers), ...(unread && { connection: 'close' }) })
   const reader = reply.body?.getReader()
   leaving.signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}))
   let wake = (): void => {}

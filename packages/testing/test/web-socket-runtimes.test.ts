@@ -118,6 +118,16 @@ describe.each([
     expect(await upgradeStatus(url, { ...bearer, origin: 'https://evil.example' })).toMatchObject({ status: 403 })
   })
 
+  test.skipIf(!isHere)('asks the sign-in for each message, with the headers of the upgrade', async () => {
+    const { ask, untilClosed } = await openWebSocket(url, { cookie: 'user=ann' })
+    const hello = { model: 'echo', input: 'Hello.' }
+    expect((await ask(hello)).at(-1)?.type).toBe('response.completed')
+    expect((await ask(hello)).at(-1)?.type).toBe('response.completed')
+    await fetch(`${url}/v1/models/sign-out`, { headers: { cookie: 'user=ann' } })
+    expect(await ask(hello)).toMatchObject([{ status: 401, error: { code: 'invalid_api_key' } }])
+    expect([1008, 4008]).toContain((await untilClosed()).code)
+  })
+
   test.skipIf(!isHere)('closes a connection that sends what is not text, and serves on', async () => {
     const { socket, untilClosed } = await openWebSocket(url, bearer)
     socket.send(Buffer.from('{}'))

@@ -3,7 +3,7 @@ export const closeReasons = {
   1000: 'The connection has reached its age limit. Open another.',
   1001: 'The server is shutting down.',
   1003: 'Messages must be text.',
-  1008: 'The key was refused, or too many messages wait.',
+  1008: 'The key or the user was refused, or too many messages wait.',
   1009: 'The message is too large.',
   1013: 'Too many bytes of messages are under way. Try again later.',
 } as const satisfies Readonly<Record<number, string>>

@@ -1,3 +1,4 @@
+import type { Caller } from '@signalbox/core'
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
 
 /** A WebSocket connection that was accepted. One of the two must be called. */
@@ -42,6 +43,8 @@ export interface WebSocketSession {
 export interface WebSocketTurn {
   /** The length of the message in UTF-8. */
   readonly bytes: number
+  /** The caller that opened the connection: each message must come from the same. */
+  readonly caller: Pick<Caller, 'workspaceId' | 'keyId'>
   /** The body of the same request over HTTP. Throws 400 if the message is none that the connection takes. */
   bodyOf(message: JsonObject): JsonObject
   /** The client only prepares the connection for a later turn (`generate: false`). Known once `bodyOf` was called. */

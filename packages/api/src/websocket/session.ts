@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import type { Caller, Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { Source } from '@signalbox/core/protocol'
 import type { Api, ApiContext, ApiReply, ApiRequest } from '../api.ts'
@@ -17,7 +17,7 @@ interface SessionContext {
   readonly site: { readonly settings: Settings; readonly uploads: Uploads; readonly webSockets: WebSocketCounts }
   /** The request that asked for the WebSocket: its headers are those of each message. */
   readonly upgrade: ApiRequest
-  readonly workspaceId: string
+  readonly caller: Pick<Caller, 'workspaceId' | 'keyId'>
   readonly context: ApiContext | undefined
   readonly port: WebSocketPort
   /** Called once, when the connection is over. */
@@ -49,7 +49,8 @@ interface SessionState extends SessionContext {
 }
 
 export function createSession(context: SessionContext): WebSocketSession {
-  const { site, gateway, workspaceId } = context
+  const { site, gateway } = context
+  const { workspaceId } = context.caller
   const { bodyBytes, webSockets } = site.settings
   const { clock } = gateway
   const state: SessionState = {
@@ -95,7 +96,7 @@ function startIdle(state: SessionState): void {
 const idleReason = 'The connection was idle for too long. Open another.'
 
 function receiveMessage(state: SessionState, text: string, bytes: number): void {
-  const { site, workspaceId } = state
+  const { site, caller } = state
   state.arriving?.release()
   state.arriving = undefined
   if (state.phase !== 'open') return
@@ -108,7 +109,7 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
     close(state, 1008)
     return
   }
-  const upload = site.uploads.open(workspaceId)
+  const upload = site.uploads.open(caller.workspaceId)
   const refusal = upload.claim(bytes)
   if (refusal) {
     sendError(state, refusal)
@@ -123,7 +124,7 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
 function receiving(state: SessionState, bytes: number): void {
   if (state.phase !== 'open') return
   if (!state.running) startIdle(state)
-  state.arriving ??= state.site.uploads.open(state.workspaceId)
+  state.arriving ??= state.site.uploads.open(state.caller.workspaceId)
   const refusal = state.arriving.claim(bytes)
   if (!refusal) return
   sendError(state, refusal)
@@ -142,7 +143,7 @@ function runNext(state: SessionState): void {
   const running = new AbortController()
   state.running = running
   state.gateway.clock.clearTimeout(state.idleTimer)
-  const turn = createTurn(state.history, message.bytes)
+  const turn = createTurn(state.history, { bytes: message.bytes, caller: state.caller })
   const request = requestOf(state.upgrade, message, { turn, signal: running.signal })
   void state.api(request, state.context).then(reply => {
     message.upload.release()

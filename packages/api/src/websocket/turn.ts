@@ -6,7 +6,7 @@ import type { WebSocketTurn } from './port.ts'
 /** Events after which a response can be continued. */
 const continuable: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
-export function createTurn(history: History, bytes: number): WebSocketTurn {
+export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTurn, 'bytes' | 'caller'>): WebSocketTurn {
   let turn: ReturnType<History['open']> | undefined
   let warmsUp = false
   const end = ({ event = '', data }: Frame): void => {
@@ -18,6 +18,7 @@ export function createTurn(history: History, bytes: number): WebSocketTurn {
   }
   return {
     bytes,
+    caller,
     bodyOf({ type, generate, stream_id, ...fields }) {
       if (type !== 'response.create') throw unknownMessage()
       if (stream_id !== undefined && stream_id !== null) throw noStreams()

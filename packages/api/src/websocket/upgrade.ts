@@ -29,7 +29,7 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const giveBack = site.webSockets.connections.take(workspaceId)
   const webSocket: WebSocketOffer = {
     maxMessageBytes: Math.min(site.settings.bodyBytes, site.settings.webSockets.messageBytes),
-    open: port => createSession({ api, gateway, site, upgrade: request, workspaceId, context, port, onEnd: giveBack }),
+    open: port => createSession({ api, gateway, site, upgrade: request, caller, context, port, onEnd: giveBack }),
     abandon: giveBack,
   }
   return { status: 101, headers: {}, body: '', webSocket }

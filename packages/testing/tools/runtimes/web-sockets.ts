@@ -15,5 +15,14 @@ export async function webSocketHandler(webSocket: WebSocketRuntime): Promise<Fet
   })
   const { id } = await gateway.workspaces.create({ name: 'WebSockets', billing: 'postpaid' })
   await gateway.workspaces(id).apiKeys.create({ name: 'k', scopes: '*', secret: webSocketKey })
-  return createFetchHandler(gateway, { webSocket, bodyBytes: 100_000 })
+  const signedOut = new Set<string>()
+  return createFetchHandler(gateway, {
+    webSocket,
+    bodyBytes: 100_000,
+    authenticate(request) {
+      const user = /user=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1]
+      if (request.url.endsWith('/sign-out') && user !== undefined) signedOut.add(user)
+      return user === undefined || signedOut.has(user) ? undefined : { workspace: id, user }
+    },
+  })
 }
