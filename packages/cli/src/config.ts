@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { type Environment, type Flags, overridesIn, settingOf } from './environment.ts'
 import { StartError, shown } from './fault.ts'
 import { type Config, configSchema } from './schema.ts'
+import { innermostIssue } from './schema-fields.ts'
 
 const defaultFile = 'signalbox.config.json'
 
@@ -63,8 +64,9 @@ function parseConfig(text: string, path: string): unknown {
   }
 }
 
-function describeIssue(issue: z.core.$ZodIssue | undefined, raw: unknown, variable?: string): string {
-  if (issue === undefined) return 'the config cannot be read.'
+function describeIssue(found: z.core.$ZodIssue | undefined, raw: unknown, variable?: string): string {
+  if (found === undefined) return 'the config cannot be read.'
+  const issue = innermostIssue(found, valueAt(raw, found.path))
   const path = fieldPath(issue.path)
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys

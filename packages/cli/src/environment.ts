@@ -14,7 +14,8 @@ interface Override {
 // Other text stays as it is, so that the schema reports what the field takes.
 const digits = (text: string): unknown => (/^\d+$/.test(text) ? Number(text) : text)
 
-const overridingVariables: readonly Override[] = [
+/** The variables that set fields of the config, and the flags that do. */
+export const overridingVariables: readonly Override[] = [
   { variable: 'PORT', field: 'port', read: digits },
   { variable: 'HOST', field: 'host' },
   { variable: 'SIGNALBOX_STORAGE', field: 'storage' },

@@ -1,248 +1,232 @@
-import { type BuiltInDialect, providerDialects } from '@signalbox/core/dialects'
-import { abilities } from '@signalbox/core/protocol'
 import * as z from 'zod'
+import {
+  amountInUsd,
+  either,
+  fileName,
+  fraction,
+  isWebAddress,
+  label,
+  list,
+  oneOf,
+  secret,
+  section,
+  someOf,
+  textLike,
+  textThat,
+  trueOrFalse,
+  whole,
+} from './schema-fields.ts'
+import { customCatalog, model, provider } from './schema-models.ts'
 import { type StorageOption, schemeOf, storageExamples, storageOptions } from './storage-schemes.ts'
 
-/** One field. Whatever is wrong with it, the message names what it takes. */
-const takes = <Output>(what: string, schema: z.ZodType<Output>) =>
-  z.unknown().transform((value, context): Output => {
-    const read = schema.safeParse(value)
-    if (read.success) return read.data
-    context.addIssue({ code: 'custom', message: what, input: value })
-    return z.NEVER
-  })
+// Each field: what it takes, its default, and what it means. The check, the type `Config`, docs/configuration.md and
+// `signalbox/config.schema.json` are made from it. A `default` in `meta` is that of the library, which the server leaves alone.
 
-/** An object that takes these fields and no others. */
-const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
-  const fields = Object.keys(shape).join(', ')
-  return z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? fields : `an object of ${fields}`) })
-}
-
-const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'a list' })
-const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) => takes(`one of ${names.join(', ')}`, z.enum(names))
-
-const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
-  takes(
-    max === Number.MAX_SAFE_INTEGER ? `a whole number, ${min} or more` : `a whole number from ${min} to ${max}`,
-    z.int().min(min).max(max),
-  )
-const textLike = (what: string, pattern: RegExp) => takes(what, z.string().regex(pattern))
-const label = () => textLike('a text of 1 to 255 characters', /^[^\p{Cc}]{1,255}$/u)
-const name = () => textLike('1 to 200 visible ASCII characters without spaces', /^[\x21-\x7e]{1,200}$/)
-const secret = () => textLike('a text of visible ASCII characters without spaces', /^[\x21-\x7e]+$/)
-
-/** A value that becomes part of a URL. */
-const urlPart = () => textLike('1 to 128 letters, digits, `-`, `_`, `.` and `:`', /^[\w.:-]{1,128}$/)
-
-/** Money is stored as whole microdollars: an amount that would have to be rounded is refused. */
-const amountInUsd = (what: string, max: number) =>
-  takes(
-    `${what} from 0 to ${max}, with at most 6 decimals`,
-    z
-      .number()
-      .min(0)
-      .max(max)
-      .refine(value => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 1e-3),
-  )
-const price = () => amountInUsd('US dollars per million tokens', 1_000_000)
-
-const dialects = Object.keys(providerDialects) as [BuiltInDialect, ...BuiltInDialect[]]
 const strategies = ['order', 'cost', 'latency', 'throughput', 'availability', 'balanced'] as const
 const minute = 60_000
-
-const provider = section({
-  id: textLike('1 to 64 letters, digits, `-`, `_` and `.`', /^[\w.-]{1,64}$/),
-  speaks: list(oneOf(dialects)).optional(),
-  base_url: takes('an http or https address, as in https://api.example.com/v1', z.string().refine(isWebAddress)).optional(),
-  api_key: secret().optional(),
-  api_key_env: textLike('the name of an environment variable', /^\w+$/).optional(),
-  // Which provider takes which of these is in `built-in.ts`.
-  region: urlPart().optional(),
-  access_key_id: secret().optional(),
-  secret_access_key: secret().optional(),
-  session_token: secret().optional(),
-  resource: urlPart().optional(),
-  project: urlPart().optional(),
-  location: urlPart().optional(),
-  credentials_file: textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u).optional(),
-  account_id: urlPart().optional(),
-  workspace: urlPart().optional(),
-  data_policy: oneOf(['zdr', 'no_training', 'may_train', 'unknown']).optional(),
-})
-
-const offer = section({
-  provider: name(),
-  provider_model_id: name(),
-  dialect: oneOf(dialects),
-  context_window: whole(1).exactOptional(),
-  max_output_tokens: whole(1).exactOptional(),
-  price: section({
-    input: price(),
-    output: price(),
-    cached: price().exactOptional(),
-    cache_write: price().exactOptional(),
-  }).exactOptional(),
-  abilities: list(oneOf(abilities)).exactOptional(),
-})
-
-const model = section({
-  id: name(),
-  aliases: list(name()).exactOptional(),
-  family: label().exactOptional(),
-  display_name: label().exactOptional(),
-  author: label().exactOptional(),
-  offers: list(offer),
-})
-
-const customCatalog = section({
-  file: textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u).optional(),
-  // The catalog checks these when the server starts.
-  overrides: takes('an object', z.record(z.string(), z.unknown())).optional(),
-})
-
-const fraction = () => takes('a number from 0 to 1', z.number().min(0).max(1))
+const hour = 60 * minute
+const mebibyte = 1_048_576
 const recordFields = section({
-  keep: whole(0).exactOptional(),
-  share: fraction().exactOptional(),
-  store: fraction().exactOptional(),
+  keep: whole(0).exactOptional().meta({ description: 'Decisions that are kept in memory', default: 1_000 }),
+  share: fraction().exactOptional().meta({ description: 'Share of the requests whose decision is kept', default: 1 }),
+  store: fraction().exactOptional().meta({
+    description: 'Share of the usage rows that keep the whole decision. Those of failed and repeated requests always do',
+    default: 0.1,
+  }),
 })
 
-/** A plain value, or an object whose faults are reported where they are. */
-const either = <Plain, Fields extends z.ZodType>(plain: z.ZodType<Plain>, fields: Fields) =>
-  z.unknown().transform((value, context): Plain | z.output<Fields> => {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    const read = isObject ? fields.safeParse(value) : plain.safeParse(value)
-    if (read.success) return read.data as Plain | z.output<Fields>
-    for (const issue of read.error.issues) context.addIssue({ ...issue })
-    return z.NEVER
-  })
-
-/** One of some plain values, or an object. `expected` names both for messages. */
-const plainOrObject = <const Plain extends string | boolean, Fields extends z.ZodType>(
-  expected: string,
-  plain: readonly Plain[],
-  fields: Fields,
-) => either(takes(expected, z.literal(plain)), fields)
-
-const isStorage = (text: string): boolean => schemeOf(text) !== undefined
 const storageFields = section({
-  url: takes(storageExamples, z.string().refine(isStorage)),
+  url: textThat(storageExamples, text => schemeOf(text) !== undefined).describe('The address'),
   // Which storage takes which of these is in `storage-schemes.ts`.
-  durability: oneOf(['process', 'full']).exactOptional(),
-  pool_size: whole(1, 1_000).exactOptional(),
-  schema: textLike('up to 48 lower-case letters, digits and underscores', /^[a-z_][a-z0-9_]{0,47}$/).exactOptional(),
-  migrate: takes('true or false', z.boolean()).exactOptional(),
-  prepare: takes('true or false', z.boolean()).exactOptional(),
-  token: secret().exactOptional(),
-  spool: textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u).exactOptional(),
+  durability: oneOf(['process', 'full']).exactOptional().meta({
+    description:
+      'SQLite: what a commit survives. `process`: a crash of the process; a power failure may lose the last moments. `full`: both',
+    default: 'process',
+  }),
+  pool_size: whole(1, 1_000).exactOptional().meta({ description: 'PostgreSQL: connections of each process', default: 10 }),
+  schema: textLike('up to 48 lower-case letters, digits and underscores', /^[a-z_][a-z0-9_]{0,47}$/)
+    .exactOptional()
+    .meta({ description: 'PostgreSQL: the schema that has the tables', default: 'signalbox' }),
+  migrate: trueOrFalse().exactOptional().meta({ description: 'PostgreSQL: whether a start may change the schema', default: true }),
+  prepare: trueOrFalse().exactOptional().meta({
+    description: 'PostgreSQL: whether statements are prepared. `false` for poolers that give each transaction another connection',
+    default: true,
+  }),
+  token: secret().exactOptional().describe('libSQL: the token of the database'),
+  spool: fileName().exactOptional().meta({
+    description: 'PostgreSQL: what the names of the files begin with in which settlements wait while the database is away',
+    default: 'signalbox',
+  }),
 } satisfies Record<StorageOption | 'url', z.ZodType>)
+const storage = () =>
+  either(
+    `${storageExamples}, or an object of url, ${storageOptions.join(', ')}`,
+    textThat(storageExamples, text => schemeOf(text) !== undefined),
+    storageFields,
+  )
+
 const isRedis = (text: string): boolean => /^rediss?:\/\/./.test(text) && URL.canParse(text)
 const redisExample = '`redis://USER:PASSWORD@HOST:6379`, or `rediss://` for TLS'
+const redisAddress = () => textThat(redisExample, isRedis)
 const redisFields = section({
-  url: takes(
-    `${redisExample}, or a list of nodes of a cluster`,
-    z.union([z.string().refine(isRedis), z.array(z.string().refine(isRedis)).min(1)]),
-  ),
-  prefix: textLike('visible ASCII characters without braces', /^[\x21-\x7a|~]{0,64}$/).exactOptional(),
-  max_wait_ms: whole(1, 60_000).exactOptional(),
-  fallback: oneOf(['storage', 'local']).exactOptional(),
+  url: z
+    .union([redisAddress(), someOf(redisExample, redisAddress())], { error: `${redisExample}, or a list of nodes of a cluster` })
+    .describe('The address, or nodes of a Redis Cluster'),
+  prefix: textLike('visible ASCII characters without braces', /^[\x21-\x7a|~]{0,64}$/)
+    .exactOptional()
+    .meta({ description: 'What every key begins with', default: 'signalbox:' }),
+  max_wait_ms: whole(1, 60_000).exactOptional().meta({
+    description: 'The longest wait for an answer, after which Redis counts as away',
+    default: 250,
+  }),
+  fallback: oneOf(['storage', 'local']).exactOptional().meta({
+    description: 'What counts limits while Redis is away: the storage, or each process for its share (`local`)',
+    default: 'storage',
+  }),
 })
-const redis = () =>
-  either(takes(`${redisExample}, or an object of url, prefix, max_wait_ms, fallback`, z.string().refine(isRedis)), redisFields)
-
-const storage = () =>
-  either(takes(`${storageExamples}, or an object of url, ${storageOptions.join(', ')}`, z.string().refine(isStorage)), storageFields)
-
-const catalog = () => plainOrObject('`built-in`, `none`, or an object of file, overrides', ['built-in', 'none'], customCatalog)
-/** What is recorded of routing decisions; `false` records nothing. */
-const record = () => plainOrObject('`false`, or an object of keep, share, store', [false], recordFields)
 
 const itemFields = section({
-  store: takes('true or false', z.boolean()).exactOptional(),
-  ttl: whole(1).exactOptional(),
-  max_bytes: whole(1).exactOptional(),
-  max_total_bytes: whole(1).exactOptional(),
+  store: trueOrFalse()
+    .exactOptional()
+    .describe(
+      'Whether items are sealed into the storage, so that every process finds them. Default: true with several workers, else false',
+    ),
+  ttl: whole(1).exactOptional().meta({ description: 'Milliseconds for which an item is kept after its last use', default: hour }),
+  max_bytes: whole(1)
+    .exactOptional()
+    .meta({ description: 'Bytes kept for one workspace', default: 32 * mebibyte }),
+  max_total_bytes: whole(1)
+    .exactOptional()
+    .meta({ description: 'Bytes kept in the memory of the process', default: 64 * mebibyte }),
 })
-/** For how long, and where, items of responses can be referred to; `false` keeps none. */
-const items = () => plainOrObject('`false`, or an object of store, ttl, max_bytes, max_total_bytes', [false], itemFields)
 
 // A limit or timeout is an option of core or of the server by the same name in camel case (options.ts). One that is absent has the
 // default of that option.
 
 export const gatewayLimits = {
-  inference_rpm: whole(1).default(1_000),
-  tokens_per_minute: whole(1).exactOptional(),
-  management_reads_rpm: whole(1).default(300),
-  management_writes_rpm: whole(1).default(60),
-  concurrent_requests: whole(1).default(200),
+  inference_rpm: whole(1).default(1_000).describe('Requests to models per minute, for each key and model'),
+  tokens_per_minute: whole(1).exactOptional().describe('Tokens per minute, for each key'),
+  management_reads_rpm: whole(1).default(300).describe('Reading requests to the management API per minute, for each key'),
+  management_writes_rpm: whole(1).default(60).describe('Changing requests to the management API per minute, for each key'),
+  concurrent_requests: whole(1).default(200).describe('Requests to models at a time, for each key'),
   workspace: section({
-    requests_per_minute: whole(1).exactOptional(),
-    tokens_per_minute: whole(1).exactOptional(),
-    concurrent_requests: whole(1).exactOptional(),
-  }).prefault({}),
+    requests_per_minute: whole(1).exactOptional().describe('Requests to models per minute, for each workspace'),
+    tokens_per_minute: whole(1).exactOptional().describe('Tokens per minute, for each workspace'),
+    concurrent_requests: whole(1).exactOptional().describe('Requests to models at a time, for each workspace'),
+  })
+    .prefault({})
+    .describe('Limits of each workspace that has none of its own'),
 }
 
 export const serverLimits = {
-  body_bytes: whole(1).default(33_554_432),
-  upload_bytes_per_workspace: whole(1).exactOptional(),
-  upload_bytes: whole(1).exactOptional(),
-  body_bytes_per_second: whole(1).exactOptional(),
+  body_bytes: whole(1)
+    .default(32 * mebibyte)
+    .describe('Bytes of the largest request body'),
+  upload_bytes_per_workspace: whole(1)
+    .exactOptional()
+    .meta({
+      description: 'Bytes of request bodies that one workspace may have under way at a time, in one process',
+      default: 80 * mebibyte,
+    }),
+  upload_bytes: whole(1)
+    .exactOptional()
+    .meta({
+      description: 'Bytes of request bodies under way at a time, in one process',
+      default: 160 * mebibyte,
+    }),
+  body_bytes_per_second: whole(1).exactOptional().meta({ description: 'Bytes per second of the slowest upload', default: 1_000 }),
 }
 
 export const webSocketLimits = {
-  connections_per_workspace: whole(1).exactOptional(),
-  connections: whole(1).exactOptional(),
-  max_age_ms: whole(1).exactOptional(),
-  max_idle_ms: whole(1).exactOptional(),
-  message_bytes: whole(1).exactOptional(),
+  connections_per_workspace: whole(1)
+    .exactOptional()
+    .meta({ description: 'Open connections of one workspace, in one process', default: 1_000 }),
+  connections: whole(1).exactOptional().meta({ description: 'Open connections, in one process', default: 10_000 }),
+  max_age_ms: whole(1).exactOptional().meta({ description: 'Milliseconds that a connection may last', default: hour }),
+  max_idle_ms: whole(1).exactOptional().describe('Milliseconds that a connection may be idle. Default: any'),
+  message_bytes: whole(1).exactOptional().describe('Bytes of the largest message. Default: `limits.body_bytes`'),
 }
 
 export const gatewayTimeouts = {
-  first_byte_ms: whole(1).default(2 * minute),
-  whole_ms: whole(1).default(5 * minute),
-  deadline_ms: whole(1).default(18 * minute),
-  idle_ms: whole(1).default(2 * minute),
+  first_byte_ms: whole(1)
+    .default(2 * minute)
+    .describe('Wait for the first byte of a stream'),
+  whole_ms: whole(1)
+    .default(5 * minute)
+    .describe('Wait for a whole response'),
+  deadline_ms: whole(1)
+    .default(18 * minute)
+    .describe('Time of one request, with retries and fallbacks'),
+  idle_ms: whole(1)
+    .default(2 * minute)
+    .describe('Silence inside a stream'),
 }
 
 export const serverTimeouts = {
-  body_idle_ms: whole(1).exactOptional(),
-  drain_ms: whole(1).exactOptional(),
+  body_idle_ms: whole(1).exactOptional().meta({ description: 'Window in which the speed of an upload is judged', default: 15_000 }),
+  drain_ms: whole(1).exactOptional().meta({ description: 'How long a client may take no data', default: minute }),
 }
 
-const corsOrigins = () =>
-  takes('`*`, or a list of origins, as in https://app.example', z.union([z.literal('*'), z.array(z.string().refine(isOrigin)).min(1)]))
+const originsExample = '`*`, or a list of origins, as in https://app.example'
+const corsOrigins = () => z.union([z.literal('*'), someOf(originsExample, textThat(originsExample, isOrigin))], { error: originsExample })
 
 /** The whole config file. */
 export const configSchema = section({
-  host: textLike('a host name or an IP address', /^[\w.:%-]{1,255}$/).default('127.0.0.1'),
-  port: whole(0, 65_535).default(8787),
-  workers: takes('`auto`, or a whole number from 1 to 128', z.union([z.literal('auto'), z.int().min(1).max(128)])).default(1),
-  operator: label().default('signalbox'),
-  cors_origins: corsOrigins().exactOptional(),
-  storage: storage().default('sqlite:signalbox.db'),
-  redis: redis().exactOptional(),
+  host: textLike('a host name or an IP address', /^[\w.:%-]{1,255}$/)
+    .default('127.0.0.1')
+    .describe('Address to listen on'),
+  port: whole(0, 65_535).default(8787).describe('Port to listen on; 0 takes a free one'),
+  workers: z
+    .union([z.literal('auto'), whole(1, 128)], { error: '`auto`, or a whole number from 1 to 128' })
+    .default(1)
+    .describe('[Processes that share the port](#several-processes-on-one-machine); `auto` is one for each core'),
+  operator: label().default('signalbox').describe('Shown as `owned_by` of models'),
+  cors_origins: corsOrigins().exactOptional().describe('Origins whose pages may call the API. Default: none'),
+  storage: storage().default('sqlite:signalbox.db').describe('Where keys, credit, budgets and usage are kept ([storage](storage.md))'),
+  redis: either(`${redisExample}, or an object of url, prefix, max_wait_ms, fallback`, redisAddress(), redisFields)
+    .exactOptional()
+    .describe('Counts limits and running requests, and tells processes of changes ([Redis](storage.md#redis)). Default: none'),
   // The header that keys travel in is split at commas.
-  admin_key: textLike('`ak_` and 8 to 200 visible ASCII characters without a comma', /^ak_[\x21-\x2b\x2d-\x7e]{8,200}$/).optional(),
-  sealing_key: textLike('64 hex digits', /^[0-9a-f]{64}$/i).optional(),
+  admin_key: textLike('`ak_` and 8 to 200 visible ASCII characters without a comma', /^ak_[\x21-\x2b\x2d-\x7e]{8,200}$/)
+    .optional()
+    .describe('An API key with all scopes. Default: one that is made at the first start, and shown once'),
+  sealing_key: textLike('64 hex digits', /^[0-9a-fA-F]{64}$/)
+    .optional()
+    .describe(
+      'Encrypts provider keys, reasoning state and stored items. Default: one in a file beside the SQLite database; PostgreSQL and libSQL need it',
+    ),
   workspace: section({
-    name: label().default('default'),
-    credit_usd: amountInUsd('US dollars', 1_000_000_000).default(100),
-  }).prefault({}),
-  catalog: catalog().default('built-in'),
-  providers: list(provider).default([]),
-  models: list(model).default([]),
-  strategy: oneOf(strategies).default('balanced'),
-  record: record().default({}),
-  items: items().default({}),
+    name: label().default('default').describe('Name of the first workspace'),
+    credit_usd: amountInUsd('US dollars', 1_000_000_000).default(100).describe('Credit that it starts with'),
+  })
+    .prefault({})
+    .describe('The first workspace'),
+  catalog: either('`built-in`, `none`, or an object of file, overrides', z.literal(['built-in', 'none']), customCatalog)
+    .default('built-in')
+    .describe('Models and prices ([catalog](catalog.md))'),
+  providers: list(provider).default([]).describe('Providers, beside those that a variable turns on ([providers](providers.md))'),
+  models: list(model).default([]).describe('Models, beside those of the catalog'),
+  strategy: oneOf(strategies).default('balanced').describe('How an offer is chosen where a request does not say ([routing](routing.md))'),
+  record: either('`false`, or an object of keep, share, store', z.literal([false]), recordFields)
+    .default({})
+    .describe('What is recorded of routing decisions; `false` records nothing'),
+  items: either('`false`, or an object of store, ttl, max_bytes, max_total_bytes', z.literal([false]), itemFields)
+    .default({})
+    .describe('Items of responses that later requests may refer to by id; `false` keeps none ([why](decisions/0044-item-references.md))'),
   limits: section({
     ...gatewayLimits,
     ...serverLimits,
-  }).prefault({}),
-  web_sockets: section(webSocketLimits).prefault({}),
+  })
+    .prefault({})
+    .describe('Limits'),
+  web_sockets: section(webSocketLimits).prefault({}).describe('Limits of [WebSockets](websocket.md)'),
   timeouts: section({
     ...gatewayTimeouts,
     ...serverTimeouts,
-  }).prefault({}),
+  })
+    .prefault({})
+    .describe('Times, in milliseconds'),
+  $schema: z.string({ error: 'a text' }).optional().describe('For editors: the path of `config.schema.json` of the package'),
 })
 
 /** A config that was checked, with defaults. */
@@ -250,8 +234,4 @@ export type Config = z.output<typeof configSchema>
 
 function isOrigin(text: string): boolean {
   return isWebAddress(text) && new URL(text).origin === text
-}
-
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

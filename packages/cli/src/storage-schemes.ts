@@ -1,4 +1,4 @@
-/** Options of the field `storage`, beside its address. What each means is in docs/configuration.md. */
+/** Options of the field `storage`, beside its address. What each means is in `schema.ts`. */
 export const storageOptions = ['durability', 'pool_size', 'schema', 'migrate', 'prepare', 'token', 'spool'] as const
 export type StorageOption = (typeof storageOptions)[number]
 

@@ -19,7 +19,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, web_sockets, timeouts.',
+    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, web_sockets, timeouts, $schema.',
   ],
   [
     'an unknown field of a section',

@@ -10,7 +10,7 @@ interface Manifest {
   readonly version: string
   readonly private?: boolean
   readonly engines: { readonly node: string }
-  readonly exports?: Readonly<Record<string, { readonly 'signalbox-source': string }>>
+  readonly exports?: Readonly<Record<string, { readonly 'signalbox-source': string } | string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>
@@ -53,7 +53,9 @@ test('every entry of a package below is a sub-path, or left out for a reason', (
 })
 
 test('every file is a sub-path, under its own name', () => {
-  const paths = Object.entries(manifest.exports ?? {}).map(([path, entry]) => [path, entry['signalbox-source']])
+  const paths = Object.entries(manifest.exports ?? {}).flatMap(([path, entry]) =>
+    typeof entry === 'string' ? [] : [[path, entry['signalbox-source']]],
+  )
   const files = sources.filter(({ name }) => name !== 'bin').map(({ name }) => [name === 'index' ? '.' : `./${name}`, `./src/${name}.ts`])
   expect(paths.sort()).toEqual(files.sort())
 })
