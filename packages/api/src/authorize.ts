@@ -31,10 +31,10 @@ export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'q
   log.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
   if (turn && !isSameCaller(turn.caller, caller)) throw notTheCaller()
   if (caller.session) checkSession(row, request, caller.session)
-  if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw noWorkspace(params.workspace_id ?? '')
+  if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw noWorkspace(params.workspace_id ?? '', caller)
   if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
     throw new GatewayError('operation_not_allowed', {
-      message: `This ${user ? 'user' : 'key'} lacks the scope ${needs.map(scope => `"${scope}"`).join(' or ')}.`,
+      message: `This ${caller.isEndUser ? 'user' : 'key'} lacks the scope ${needs.map(scope => `"${scope}"`).join(' or ')}.`,
     })
   }
   if (rate === 'reads' || rate === 'writes') yield* wait(gateway.countManagement(caller, rate))
@@ -67,8 +67,8 @@ const notTheCaller = (): GatewayError =>
   })
 
 /** Another workspace gets the same error as one that does not exist. */
-const noWorkspace = (id: string): GatewayError =>
-  new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this key.` })
+const noWorkspace = (id: string, { isEndUser }: Caller): GatewayError =>
+  new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this ${isEndUser ? 'user' : 'key'}.` })
 
 /** The actor of an audit event. */
 export const actorOf = ({ keyId, keyName, scopes, isEndUser, limits, budgets }: Caller, { request, requestId }: Call): Actor => ({

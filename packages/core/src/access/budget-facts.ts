@@ -1,6 +1,7 @@
 import type { BudgetFacts } from '../errors/gateway-error.ts'
 import type { CallerBudget } from '../runtime/ports.ts'
 import { budgetAccount, periodOf } from './accounts.ts'
+import type { Caller } from './caller.ts'
 import type { BudgetBody } from './kinds.ts'
 
 /**
@@ -15,6 +16,10 @@ export function budgetFacts(
   const { end } = periodOf(period, at)
   return { limit, used, remaining: Math.max(0, limit - used), ...(end !== undefined && { resetsAt: end }) }
 }
+
+/** Whether a caller may learn how a budget stands: a key may of all that bound it, an end user of its own alone. */
+export const maySee = ({ isEndUser, budgets }: Pick<Caller, 'isEndUser' | 'budgets'>, budget: CallerBudget): boolean =>
+  !isEndUser || (!budget.isGroup && budgets?.includes(budget) === true)
 
 /** The account that a budget counts in at a moment. */
 export const budgetAccountAt = ({ id, body }: CallerBudget, at: number): string => budgetAccount(id, periodOf(body.period, at))

@@ -102,6 +102,9 @@ export const keyIdOfUser = (user: string): string => `${userPrefix}${user}`
 /** What the ids of end users begin with, where those of API keys stand. */
 export const userPrefix = 'user:'
 
+/** What a message calls the caller of an id, as in "This user lacks …". */
+export const nounOf = (keyId: string): 'user' | 'key' => (keyId.startsWith(userPrefix) ? 'user' : 'key')
+
 /** `endUserCaller` for a user that names its workspace. */
 export const callerOfUser = (policies: Pick<WorkspacePolicies, 'of'>, { workspace, ...user }: EndUserOf): Promise<Caller> =>
   endUserCaller(policies, workspace, user)
@@ -129,6 +132,7 @@ function callerBudgetOf(
   const who = group === undefined ? `user:${encodeURIComponent(user)}` : `group:${encodeURIComponent(group)}`
   return {
     id: `${encodeURIComponent(workspaceId)}:${who}:${period}${includeByok ? '+byok' : ''}`,
+    ...(group !== undefined && { isGroup: true }),
     body: { name: group ?? user, limit, period, enforce: true, includeByok, alertAt: [] },
   }
 }

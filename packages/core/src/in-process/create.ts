@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts'
+import { nounOf } from '../access/end-user.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ClientDialect, EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
@@ -95,7 +96,7 @@ export async function callerOf(calling: EndpointOptions, serving: EndpointPorts)
   const known = 'caller' in calling ? calling.caller : undefined
   const caller = known ?? (await serving.authenticate('apiKey' in calling ? calling.apiKey : undefined))
   if (caller.scopes.has('inference:invoke')) return caller
-  throw new GatewayError('operation_not_allowed', { message: 'This key lacks the scope "inference:invoke".' })
+  throw new GatewayError('operation_not_allowed', { message: `This ${nounOf(caller.keyId)} lacks the scope "inference:invoke".` })
 }
 
 /** The body, within the limits of the HTTP endpoints. */

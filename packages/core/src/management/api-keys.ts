@@ -1,4 +1,5 @@
 import { isActive, stoppedKeyIds } from '../access/ancestors.ts'
+import { nounOf } from '../access/end-user.ts'
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
@@ -155,7 +156,7 @@ function granted(asked: NewApiKey['scopes'] = ['inference:invoke'], { key }: Act
   const lacking = asked.find(scope => !mine.includes(scope))
   if (lacking !== undefined)
     throw new GatewayError('operation_not_allowed', {
-      message: `This key lacks the scope "${lacking}", so it cannot grant it.`,
+      message: `This ${nounOf(key?.id ?? '')} lacks the scope "${lacking}", so it cannot grant it.`,
       param: 'scopes',
     })
   return [...new Set(asked)]

@@ -1,3 +1,4 @@
+import { nounOf } from '../access/end-user.ts'
 import type { BudgetBody, KeyBody, Kind } from '../access/kinds.ts'
 import type { Records, TypedRecord } from '../access/records.ts'
 import { maxRecordsOfKind } from '../access/workspace-policy.ts'
@@ -36,7 +37,7 @@ export const boundsCheckOf =
     if (touched.length === 0 && !isCredited) return
     const line = await lineOf(records, workspaceId, key)
     for (const each of touched) await check(records, workspaceId, { line, touched: each })
-    if (isCredited && (await line.isBounded())) throw boundedItself('adds no credit')
+    if (isCredited && (await line.isBounded())) throw boundedItself(key.id, 'adds no credit')
   }
 
 /** The bounding records of a draft that are there already. One more budget only bounds more, so any key may add one. */
@@ -107,7 +108,7 @@ async function check(
   if (fields.length === 0) return
   if (takenFromAbove(touched).some(above => line.ids.has(above))) throw boundsItself(touched.kind)
   if (id === undefined) {
-    if (await line.isBounded()) throw boundedItself(`cannot loosen what bounds its workspace (${fields.join(', ')})`)
+    if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen what bounds its workspace (${fields.join(', ')})`)
     return
   }
   const owner = await records.find('key', workspaceId, id)
@@ -116,7 +117,7 @@ async function check(
   // A key below this one stays within its bounds. Any other may do the same for this one in return.
   const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
   if (owner && !isBelow && (await line.isBounded()))
-    throw boundedItself(`cannot loosen what bounds a key that is not below it (${fields.join(', ')})`)
+    throw boundedItself(line.key.id, `cannot loosen what bounds a key that is not below it (${fields.join(', ')})`)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
@@ -128,8 +129,10 @@ const boundsItself = (kind: Kind): GatewayError =>
       : 'A key cannot change its own limit, expiry or budget, nor those of a key above it. Use another key that has the scope "keys:write".',
   )
 
-const boundedItself = (what: string): GatewayError =>
-  refused(`This key has a limit or a budget, so it ${what}. Use a key that has neither, or one without the scope "inference:invoke".`)
+const boundedItself = (id: string, what: string): GatewayError =>
+  refused(
+    `This ${nounOf(id)} has a limit or a budget, so it ${what}. Use a key that has neither, or one without the scope "inference:invoke".`,
+  )
 
 const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
   refused(

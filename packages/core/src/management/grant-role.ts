@@ -1,3 +1,4 @@
+import { nounOf } from '../access/end-user.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Role } from '../resources/member.ts'
 import { type Scope, scopes } from '../resources/scopes.ts'
@@ -14,10 +15,11 @@ const administers: Readonly<Record<Role, readonly Scope[]>> = {
 
 /** Throws where there is no such role, or it is above what the key of the actor may do. The operator grants every role. */
 export function checkGrant(role: Role, { key }: Actor): void {
-  const lacking = key ? administers[role].filter(scope => !key.scopes.has(scope)) : []
+  if (!key) return
+  const lacking = administers[role].filter(scope => !key.scopes.has(scope))
   if (lacking.length === 0) return
   throw new GatewayError('operation_not_allowed', {
-    message: `The role "${role}" is above what this key may do: it lacks ${lacking.map(scope => `"${scope}"`).join(', ')}. Use a key that has these scopes, or another role.`,
+    message: `The role "${role}" is above what this ${nounOf(key.id)} may do: it lacks ${lacking.map(scope => `"${scope}"`).join(', ')}. Use a key that has these scopes, or another role.`,
     param: 'role',
   })
 }

@@ -1,6 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import { budgetsOf } from '../access/accounts.ts'
-import { budgetAccountAt, budgetFacts, tightestOf } from '../access/budget-facts.ts'
+import { budgetAccountAt, budgetFacts, maySee, tightestOf } from '../access/budget-facts.ts'
 import type { Caller } from '../access/caller.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
 import { type BudgetFacts, orStoreDown } from '../errors/gateway-error.ts'
@@ -11,7 +11,7 @@ import type { Limits } from '../upstream/limits.ts'
 export interface Identity {
   readonly caller: Caller
   readonly limits: { readonly inferenceRpm: number; readonly managementReadsRpm: number; readonly managementWritesRpm: number }
-  /** The budget with the least left: of those that can refuse a call with this key, else of those that only watch. */
+  /** The budget with the least left: of those that can refuse a call with this key, else of those that only watch. Of an end user: of its own. */
   readonly budget?: BudgetFacts
 }
 
@@ -26,7 +26,7 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
   const { inferenceRpm, managementReadsRpm, managementWritesRpm } = limits
   const at = clock.now()
   const laidDown = await terms.of(caller.workspaceId)
-  const budgets = laidDown ? budgetsOf(laidDown, caller) : []
+  const budgets = laidDown ? budgetsOf(laidDown, caller).filter(budget => maySee(caller, budget)) : []
   const enforced = budgets.filter(({ body }) => body.enforce)
   const facts = (enforced.length > 0 ? enforced : budgets).map(async budget => {
     const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at))

@@ -1,3 +1,4 @@
+import { nounOf } from '../access/end-user.ts'
 import type { SessionBody, SessionCountBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, recordRemoval, type TypedRecord } from '../access/records.ts'
 import { makeSecret, prefixOf } from '../access/secret.ts'
@@ -79,7 +80,7 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
   if (input.models) checkKnown(models, { models: input.models }, {})
   if (actor.key && !actor.key.scopes.has('inference:invoke'))
     throw new GatewayError('operation_not_allowed', {
-      message: 'This key lacks the scope "inference:invoke", so it cannot grant it to a session.',
+      message: `This ${nounOf(actor.key.id)} lacks the scope "inference:invoke", so it cannot grant it to a session.`,
     })
   const token = makeSecret(ids, sessionTokenPrefix)
   const [id, name] = [ids.uuid(), await sha256(token)]

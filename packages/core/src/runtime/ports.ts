@@ -77,6 +77,8 @@ interface InviteFacts {
 /** A limit on what a request may spend, as a record of a budget has it or the app gives it with a user. */
 export interface CallerBudget {
   readonly id: string
+  /** It is a group's: others spend from it, too. */
+  readonly isGroup?: true
   readonly body: {
     readonly name: string
     /** Microdollars. */

@@ -173,3 +173,107 @@ describe('a user with scopes of management', () => {
     expect(me).toMatchObject({ credential_type: 'user', key_id: 'user:u', scopes: ['inference:invoke'] })
   })
 })
+
+describe('an error of a user', () => {
+  /** What only the workspace knows: names, and amounts that are in nothing else. */
+  const secrets = ['4.242', '4242', '77.77', '7777', 'secret-budget', 'secret-group', '31337', '61']
+  const users: Readonly<Record<string, EndUser>> = {
+    plain: { user: 'plain' },
+    grouped: { user: 'grouped', budgets: [{ limit: 61, group: 'secret-group' }] },
+    mixed: { user: 'mixed', budgets: [{ limit: usd(9) }, { limit: 61, group: 'secret-group' }] },
+    capped: { user: 'capped', budgets: [{ limit: 12, period: 'total' }] },
+    limited: { user: 'limited', limits: { requestsPerMinute: 1, concurrentRequests: 1 } },
+    thrifty: { user: 'thrifty', limits: { tokensPerMinute: 3 } },
+  }
+  async function asUser(gateway: Gateway) {
+    const authenticate = (request: Request) => {
+      const user = users[request.headers.get('x-user') ?? '']
+      return user && { ...user, workspace: 'app' }
+    }
+    const handler = createFetchHandler(gateway, { authenticate })
+    return async (headers: Record<string, string>, path = 'POST /v1/responses', body: object | undefined = ask) => {
+      const [method = '', url] = path.split(' ')
+      const sent = { method, headers: { 'content-type': 'application/json', ...headers } }
+      const reply = await handler(
+        new Request(`http://app.example${url}`, { ...sent, ...(method === 'POST' && { body: JSON.stringify(body) }) }),
+      )
+      return {
+        status: reply.status,
+        budget: reply.headers.get('x-budget-limit-usd'),
+        text: `${JSON.stringify([...reply.headers])}${await reply.text()}`,
+      }
+    }
+  }
+  const leaks = (text: string) => secrets.filter(secret => new RegExp(`\\b${secret.replace('.', '\\.')}`).test(text))
+
+  test('tells nothing of the money and the limits that it shares, and all of its own; a key is told both', async () => {
+    const gateway = await stage()
+    const app = gateway.workspaces('app')
+    const send = await asUser(gateway)
+    const { secret } = await app.apiKeys.create({ name: 'k' })
+    const byKey = { authorization: `Bearer ${secret}` }
+    const seen = async (user: string, headers: Record<string, string> = { 'x-user': user }) => {
+      const { status, budget, text } = await send(headers)
+      return [status, budget, leaks(text)]
+    }
+    // A budget of the workspace.
+    const budget = await app.budgets.create({ name: 'secret-budget', limit: 61, period: 'total' })
+    expect(await seen('plain')).toEqual([402, null, []])
+    expect(await seen('', byKey)).toEqual([402, '0.000061', ['secret-budget']])
+    for (const user of ['plain', 'capped']) {
+      const me = await send({ 'x-user': user }, 'GET /v1/me')
+      expect([me.status, me.budget, leaks(me.text)]).toEqual([200, user === 'capped' ? '0.000012' : null, []])
+    }
+    await app.budgets.delete(budget.id)
+    // A budget of a group, and one of its own.
+    expect(await seen('grouped')).toEqual([402, null, []])
+    expect(await seen('mixed')).toEqual([402, null, []])
+    expect(await seen('capped')).toEqual([402, '0.000012', []])
+    // The credit of the workspace.
+    await gateway.workspaces.create({ id: 'poor', name: 'poor' })
+    await gateway.workspaces('poor').billing.credit({ reference: 'r', amount: 42 })
+    const poor = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'poor', user: 'u' }) })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(ask) }
+    const refused = await (await poor(new Request('http://app.example/v1/responses', init))).text()
+    expect(refused).toContain('insufficient_credits')
+    expect(refused).not.toContain('0.000042')
+    const own = await gateway.workspaces('poor').apiKeys.create({ name: 'k' })
+    await expect(gateway.responses.create(ask, { apiKey: own.secret })).rejects.toThrow('0.000042')
+  })
+
+  test('calls the caller what it is, and does not say how much others may', async () => {
+    const gateway = await stage({ limits: { workspace: { requestsPerMinute: 7777 } } })
+    const send = await asUser(gateway)
+    const app = gateway.workspaces('app')
+    const session = await app.sessions.create({ user: 'page', limits: { requestsPerMinute: 1 } })
+    const texts: string[] = []
+    for (const headers of [{ 'x-user': 'limited' }, { authorization: `Bearer ${session.token}` }]) {
+      await send(headers)
+      const { status, text } = await send(headers)
+      expect(status).toBe(429)
+      expect(text).toContain('This user may send 1 requests a minute')
+      texts.push(text)
+    }
+    const thrifty = await send({ 'x-user': 'thrifty' })
+    expect(thrifty.text).toContain('this user may use 3 a minute in all')
+    expect((await send({ 'x-user': 'limited' }, 'GET /v1/workspaces/app/budgets')).text).toContain('This user lacks')
+    // The limits of its workspace, and of the key that a session was made with.
+    for (const workspace of [{ requestsPerMinute: 1 }, { tokensPerMinute: 61 }, { concurrentRequests: 61 }]) {
+      const strict = await stage({ limits: { workspace } })
+      const ofStrict = await asUser(strict)
+      const replies = await Promise.all(Array.from({ length: 90 }, () => ofStrict({ 'x-user': 'plain' })))
+      const [first] = replies.filter(({ status }) => status === 429)
+      if (!first) throw new Error(`${JSON.stringify(workspace)} refuses nothing.`)
+      expect(first.text).toContain('he workspace of this user')
+      expect(leaks(first.text)).toEqual([])
+      texts.push(first.text)
+    }
+    const maker = await app.apiKeys.create({ name: 'maker', scopes: '*', rateLimitRpm: 1 })
+    const { keyId: id, keyName: name, scopes } = await gateway.authenticate(maker.secret)
+    const below = await gateway.workspaces('app', { key: { id, name, scopes } }).sessions.create({ user: 'below' })
+    await send({ authorization: `Bearer ${below.token}` })
+    const { text } = await send({ authorization: `Bearer ${below.token}` })
+    expect(text).toContain('The workspace of this user has sent as many requests a minute')
+    for (const each of [...texts, text]) expect(each).not.toMatch(/\b[Tt]his key/)
+  })
+})

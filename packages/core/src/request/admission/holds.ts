@@ -2,7 +2,7 @@ import type { Awaitable, LedgerStore } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 import type { AccountHold, HoldRefusal, HoldRequest } from '@signalbox/storage/ledger'
 import { budgetsOf, byokAccount, creditAccount, periodOf } from '../../access/accounts.ts'
-import { budgetAccountAt, budgetFacts } from '../../access/budget-facts.ts'
+import { budgetAccountAt, budgetFacts, maySee } from '../../access/budget-facts.ts'
 import type { Caller } from '../../access/caller.ts'
 import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { GatewayError, orStoreDown, storeDown } from '../../errors/gateway-error.ts'
@@ -91,7 +91,7 @@ function freeWhenPlaced({ id, at }: HoldRequest, reserving: Awaitable<HoldRefusa
 }
 
 function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAccount[] {
-  const { caller, policy, at } = holding
+  const { caller, policy } = holding
   const own = candidates.filter(isOwn)
   const ours = own.length === 0 ? candidates : candidates.filter(isOurs)
   const charged = maxCostOfAll(holding, ours)
@@ -101,10 +101,10 @@ function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAc
     if (!enforce || (ours.length === 0 && !includeByok)) continue
     // Of two that are asked at once one may be ours and the other theirs.
     const amount = includeByok && own.length > 0 ? maxCostOfAll(holding, candidates) : charged
-    accounts.push(budgetOf(budget, amount, at))
+    accounts.push(budgetOf(holding, budget, amount))
   }
   const cap = own.length > 0 ? policy.workspace.body.subscription?.byokMonthlyRequestCap : undefined
-  if (cap !== undefined) accounts.push(capOf(caller.workspaceId, cap, at))
+  if (cap !== undefined) accounts.push(capOf(holding, cap))
   return accounts
 }
 
@@ -116,11 +116,13 @@ const creditOf = ({ caller, policy }: HoldContext, amount: Microdollars): HoldAc
   reason: 'the workspace has not enough credit for it',
   refused: available =>
     new GatewayError('insufficient_credits', {
-      message: `The request may cost up to ${formatUsd(amount)}, and the workspace has ${formatUsd(Math.max(0, available))} of credit free. Add credit, or lower \`max_output_tokens\`.`,
+      message: caller.isEndUser
+        ? `The request may cost up to ${formatUsd(amount)}, and the workspace of this user has not enough credit for it. Lower \`max_output_tokens\`, or try again once there is credit.`
+        : `The request may cost up to ${formatUsd(amount)}, and the workspace has ${formatUsd(Math.max(0, available))} of credit free. Add credit, or lower \`max_output_tokens\`.`,
     }),
 })
 
-function budgetOf(budget: CallerBudget, amount: Microdollars, at: number): HoldAccount {
+function budgetOf({ caller, at }: HoldContext, budget: CallerBudget, amount: Microdollars): HoldAccount {
   const { name, limit, period, includeByok } = budget.body
   const { end } = periodOf(period, at)
   return {
@@ -128,26 +130,31 @@ function budgetOf(budget: CallerBudget, amount: Microdollars, at: number): HoldA
     floor: -limit,
     amount,
     counts: includeByok ? everyone : isOurs,
-    reason: `the budget "${name}" has no room for it`,
+    reason: maySee(caller, budget) ? `the budget "${name}" has no room for it` : 'a budget that is shared has no room for it',
     refused: available => {
+      const until = end === undefined ? '' : ` until ${new Date(end).toISOString()}`
+      if (!maySee(caller, budget))
+        return new GatewayError('budget_exceeded', {
+          message: `The request may cost up to ${formatUsd(amount)}, and a budget that this user shares has less left${until}. Lower \`max_output_tokens\`.`,
+        })
       const remaining = Math.max(0, available)
       return new GatewayError('budget_exceeded', {
-        message: `The request may cost up to ${formatUsd(amount)}, and the budget "${name}" of ${formatUsd(limit)} has ${formatUsd(remaining)} left${end === undefined ? '' : ` until ${new Date(end).toISOString()}`}. Raise it, or lower \`max_output_tokens\`.`,
+        message: `The request may cost up to ${formatUsd(amount)}, and the budget "${name}" of ${formatUsd(limit)} has ${formatUsd(remaining)} left${until}. Raise it, or lower \`max_output_tokens\`.`,
         budget: budgetFacts(budget.body, { used: limit - remaining, at }),
       })
     },
   }
 }
 
-const capOf = (workspaceId: string, cap: number, at: number): HoldAccount => ({
-  account: byokAccount(workspaceId, at),
+const capOf = ({ caller, at }: HoldContext, cap: number): HoldAccount => ({
+  account: byokAccount(caller.workspaceId, at),
   floor: -cap,
   amount: 1,
   counts: isOwn,
   reason: 'the workspace has made all the calls of this month with credentials of its own',
   refused: () =>
     new GatewayError('budget_exceeded', {
-      message: `The workspace may make ${cap} calls a month with credentials of its own, and has. It can again from ${new Date(periodOf('month', at).end ?? at).toISOString()} on.`,
+      message: `The workspace may make ${caller.isEndUser ? 'a number of' : cap} calls a month with credentials of its own, and has. It can again from ${new Date(periodOf('month', at).end ?? at).toISOString()} on.`,
     }),
 })
 

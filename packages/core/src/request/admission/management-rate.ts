@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../../access/caller.ts'
+import { nounOf } from '../../access/end-user.ts'
 import type { KeyRefusals } from '../../access/key-refusals.ts'
 import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import type { Clock } from '../../runtime/ports.ts'
@@ -22,7 +23,7 @@ export async function countManagement(ports: RatePorts, caller: Caller, kind: 'r
   if (!refusal) return
   refusals.count(caller, clock.now())
   throw new GatewayError('requests_per_min_exceeded', {
-    message: `This key may send ${limit} management ${kind} a minute, and has.`,
+    message: `This ${nounOf(caller.keyId)} may send ${limit} management ${kind} a minute, and has.`,
     limitedBy: 'routing',
     retryAfterMs: refusal.retryAfterMs,
   })

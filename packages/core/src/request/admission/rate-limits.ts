@@ -31,10 +31,13 @@ export interface Rate extends CounterRequest {
 
 type RateSubject = keyof typeof subjects
 
+/** What a limit bounds, as its message calls it. An end user learns nothing of limits that it shares but that they are reached. */
 const subjects = {
   key: 'This key',
+  user: 'This user',
   ancestor: 'A key above this one',
   workspace: 'This workspace',
+  shared: 'The workspace of this user',
 } as const
 
 const minute = 60_000
@@ -45,15 +48,15 @@ const assumedAnswer = 1_024
 export function ratesOfWorkspace({ caller, policy }: Pick<RateContext, 'caller' | 'policy'>, limits: Limits): Rate[] {
   const { workspaceId } = caller
   const limit = { ...limits.workspace, ...policy.workspace.body.limits }.requestsPerMinute
-  return limit === undefined ? [] : [requestRate('workspace', { key: `${workspaceId}/rpm`, limit })]
+  return limit === undefined ? [] : [requestRate(caller.isEndUser ? 'shared' : 'workspace', { key: `${workspaceId}/rpm`, limit })]
 }
 
 /**
  * The counter of a request whose body is still to be read, so that its model is not known. It is subtracted again once the body was
  * read and is a request: it bounds the bodies of a key that are under way, or that were none.
  */
-export const uploadRate = ({ keyId, workspaceId, limits: own }: Caller, limits: Limits): Rate =>
-  requestRate('key', {
+export const uploadRate = ({ keyId, workspaceId, isEndUser, limits: own }: Caller, limits: Limits): Rate =>
+  requestRate(isEndUser ? 'user' : 'key', {
     key: `${workspaceId}/rpm:uploads:${keyId}`,
     limit: own?.requestsPerMinute ?? limits.inferenceRpm,
     what: 'requests a minute whose bodies are under way or no request',
@@ -61,30 +64,33 @@ export const uploadRate = ({ keyId, workspaceId, limits: own }: Caller, limits: 
 
 /** The counters that depend on what is asked for. Without tokens: of a request that uses none. */
 export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: Limits, tokens?: number): Rate[] {
-  const { keyId, workspaceId, limits: own, ancestors = [] } = caller
+  const { keyId, workspaceId, isEndUser, limits: own, ancestors = [] } = caller
+  const { self, above, all } = isEndUser ? ofUser : ofKey
   const shared = { ...limits.workspace, ...policy.workspace.body.limits }
   const { id } = plan.candidates[0].model
   // Escaped: ids of users and of models may contain the separator.
   const model = encodeURIComponent(id)
   const what = `requests a minute for "${id}"`
   const rates = [
-    requestRate('key', { key: `${workspaceId}/rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what }),
+    requestRate(self, { key: `${workspaceId}/rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what }),
   ]
-  for (const above of ancestors)
-    if (above.limits?.requestsPerMinute !== undefined)
-      rates.push(
-        requestRate('ancestor', { key: `${workspaceId}/rpm:${above.keyId}:${model}`, limit: above.limits.requestsPerMinute, what }),
-      )
+  for (const { keyId: id, limits: theirs } of ancestors)
+    if (theirs?.requestsPerMinute !== undefined)
+      rates.push(requestRate(above, { key: `${workspaceId}/rpm:${id}:${model}`, limit: theirs.requestsPerMinute, what }))
   if (tokens === undefined) return rates
   const maxTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
-  if (maxTokens !== undefined) rates.push(tokenRate('key', { workspaceId, id: keyId, limit: maxTokens, amount: tokens, at }))
-  for (const above of ancestors)
-    if (above.limits?.tokensPerMinute !== undefined)
-      rates.push(tokenRate('ancestor', { workspaceId, id: above.keyId, limit: above.limits.tokensPerMinute, amount: tokens, at }))
+  if (maxTokens !== undefined) rates.push(tokenRate(self, { workspaceId, id: keyId, limit: maxTokens, amount: tokens, at }))
+  for (const { keyId: id, limits: theirs } of ancestors)
+    if (theirs?.tokensPerMinute !== undefined)
+      rates.push(tokenRate(above, { workspaceId, id, limit: theirs.tokensPerMinute, amount: tokens, at }))
   if (shared.tokensPerMinute !== undefined)
-    rates.push(tokenRate('workspace', { workspaceId, id: '', limit: shared.tokensPerMinute, amount: tokens, at }))
+    rates.push(tokenRate(all, { workspaceId, id: '', limit: shared.tokensPerMinute, amount: tokens, at }))
   return rates
 }
+
+/** Of the caller itself, of the keys above it, and of its workspace. */
+const ofKey = { self: 'key', above: 'ancestor', all: 'workspace' } as const
+const ofUser = { self: 'user', above: 'shared', all: 'shared' } as const
 
 /** As many as the answer may have. */
 export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): number {
@@ -116,7 +122,7 @@ function requestRate(whose: RateSubject, { key, limit, what = 'requests a minute
     windowMs: minute,
     refused: ({ retryAfterMs }) =>
       new GatewayError('requests_per_min_exceeded', {
-        message: `${subjects[whose]} may send ${limit} ${what}, and has. Try again in ${seconds(retryAfterMs)} s.`,
+        message: `${subjects[whose]} ${whose === 'shared' ? `has sent as many ${what} as it may` : `may send ${limit} ${what}, and has`}. Try again in ${seconds(retryAfterMs)} s.`,
         limitedBy: 'routing',
         retryAfterMs,
       }),
@@ -148,8 +154,8 @@ function tokenRate(whose: RateSubject, { workspaceId, id, limit, amount, at }: T
       new GatewayError('tokens_per_min_exceeded', {
         message:
           amount > limit
-            ? `The request may use ${amount} tokens, and ${subjects[whose].toLowerCase()} may use ${limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
-            : `${subjects[whose]} may use ${limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
+            ? `The request may use ${amount} tokens, and ${subjects[whose].toLowerCase()} may use ${whose === 'shared' ? 'fewer' : limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
+            : `${subjects[whose]} may use ${whose === 'shared' ? 'so many' : limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
         limitedBy: 'routing',
         ...(amount > limit ? { shouldRetry: false } : { retryAfterMs }),
       }),

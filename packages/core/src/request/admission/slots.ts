@@ -21,25 +21,36 @@ export interface Slot extends SlotKey {
 export const slotMs = 90_000
 
 export function slotsOf(
-  { keyId, workspaceId, limits: own, ancestors = [] }: Caller,
+  { keyId, workspaceId, isEndUser, limits: own, ancestors = [] }: Caller,
   { workspace }: WorkspacePolicy,
   limits: Limits,
 ): readonly Slot[] {
-  const slots = [slotOf('This key', `${workspaceId}/slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests)]
+  const slots = [
+    slotOf(isEndUser ? 'This user' : 'This key', `${workspaceId}/slots:${keyId}`, own?.concurrentRequests ?? limits.concurrentRequests),
+  ]
   for (const above of ancestors)
     if (above.limits?.concurrentRequests !== undefined)
-      slots.push(slotOf('A key above this one', `${workspaceId}/slots:${above.keyId}`, above.limits.concurrentRequests))
+      slots.push(
+        slotOf(
+          isEndUser ? workspaceOfUser : 'A key above this one',
+          `${workspaceId}/slots:${above.keyId}`,
+          above.limits.concurrentRequests,
+        ),
+      )
   const shared = workspace.body.limits?.concurrentRequests ?? limits.workspace?.concurrentRequests
-  if (shared !== undefined) slots.push(slotOf('This workspace', `${workspaceId}/slots`, shared))
+  if (shared !== undefined) slots.push(slotOf(isEndUser ? workspaceOfUser : 'This workspace', `${workspaceId}/slots`, shared))
   return slots
 }
+
+/** Its limit is not for an end user to know. */
+const workspaceOfUser = 'The workspace of this user'
 
 const slotOf = (whose: string, key: string, limit: number): Slot => ({
   key,
   limit,
   refused: () =>
     new GatewayError('concurrent_requests_exceeded', {
-      message: `${whose} already has ${limit} requests running, its limit. Wait for one to end.`,
+      message: `${whose} already has ${whose === workspaceOfUser ? 'as many requests running as it may' : `${limit} requests running, its limit`}. Wait for one to end.`,
       limitedBy: 'routing',
       retryAfterMs: 1_000,
     }),
