@@ -66,6 +66,8 @@ interface RouteFacts {
   readonly rate: 'none' | 'inference' | 'reads' | 'writes'
   readonly tier: 'stable' | 'preview'
   readonly summary: string
+  /** Name of its method in `@signalbox/client`, as of the resource in process where there is one: `apiKeys.create`. */
+  readonly client?: string
   /** The dialect of its errors. Default: `responses`. */
   readonly dialect?: string
   /** Header that may carry the key instead of `Authorization`. */
@@ -125,6 +127,7 @@ export interface KeyedRoute extends RouteFacts {
 /** A route of a workspace: `:workspace_id` in its path must be that of the key, otherwise the reply is 404. */
 export interface WorkspaceRoute extends RouteFacts {
   readonly of: 'workspace'
+  readonly client: string
   /** Any one of these. */
   readonly needs: readonly Scope[]
   /** Its workspace, with the rights of the key. */

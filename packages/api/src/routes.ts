@@ -98,6 +98,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/me',
+    client: 'me',
     needs: 'any key',
     rate: 'reads',
     tier: 'preview',

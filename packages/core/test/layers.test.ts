@@ -23,6 +23,7 @@ const walls: Readonly<Record<string, { readonly packages: readonly string[] | 'a
   catalog: { packages: ['core'], node: false },
   'ai-sdk': { packages: ['core'], node: false },
   api: { packages: ['core', 'storage', 'ai-sdk'], node: false },
+  client: { packages: [], node: false },
   'fetch-handler': { packages: ['api', 'core'], node: false },
   'node-http': { packages: ['api', 'core'], node: true },
   testing: { packages: ['core', 'api', 'router', 'storage', 'storage-memory'], node: true },

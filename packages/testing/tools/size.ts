@@ -26,6 +26,7 @@ const programs: readonly Program[] = [
   },
   { name: 'isGatewayError', code: `export { isGatewayError } from '@signalbox/core'`, budget: 1_000 },
   { name: 'createRouter', code: `export { createRouter } from '@signalbox/router'`, budget: 21_500 },
+  { name: 'createClient', code: `export { createClient } from '@signalbox/client'`, budget: 3_000 },
 ]
 
 for (const { name, code, budget } of programs) {

@@ -28,6 +28,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...callable,
     path: '/v1/models',
+    client: 'models.list',
     summary: 'List the models that can be called.',
     query: [...pages, beta],
     reply: 'ModelList',
@@ -37,6 +38,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...callable,
     path: '/v1/models/:model_id+',
+    client: 'models.get',
     summary: 'Look up one model by its id or an alias. Ids may hold slashes.',
     query: [beta],
     reply: 'Model',
@@ -46,6 +48,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...open,
     path: '/v1/registry/models',
+    client: 'registry.models',
     summary: 'List all models with what they can do and who sells them.',
     query: [],
     reply: 'RegistryModelList',
@@ -55,6 +58,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...open,
     path: '/v1/registry/providers',
+    client: 'registry.providers',
     summary: 'List the providers and what becomes of what they are sent. With filters: those that sell a model that fits.',
     query: filters,
     reply: 'RegistryProviderList',
@@ -64,6 +68,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...open,
     path: '/v1/directory/models',
+    client: 'directory.models',
     summary: 'List the models with all that is known of them, prices included.',
     query: filters,
     reply: 'DirectoryModelList',
@@ -73,6 +78,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...open,
     path: '/v1/byok/providers',
+    client: 'byokProviders.list',
     summary: 'List the providers for which a workspace can bring a key of its own.',
     query: [],
     reply: 'ByokProviderList',
@@ -82,6 +88,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     ...open,
     path: '/v1/byok/providers/:provider/tiers',
+    client: 'byokProviders.tiers',
     summary: 'List what an account at a provider can be: it decides on the data policy.',
     query: [],
     reply: 'ProviderTierList',

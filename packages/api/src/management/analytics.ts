@@ -16,6 +16,7 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${analyticsPath}/summary`,
+    client: 'analytics.summary',
     needs: ['usage:read'],
     summary: 'Tell how many requests there were, how they ended, what they cost and how long they took.',
     query: filters,
@@ -25,6 +26,7 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${analyticsPath}/trends`,
+    client: 'analytics.trends',
     needs: ['usage:read'],
     summary: 'The same by the hour or the day (UTC), as one series or one for each group. Intervals without a request are left out.',
     query: [

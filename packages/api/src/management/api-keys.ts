@@ -14,6 +14,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: apiKeysPath,
+    client: 'apiKeys.create',
     needs: ['keys:write'],
     summary: 'Create an API key. The secret is in this answer, and nowhere else ever after.',
     body: 'CreateApiKey',
@@ -28,6 +29,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: apiKeysPath,
+    client: 'apiKeys.list',
     needs: ['keys:read'],
     summary: 'List the API keys in the order of their making, without those that are revoked.',
     query: [{ name: 'include_revoked', description: 'Those that are revoked too. Default: false.', values: ['true', 'false'] }, ...pages],
@@ -41,6 +43,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: apiKeyPath,
+    client: 'apiKeys.get',
     needs: ['keys:read'],
     summary: 'Look up one API key.',
     reply: 'ApiKey',
@@ -49,6 +52,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: apiKeyPath,
+    client: 'apiKeys.update',
     needs: ['keys:write'],
     summary: 'Change the name, the limit, the expiry or the budget of an API key; null takes away.',
     body: 'UpdateApiKey',
@@ -61,6 +65,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('DELETE'),
     path: apiKeyPath,
+    client: 'apiKeys.revoke',
     needs: ['keys:write'],
     summary:
       'Revoke an API key. It stops working within 60 seconds everywhere, and so do the keys made with it; a second time changes nothing.',

@@ -14,6 +14,7 @@ export const auditEventRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: auditEventsPath,
+    client: 'auditEvents.list',
     needs: ['audit:read'],
     summary: 'List who changed what, newest first.',
     query: [
@@ -39,6 +40,7 @@ export const auditEventRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${auditEventsPath}/verify`,
+    client: 'auditEvents.verify',
     needs: ['audit:read'],
     summary: 'Tell whether the audit chain is as it was written.',
     reply: 'AuditVerification',

@@ -15,6 +15,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${billingPath}/balance`,
+    client: 'billing.balance',
     needs: ['billing:read'],
     summary: 'Tell the credit of the workspace.',
     reply: 'Balance',
@@ -23,6 +24,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: `${billingPath}/credits`,
+    client: 'billing.credit',
     needs: ['billing:write'],
     summary: 'Add credit, once for each `reference`.',
     body: 'CreateCredit',
@@ -35,6 +37,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${billingPath}/ledger`,
+    client: 'billing.ledger',
     needs: ['billing:read'],
     summary: 'List what came into the credit and went out of it, newest first.',
     query: [
@@ -52,6 +55,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: `${billingPath}/auto-reload`,
+    client: 'billing.autoReload.update',
     needs: ['billing:write'],
     summary: 'Have credit paid in to a target whenever it falls below a threshold.',
     body: 'UpdateAutoReload',

@@ -14,6 +14,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: budgetsPath,
+    client: 'budgets.create',
     needs: ['budgets:write'],
     summary: 'Limit what all keys of the workspace, or one of them, may spend in a period.',
     body: 'CreateBudget',
@@ -24,6 +25,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: budgetsPath,
+    client: 'budgets.list',
     needs: ['budgets:read'],
     summary: 'List the budgets in the order of their making, those of keys too.',
     query: pages,
@@ -33,6 +35,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: budgetPath,
+    client: 'budgets.get',
     needs: ['budgets:read'],
     summary: 'Look up one budget, and what is left of it.',
     reply: 'Budget',
@@ -41,6 +44,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: budgetPath,
+    client: 'budgets.update',
     needs: ['budgets:write'],
     summary: 'Change a budget. What was used of it stays used.',
     body: 'UpdateBudget',
@@ -51,6 +55,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('DELETE'),
     path: budgetPath,
+    client: 'budgets.delete',
     needs: ['budgets:write'],
     summary: 'Remove a budget.',
     reply: 'Acknowledgement',

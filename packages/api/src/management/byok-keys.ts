@@ -13,6 +13,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: byokKeysPath,
+    client: 'byokKeys.create',
     needs: ['byok:write'],
     summary: 'Bring a key of your own for a provider. It is validated in the background; the first of a provider is its default.',
     body: 'CreateByokKey',
@@ -24,6 +25,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: byokKeysPath,
+    client: 'byokKeys.list',
     needs: ['byok:read'],
     summary: 'List the provider keys in the order of their making.',
     query: [{ name: 'provider', description: 'Those of this provider.' }, ...pages],
@@ -39,6 +41,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: byokKeyPath,
+    client: 'byokKeys.get',
     needs: ['byok:read'],
     summary: 'Look up one provider key.',
     reply: 'ByokKey',
@@ -47,6 +50,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: byokKeyPath,
+    client: 'byokKeys.update',
     needs: ['byok:write'],
     summary: 'Rename a provider key, disable it, make it the default, name its account tier, or put another secret in its place.',
     body: 'UpdateByokKey',
@@ -59,6 +63,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: `${byokKeyPath}/validate`,
+    client: 'byokKeys.validate',
     needs: ['byok:write'],
     summary: 'Show a provider key to its provider now, and tell what came of it.',
     reply: 'ByokKey',
@@ -67,6 +72,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('DELETE'),
     path: byokKeyPath,
+    client: 'byokKeys.delete',
     needs: ['byok:write'],
     summary: 'Delete a provider key. If it was the default of its provider, no other takes its place.',
     reply: 'Acknowledgement',

@@ -11,6 +11,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: invitesPath,
+    client: 'invites.list',
     needs: ['invites:read'],
     summary: 'List the invites in the order of their making.',
     query: pages,
@@ -20,6 +21,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: invitesPath,
+    client: 'invites.create',
     needs: ['invites:write'],
     summary: 'Invite somebody, for 7 days. The token is in this answer, and nowhere else ever after.',
     body: 'CreateInvite',
@@ -34,6 +36,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('DELETE'),
     path: `${invitesPath}/:invite_id`,
+    client: 'invites.revoke',
     needs: ['invites:write'],
     summary: 'Revoke an invite that was not accepted yet.',
     reply: 'Acknowledgement',
@@ -49,6 +52,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
 export const acceptInviteRoute: PublicRoute = {
   method: 'POST',
   path: '/v1/invites/accept',
+  client: 'invites.accept',
   needs: 'nothing',
   rate: 'none',
   tier: 'preview',

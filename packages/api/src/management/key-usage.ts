@@ -11,6 +11,7 @@ export const keyUsageRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: '/v1/workspaces/:workspace_id/api-keys/:api_key_id/usage',
+    client: 'apiKeys.usage',
     needs: ['keys:read', 'usage:read'],
     summary: 'Tell what a key was used for in the current day, week or month (UTC; weeks begin on Monday).',
     query: [{ name: 'period', description: 'Default: `month`.', values: periods }],

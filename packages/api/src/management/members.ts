@@ -11,6 +11,7 @@ export const memberRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: membersPath,
+    client: 'members.list',
     needs: ['members:read'],
     summary: 'List the members in the order of their joining.',
     query: pages,
@@ -20,6 +21,7 @@ export const memberRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: memberPath,
+    client: 'members.update',
     needs: ['members:write'],
     summary: 'Change the role of a member. The last owner stays one.',
     body: 'UpdateMember',
@@ -32,6 +34,7 @@ export const memberRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('DELETE'),
     path: memberPath,
+    client: 'members.remove',
     needs: ['members:write'],
     summary: 'Remove a member. The last owner stays.',
     reply: 'Acknowledgement',

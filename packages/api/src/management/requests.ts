@@ -24,6 +24,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${requestsPath}/requests`,
+    client: 'analytics.requests',
     needs: ['usage:read'],
     summary: 'List the request log, newest first. It never holds what was asked or answered.',
     query: [...filters, ...pagesByAnyId],
@@ -34,6 +35,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${requestsPath}/requests/:request_id`,
+    client: 'analytics.request',
     needs: ['usage:read'],
     summary: 'Look up one request, by what `X-Request-ID` said.',
     reply: 'LoggedRequest',
@@ -42,6 +44,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${requestsPath}/requests/:request_id/routing`,
+    client: 'analytics.routing',
     needs: ['routing:read'],
     summary:
       'Tell why a request went where it did: who could be asked, by what numbers, who was left out, and what became of each attempt.',
@@ -52,6 +55,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: `${requestsPath}/export`,
+    client: 'analytics.export',
     needs: ['usage:read'],
     summary: 'The request log as CSV, newest first, up to a number of rows that the headers tell.',
     query: [...filters, { name: 'format', description: 'Default: `csv`.', values: ['csv'] }],

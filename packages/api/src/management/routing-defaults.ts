@@ -13,6 +13,7 @@ export const routingDefaultsRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: routingDefaultsPath,
+    client: 'routingDefaults.get',
     needs: ['routing:read'],
     summary: 'Tell how requests are routed that do not say so themselves.',
     reply: 'RoutingDefaults',
@@ -21,6 +22,7 @@ export const routingDefaultsRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: routingDefaultsPath,
+    client: 'routingDefaults.update',
     needs: ['routing:write'],
     summary: 'Change the routing defaults; null takes one away. `gateway.routing` of a request takes the same fields, and wins.',
     body: 'UpdateRoutingDefaults',

@@ -11,6 +11,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('POST'),
     path: sessionsPath,
+    client: 'sessions.create',
     needs: ['keys:write'],
     summary: 'Create a session of a user. Its token is in this answer, and nowhere else ever after.',
     body: 'CreateSession',
@@ -25,6 +26,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: sessionsPath,
+    client: 'sessions.list',
     needs: ['keys:read'],
     summary: 'List the sessions that have not expired, in the order of their making.',
     query: [{ name: 'user', description: 'Only those of this user.' }, ...pages],
@@ -40,6 +42,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('DELETE'),
     path: `${sessionsPath}/:session_id`,
+    client: 'sessions.revoke',
     needs: ['keys:write'],
     summary: 'Revoke a session. Its token stops working within 60 seconds everywhere.',
     reply: 'Acknowledgement',

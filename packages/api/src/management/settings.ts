@@ -13,6 +13,7 @@ export const settingsRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: settingsPath,
+    client: 'settings.get',
     needs: ['workspace:read'],
     summary: 'Tell what the workspace demands of every call.',
     reply: 'Settings',
@@ -21,6 +22,7 @@ export const settingsRoutes: readonly WorkspaceRoute[] = [
   {
     ...writing('PATCH'),
     path: settingsPath,
+    client: 'settings.update',
     needs: ['workspace:write'],
     summary: 'Change what the workspace demands; null takes a demand away.',
     body: 'UpdateSettings',

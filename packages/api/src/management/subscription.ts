@@ -8,6 +8,7 @@ export const subscriptionRoutes: readonly WorkspaceRoute[] = [
   {
     ...reading,
     path: '/v1/workspaces/:workspace_id/subscription',
+    client: 'subscription.get',
     needs: ['billing:read'],
     summary: 'Tell the plan of the workspace.',
     reply: 'Subscription',

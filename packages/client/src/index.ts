@@ -1,0 +1,5 @@
+export { createClient } from './client.ts'
+export { ClientError, type ClientErrorCode, type ClientErrorFacts } from './errors.ts'
+export type { Client, Schemas } from './generated/types.ts'
+export type { CallOptions, ClientOptions } from './options.ts'
+export type { Page, PagedList } from './pages.ts'

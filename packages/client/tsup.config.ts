@@ -1,0 +1,5 @@
+import { library } from '../testing/tools/build/library.ts'
+
+export default library({
+  entry: { index: 'src/index.ts' },
+})
