@@ -9,9 +9,6 @@ const maxFileLines = 300
 
 /** Functions that are still longer, and how long they may be: the list may only become shorter, and its numbers smaller. */
 const longFunctions: Readonly<Record<string, number>> = {
-  'router/dynamic-router.ts createDynamicRouter': 82,
-  'router/sync/receive.ts createReceiver': 69,
-  'core/create-gateway.ts assembleGateway': 122,
   'core/request/settlement/collect-holds.ts createHoldCollector': 76,
   'core/request/routing-sync/routing-sync.ts createRoutingSync': 67,
   'core/management/byok/validation.ts keepValidations': 77,

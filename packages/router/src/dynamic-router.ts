@@ -16,17 +16,7 @@ import type { Preference, PreferencePrices } from './preferences.ts'
 import { createRandom, resolveSeed, type Seed } from './random.ts'
 import { makeRunningAverage, type RunningAverage, updateAverage } from './running-average.ts'
 import type { StateSync } from './sync/state-sync.ts'
-import type {
-  AnswerUsage,
-  AttemptFailure,
-  Recorded,
-  Router,
-  RouterAttempt,
-  RouterChoice,
-  RouterOffer,
-  RouterPlan,
-  RouterRequest,
-} from './types.ts'
+import type { AnswerUsage, AttemptFailure, Recorded, Router, RouterOffer, RouterPlan, RouterRequest } from './types.ts'
 
 // How a request is routed, from call to call:
 //
@@ -67,19 +57,18 @@ const { priorAnswerTokens, answerLengthWeight } = tuning.averages
 export function createDynamicRouter({ preference = 'balanced', seed, record, sync, ...clock }: DynamicRouterOptions): DynamicRouter {
   const monotonic = monotonicClock(clock.monotonic)
   const trackedOffers = new LRUCache<string, TrackedOffer>(stateLimits)
-  const random = createRandom(seed)
-  const affinity = sync?.affinity ?? makeCacheAffinity()
-  const answerLengthOf = createAnswerLengths()
   const decisionLog = record && createDecisionLog(record, seed)
-  const router: RouterState = {
+  const router: LearningRouter = {
     monotonic,
     preference,
-    affinity,
+    affinity: sync?.affinity ?? makeCacheAffinity(),
     explorationBudget: makeAttemptBudget(),
     hedgingBudget: makeAttemptBudget(),
-    answerLengthOf,
+    answerLengthOf: createAnswerLengths(),
     decisionLog,
     lastStreamAt: Number.NEGATIVE_INFINITY,
+    random: createRandom(seed),
+    sync,
   }
 
   return {
@@ -92,67 +81,90 @@ export function createDynamicRouter({ preference = 'balanced', seed, record, syn
       if (!known) sync?.trackOffer(offer.id, tracked.state, monotonic())
       return tracked
     },
-    plan(request, candidates) {
-      return createPlan(router, request, candidates)
-    },
-    startAttempt(choice: RouterChoice) {
-      const now = monotonic()
-      const { tracked, reason, queued } = choice as TrackedChoice
-      const { state } = tracked
-      const call = runningAttempt(choice as TrackedChoice, now)
-      state.runningAttempts += 1
-      if (call.stream) state.silentAttempts.add(call)
-      if (!queued) takeSlot(state.capacity, now)
-      startTrial(state.circuit)
-      resetForgoneGain(state)
-      if (reason === 'exploration') recordExploration(state, now, router.explorationBudget)
-      return call
-    },
-    recordFirstContent(attempt) {
-      const call = attempt as RunningAttempt
-      if (call.ended || call.firstContentAt !== undefined || !call.stream) return
-      call.firstContentAt = monotonic()
-      call.tracked.state.silentAttempts.delete(call)
-      learnFirstContent(call, call.firstContentAt)
-      recordPromptRead(call, affinity, call.firstContentAt)
-    },
-    finishAttempt(attempt, used: AnswerUsage = {}) {
-      const call = endAttempt(attempt)
-      if (!call) return
-      const now = monotonic()
-      if (call.stream && call.firstContentAt === undefined) {
-        call.firstContentAt = now
-        learnFirstContent(call, now)
-      }
-      learnCompletion(call, used, now)
-      recordPromptRead(call, affinity, now)
-      recordOutcome(call, 'ok', { now, used })
-      if (used.outputTokens !== undefined) updateAverage(answerLengthOf(call.tracked.offer.model), used.outputTokens, answerLengthWeight)
-    },
-    failAttempt(attempt, failure: AttemptFailure) {
-      const call = endAttempt(attempt)
-      if (!call) return
-      const choice = call.choice as TrackedChoice
-      choice.failedWith = failure.kind
-      if (failure.permanent) choice.permanent = true
-      const now = monotonic()
-      recordOutcome(call, failure.kind, { now })
-      if (failure.callerTimeout) learnAbandonment(call, random(), now)
-      else learnFailure(call, { ...failure, now, chance: random() })
-      if (call.tracked.state.capacity.pausedUntil > now) sync?.markLimited(call.tracked.offer.id)
-    },
-    abandonAttempt(attempt) {
-      const call = endAttempt(attempt)
-      if (!call) return
-      const now = monotonic()
-      recordOutcome(call, 'left', { now })
-      learnAbandonment(call, random(), now)
-    },
+    plan: (request, candidates) => createPlan(router, request, candidates),
+    startAttempt: choice => startAttempt(router, choice as TrackedChoice),
+    recordFirstContent: attempt => recordFirstContent(router, attempt as RunningAttempt),
+    finishAttempt: (attempt, used = {}) => finishAttempt(router, attempt as RunningAttempt, used),
+    failAttempt: (attempt, failure) => failAttempt(router, attempt as RunningAttempt, failure),
+    abandonAttempt: attempt => abandonAttempt(router, attempt as RunningAttempt),
     updateHeadroom({ state }, seen) {
       applyHeadroom(state.capacity, monotonic(), seen)
     },
     trace: () => decisionLog?.trace() ?? traceOf([], resolveSeed(seed)),
   }
+}
+
+/** What reports of attempts need beside what plans need. */
+interface LearningRouter extends RouterState {
+  readonly random: () => number
+  readonly sync: StateSync | undefined
+}
+
+function startAttempt(router: LearningRouter, choice: TrackedChoice): RunningAttempt {
+  const { tracked, request, estimate, queued, reason } = choice
+  const { inputTokens, cacheKey, stream = true } = request
+  const { cachedTokens } = estimate
+  const { state } = tracked
+  const now = router.monotonic()
+  const call: RunningAttempt = {
+    choice,
+    tracked,
+    stream,
+    startedAt: now,
+    cachedTokens,
+    uncachedTokens: inputTokens - Math.min(inputTokens, cachedTokens) * state.cacheHitShare.value,
+    inputTokens,
+    cacheKey,
+    firstContentAt: undefined,
+    ended: false,
+  }
+  state.runningAttempts += 1
+  if (stream) state.silentAttempts.add(call)
+  if (!queued) takeSlot(state.capacity, now)
+  startTrial(state.circuit)
+  resetForgoneGain(state)
+  if (reason === 'exploration') recordExploration(state, now, router.explorationBudget)
+  return call
+}
+
+function recordFirstContent({ monotonic, affinity }: LearningRouter, call: RunningAttempt): void {
+  if (call.ended || call.firstContentAt !== undefined || !call.stream) return
+  call.firstContentAt = monotonic()
+  call.tracked.state.silentAttempts.delete(call)
+  learnFirstContent(call, call.firstContentAt)
+  recordPromptRead(call, affinity, call.firstContentAt)
+}
+
+function finishAttempt({ monotonic, affinity, answerLengthOf }: LearningRouter, call: RunningAttempt, used: AnswerUsage): void {
+  if (!endAttempt(call)) return
+  const now = monotonic()
+  if (call.stream && call.firstContentAt === undefined) {
+    call.firstContentAt = now
+    learnFirstContent(call, now)
+  }
+  learnCompletion(call, used, now)
+  recordPromptRead(call, affinity, now)
+  recordOutcome(call, 'ok', { now, used })
+  if (used.outputTokens !== undefined) updateAverage(answerLengthOf(call.tracked.offer.model), used.outputTokens, answerLengthWeight)
+}
+
+function failAttempt({ monotonic, random, sync }: LearningRouter, call: RunningAttempt, failure: AttemptFailure): void {
+  if (!endAttempt(call)) return
+  const choice = call.choice as TrackedChoice
+  choice.failedWith = failure.kind
+  if (failure.permanent) choice.permanent = true
+  const now = monotonic()
+  recordOutcome(call, failure.kind, { now })
+  if (failure.callerTimeout) learnAbandonment(call, random(), now)
+  else learnFailure(call, { ...failure, now, chance: random() })
+  if (call.tracked.state.capacity.pausedUntil > now) sync?.markLimited(call.tracked.offer.id)
+}
+
+function abandonAttempt({ monotonic, random }: LearningRouter, call: RunningAttempt): void {
+  if (!endAttempt(call)) return
+  const now = monotonic()
+  recordOutcome(call, 'left', { now })
+  learnAbandonment(call, random(), now)
 }
 
 /** The running average of answer lengths in tokens, by model. */
@@ -167,31 +179,12 @@ function createAnswerLengths(): (model?: string) => RunningAverage {
   }
 }
 
-function runningAttempt(choice: TrackedChoice, startedAt: number): RunningAttempt {
-  const { tracked, request, estimate } = choice
-  const { inputTokens, cacheKey, stream = true } = request
-  const { cachedTokens } = estimate
-  return {
-    choice,
-    tracked,
-    stream,
-    startedAt,
-    cachedTokens,
-    uncachedTokens: inputTokens - Math.min(inputTokens, cachedTokens) * tracked.state.cacheHitShare.value,
-    inputTokens,
-    cacheKey,
-    firstContentAt: undefined,
-    ended: false,
-  }
-}
-
-/** Ends an attempt; undefined if it has ended before. */
-function endAttempt(attempt: RouterAttempt): RunningAttempt | undefined {
-  const call = attempt as RunningAttempt
-  if (call.ended) return undefined
+/** Ends an attempt. Answers whether it had not ended before. */
+function endAttempt(call: RunningAttempt): boolean {
+  if (call.ended) return false
   call.ended = true
   const { state } = call.tracked
   state.runningAttempts -= 1
   state.silentAttempts.delete(call)
-  return call
+  return true
 }

@@ -33,73 +33,87 @@ interface RemoteRow {
 const maxRemoteOffers = 10_000
 const maxRemoteRows = 20_000
 
+/** What was received from other processes. */
+interface Received {
+  readonly offers: Map<string, RemoteOffer>
+  /** Rows of all offers. */
+  rowCount: number
+  /** The name of this process. */
+  readonly writer: () => string
+  readonly chance: () => number
+}
+
 export function createReceiver(writer: () => string): Receiver {
-  const offers = new Map<string, RemoteOffer>()
-  /** Unix minus monotonic milliseconds, when news last came. */
-  let apart = 0
-  let rowCount = 0
   let random: (() => number) | undefined
   const chance = (): number => {
     random ??= createRandom(seedOfName(writer()))
     return random()
   }
+  const received: Received = { offers: new Map(), rowCount: 0, writer, chance }
+  /** Unix minus monotonic milliseconds, when news last came. */
+  let apart = 0
 
-  const heardOf = (offer: string): RemoteOffer | undefined => {
-    const known = offers.get(offer)
-    if (known || offers.size >= maxRemoteOffers) return known
-    const heard: RemoteOffer = { state: undefined, rows: new Map(), owed: makeFractionalCounts(), pausedUntil: 0 }
-    offers.set(offer, heard)
-    return heard
-  }
-  const hearRow = (latest: OfferStatistics, moment: Moment): void => {
-    if (latest.writer === writer()) return
-    const heard = heardOf(latest.offer)
-    if (!heard) return
-    const row = heard.rows.get(latest.writer)
-    if (row && !isNewer(latest, row.latest)) return
-    // Without room a row is ignored as a whole, never counted from its middle.
-    if (!row && rowCount >= maxRemoteRows) return
-    if (!row) rowCount += 1
-    const mine = row ?? { latest, learned: undefined }
-    mine.latest = latest
-    heard.rows.set(latest.writer, mine)
-    mergeRow(heard, mine, { ...moment, chance: chance() })
-  }
-  const hearPause = ({ offer, until }: OfferPause, moment: Moment): void => {
-    const heard = heardOf(offer)
-    if (!heard || until <= heard.pausedUntil) return
-    heard.pausedUntil = until
-    applyPause(heard, moment)
-  }
-  const forget = (at: number): void => {
-    for (const [offer, heard] of offers) {
-      for (const [name, { latest }] of heard.rows)
-        if (latest.at < at - 2 * retentionMs) {
-          heard.rows.delete(name)
-          rowCount -= 1
-        }
-      if (heard.rows.size === 0 && heard.pausedUntil <= at && !heard.state) offers.delete(offer)
-    }
-  }
   return {
     trackOffer(offer, state, now) {
-      const heard = heardOf(offer)
-      if (!heard) return
-      heard.state = state
-      heard.owed = makeFractionalCounts()
+      const remote = remoteOffer(received, offer)
+      if (!remote) return
+      remote.state = state
+      remote.owed = makeFractionalCounts()
       const moment = { now, at: now + apart }
-      for (const row of heard.rows.values()) {
+      for (const row of remote.rows.values()) {
         row.learned = undefined
-        mergeRow(heard, row, { ...moment, chance: chance() })
+        mergeRow(remote, row, { ...moment, chance: chance() })
       }
-      applyPause(heard, moment)
+      applyPause(remote, moment)
     },
     receive({ statistics, pauses }, moment) {
       apart = moment.at - moment.now
-      for (const row of statistics) hearRow(row, moment)
-      for (const pause of pauses) hearPause(pause, moment)
-      forget(moment.at)
+      for (const row of statistics) receiveRow(received, row, moment)
+      for (const pause of pauses) receivePause(received, pause, moment)
+      forgetOld(received, moment.at)
     },
+  }
+}
+
+/** Undefined if it is new and there is no room. */
+function remoteOffer({ offers }: Received, offer: string): RemoteOffer | undefined {
+  const known = offers.get(offer)
+  if (known || offers.size >= maxRemoteOffers) return known
+  const remote: RemoteOffer = { state: undefined, rows: new Map(), owed: makeFractionalCounts(), pausedUntil: 0 }
+  offers.set(offer, remote)
+  return remote
+}
+
+function receiveRow(received: Received, latest: OfferStatistics, moment: Moment): void {
+  if (latest.writer === received.writer()) return
+  const remote = remoteOffer(received, latest.offer)
+  if (!remote) return
+  const known = remote.rows.get(latest.writer)
+  if (known && !isNewer(latest, known.latest)) return
+  // Without room a row is ignored as a whole, never counted from its middle.
+  if (!known && received.rowCount >= maxRemoteRows) return
+  if (!known) received.rowCount += 1
+  const row = known ?? { latest, learned: undefined }
+  row.latest = latest
+  remote.rows.set(latest.writer, row)
+  mergeRow(remote, row, { ...moment, chance: received.chance() })
+}
+
+function receivePause(received: Received, { offer, until }: OfferPause, moment: Moment): void {
+  const remote = remoteOffer(received, offer)
+  if (!remote || until <= remote.pausedUntil) return
+  remote.pausedUntil = until
+  applyPause(remote, moment)
+}
+
+function forgetOld(received: Received, at: number): void {
+  for (const [offer, remote] of received.offers) {
+    for (const [name, { latest }] of remote.rows)
+      if (latest.at < at - 2 * retentionMs) {
+        remote.rows.delete(name)
+        received.rowCount -= 1
+      }
+    if (remote.rows.size === 0 && remote.pausedUntil <= at && !remote.state) received.offers.delete(offer)
   }
 }
 

@@ -1,0 +1,168 @@
+import { createDynamicRouter, randomSeed } from '@signalbox/router'
+import { decisionLogLimits } from '@signalbox/router/decision-log'
+import type { Storage } from '@signalbox/storage'
+import { createAuthenticator } from './access/authenticate.ts'
+import { createVault } from './access/credential-vault.ts'
+import { createKeyRefusals } from './access/key-refusals.ts'
+import { recordsOf } from './access/records.ts'
+import { createWorkspacePolicies } from './access/workspace-policy.ts'
+import { makeSchemaCache } from './dialects/fit-schemas.ts'
+import { keepAnchors } from './management/audit-anchor.ts'
+import { keepByok } from './management/byok/byok.ts'
+import { boundsCheckOf } from './management/check-bounds.ts'
+import { createCommitWithAudit } from './management/commit-with-audit.ts'
+import { directoryOf } from './management/models.ts'
+import { keepReloads } from './management/money/reloads.ts'
+import { createOutputPaces } from './metering/hidden-tokens.ts'
+import { createSettlements } from './metering/settlements.ts'
+import { createUsageDrains } from './metering/usage-drains.ts'
+import { defaultStored, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
+import type { AccountTier } from './protocol/provider-facts.ts'
+import type { Transport } from './protocol/transport.ts'
+import { createLeases } from './request/admission/leases.ts'
+import { createGatewayDecisionLog } from './request/attempts/gateway-decision-log.ts'
+import type { RequestPorts } from './request/infer.ts'
+import { openItems } from './request/item-references/open-items.ts'
+import type { Live } from './request/live.ts'
+import { createRoutingSync } from './request/routing-sync/routing-sync.ts'
+import { createHoldCollector } from './request/settlement/collect-holds.ts'
+import { createRetention } from './request/settlement/retention.ts'
+import { safeStrategies, strategies } from './routing/strategies.ts'
+import { createCandidateTracker } from './routing/tracked-offers.ts'
+import type { Clock, Ids, Logger } from './runtime/ports.ts'
+import { keyRingOf } from './runtime/seal.ts'
+import type { Limits } from './upstream/limits.ts'
+
+// The parts of a gateway, each made from those above it.
+
+/** The ports of a gateway that an option may replace. */
+export interface BasePorts {
+  readonly options: GatewayOptions
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly limits: Limits
+  readonly transport: Transport
+}
+
+/** All parts of a gateway. */
+export type GatewayParts = Routing & Access & Management & ReturnType<typeof assembleRequests>
+
+export function assembleParts(base: BasePorts): GatewayParts {
+  const routing = assembleRouting(base)
+  const access = assembleAccess(base, routing)
+  const management = assembleManagement(base, routing, access)
+  return { ...routing, ...access, ...management, ...assembleRequests(base, routing, { access, management }) }
+}
+
+type Routing = ReturnType<typeof assembleRouting>
+
+/** What finds the offers of a model and picks one. */
+function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
+  const models = directoryOf(options.models, options.providers, { facts: options.facts, logger, clock, retired: options.retiredModels })
+  const sharing = storage.isShared && storage.routing ? createRoutingSync({ store: storage.routing, clock, ids, logger }) : undefined
+  const { record = {} } = options
+  const router = createDynamicRouter({
+    monotonic: clock.monotonic.bind(clock),
+    seed: seedOf(options, ids),
+    sync: sharing?.state,
+    ...(record !== false && { record }),
+  })
+  const decisionLog = createGatewayDecisionLog(record === false ? 0 : (record.keep ?? decisionLogLimits.decisions), router.trace)
+  const planning = {
+    providers: new Map(options.providers.map(provider => [provider.id, provider])),
+    find: models.resolve,
+    nearest: models.nearest,
+    strategies: { ...strategies, ...safeStrategies(options.strategies, logger) },
+    strategy: options.strategy ?? defaultStrategy,
+    readsMedia: options.media !== undefined,
+  }
+  const tiersOf = (provider: string): readonly AccountTier[] => models.providers().find(({ id }) => id === provider)?.tiers ?? []
+  return { models, sharing, router, decisionLog, planning, tiersOf }
+}
+
+type Access = ReturnType<typeof assembleAccess>
+
+/** What tells which workspace, key and policy a caller has, and opens provider keys. */
+function assembleAccess({ options, storage, clock, ids, logger }: BasePorts, { tiersOf }: Routing) {
+  const records = recordsOf(storage.records, clock)
+  const ring = keyRingOf(options, ids.random)
+  const policyOf = (provider: string, tier?: string): string | undefined => tiersOf(provider).find(each => each.tier === tier)?.data_policy
+  const vault = createVault({ ring, policyOf, logger })
+  const policies = createWorkspacePolicies({ records, clock, open: vault.open })
+  const refusals = createKeyRefusals({ records, store: storage.records, clock, logger })
+  const authenticator = createAuthenticator({ records, store: storage.records, policies, changes: storage.changes, clock, logger })
+  return { records, ring, vault, policies, refusals, authenticator }
+}
+
+type Management = ReturnType<typeof assembleManagement>
+
+/** What changes workspaces and writes it to their audit log. */
+function assembleManagement({ options, storage, clock, ids, logger, transport }: BasePorts, routing: Routing, access: Access) {
+  const { records, ring, vault, policies } = access
+  const lasting = options.sealingKey !== undefined
+  const anchors = keepAnchors({ ring, isKeyed: lasting, clock, logger })
+  const checkBounds = boundsCheckOf(records)
+  const commitWithAudit = createCommitWithAudit({ storage, records, anchors, terms: policies, checkBounds, clock, ids })
+  /** Work that goes on after the answers of its requests. */
+  const pending = new Set<Promise<void>>()
+  const { onReload } = options.billing ?? {}
+  const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
+  const { tiersOf, planning } = routing
+  const byok = keepByok({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger })
+  return { anchors, commitWithAudit, pending, reloads, byok }
+}
+
+/** What requests for inference need. */
+function assembleRequests(
+  base: BasePorts,
+  routing: Routing,
+  { access, management }: { readonly access: Access; readonly management: Management },
+) {
+  const { options, storage, clock, logger, limits, transport } = base
+  const { records, ring, policies, refusals } = access
+  const { byok, reloads, pending } = management
+  const { record = {} } = options
+  const live = new Set<Live>()
+  const settlements = createSettlements({ storage, clock, logger })
+  const engine: RequestPorts = {
+    policies,
+    ...routing,
+    trackCandidate: createCandidateTracker(routing.router),
+    storedShare: record === false ? 0 : (record.store ?? defaultStored),
+    hedge: options.hedge ?? false,
+    hedgeMaxCost: options.hedgeMaxCost ?? Number.POSITIVE_INFINITY,
+    storage,
+    clock,
+    logger,
+    limits,
+    transport,
+    hooks: options.hooks ?? {},
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    live,
+    items: openItems(options, { ring, clock, logger }),
+    refusals,
+    leases: createLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger }),
+    settlements,
+    retention: createRetention({ storage, records, clock, logger }),
+    ring,
+    onCredentialRefused: (workspaceId, credential) => byok.refuse(workspaceId, credential),
+    onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
+    onSpent: workspaceId => reloads?.look(workspaceId),
+    drains: createUsageDrains(clock),
+    paces: createOutputPaces(),
+    pending,
+    media: options.media,
+    schemas: makeSchemaCache(),
+    ...(options.prepare && { prepare: options.prepare }),
+  }
+  const collector = createHoldCollector({ storage, settlements, policies, live, clock, logger })
+  return { engine, settlements, collector }
+}
+
+/** Without a given seed each gateway draws its own, so that gateways do not return to a provider at the same moment. */
+function seedOf({ seed }: GatewayOptions, ids: Ids): () => number {
+  let drawn = seed
+  return () => (drawn ??= randomSeed(ids))
+}
