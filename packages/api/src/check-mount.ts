@@ -8,11 +8,13 @@ import type { WebSocketLimits } from './websocket/limits.ts'
 export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
   bodyBytes: 'number',
   uploadBytesPerWorkspace: 'number',
+  uploadBytesPerUser: 'number',
   uploadBytes: 'number',
   holdMs: 'number',
   keepAliveMs: 'number',
   webSockets: {
     connectionsPerWorkspace: 'number',
+    connectionsPerUser: 'number',
     connections: 'number',
     maxAgeMs: 'number',
     maxIdleMs: 'number',
@@ -20,6 +22,7 @@ export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
     maxWaiting: 'number',
     keptBytes: 'number',
     keptBytesPerWorkspace: 'number',
+    keptBytesPerUser: 'number',
     keptBytesTotal: 'number',
   } satisfies OptionTableOf<WebSocketLimits>,
   exportRows: 'number',

@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import type { Caller, Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { handOver, isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
@@ -115,14 +115,14 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
     visit.row = undefined
     return caller
   }
-  if (coming()) visit.upload = site.uploads.open(caller.workspaceId)
+  if (coming()) visit.upload = site.uploads.open(caller)
   const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
     const { text, ...asked } = yield* read(row, visit)
     // Only lists of items refer to kept ones.
     const mayRefer = Array.isArray(asked.body.input) || request.turn !== undefined
-    const claimMemory = mayRefer ? (bytes: number) => claimMore(visit, caller.workspaceId, bytes) : undefined
+    const claimMemory = mayRefer ? (bytes: number) => claimMore(visit, caller, bytes) : undefined
     const call = { ...seen, ...asked, admission, claimMemory }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const actor = actorOf(caller, call)
@@ -139,8 +139,8 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
 /** Messages of a WebSocket with more bytes are counted against the rate before they are parsed. */
 const heavyBytes = 65_536
 
-function claimMore(visit: Visit, workspaceId: string, bytes: number): void {
-  visit.upload ??= visit.site.uploads.open(workspaceId)
+function claimMore(visit: Visit, caller: Caller, bytes: number): void {
+  visit.upload ??= visit.site.uploads.open(caller)
   const refusal = visit.upload.claimMore(bytes)
   if (refusal) throw refusal
 }

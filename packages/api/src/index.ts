@@ -61,6 +61,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
         bodyBytes: 0,
         uploadBytes: webSockets.keptBytesTotal,
         uploadBytesPerWorkspace: webSockets.keptBytesPerWorkspace,
+        uploadBytesPerUser: webSockets.keptBytesPerUser,
       }),
       connections: createConnections(webSockets),
     },

@@ -10,6 +10,8 @@ export interface ApiOptions {
    * them 429. At least one body of `bodyBytes` fits. Default 83,886,080.
    */
   readonly uploadBytesPerWorkspace?: number
+  /** The same for one end user, in all its sessions. At least one body of `bodyBytes` fits. Default 33,554,432. */
+  readonly uploadBytesPerUser?: number
   /** Bytes of request bodies that all workspaces together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 167,772,160. */
   readonly uploadBytes?: number
   /** How long a stream may wait for its first content before status 200 is sent and keep-alive begins. Default 10,000. */
@@ -39,6 +41,7 @@ export interface Cors {
 export interface Settings {
   readonly bodyBytes: number
   readonly uploadBytesPerWorkspace: number
+  readonly uploadBytesPerUser: number
   readonly uploadBytes: number
   readonly holdMs: number
   readonly keepAliveMs: number
@@ -54,6 +57,7 @@ export interface Settings {
 const defaultSettings = {
   bodyBytes: 33_554_432,
   uploadBytesPerWorkspace: 83_886_080,
+  uploadBytesPerUser: 33_554_432,
   uploadBytes: 167_772_160,
   holdMs: 10_000,
   keepAliveMs: 15_000,
@@ -65,6 +69,7 @@ const defaultSettings = {
 export const settingsOf = (options: ApiOptions = {}): Settings => ({
   bodyBytes: options.bodyBytes ?? defaultSettings.bodyBytes,
   uploadBytesPerWorkspace: options.uploadBytesPerWorkspace ?? defaultSettings.uploadBytesPerWorkspace,
+  uploadBytesPerUser: options.uploadBytesPerUser ?? defaultSettings.uploadBytesPerUser,
   uploadBytes: options.uploadBytes ?? defaultSettings.uploadBytes,
   holdMs: options.holdMs ?? defaultSettings.holdMs,
   keepAliveMs: options.keepAliveMs ?? defaultSettings.keepAliveMs,

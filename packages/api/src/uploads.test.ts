@@ -70,20 +70,26 @@ describe('the pace of an upload', () => {
 })
 
 describe('bytes of bodies under way', () => {
-  const settings = { bodyBytes: 100, uploadBytesPerWorkspace: 250, uploadBytes: 400 }
+  const settings = { bodyBytes: 100, uploadBytesPerWorkspace: 250, uploadBytesPerUser: 120, uploadBytes: 400 }
+  const of = (workspaceId: string) => ({ workspaceId, keyId: 'k' })
+  const user = (name: string) => ({ workspaceId: 'a', keyId: `user:${name}`, isEndUser: true as const })
 
   test('are bounded for each key with 429 and for all with 503, each with a time to come back', () => {
     const uploads = createUploads(settings)
-    expect([uploads.open('a').claim(100), uploads.open('a').claim(100)]).toEqual([undefined, undefined])
-    expect(uploads.open('a').claim(51)).toMatchObject({ status: 429, code: 'concurrent_requests_exceeded', facts: { retryAfterMs: 1_000 } })
-    expect(uploads.open('b').claim(100)).toBeUndefined()
-    expect(uploads.open('c').claim(100)).toBeUndefined()
-    expect(uploads.open('d').claim(1)).toMatchObject({ status: 503, code: 'service_unavailable', facts: { retryAfterMs: 1_000 } })
+    expect([uploads.open(of('a')).claim(100), uploads.open(of('a')).claim(100)]).toEqual([undefined, undefined])
+    expect(uploads.open(of('a')).claim(51)).toMatchObject({
+      status: 429,
+      code: 'concurrent_requests_exceeded',
+      facts: { retryAfterMs: 1_000 },
+    })
+    expect(uploads.open(of('b')).claim(100)).toBeUndefined()
+    expect(uploads.open(of('c')).claim(100)).toBeUndefined()
+    expect(uploads.open(of('d')).claim(1)).toMatchObject({ status: 503, code: 'service_unavailable', facts: { retryAfterMs: 1_000 } })
   })
 
   test('are counted as they come where their number was not said, and never twice', () => {
     const uploads = createUploads(settings)
-    const upload = uploads.open('a')
+    const upload = uploads.open(of('a'))
     for (let bytes = 1; bytes <= 250; bytes++) expect(upload.claim(bytes)).toBeUndefined()
     expect(upload.claim(100)).toBeUndefined()
     expect(upload.claim(251)?.status).toBe(429)
@@ -92,18 +98,41 @@ describe('bytes of bodies under way', () => {
   test('are free again once a body is over, however often that is said', () => {
     const uploads = createUploads(settings)
     for (let at = 0; at < 10; at++) {
-      const upload = uploads.open('a')
+      const upload = uploads.open(of('a'))
       expect(upload.claim(250)).toBeUndefined()
       upload.release()
       upload.release()
     }
-    const [one, other] = [uploads.open('a'), uploads.open('b')]
-    expect([one.claim(200), other.claim(200), uploads.open('c').claim(1)?.status]).toEqual([undefined, undefined, 503])
+    const [one, other] = [uploads.open(of('a')), uploads.open(of('b'))]
+    expect([one.claim(200), other.claim(200), uploads.open(of('c')).claim(1)?.status]).toEqual([undefined, undefined, 503])
   })
 
   test('always have room for one body of the largest size', () => {
-    const uploads = createUploads({ bodyBytes: 1_000, uploadBytesPerWorkspace: 10, uploadBytes: 10 })
-    expect(uploads.open('a').claim(1_000)).toBeUndefined()
+    const uploads = createUploads({ bodyBytes: 1_000, uploadBytesPerWorkspace: 10, uploadBytesPerUser: 10, uploadBytes: 10 })
+    expect(uploads.open(of('a')).claim(1_000)).toBeUndefined()
+    expect(
+      createUploads({ ...settings, uploadBytesPerUser: 1 })
+        .open(user('ann'))
+        .claim(100),
+    ).toBeUndefined()
+  })
+
+  test('are bounded for each user within its workspace, and tell of the share of others that it is used up', () => {
+    const uploads = createUploads(settings)
+    const first = uploads.open(user('ann'))
+    expect(first.claim(100)).toBeUndefined()
+    expect(uploads.open(user('ann')).claim(21)?.message).toContain('this user that are under way would hold more than 120 bytes')
+    expect([uploads.open(user('ben')).claim(120), uploads.open(of('a')).claim(30)]).toEqual([undefined, undefined])
+    expect(uploads.open(user('cem')).claim(1)?.message).toContain(
+      'the workspace of this user that are under way would hold more than its limit',
+    )
+    first.release()
+    expect(uploads.open(user('ann')).claim(100)).toBeUndefined()
+  })
+
+  test('beside a body are at most the share of its user', () => {
+    const upload = createUploads(settings).open(user('ann'))
+    expect([upload.claim(100), upload.claimMore(1_000), upload.claimMore(1)]).toEqual([undefined, undefined, undefined])
   })
 })
 

@@ -1,16 +1,20 @@
+import type { Caller } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { Settings } from './settings.ts'
 
-/** Counts the bytes of request bodies that are in memory, of each workspace and of all, and refuses what would be too many. */
+/** Counts the bytes of request bodies that are in memory, of each end user, of each workspace and of all, and refuses what would be too many. */
 export interface Uploads {
-  /** `workspaceId`: absent for requests without a key, which share one allowance. */
-  open(workspaceId: string | undefined): Upload
+  /** `caller`: absent for requests without a key, which share one allowance. */
+  open(caller: Sharer | undefined): Upload
 }
+
+/** What tells whose share of something a caller uses: an end user has one of its own within that of its workspace. */
+export type Sharer = Pick<Caller, 'workspaceId' | 'keyId' | 'isEndUser'>
 
 export interface Upload {
   /** Counts the body as `bytes` long, or as long as it was counted before if that is more. Returns what refuses it. */
   claim(bytes: number): GatewayError | undefined
-  /** Counts so many bytes more, beside the body; at most as many as one workspace may have. Returns what refuses them. */
+  /** Counts so many bytes more, beside the body; at most as many as its caller may have. Returns what refuses them. */
   claimMore(bytes: number): GatewayError | undefined
   /** Nothing of the body is in memory any more. */
   release(): void
@@ -19,33 +23,62 @@ export interface Upload {
 /** Most bodies are over in a moment. */
 const retryAfterMs = 1_000
 
-export function createUploads({
-  bodyBytes,
-  uploadBytes,
-  uploadBytesPerWorkspace,
-}: Pick<Settings, 'bodyBytes' | 'uploadBytes' | 'uploadBytesPerWorkspace'>): Uploads {
+/** How much of something is used, by name. */
+export interface Tally {
+  of(name: string): number
+  /** `more`: below 0 gives back. */
+  add(name: string, more: number): void
+}
+
+/** Names that use nothing are not kept. `createTally().of('app') // 0` */
+export function createTally(): Tally {
+  const used = new Map<string, number>()
+  return {
+    of: name => used.get(name) ?? 0,
+    add(name, more) {
+      const now = (used.get(name) ?? 0) + more
+      if (now > 0) used.set(name, now)
+      else used.delete(name)
+    },
+  }
+}
+
+/** The name of an end user's own share. Undefined: the caller has the share of its workspace alone. */
+export const userShareOf = ({ workspaceId, keyId, isEndUser }: Sharer): string | undefined =>
+  isEndUser ? JSON.stringify([workspaceId, keyId]) : undefined
+
+const nobody: Sharer = { workspaceId: '', keyId: '' }
+
+export type UploadLimits = Pick<Settings, 'bodyBytes' | 'uploadBytes' | 'uploadBytesPerWorkspace' | 'uploadBytesPerUser'>
+
+export function createUploads({ bodyBytes, uploadBytes, uploadBytesPerWorkspace, uploadBytesPerUser }: UploadLimits): Uploads {
   // What never fits would be refused for ever, with a time to come back.
   const maxPerWorkspace = Math.max(bodyBytes, uploadBytesPerWorkspace)
+  const maxPerUser = Math.max(bodyBytes, uploadBytesPerUser)
   const most = Math.max(bodyBytes, uploadBytes)
-  const byWorkspace = new Map<string, number>()
+  const [workspaces, users] = [createTally(), createTally()]
   let total = 0
 
-  const add = (workspaceId: string, bytes: number): void => {
-    total += bytes
-    const own = (byWorkspace.get(workspaceId) ?? 0) + bytes
-    if (own > 0) byWorkspace.set(workspaceId, own)
-    else byWorkspace.delete(workspaceId)
-  }
   return {
-    open(workspaceId = '') {
+    open(caller = nobody) {
+      const { workspaceId } = caller
+      const user = userShareOf(caller)
+      const ownMost = user === undefined ? maxPerWorkspace : Math.min(maxPerUser, maxPerWorkspace)
       let claimed = 0
       let beside = 0
       let isOpen = true
+      const add = (bytes: number): void => {
+        total += bytes
+        workspaces.add(workspaceId, bytes)
+        if (user !== undefined) users.add(user, bytes)
+      }
       const take = (more: number): GatewayError | undefined => {
         if (!isOpen) return tooManyUploads()
-        if ((byWorkspace.get(workspaceId) ?? 0) + more > maxPerWorkspace) return tooManyOfWorkspace(maxPerWorkspace)
+        if (user !== undefined && users.of(user) + more > ownMost) return tooManyOf('this user', ownMost)
+        if (workspaces.of(workspaceId) + more > maxPerWorkspace)
+          return user === undefined ? tooManyOf('this workspace', maxPerWorkspace) : tooManyOf('the workspace of this user')
         if (total + more > most) return tooManyUploads()
-        add(workspaceId, more)
+        add(more)
         return undefined
       }
       return {
@@ -57,13 +90,13 @@ export function createUploads({
           return refusal
         },
         claimMore(bytes) {
-          const more = Math.min(bytes, maxPerWorkspace - claimed - beside)
+          const more = Math.min(bytes, ownMost - claimed - beside)
           const refusal = take(more)
           if (!refusal) beside += more
           return refusal
         },
         release() {
-          add(workspaceId, -claimed - beside)
+          add(-claimed - beside)
           claimed = 0
           beside = 0
           isOpen = false
@@ -73,9 +106,10 @@ export function createUploads({
   }
 }
 
-const tooManyOfWorkspace = (most: number): GatewayError =>
+/** `most`: absent where it is not for the caller to know. */
+const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `Request bodies of this workspace that are under way would hold more than ${most} bytes, its limit. Wait for one to end.`,
+    message: `Request bodies of ${whose} that are under way would hold more than ${most === undefined ? 'its limit' : `${most} bytes, its limit`}. Wait for one to end.`,
     limitedBy: 'routing',
     retryAfterMs,
   })

@@ -128,6 +128,12 @@ export const serverLimits = {
       description: 'Bytes of request bodies that one workspace may have under way at a time, in one process',
       default: 80 * mebibyte,
     }),
+  upload_bytes_per_user: whole(1)
+    .exactOptional()
+    .meta({
+      description: 'Bytes of request bodies that one end user may have under way at a time, in one process',
+      default: 32 * mebibyte,
+    }),
   upload_bytes: whole(1)
     .exactOptional()
     .meta({
@@ -141,6 +147,7 @@ export const webSocketLimits = {
   connections_per_workspace: whole(1)
     .exactOptional()
     .meta({ description: 'Open connections of one workspace, in one process', default: 1_000 }),
+  connections_per_user: whole(1).exactOptional().meta({ description: 'Open connections of one end user, in one process', default: 20 }),
   connections: whole(1).exactOptional().meta({ description: 'Open connections, in one process', default: 10_000 }),
   max_age_ms: whole(1).exactOptional().meta({ description: 'Milliseconds that a connection may last', default: hour }),
   max_idle_ms: whole(1).exactOptional().describe('Milliseconds that a connection may be idle. Default: any'),

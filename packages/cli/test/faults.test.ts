@@ -24,7 +24,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field of a section',
     { limits: { rpm: 1 } },
-    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes, upload_bytes_per_workspace, upload_bytes, body_bytes_per_second.',
+    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes, upload_bytes_per_workspace, upload_bytes_per_user, upload_bytes, body_bytes_per_second.',
   ],
   [
     'an unknown field of a provider',

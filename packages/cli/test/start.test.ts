@@ -103,10 +103,18 @@ describe('the config', () => {
         workspace: { requests_per_minute: 7, tokens_per_minute: 8, concurrent_requests: 9 },
         body_bytes: 5,
         upload_bytes_per_workspace: 10,
+        upload_bytes_per_user: 13,
         upload_bytes: 11,
         body_bytes_per_second: 12,
       },
-      web_sockets: { connections_per_workspace: 1, connections: 2, max_age_ms: 3, max_idle_ms: 4, message_bytes: 5 },
+      web_sockets: {
+        connections_per_workspace: 1,
+        connections_per_user: 6,
+        connections: 2,
+        max_age_ms: 3,
+        max_idle_ms: 4,
+        message_bytes: 5,
+      },
       timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4, body_idle_ms: 5, drain_ms: 6 },
     }
     writeFileSync(file, JSON.stringify(all))

@@ -1,5 +1,5 @@
 import { GatewayError } from '@signalbox/core/errors'
-import type { Uploads } from '../uploads.ts'
+import { createTally, type Sharer, type Uploads, userShareOf } from '../uploads.ts'
 import type { WebSocketLimits } from './limits.ts'
 
 /** What is counted of all WebSocket connections. */
@@ -9,46 +9,47 @@ export interface WebSocketCounts {
   readonly kept: Uploads
 }
 
-/** Counts the open WebSocket connections, of each workspace and of all. */
+/** Counts the open WebSocket connections, of each end user, of each workspace and of all. */
 export interface Connections {
   /** Takes a place and returns what gives it back. Throws 429 or 503 if there is none. */
-  take(workspaceId: string): () => void
+  take(caller: Sharer): () => void
 }
 
 /** Connections last long; a client that is refused should not knock at once. */
 const retryAfterMs = 5_000
 
-export function createConnections({
-  connections,
-  connectionsPerWorkspace,
-}: Pick<Required<WebSocketLimits>, 'connections' | 'connectionsPerWorkspace'>): Connections {
-  const byWorkspace = new Map<string, number>()
+type ConnectionLimits = Pick<Required<WebSocketLimits>, 'connections' | 'connectionsPerWorkspace' | 'connectionsPerUser'>
+
+export function createConnections({ connections, connectionsPerWorkspace, connectionsPerUser }: ConnectionLimits): Connections {
+  const [workspaces, users] = [createTally(), createTally()]
   let total = 0
-  const giveBack = (workspaceId: string): void => {
-    total -= 1
-    const left = (byWorkspace.get(workspaceId) ?? 1) - 1
-    if (left > 0) byWorkspace.set(workspaceId, left)
-    else byWorkspace.delete(workspaceId)
-  }
   return {
-    take(workspaceId) {
-      const own = byWorkspace.get(workspaceId) ?? 0
-      if (own >= connectionsPerWorkspace) throw tooManyConnectionsOfWorkspace(connectionsPerWorkspace)
+    take(caller) {
+      const { workspaceId } = caller
+      const user = userShareOf(caller)
+      if (user !== undefined && users.of(user) >= connectionsPerUser) throw tooManyOf('This user', connectionsPerUser)
+      if (workspaces.of(workspaceId) >= connectionsPerWorkspace)
+        throw user === undefined ? tooManyOf('This workspace', connectionsPerWorkspace) : tooManyOf('The workspace of this user')
       if (total >= connections) throw tooManyConnections()
-      byWorkspace.set(workspaceId, own + 1)
-      total += 1
+      const add = (more: 1 | -1): void => {
+        total += more
+        workspaces.add(workspaceId, more)
+        if (user !== undefined) users.add(user, more)
+      }
+      add(1)
       let isOpen = true
       return () => {
-        if (isOpen) giveBack(workspaceId)
+        if (isOpen) add(-1)
         isOpen = false
       }
     },
   }
 }
 
-const tooManyConnectionsOfWorkspace = (most: number): GatewayError =>
+/** `most`: absent where it is not for the caller to know. */
+const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `This workspace has ${most} WebSocket connections open, its limit. Close one, or send the request with POST.`,
+    message: `${whose} has ${most === undefined ? 'as many WebSocket connections open as it may' : `${most} WebSocket connections open, its limit`}. Close one, or send the request with POST.`,
     limitedBy: 'routing',
     retryAfterMs,
   })

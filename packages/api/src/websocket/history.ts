@@ -1,7 +1,7 @@
 import { GatewayError } from '@signalbox/core/errors'
 import { checkBody } from '@signalbox/core/in-process'
 import { isObject, type Json, type JsonObject, memoryOf } from '@signalbox/core/protocol'
-import type { Upload, Uploads } from '../uploads.ts'
+import type { Sharer, Upload, Uploads } from '../uploads.ts'
 
 /** The conversation up to one response of a connection. */
 interface Turn {
@@ -56,10 +56,10 @@ interface HistoryOptions {
   readonly keptBytes: number
   /** Counts the bytes of all connections. */
   readonly kept: Uploads
-  readonly workspaceId: string
+  readonly caller: Sharer
 }
 
-export function createHistory({ bodyBytes, keptBytes, kept, workspaceId }: HistoryOptions): History {
+export function createHistory({ bodyBytes, keptBytes, kept, caller }: HistoryOptions): History {
   let turns = new Map<string, Turn>()
   let bytes = 0
   let claim: Upload | undefined
@@ -67,7 +67,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, workspaceId }: Histo
   /** Keeps nothing but one turn and those before it. Nothing at all if that is still too much. */
   const shrinkTo = (id: string, turn: Turn): void => {
     claim?.release()
-    claim = kept.open(workspaceId)
+    claim = kept.open(caller)
     const fits = turn.memory <= keptBytes && claim.claim(turn.memory) === undefined
     turns = new Map(fits ? [[id, turn]] : [])
     bytes = fits ? turn.memory : 0
@@ -92,7 +92,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, workspaceId }: Histo
       const own = memoryOf(items)
       const textBytes = (isCompacted ? 0 : turn.bytes) + outputBytes + (before?.textBytes ?? 0)
       const made: Turn = { items, before, textBytes, memory: own + (before?.memory ?? 0) }
-      claim ??= kept.open(workspaceId)
+      claim ??= kept.open(caller)
       if (turns.size < maxTurns && bytes + own <= keptBytes && claim.claim(bytes + own) === undefined) {
         turns.set(id, made)
         bytes += own

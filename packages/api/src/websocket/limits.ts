@@ -2,6 +2,8 @@
 export interface WebSocketLimits {
   /** Open connections of the keys of one workspace; a further one is 429. Default 1,000. */
   readonly connectionsPerWorkspace?: number
+  /** Open connections of one end user, in all its sessions; a further one is 429. Default 20. */
+  readonly connectionsPerUser?: number
   /** Open connections of all workspaces; a further one is 503. Default 10,000. */
   readonly connections?: number
   /** Milliseconds after which a connection is closed, once its response is over. Default 3,600,000, as OpenAI does. */
@@ -16,12 +18,15 @@ export interface WebSocketLimits {
   readonly keptBytes?: number
   /** Bytes of earlier turns that the connections of one workspace keep together. Default 83,886,080. */
   readonly keptBytesPerWorkspace?: number
+  /** Bytes of earlier turns that the connections of one end user keep together. Default 33,554,432. */
+  readonly keptBytesPerUser?: number
   /** Bytes of earlier turns that all connections keep together. Default 167,772,160. */
   readonly keptBytesTotal?: number
 }
 
 const defaultWebSocketLimits: Required<WebSocketLimits> = {
   connectionsPerWorkspace: 1_000,
+  connectionsPerUser: 20,
   connections: 10_000,
   maxAgeMs: 3_600_000,
   maxIdleMs: Number.POSITIVE_INFINITY,
@@ -29,6 +34,7 @@ const defaultWebSocketLimits: Required<WebSocketLimits> = {
   maxWaiting: 16,
   keptBytes: 33_554_432,
   keptBytesPerWorkspace: 83_886_080,
+  keptBytesPerUser: 33_554_432,
   keptBytesTotal: 167_772_160,
 }
 

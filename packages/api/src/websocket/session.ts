@@ -1,9 +1,9 @@
-import type { Caller, Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { Source } from '@signalbox/core/protocol'
 import type { Api, ApiContext, ApiReply, ApiRequest } from '../api.ts'
 import type { Settings } from '../settings.ts'
-import type { Upload, Uploads } from '../uploads.ts'
+import type { Sharer, Upload, Uploads } from '../uploads.ts'
 import { type CloseCode, closeReasons } from './close-codes.ts'
 import type { WebSocketCounts } from './connections.ts'
 import { errorEvent, replyEvent } from './error-event.ts'
@@ -17,7 +17,8 @@ interface SessionContext {
   readonly site: { readonly settings: Settings; readonly uploads: Uploads; readonly webSockets: WebSocketCounts }
   /** The request that asked for the WebSocket: its headers are those of each message. */
   readonly upgrade: ApiRequest
-  readonly caller: Pick<Caller, 'workspaceId' | 'keyId'>
+  /** The caller that opened it. */
+  readonly caller: Sharer
   readonly context: ApiContext | undefined
   readonly port: WebSocketPort
   /** Called once, when the connection is over. */
@@ -49,13 +50,12 @@ interface SessionState extends SessionContext {
 }
 
 export function createSession(context: SessionContext): WebSocketSession {
-  const { site, gateway } = context
-  const { workspaceId } = context.caller
+  const { site, gateway, caller } = context
   const { bodyBytes, webSockets } = site.settings
   const { clock } = gateway
   const state: SessionState = {
     ...context,
-    history: createHistory({ bodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, workspaceId }),
+    history: createHistory({ bodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, caller }),
     waiting: [],
     arriving: undefined,
     running: undefined,
@@ -109,7 +109,7 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
     close(state, 1008)
     return
   }
-  const upload = site.uploads.open(caller.workspaceId)
+  const upload = site.uploads.open(caller)
   const refusal = upload.claim(bytes)
   if (refusal) {
     sendError(state, refusal)
@@ -124,7 +124,7 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
 function receiving(state: SessionState, bytes: number): void {
   if (state.phase !== 'open') return
   if (!state.running) startIdle(state)
-  state.arriving ??= state.site.uploads.open(state.caller.workspaceId)
+  state.arriving ??= state.site.uploads.open(state.caller)
   const refusal = state.arriving.claim(bytes)
   if (!refusal) return
   sendError(state, refusal)

@@ -25,8 +25,7 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
   if ('status' in caller) return caller
-  const { workspaceId } = caller
-  const giveBack = site.webSockets.connections.take(workspaceId)
+  const giveBack = site.webSockets.connections.take(caller)
   const webSocket: WebSocketOffer = {
     maxMessageBytes: Math.min(site.settings.bodyBytes, site.settings.webSockets.messageBytes),
     open: port => createSession({ api, gateway, site, upgrade: request, caller, context, port, onEnd: giveBack }),
