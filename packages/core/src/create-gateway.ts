@@ -29,7 +29,8 @@ import { createSetup } from './setup.ts'
  *
  * @example
  * const gateway = createGateway({ providers: [openai({ apiKey })], models, storage: memoryStorage() })
- * @throws {TypeError} An option has a value that it does not take; the message names the option, the value, and what it takes.
+ * @throws {TypeError} An option has a value that it does not take; the message names the option, the value, and what it takes. Or the
+ *   runtime is older than those that `engines` names.
  */
 export function createGateway<
   const ModelId extends string = string,
@@ -39,8 +40,15 @@ export function createGateway<
 >(
   options: GatewayOptions<ModelId, OfferedBy, ProviderId, OwnStrategy> & KnownProviders<OfferedBy, ProviderId>,
 ): Gateway<ModelId, StrategyName | OwnStrategy> {
+  checkRuntime()
   checkOptions(options)
   return assembleGateway(options) as Gateway<ModelId, StrategyName | OwnStrategy>
+}
+
+/** An old runtime would fail later, in the middle of a request, with an error that does not name the reason. */
+function checkRuntime(): void {
+  if (typeof Map.groupBy === 'function') return
+  throw new TypeError('createGateway: this runtime is too old, since it has no `Map.groupBy`. Signalbox needs Node 22.14 or newer.')
 }
 
 function assembleGateway(options: GatewayOptions): Gateway {

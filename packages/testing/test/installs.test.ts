@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -89,6 +89,11 @@ async function untilUp(health: string, child: ChildProcess): Promise<void> {
   throw new Error(`The server ended with ${child.exitCode}.`)
 }
 
+/** A Node of the system that is older than Signalbox needs, if there is one. */
+const oldNode = ['/usr/bin/node', '/usr/local/bin/node'].find(
+  path => existsSync(path) && Number(/^v(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[1]) < 22,
+)
+
 const npm = (...args: readonly string[]): readonly [string, readonly string[]] => ['npm', args]
 const pnpm = (...args: readonly string[]): readonly [string, readonly string[]] => ['npx', ['-y', 'pnpm@12', ...args]]
 
@@ -153,31 +158,45 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
     })
   })
 
-  test.each(['bundler', 'node16', 'nodenext'])('its types hold under module resolution %s, strict', async resolution => {
+  test.skipIf(oldNode === undefined)('on an old Node the command says what it needs, and so does a gateway', async () => {
     const app = join(folder, 'npm')
+    const onOld = (...args: readonly string[]) => run(oldNode ?? '', [...args], { cwd: app, env: cleanEnv() })
+    const line = /^signalbox: this is Node \d+\.\d+\.\d+; Signalbox needs Node 22\.14 or newer\.\n$/
+    for (const args of [[], ['--version'], ['migrate']])
+      await expect(onOld('node_modules/signalbox/dist/bin.js', ...args)).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(line),
+      })
+    const program = "import { createGateway } from 'signalbox'\ncreateGateway({})"
+    await expect(onOld('--input-type=module', '--eval', program)).rejects.toMatchObject({
+      stderr: expect.stringContaining('createGateway: this runtime is too old'),
+    })
+  })
+
+  test.each(['bundler', 'node16', 'nodenext'])('its types hold under module resolution %s, strict, libraries checked', async resolution => {
+    const app = join(folder, 'types')
+    if (!existsSync(app)) {
+      makeApp('types', {})
+      // Types of drivers and frameworks, and those of the platforms, as such apps have them.
+      const others = ['@types/node', '@types/pg', 'pg', 'ioredis', '@libsql/client']
+      await run('npm', ['install', 'signalbox', ...others], { cwd: app, env: cleanEnv() })
+    }
     const entries = Object.keys(JSON.parse(readFileSync(join(app, 'node_modules/signalbox/package.json'), 'utf8')).exports)
-    const drivers = /redis|postgres|libsql/
-    const imports = entries
-      .filter(entry => !drivers.test(entry))
-      .map((entry, at) => `import * as e${at} from 'signalbox${entry.slice(1)}'\nexport { e${at} }\n`)
-    const module = resolution === 'bundler' ? 'esnext' : resolution
-    const options = {
+    const imports = entries.map((entry, at) => `import * as e${at} from 'signalbox${entry.slice(1)}'\nexport { e${at} }\n`)
+    const compilerOptions = {
       strict: true,
       noEmit: true,
-      module,
+      module: resolution === 'bundler' ? 'esnext' : resolution,
       moduleResolution: resolution,
-      target: 'es2023',
-      types: [],
+      target: 'es2024',
+      types: ['node'],
       exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
     }
     writeFileSync(join(app, `all-${resolution}.ts`), imports.join(''))
-    writeFileSync(
-      join(app, `tsconfig.${resolution}.json`),
-      JSON.stringify({ compilerOptions: { ...options, skipLibCheck: true }, files: [`all-${resolution}.ts`] }),
-    )
-    const { stdout } = await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`], {
-      cwd: app,
-    }).catch(error => error)
+    writeFileSync(join(app, `tsconfig.${resolution}.json`), JSON.stringify({ compilerOptions, files: [`all-${resolution}.ts`] }))
+    const compiler = join(modules, 'typescript/bin/tsc')
+    const { stdout } = await run(process.execPath, [compiler, '-p', `tsconfig.${resolution}.json`], { cwd: app }).catch(error => error)
     expect(stdout).toBe('')
   })
 

@@ -38,3 +38,9 @@ test('constants that a program does not use are left out of it, and those that i
   const { sum, used } = await import(`data:text/javascript,${encodeURIComponent(await left(marked, 'sum, used'))}`)
   expect([sum, used]).toEqual([3, [2, 4]])
 })
+
+test('lines stay where they are', () => {
+  const spread = 'const a =\n  // Its reason.\n  list()\nconst b = a\n'
+  expect(markConstants(spread).split('\n')).toHaveLength(spread.split('\n').length)
+  expect(markConstants(spread)).toContain('\n  list()))()\nconst b')
+})

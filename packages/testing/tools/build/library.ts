@@ -16,6 +16,9 @@ export const library = (options: Options) =>
     clean: true,
     // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
     removeNodeProtocol: false,
-    plugins: [{ name: 'mark-constants', renderChunk: code => ({ code: markConstants(code) }) }],
+    sourcemap: true,
+    plugins: [
+      { name: 'mark-constants', renderChunk: (code, { path }) => (path.endsWith('.map') ? undefined : { code: markConstants(code) }) },
+    ],
     ...options,
   })
