@@ -35,10 +35,16 @@ export interface Caller {
   readonly createdAt: number
 }
 
+/** The part of a caller that decides whose items of answers, and sealed state in them, it may use. */
+export type ItemOwner = Pick<Caller, 'workspaceId' | 'keyId' | 'isEndUser'>
+
 /**
- * Whose answers a caller may refer to by the ids of their items: a key those of its workspace, an end user only its own.
+ * Whose answers a caller may refer to by the ids of their items, and whose sealed state it may bring back: a key those of its workspace,
+ * an end user only its own. No workspace is called as a user is.
  *
  * @example itemOwnerOf(caller) // 'ws_1', or '["ws_1","user:u_42"]'
  */
-export const itemOwnerOf = ({ workspaceId, keyId, isEndUser }: Caller): string =>
-  isEndUser ? JSON.stringify([workspaceId, keyId]) : workspaceId
+export const itemOwnerOf = ({ workspaceId, keyId, isEndUser }: ItemOwner): string => {
+  if (isEndUser) return JSON.stringify([workspaceId, keyId])
+  return workspaceId.startsWith('[') ? JSON.stringify([workspaceId]) : workspaceId
+}

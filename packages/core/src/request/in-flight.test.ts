@@ -93,7 +93,7 @@ async function stage(scripts: readonly (readonly string[])[], ordinary: number) 
   const watched = watchedEngine(clock, providers, [model])
   const [provider, offer] = [providers[0], offers[0]]
   if (!provider?.credential || !offer) throw new Error('A stage has a provider.')
-  const state = await sealState(watched.engine.ring, watched.caller.workspaceId, {
+  const state = await sealState(watched.engine.ring, watched.caller, {
     maker: makerOf({ provider, credential: provider.credential, offer, model }),
     text: 'state',
   })

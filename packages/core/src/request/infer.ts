@@ -92,7 +92,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     // Compaction items are among those that are not decoded; most requests have none.
     for (const { type } of asked.prompt.input) {
       if (type !== 'native') continue
-      asked = yield* wait(openCompactions(asked, workspaceId, ports.ring)) // 400 a summary does not open
+      asked = yield* wait(openCompactions(asked, caller, ports.ring)) // 400 a summary does not open
       break
     }
     const policed = yield* applyPolicy(ports, asked, state.options)
@@ -111,7 +111,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     }
     const bounds = moneyBounds({ policy, caller, prompt: request.prompt, usualOutput: ports.limits.maxOutputTokens })
     const inputTokens = bounds.size.likely
-    const carried = yield* wait(openCarried(request, workspaceId, ports.ring))
+    const carried = yield* wait(openCarried(request, caller, ports.ring))
     const able = makePlan(request, inputTokens, pinned(policed.planning, carried)) // 404 unknown model, 400 no provider can serve this
     const hedge = hedges(ports, request)
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId, header: state.options.header })
@@ -204,19 +204,20 @@ interface Committed extends Admitted {
 }
 
 function* openAnswer(ports: RequestPorts, state: RequestState, context: Committed): Step<OpenedReply> {
-  const { committed, request, plan, bounds, call, journal, settlement, inputTokens: estimatedInput } = context
+  const { committed, request, plan, bounds, journal, settlement, inputTokens: estimatedInput } = context
   const { candidate, answer } = committed
   const { items } = ports
   const { caller } = state.options
   // Said for keys here: it saves most requests a call.
-  const owner = caller.isEndUser ? itemOwnerOf(caller) : caller.workspaceId
+  const isPlain = !caller.isEndUser && !caller.workspaceId.startsWith('[')
+  const owner = isPlain ? caller.workspaceId : itemOwnerOf(caller)
   const kept = items && context.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
   state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings, used: committed.used, estimatedInput, kept }
   const pipeline = responsePipeline(ports, {
     request,
     asked: state.asked,
     committed,
-    workspaceId: call.workspaceId,
+    caller,
     cap: bounds.sentCap(candidate),
   })
   const meter = createMeter(ports.clock)

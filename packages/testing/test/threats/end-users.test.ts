@@ -7,7 +7,8 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { fakeClock } from '../../src/index.ts'
+import { json } from '../../src/chaos/acts.ts'
+import { chaosProvider, fakeClock, testGateway } from '../../src/index.ts'
 import { describeWith } from '../services.ts'
 
 // What a user of an app may try against the gateway that the app embeds, and against the app's other users.
@@ -141,6 +142,78 @@ describe.each([[false], [true]])('items of answers, stored: %s', store => {
     const { secret } = await gateway.workspaces('app').apiKeys.create({ name: 'k' })
     const key = await gateway.authenticate(secret)
     await expect(gateway.responses.create({ ...ask, input }, { caller: key })).rejects.toThrow('is not kept here')
+    // A tenant that chose the id of its workspace.
+    await gateway.workspaces.create({ id: '["app","user:ann"]', name: 'Ann', billing: 'postpaid' })
+    const { secret: apiKey } = await gateway.workspaces('["app","user:ann"]').apiKeys.create({ name: 'k' })
+    await expect(gateway.responses.create({ ...ask, input }, { apiKey })).rejects.toThrow('is not kept here')
+  })
+})
+
+describe('sealed state of one user', () => {
+  test('is of no use to another user of the workspace, nor to a key, and that of a key is to no user', async () => {
+    const chaos = await chaosProvider()
+    onTestFinished(() => chaos.close())
+    const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'as the provider thought' }
+    const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: '4711' }] }
+    chaos.always(
+      json(200, {
+        id: 'r',
+        object: 'response',
+        status: 'completed',
+        output: [thought, message],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }),
+    )
+    const { gateway, caller: key, close } = await testGateway({ servers: [chaos], dialect: 'responses' })
+    onTestFinished(close)
+    const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces(key.workspaceId).as({ user })))
+    const callers = [ann ?? key, ben ?? key, key]
+    for (const [maker, caller] of callers.entries()) {
+      const { output } = await gateway.responses.create({ model: 'test-model', input: 'Think.' }, { caller })
+      const sealed = output.find(({ type }) => type === 'reasoning')
+      expect(JSON.stringify(sealed)).toContain('gw1.')
+      for (const [reader, by] of callers.entries()) {
+        const input = [sealed, { role: 'user', content: 'Go on.' }] as never
+        await gateway.responses.create({ model: 'test-model', input }, { caller: by })
+        const sent = JSON.stringify(chaos.requests.at(-1)?.json)
+        expect([maker, reader, sent.includes('as the provider thought')]).toEqual([maker, reader, maker === reader])
+      }
+    }
+  })
+
+  test('does not open as a summary for another', async () => {
+    const gateway = await stage()
+    const app = gateway.workspaces('app')
+    const { secret } = await app.apiKeys.create({ name: 'k' })
+    const other = await app.apiKeys.create({ name: 'k2' })
+    const handler = createFetchHandler(gateway, {
+      authenticate: ({ headers }) => (headers.has('x-user') ? { workspace: 'app', user: headers.get('x-user') ?? '' } : undefined),
+    })
+    const callers: readonly Record<string, string>[] = [
+      { 'x-user': 'ann' },
+      { 'x-user': 'ben' },
+      { authorization: `Bearer ${secret}` },
+      { authorization: `Bearer ${other.secret}` },
+    ]
+    const send = (headers: Record<string, string>, path: string, body: object) =>
+      handler(
+        new Request(`http://app.example${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        }),
+      )
+    const opens = async (by: Record<string, string>) => {
+      const made = await send(by, '/v1/responses/compact', { model: 'small', input: 'My secret is 4711' })
+      const { output } = (await made.json()) as { output: readonly object[] }
+      expect(JSON.stringify(output)).toContain('gwc1.')
+      const replies = await Promise.all(
+        callers.map(each => send(each, '/v1/responses', { ...ask, input: [...output, { role: 'user', content: 'hi' }] })),
+      )
+      return replies.map(({ status }) => status)
+    }
+    expect(await opens(callers[0] ?? {})).toEqual([200, 400, 400, 400])
+    expect(await opens(callers[2] ?? {})).toEqual([400, 400, 200, 200])
   })
 })
 

@@ -30,7 +30,7 @@ const instruction = `Summarize the conversation so far, so that another model ca
 - what is unfinished, and the next steps.`
 
 /**
- * Has the model asked summarize a conversation, and seals the summary for the workspace. It is one request: admitted, routed, metered and
+ * Has the model asked summarize a conversation, and seals the summary for the caller's workspace or end user. It is one request: admitted, routed, metered and
  * billed as any other.
  *
  * @throws what the request ends with; `provider_error` (502) if the model wrote no text.
@@ -41,7 +41,7 @@ export async function compact({ infer, ring }: CompactionPorts, request: Inferen
   const stamp = reply.stamp()
   const summary = summaryOf(response)
   if (summary === '') throw noSummary(response)
-  const sealed = await sealSummary(ring, options.caller.workspaceId, summary)
+  const sealed = await sealSummary(ring, options.caller, summary)
   return { item: { type: 'compaction', id: stamp.itemId('cmp'), encrypted_content: sealed }, response, stamp }
 }
 

@@ -1,3 +1,4 @@
+import type { ItemOwner } from '../../access/caller.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { type Item, isCompaction, type MessageItem, type Native } from '../../protocol/item.ts'
 import { pathOf } from '../../protocol/original.ts'
@@ -13,31 +14,25 @@ const introduction = 'This is a summary of the conversation so far. The messages
  *
  * @throws `invalid_parameter_value` (400) if an item does not open.
  */
-export function openCompactions(
-  request: InferenceRequest,
-  workspaceId: string,
-  ring: KeyRing,
-): InferenceRequest | Promise<InferenceRequest> {
-  return request.prompt.input.some(isCompaction) ? openAll(request, workspaceId, ring) : request
+export function openCompactions(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): InferenceRequest | Promise<InferenceRequest> {
+  return request.prompt.input.some(isCompaction) ? openAll(request, owner, ring) : request
 }
 
-async function openAll(request: InferenceRequest, workspaceId: string, ring: KeyRing): Promise<InferenceRequest> {
-  const input = await Promise.all(
-    request.prompt.input.map((item, at) => (isCompaction(item) ? openItem(item, { at, workspaceId, ring }) : item)),
-  )
+async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<InferenceRequest> {
+  const input = await Promise.all(request.prompt.input.map((item, at) => (isCompaction(item) ? openItem(item, { at, owner, ring }) : item)))
   return { ...request, prompt: { ...request.prompt, input } }
 }
 
 interface OpenContext {
   readonly at: number
-  readonly workspaceId: string
+  readonly owner: ItemOwner
   readonly ring: KeyRing
 }
 
-async function openItem(item: Native, { at, workspaceId, ring }: OpenContext): Promise<Item> {
+async function openItem(item: Native, { at, owner, ring }: OpenContext): Promise<Item> {
   const { encrypted_content: sealed } = item.body
   if (typeof sealed !== 'string' || !isSummaryEnvelope(sealed)) return item
-  const summary = await openSummary(ring, workspaceId, sealed)
+  const summary = await openSummary(ring, owner, sealed)
   if (summary === undefined) throw sealedElsewhere(pathOf(item, `input[${at}]`))
   return messageOf(`${introduction}\n\n${summary}`)
 }
@@ -46,6 +41,6 @@ const messageOf = (text: string): MessageItem => ({ type: 'message', role: 'user
 
 const sealedElsewhere = (path: string): GatewayError =>
   new GatewayError('invalid_parameter_value', {
-    message: `The compaction item \`${path}\` does not open: it was made for another workspace, with a key that is gone, or was altered. Send the conversation that it stands for.`,
+    message: `The compaction item \`${path}\` does not open: it was made for another workspace or user, with a key that is gone, or was altered. Send the conversation that it stands for.`,
     param: `${path}.encrypted_content`,
   })

@@ -78,7 +78,7 @@ async function admitCount(ports: RequestPorts, asked: InferenceRequest, options:
 
 function* planCount(ports: RequestPorts, asked: InferenceRequest, { caller, admission }: CountTokensOptions): Step<PlannedCount> {
   const { request, policy, planning } = yield* applyPolicy(ports, asked, { caller })
-  const carried = yield* wait(openCarried(request, caller.workspaceId, ports.ring))
+  const carried = yield* wait(openCarried(request, caller, ports.ring))
   // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
   const at = ports.clock.now()

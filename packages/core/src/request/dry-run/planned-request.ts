@@ -49,7 +49,7 @@ export async function planRequest(ports: RequestPorts, asked: InferenceRequest, 
   const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, asked, { caller }))
   const { prompt } = request
   checkContent(prompt)
-  const carried = await openCarried(request, caller.workspaceId, ports.ring)
+  const carried = await openCarried(request, caller, ports.ring)
   const bounds = moneyBounds({ policy, caller, prompt, usualOutput: ports.limits.maxOutputTokens })
   const inputTokens = bounds.size.likely
   const plan = makePlan(request, inputTokens, pinned(planning, carried))

@@ -1,3 +1,4 @@
+import { type ItemOwner, itemOwnerOf } from '../../access/caller.ts'
 import { sealedPrefix } from '../../protocol/item.ts'
 import { isObject, type Json } from '../../protocol/wire.ts'
 import type { Candidate } from '../../routing/plan.ts'
@@ -26,20 +27,22 @@ const envelopeVersion = 1
 
 export const isEnvelope = (text: string): boolean => text.startsWith(sealedPrefix)
 
-/** The workspace, and what the envelope is for: no other secret under the same key can be passed off as a state. */
-const sealPurpose = (workspaceId: string): SealContext => ({ purpose: 'reasoning state', workspaceId, bound: `reasoning\n${workspaceId}` })
+/** The owner, and what the envelope is for: no other secret under the same key can be passed off as a state. */
+const sealPurpose = (owner: ItemOwner): SealContext => ({
+  purpose: 'reasoning state',
+  workspaceId: owner.workspaceId,
+  bound: `reasoning\n${itemOwnerOf(owner)}`,
+})
 
 /** JSON keeps every text, lone surrogates included. */
-export const sealState = async (ring: KeyRing, workspaceId: string, { maker, text, words }: ReasoningState): Promise<string> => {
+export const sealState = async (ring: KeyRing, owner: ItemOwner, { maker, text, words }: ReasoningState): Promise<string> => {
   const { provider: p, credential: c, model: m, dialect: d, family: f } = maker
-  return (
-    sealedPrefix + (await ring.seal(JSON.stringify({ v: envelopeVersion, p, c, m, d, f, t: text, w: words }), sealPurpose(workspaceId)))
-  )
+  return sealedPrefix + (await ring.seal(JSON.stringify({ v: envelopeVersion, p, c, m, d, f, t: text, w: words }), sealPurpose(owner)))
 }
 
-/** Undefined if it cannot be opened: altered, of another workspace, or sealed with a key that is gone. */
-export async function openState(ring: KeyRing, workspaceId: string, envelope: string): Promise<ReasoningState | undefined> {
-  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), sealPurpose(workspaceId)) : undefined
+/** Undefined if it cannot be opened: altered, of another owner, or sealed with a key that is gone. */
+export async function openState(ring: KeyRing, owner: ItemOwner, envelope: string): Promise<ReasoningState | undefined> {
+  const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), sealPurpose(owner)) : undefined
   return text === undefined ? undefined : readState(JSON.parse(text))
 }
 

@@ -13,6 +13,7 @@ import { openCarried } from './open-state.ts'
 import { itemSealer, sealBatch } from './seal-items.ts'
 
 const ring = makeKeyRing(() => [sealingKey])
+const owner = { workspaceId: 'w', keyId: 'k' }
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 const candidate = (id: string, dialect = responsesProvider): Candidate => ({
   model: { id: 'm', family: 'f', offers: [] },
@@ -33,18 +34,30 @@ test('any state comes out of its envelope as it went in, lone surrogates include
   await fc.assert(
     fc.asyncProperty(fc.option(anyText, { nil: undefined }), fc.option(fc.array(anyText), { nil: undefined }), async (text, words) => {
       const state = { maker, ...(text !== undefined && { text }), ...(words && { words }) }
-      const envelope = await sealState(ring, 'w', state)
+      const envelope = await sealState(ring, owner, state)
       expect(envelope).toMatch(/^gw1\.[\w.-]+$/)
-      expect(await openState(ring, 'w', envelope)).toEqual(state)
-      expect(await openState(ring, 'another', envelope)).toBeUndefined()
+      expect(await openState(ring, owner, envelope)).toEqual(state)
+      expect(await openState(ring, { ...owner, workspaceId: 'another' }, envelope)).toBeUndefined()
     }),
   )
+})
+
+test('the state of a user opens for that user alone, and that of a key for every key of its workspace', async () => {
+  const [ann, ben] = ['user:ann', 'user:ben'].map(keyId => ({ workspaceId: 'w', keyId, isEndUser: true as const }))
+  const owners = [ann, ben, owner, { ...owner, keyId: 'other key' }, { ...owner, workspaceId: '["w","user:ann"]' }]
+  const opened = async (by: (typeof owners)[number]) => {
+    const envelope = await sealState(ring, by as typeof owner, { maker, text: 'theirs' })
+    return Promise.all(owners.map(async each => (await openState(ring, each as typeof owner, envelope)) !== undefined))
+  }
+  expect(await opened(ann)).toEqual([true, false, false, false, false])
+  expect(await opened(owner)).toEqual([false, false, true, true, false])
+  expect(await opened(owners[4])).toEqual([false, false, false, false, true])
 })
 
 test('what else was sealed under the same key is no state', async () => {
   const body = JSON.stringify({ v: 1, p: 'a', c: 'a-key', m: 'theirs', d: 'responses', t: 'x' })
   expect(
-    await openState(ring, 'w', `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'w' })}`),
+    await openState(ring, owner, `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'w' })}`),
   ).toBeUndefined()
 })
 
@@ -52,19 +65,19 @@ test('state that was sealed before keys were derived for each workspace is read 
   const old =
     'gw1.S7Bvjk46.AwMDAwMDAwMDAwMD.XtzVIWAZcmAKYnl-m3XTLo4e2s3Xt7hSQvy9k47HbJrVhUcA-JPENOykaXGv9MUxT0tmo-H2TlVRjXJtT-e3VA3sAJt1AfxYEQ'
   const before = makeKeyRing(() => [new Uint8Array(32).fill(7)])
-  expect(await openState(before, 'w', old)).toMatchObject({ text: 'thoughts', maker: { provider: 'p', dialect: 'chat' } })
-  expect(await openState(before, 'other', old)).toBeUndefined()
+  expect(await openState(before, owner, old)).toMatchObject({ text: 'thoughts', maker: { provider: 'p', dialect: 'chat' } })
+  expect(await openState(before, { ...owner, workspaceId: 'other' }, old)).toBeUndefined()
 })
 
 test('an envelope of a later release is not guessed at', async () => {
   for (const body of ['{"v":2}', '{"v":1}', '[]', '{"v":1,"p":1,"c":"c","m":"m","d":"d"}'])
     expect(
-      await openState(ring, 'w', `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'reasoning\nw' })}`),
+      await openState(ring, owner, `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'reasoning\nw' })}`),
     ).toBeUndefined()
 })
 
 test('a conversation without state costs no promise', () => {
-  expect(openCarried(requestOf(said, { type: 'reasoning', summary: ['Hm.'] }), 'w', ring)).toBeUndefined()
+  expect(openCarried(requestOf(said, { type: 'reasoning', summary: ['Hm.'] }), owner, ring)).toBeUndefined()
 })
 
 test('a request that needs no change is the very one that was given', async () => {
@@ -73,19 +86,19 @@ test('a request that needs no change is the very one that was given', async () =
     { dialect: 'responses', body: {} },
   )
   const request = requestOf(said, vendors)
-  const carried = await openCarried(request, 'w', ring)
+  const carried = await openCarried(request, owner, ring)
   const fitted = carried?.fit(candidate('a'), false)
   expect(fitted?.request).toBe(request)
   expect(fitted).toMatchObject({ warnings: [], carries: true })
 })
 
 test('what was given is not touched, and what needs no change keeps its original', async () => {
-  const envelope = await sealState(ring, 'w', { maker, text: 'theirs' })
+  const envelope = await sealState(ring, owner, { maker, text: 'theirs' })
   const kept = remember<Item>({ ...said }, { dialect: 'responses', body: { kept: true } })
   const sealed: Item = { type: 'reasoning', id: 'rs', summary: ['Hm.'], encrypted_content: envelope }
   const request = requestOf(kept, sealed)
   const before = JSON.stringify(request.prompt)
-  const carried = await openCarried(request, 'w', ring)
+  const carried = await openCarried(request, owner, ring)
   const mine = carried?.fit(candidate('a'), false)
   expect(mine?.request.prompt.input[0]).toBe(kept)
   expect(originalOf(mine?.request.prompt.input[0] ?? {})).toBeDefined()
@@ -98,16 +111,16 @@ test('what was given is not touched, and what needs no change keeps its original
 
 test('one warning tells of all that was left out, and why', async () => {
   const reasoning = (encrypted_content: string): Item => ({ type: 'reasoning', summary: [], encrypted_content })
-  const foreign = await sealState(ring, 'w', { maker: { ...maker, credential: 'other' }, text: 'x' })
+  const foreign = await sealState(ring, owner, { maker: { ...maker, credential: 'other' }, text: 'x' })
   const carried = await openCarried(
     requestOf(said, reasoning(foreign), reasoning('gw1.broken'), reasoning('raw'), reasoning('raw')),
-    'w',
+    owner,
     ring,
   )
   const { request, warnings } = carried?.fit(candidate('a'), false) ?? {}
   expect(request?.prompt.input).toEqual([said])
   expect(warnings?.map(({ message }) => message)).toEqual([
-    'The reasoning state of 4 items was left out: 1 made by another provider, account or model, 1 sealed for another workspace or with a key that is gone, or altered, 2 in the form of a vendor that is not asked here.',
+    'The reasoning state of 4 items was left out: 1 made by another provider, account or model, 1 sealed for another workspace or user, or with a key that is gone, or altered, 2 in the form of a vendor that is not asked here.',
   ])
 })
 
@@ -118,15 +131,15 @@ test('thoughts that a provider wants back in words are restored from the envelop
     index: 0,
     item: { type: 'reasoning', summary: [], content: ['First.', '', 'Then.'] },
   }
-  const [sealed] = await sealBatch(itemSealer(provider, { ring, logger, workspaceId: 'w' }), [finished])
+  const [sealed] = await sealBatch(itemSealer(provider, { ring, logger, owner }), [finished])
   if (sealed?.type !== 'item_finished' || sealed.item.type !== 'reasoning') throw new Error('It stays an item.')
   const { content, ...bare } = sealed.item
-  const carried = await openCarried(requestOf(bare), 'w', ring)
+  const carried = await openCarried(requestOf(bare), owner, ring)
   expect(carried?.fit(provider, false).request.prompt.input).toEqual([{ type: 'reasoning', summary: [], content: ['First.', 'Then.'] }])
 })
 
 test('a batch without reasoning is handed on as it is, and nobody waits for it', () => {
-  const seal = itemSealer(candidate('a'), { ring, logger, workspaceId: 'w' })
+  const seal = itemSealer(candidate('a'), { ring, logger, owner })
   const batch: readonly InferenceEvent[] = Array.from({ length: 100 }, () => ({
     type: 'delta',
     index: 0,
@@ -138,7 +151,7 @@ test('a batch without reasoning is handed on as it is, and nobody waits for it',
 })
 
 test('an item that is no thought is handed on as it is', () => {
-  const seal = itemSealer(candidate('a'), { ring, logger, workspaceId: 'w' })
+  const seal = itemSealer(candidate('a'), { ring, logger, owner })
   const message: Item = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }
   const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
   expect([seal(message), seal(call)].every((item, at) => item === [message, call][at])).toBe(true)
@@ -146,7 +159,7 @@ test('an item that is no thought is handed on as it is', () => {
 
 test('where nothing can be sealed, the answer goes on without state', async () => {
   const broken = { ...ring, seal: () => Promise.reject(new Error('no crypto here')) }
-  const seal = itemSealer(candidate('a'), { ring: broken, logger, workspaceId: 'w' })
+  const seal = itemSealer(candidate('a'), { ring: broken, logger, owner })
   const finished: InferenceEvent = {
     type: 'item_finished',
     index: 0,
@@ -159,10 +172,10 @@ test('where state stands last is its place, also in the first item, and each mak
   const of = async (id: string): Promise<Item> => ({
     type: 'reasoning',
     summary: [],
-    encrypted_content: await sealState(ring, 'w', { maker: makerOf(candidate(id)), text: 'theirs' }),
+    encrypted_content: await sealState(ring, owner, { maker: makerOf(candidate(id)), text: 'theirs' }),
   })
   const placesOf = async (...input: readonly Item[]) => {
-    const carried = await openCarried(requestOf(...input), 'w', ring)
+    const carried = await openCarried(requestOf(...input), owner, ring)
     return ['a', 'b', 'c'].map(id => carried?.lastMade(candidate(id)))
   }
   expect(await placesOf(await of('a'), await of('b'))).toEqual([0, 1, undefined])

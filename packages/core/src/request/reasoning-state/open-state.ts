@@ -1,3 +1,4 @@
+import type { ItemOwner } from '../../access/caller.ts'
 import type { Item, ReasoningItem } from '../../protocol/item.ts'
 import { originalOf, pathOf, remember } from '../../protocol/original.ts'
 import { dialectFor } from '../../protocol/provider.ts'
@@ -40,7 +41,7 @@ interface FoundState {
 /** Reasons for leaving state out, as warnings give them. */
 const reasons = {
   foreign: 'made by another provider, account or model',
-  unreadable: 'sealed for another workspace or with a key that is gone, or altered',
+  unreadable: 'sealed for another workspace or user, or with a key that is gone, or altered',
   unsealed: 'in the form of a vendor that is not asked here',
   refused: 'refused by the provider',
 } as const
@@ -51,19 +52,19 @@ export const pinned = (planning: PlanInput, carried: Carried | undefined): PlanI
   carried ? { ...planning, lastMade: carried.lastMade } : planning
 
 /** Opens the sealed state of a conversation. Undefined if it holds none. */
-export function openCarried(request: InferenceRequest, workspaceId: string, ring: KeyRing): Promise<Carried> | undefined {
-  return request.prompt.input.some(isStateful) ? openAll(request, workspaceId, ring) : undefined
+export function openCarried(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<Carried> | undefined {
+  return request.prompt.input.some(isStateful) ? openAll(request, owner, ring) : undefined
 }
 
 const isStateful = (item: Item): item is Stateful => item.type === 'reasoning' && item.encrypted_content !== undefined
 
-async function openAll(request: InferenceRequest, workspaceId: string, ring: KeyRing): Promise<Carried> {
+async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<Carried> {
   const found = new Map<number, FoundState>()
   await Promise.all(
     request.prompt.input.map(async (item, at) => {
       if (!isStateful(item)) return
       const ours = isEnvelope(item.encrypted_content)
-      found.set(at, { item, ours, state: ours ? await openState(ring, workspaceId, item.encrypted_content) : undefined })
+      found.set(at, { item, ours, state: ours ? await openState(ring, owner, item.encrypted_content) : undefined })
     }),
   )
   return {

@@ -1,5 +1,6 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
+import type { ItemOwner } from '../../access/caller.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item, ReasoningItem } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
@@ -16,15 +17,16 @@ import { makerOf, type ReasoningState, sealState } from './envelope.ts'
 export interface SealingContext {
   readonly ring: KeyRing
   readonly logger: Logger
-  readonly workspaceId: string
+  /** The caller that gets the answer. */
+  readonly owner: ItemOwner
 }
 
 /** The items of one answer, as the client may see them. An item that is not reasoning is handed on as it is. */
-export function itemSealer(candidate: Candidate, { ring, logger, workspaceId }: SealingContext): (item: Item) => Awaitable<Item> {
+export function itemSealer(candidate: Candidate, { ring, logger, owner }: SealingContext): (item: Item) => Awaitable<Item> {
   const seal = async (item: ReasoningItem, made: Made): Promise<Item> => {
     const maker = makerOf(candidate)
     try {
-      return withState(item, await sealState(ring, workspaceId, { maker, ...made }))
+      return withState(item, await sealState(ring, owner, { maker, ...made }))
     } catch (error) {
       logger.error({ provider: maker.provider, error: String(error) }, 'Reasoning state could not be sealed, and was left out.')
       return item

@@ -58,7 +58,7 @@ const typesSeenBy = (each: Scripted) => inputOf(each).map(({ type }) => type)
 const dropped = (message: string) => [{ code: 'reasoning_state_dropped', message, param: 'input[1]' }]
 const foreign = dropped('The reasoning state of one item was left out: made by another provider, account or model.')
 const unreadable = dropped(
-  'The reasoning state of one item was left out: sealed for another workspace or with a key that is gone, or altered.',
+  'The reasoning state of one item was left out: sealed for another workspace or user, or with a key that is gone, or altered.',
 )
 
 test('who made the state is asked first, whatever the ranking says', async () => {

@@ -1,5 +1,6 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
+import type { ItemOwner } from '../../access/caller.ts'
 import { clientDialects } from '../../dialects/index.ts'
 import { type OutputLosses, outputLosses } from '../../dialects/output-losses.ts'
 import { fold } from '../../protocol/fold.ts'
@@ -29,7 +30,7 @@ export interface PipelineContext {
   /** The request as it came, which knows its language. */
   readonly asked: InferenceRequest
   readonly committed: CommittedCall
-  readonly workspaceId: string
+  readonly caller: ItemOwner
   /** The cap of output tokens that was sent. */
   readonly cap: number | undefined
 }
@@ -43,7 +44,7 @@ export interface ResponsePipeline {
 }
 
 /** Only what the request needs is in the pipeline. */
-export function responsePipeline(ports: PipelinePorts, { request, asked, committed, workspaceId, cap }: PipelineContext): ResponsePipeline {
+export function responsePipeline(ports: PipelinePorts, { request, asked, committed, caller, cap }: PipelineContext): ResponsePipeline {
   const { candidate, answer, warnings } = committed
   const { provider, offer } = candidate
   const onCut = (): void =>
@@ -56,7 +57,7 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
-  const seal = itemSealer(candidate, { ...ports, workspaceId })
+  const seal = itemSealer(candidate, { ...ports, owner: caller })
   const sent: SentSoFar = { asked, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
   return {
     batch(batch) {
