@@ -20,7 +20,7 @@ function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>)
 /** Requests can be served. */
 export async function ready({ gateway }: Call): Promise<ApiReply> {
   const problems = await gateway.problems()
-  const notices = noticesOf(gateway)
+  const notices = [...gateway.notices(), ...noticesOf(gateway)]
   const also = notices.length > 0 ? { notices } : {}
   return problems.length === 0 ? json({ status: 'ok', ...also }) : json({ status: 'not_ready', problems, ...also }, { status: 503 })
 }

@@ -117,6 +117,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
       decisionLog: { of: () => undefined, trace: () => ({ version: 2, seed: 1, dropped: 0, decisions: [] }) },
       countManagement: async () => {},
+      notices: () => [],
       admit: async () => ({ slots: [], take: () => {}, leave: () => undefined }),
       plan: () => Promise.reject(new Error('not here')),
       countTokens: async () => ({ input_tokens: 7, estimated: true }),

@@ -17,6 +17,7 @@ import {
   whole,
 } from './schema-fields.ts'
 import { customCatalog, model, provider } from './schema-models.ts'
+import { onOutage } from './schema-outage.ts'
 import { type StorageOption, schemeOf, storageExamples, storageOptions } from './storage-schemes.ts'
 
 // Each field: what it takes, its default, and what it means. The check, the type `Config`, docs/configuration.md and
@@ -56,6 +57,11 @@ const storageFields = section({
   spool: fileName().exactOptional().meta({
     description: 'PostgreSQL: what the names of the files begin with in which settlements wait while the database is away',
     default: 'signalbox',
+  }),
+  on_outage: onOutage().exactOptional().meta({
+    description:
+      'PostgreSQL: whether requests go on [while the database is away](storage.md#while-the-database-is-away), for a while and within caps',
+    default: 'stop',
   }),
 } satisfies Record<StorageOption | 'url', z.ZodType>)
 const storage = () =>

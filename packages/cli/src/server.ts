@@ -69,12 +69,11 @@ export async function start(config: Config, { environment, version, sink, worker
   if (!worker) await checkAddress(config)
   const sealing = sealingKeyFor(named, config.sealing_key)
   const log = createLog(sink, { worker: worker?.id })
-  const storage = await openStorages(named, { redis: config.redis, channel: worker?.channel, logger: log.logger }).catch(
-    (error: unknown) => {
-      sealing.undo()
-      throw error
-    },
-  )
+  const companions = { redis: config.redis, channel: worker?.channel, logger: log.logger, workers: worker && workerCount(config) }
+  const storage = await openStorages(named, companions).catch((error: unknown) => {
+    sealing.undo()
+    throw error
+  })
   const transport = nodeTransport()
   const resources = { storage, transport, log }
   // Also if the process ends by an uncaught error, which Node reports after this.

@@ -1,5 +1,5 @@
 /** Options of the field `storage`, beside its address. What each means is in `schema.ts`. */
-export const storageOptions = ['durability', 'pool_size', 'schema', 'migrate', 'prepare', 'token', 'spool'] as const
+export const storageOptions = ['durability', 'pool_size', 'schema', 'migrate', 'prepare', 'token', 'spool', 'on_outage'] as const
 export type StorageOption = (typeof storageOptions)[number]
 
 /** A kind of storage, by the scheme of its address. How each is opened is in `storage.ts`. */
@@ -21,7 +21,7 @@ const storageSchemes: readonly StorageScheme[] = [
     name: 'postgres',
     begins: /^postgres(?:ql)?:\/\/./,
     example: 'postgres://USER:PASSWORD@HOST/DATABASE',
-    options: ['pool_size', 'schema', 'migrate', 'prepare', 'spool'],
+    options: ['pool_size', 'schema', 'migrate', 'prepare', 'spool', 'on_outage'],
     reach: 'network',
   },
   { name: 'libsql', begins: /^(?:libsql|https?):\/\/./, example: 'libsql://HOST', options: ['token'], reach: 'network' },

@@ -1,5 +1,5 @@
 import type { Storage } from '@signalbox/storage'
-import { type ChangeChannel, composeStorage, type OutageLogger, withChanges } from '@signalbox/storage/compose'
+import { type ChangeChannel, composeStorage, type OutageLogger, withChanges, withOutageGrace } from '@signalbox/storage/compose'
 import { StartError, withoutPassword } from './fault.ts'
 import type { Config } from './schema.ts'
 import { type StorageScheme, schemeOf } from './storage-schemes.ts'
@@ -69,6 +69,8 @@ export interface StorageCompanions {
   /** The way to the other workers of this machine. */
   readonly channel?: ChangeChannel | undefined
   readonly logger: OutageLogger
+  /** Processes of this machine that share the storage. Default: 1. */
+  readonly workers?: number | undefined
 }
 
 /**
@@ -76,8 +78,8 @@ export interface StorageCompanions {
  *
  * @throws StartError if the storage cannot be read or written.
  */
-export async function openStorages(named: NamedStorage, { redis, channel, logger }: StorageCompanions): Promise<Storage> {
-  const durable = await openStorage(named)
+export async function openStorages(named: NamedStorage, { redis, channel, logger, workers = 1 }: StorageCompanions): Promise<Storage> {
+  const durable = await withGrace(await openStorage(named), { named, logger, workers })
   if (redis === undefined) return channel ? withChanges(durable, channel) : durable
   const { url, prefix, max_wait_ms: maxWaitMs, fallback } = typeof redis === 'string' ? { url: redis } : redis
   const { redisStores } = await import('@signalbox/storage-redis').catch(error => {
@@ -87,6 +89,30 @@ export async function openStorages(named: NamedStorage, { redis, channel, logger
   const local = fallback === 'local' ? { fallback: { local: (await openStorage(namedStorage('memory:'))).counters } } : {}
   return composeStorage({ durable, ephemeral, logger, ...local })
 }
+
+interface GraceParts extends Required<Pick<StorageCompanions, 'logger'>> {
+  readonly named: NamedStorage
+  readonly workers: number
+}
+
+/** The storage as it is, or with what `on_outage` lets through. */
+async function withGrace(storage: Storage, { named, logger, workers }: GraceParts): Promise<Storage> {
+  const { on_outage = 'stop' } = named.settings
+  if (on_outage === 'stop') return storage
+  const { processes = workers, grace_ms, max_wait_ms, ...usd } = on_outage === 'continue' ? {} : on_outage
+  const { counters } = await openStorage(namedStorage('memory:'))
+  const numbers = {
+    graceMs: grace_ms,
+    maxWaitMs: max_wait_ms,
+    maxPerProcess: microdollarsOf(usd.per_process_usd),
+    maxPerAccount: microdollarsOf(usd.per_account_usd),
+    maxPerLimitedAccount: microdollarsOf(usd.per_limited_account_usd),
+  }
+  const given = Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined))
+  return withOutageGrace(storage, { counters, processes: () => processes, logger, ...given })
+}
+
+const microdollarsOf = (usd: number | undefined): number | undefined => (usd === undefined ? undefined : Math.round(usd * 1_000_000))
 
 /** Where Redis is, without secrets; undefined if there is none. */
 export const shownRedis = (redis: Config['redis']): string | undefined =>

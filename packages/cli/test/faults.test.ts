@@ -12,7 +12,7 @@ const model = { id: 'small', offers: [offer] }
 const withOffer = (changes: object): unknown => ({ providers: [local], models: [{ id: 'small', offers: [{ ...offer, ...changes }] }] })
 
 const storages =
-  '`memory:`, `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `libsql://HOST`, or an object of url, durability, pool_size, schema, migrate, prepare, token, spool'
+  '`memory:`, `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `libsql://HOST`, or an object of url, durability, pool_size, schema, migrate, prepare, token, spool, on_outage'
 
 /** What is wrong, the config, and the line that says so. */
 const faults: readonly (readonly [trouble: string, config: unknown, line: string])[] = [
@@ -52,6 +52,16 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     'an option of other storages',
     { storage: { url: 'sqlite:x.db', pool_size: 5 } },
     '`storage.pool_size` is for other storages; `sqlite:FILE` takes durability.',
+  ],
+  [
+    'a wrong policy for outages',
+    { storage: { url: 'postgres://db/x', on_outage: 'go' } },
+    '`storage.on_outage` is "go"; it takes `stop`, `continue`, or an object of grace_ms, per_process_usd, per_account_usd, per_limited_account_usd, max_wait_ms, processes.',
+  ],
+  [
+    'a policy for outages of a storage that has none',
+    { storage: { url: 'sqlite:x.db', on_outage: 'continue' } },
+    '`storage.on_outage` is for other storages; `sqlite:FILE` takes durability.',
   ],
   [
     'a database of many machines without a sealing key',

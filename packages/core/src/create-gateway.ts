@@ -20,7 +20,7 @@ import { refusedReply } from './request/reply.ts'
 import { evidenceFrom } from './request/settlement/evidence.ts'
 import { unavailableErrors } from './request/unavailable-errors.ts'
 import type { StrategyName } from './routing/strategies.ts'
-import { createReadinessCheck } from './runtime/readiness.ts'
+import { createReadinessCheck, outageNotices } from './runtime/readiness.ts'
 import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 import { createSetup } from './setup.ts'
 
@@ -131,7 +131,7 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
   }
 }
 
-type InferenceVerbs = Pick<Gateway, 'admit' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'close'>
+type InferenceVerbs = Pick<Gateway, 'admit' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'close'>
 
 /** Inference, which a closed gateway refuses. */
 function inferenceVerbs({ options, storage, clock, ids, logger }: BasePorts, parts: GatewayParts): InferenceVerbs {
@@ -164,6 +164,7 @@ function inferenceVerbs({ options, storage, clock, ids, logger }: BasePorts, par
       if (isKeyless) return ['No provider has a key.']
       return storageProblems()
     },
+    notices: () => outageNotices(storage),
     async close({ graceMs = 0 } = {}) {
       isClosing = true
       await closeGateway({ ports: engine, collector, settlements, byok, authenticator, sharing }, graceMs)

@@ -29,6 +29,7 @@ import { createHoldCollector } from './request/settlement/collect-holds.ts'
 import { createRetention } from './request/settlement/retention.ts'
 import { safeStrategies, strategies } from './routing/strategies.ts'
 import { createCandidateTracker } from './routing/tracked-offers.ts'
+import { expiredReads } from './runtime/expired-reads.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import { keyRingOf } from './runtime/seal.ts'
 import type { Limits } from './upstream/limits.ts'
@@ -90,9 +91,11 @@ function assembleAccess({ options, storage, clock, ids, logger }: BasePorts, { t
   const ring = keyRingOf(options, ids.random)
   const policyOf = (provider: string, tier?: string): string | undefined => tiersOf(provider).find(each => each.tier === tier)?.data_policy
   const vault = createVault({ ring, policyOf, logger })
-  const policies = createWorkspacePolicies({ records, clock, open: vault.open })
+  const isUsableExpired = storage.outage && expiredReads(storage, clock)
+  const policies = createWorkspacePolicies({ records, clock, isUsableExpired, open: vault.open })
   const refusals = createKeyRefusals({ records, store: storage.records, clock, logger })
-  const authenticator = createAuthenticator({ records, store: storage.records, policies, changes: storage.changes, clock, logger })
+  const { records: store, changes } = storage
+  const authenticator = createAuthenticator({ records, store, policies, changes, isUsableExpired, clock, logger })
   return { records, ring, vault, policies, refusals, authenticator }
 }
 

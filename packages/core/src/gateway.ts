@@ -82,6 +82,8 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   resealCredentials(): Promise<ResealResult>
   /** Reasons why the gateway is not ready, safe to publish; details are logged. Empty: ready. */
   problems(): Promise<readonly string[]>
+  /** What an operator should know although requests are served, safe to publish: an outage of the storage. */
+  notices(): readonly string[]
   /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }

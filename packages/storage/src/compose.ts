@@ -3,7 +3,7 @@ import type { ChangeChannel, ChangeListener, RecordChange } from './changes.ts'
 import type { CounterStore } from './counters.ts'
 import type { EphemeralStores } from './ephemeral.ts'
 import { type FallbackCounters, fallbackCounters, sharedOut } from './fallback-counters.ts'
-import { createOutageGuard, type OutageEvent, type OutageGuard, type OutageLogger } from './outage-guard.ts'
+import { consoleLog, createOutageGuard, type OutageEvent, type OutageGuard, type OutageLogger } from './outage-guard.ts'
 import { outageRows } from './outage-policy.ts'
 import type { Change, RecordStore } from './records.ts'
 import type { RoutingStore } from './routing.ts'
@@ -11,7 +11,9 @@ import type { Storage } from './storage.ts'
 
 export type { ChangeChannel, RecordChange } from './changes.ts'
 export { EphemeralError, type EphemeralFailure, type EphemeralStores } from './ephemeral.ts'
+export { type GraceEvent, graceFacts, type OutageGraceOptions, withOutageGrace } from './outage-grace.ts'
 export type { OutageEvent, OutageLogger } from './outage-guard.ts'
+export type { StorageOutage } from './storage.ts'
 
 /** Options of `composeStorage`. */
 export interface ComposeOptions {
@@ -91,6 +93,7 @@ export function composeStorage(options: ComposeOptions): Storage {
     ...(durable.items && { items: durable.items }),
     ...(durable.spool && { spool: durable.spool }),
     ...(ephemeral.changes ? { changes: feedOf(listeners) } : durable.changes && { changes: durable.changes }),
+    ...(durable.outage && { outage: () => durable.outage?.() }),
     isShared: true,
     ping: () => durable.ping(),
     close() {
@@ -189,10 +192,4 @@ function guardedRouting(routing: RoutingStore, guard: OutageGuard): RoutingStore
 
 function throwFirst(ends: readonly PromiseSettledResult<unknown>[]): void {
   for (const end of ends) if (end.status === 'rejected') throw end.reason
-}
-
-const consoleLog: OutageLogger = {
-  info: () => {},
-  // biome-ignore lint/suspicious/noConsole: the default of an option, as in the gateway itself
-  warn: (facts, message) => console.warn(message, facts),
 }

@@ -28,7 +28,7 @@ export interface OutageGuardOptions {
 }
 
 /** A call, and what it is answered with during an outage. */
-interface GuardedCall<T> {
+export interface GuardedCall<T> {
   readonly row: OutageRow
   readonly run: () => Awaitable<T>
   /** Not called for rows that reject. */
@@ -144,4 +144,11 @@ function reportOutage({ logger, onOutage }: GuardState, event: OutageEvent): voi
     async () => onOutage(event),
     error => logger.warn({ error: String(error) }, '`onOutage` failed.'),
   )
+}
+
+/** The logger where none is given: warnings on the console. */
+export const consoleLog: OutageLogger = {
+  info: () => {},
+  // biome-ignore lint/suspicious/noConsole: the default of an option, as in the gateway itself
+  warn: (facts, message) => console.warn(message, facts),
 }

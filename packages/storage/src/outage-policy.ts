@@ -1,7 +1,7 @@
 import type { EphemeralFailure } from './ephemeral.ts'
 
-// What happens while ephemeral stores cannot be used: one row for each failure, and one for each method. No row makes a request wait,
-// and none fails one.
+// What happens while stores cannot be used: one row for each failure, and one for each method. No row makes a request wait. Without
+// ephemeral stores no request fails; without the durable storage those fail that `withOutageGrace` does not let through.
 
 /** What a failure means for the calls after it. */
 export interface FailureRow {
@@ -20,10 +20,11 @@ export const failureRows: Readonly<Record<EphemeralFailure, FailureRow>> = {
 /** What a method does instead, and what follows when the stores can be used again. */
 export interface OutageRow {
   /**
-   * `fallback`: the counters that the option `fallback` names. `later`: nothing now. `reject`: it fails at once, and the router goes by
-   * what its own process has seen, as without shared state.
+   * `fallback`: the counters that the option `fallback` names, or the accounts of this process. `grace`: the same until the grace is
+   * over, then it fails. `later`: nothing now. `reject`: it fails at once; the router goes by what its own process has seen, as without
+   * shared state, and a settlement waits in the spool.
    */
-  readonly instead: 'fallback' | 'later' | 'reject'
+  readonly instead: 'fallback' | 'grace' | 'later' | 'reject'
   /**
    * `nothing`. `repeat`: slots that were taken or freed meanwhile are taken and freed in the stores. `lost`: other processes hear that
    * messages were lost, and drop all that they have cached of records.
@@ -43,6 +44,14 @@ export const outageRows = {
   'routing.remember': { instead: 'reject', afterwards: 'nothing' },
   'routing.readers': { instead: 'reject', afterwards: 'nothing' },
   'changes.publish': { instead: 'later', afterwards: 'lost' },
+} as const satisfies Readonly<Record<string, OutageRow>>
+
+/** The rows of a durable storage in `withOutageGrace`. Its counters have the rows above; every other method is `other`. */
+export const graceRows = {
+  'ledger.reserve': { instead: 'grace', afterwards: 'repeat' },
+  'ledger.extend': { instead: 'fallback', afterwards: 'nothing' },
+  ping: { instead: 'grace', afterwards: 'nothing' },
+  other: { instead: 'reject', afterwards: 'nothing' },
 } as const satisfies Readonly<Record<string, OutageRow>>
 
 /** Milliseconds between two probes during an outage: the first, and the most. Each is twice the one before it. */

@@ -31,6 +31,8 @@ export interface Storage {
   readonly spool?: SpoolStore
   /** Reports changes of records as they are committed, by any process. Absent: caches of records only expire. */
   readonly changes?: ChangeFeed
+  /** The outage during which it goes on without its database, such as that of `withOutageGrace`. Undefined, or absent: there is none. */
+  outage?(): StorageOutage | undefined
   /** Whether other processes may change it too; they see a change by `changes`, or once their caches have expired. */
   readonly isShared: boolean
   /**
@@ -40,4 +42,12 @@ export interface Storage {
   ping(): Awaitable<void>
   /** Writes what is still grouped, then closes. */
   close(): Awaitable<void>
+}
+
+/** An outage of the database behind a storage. While there is grace, holds are decided by the process itself, within caps. */
+export interface StorageOutage {
+  /** Milliseconds since it was noticed. */
+  readonly lastedMs: number
+  /** Milliseconds for which new requests are still let through. 0: the grace is over. */
+  readonly leftMs: number
 }

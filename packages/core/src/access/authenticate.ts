@@ -1,6 +1,7 @@
 import type { Awaitable, RecordStore } from '@signalbox/storage'
 import type { ChangeFeed, RecordChange } from '@signalbox/storage/changes'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { type IsUsableExpired, orExpired } from '../runtime/expired-reads.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { budgetsOf } from './accounts.ts'
@@ -21,6 +22,8 @@ export interface AuthenticatorPorts {
   readonly policies: WorkspacePolicies
   /** Reports changes that other processes make, so that nothing older stays in use. Absent: what is cached expires. */
   readonly changes?: ChangeFeed | undefined
+  /** Absent: what has expired is read again, or the request fails. */
+  readonly isUsableExpired?: IsUsableExpired | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -30,8 +33,8 @@ export interface Authenticator {
   authenticate(proof: string | EndUserOf | undefined): Awaitable<Caller>
   /** Accepts a new key at once, even if it was refused a moment ago. */
   welcome(secret: string): void
-  /** Applies a change of a key or a session, such as its revocation, at once in this process. */
-  forget(id: string): void
+  /** Applies a change of a key or a session of a workspace, such as its revocation, at once in this process. */
+  forget(id: string, workspaceId: string): void
   /** Writes the last uses that are not written yet. */
   flush(): Promise<void>
 }
@@ -73,7 +76,8 @@ const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) 
  * Secret → caller, cached by the whole secret (never a part of it). The store knows only SHA-256 hashes, so what can be
  * looked up is a full match or nothing.
  */
-export function createAuthenticator({ records, store, policies, changes, clock, logger }: AuthenticatorPorts): Authenticator {
+export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
+  const { records, store, policies, changes, clock, logger } = ports
   const known = createLru<Cached>(maxKeys)
   // Raised by every revocation: a look-up that began before it is not cached.
   let epoch = 0
@@ -130,10 +134,10 @@ export function createAuthenticator({ records, store, policies, changes, clock, 
       if (!hit && (!secretForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidSecret(secret)
       return hit && hit.until > now && hasAllBudgets(hit, policies)
         ? accept(hit, now, { uses, clock })
-        : look(secret, hit).then(cached => accept(cached, now, { uses, clock }))
+        : orExpired(look(secret, hit), () => usableExpired(known.get(secret), ports)).then(cached => accept(cached, now, { uses, clock }))
     },
     welcome: secret => void unknown.delete(secret),
-    forget: keyId => drop(caller => isKeyOrBelow(caller, keyId)),
+    forget: (keyId, workspaceId) => drop(caller => caller.workspaceId === workspaceId && isKeyOrBelow(caller, keyId)),
   }
 }
 
@@ -153,6 +157,10 @@ function hasAllBudgets(cached: Cached, policies: WorkspacePolicies): boolean {
   cached.policy = policy
   return true
 }
+
+/** A key that cannot be looked up again, unless it was forgotten meanwhile. */
+const usableExpired = (kept: Cached | undefined, { policies, isUsableExpired }: AuthenticatorPorts): Cached | undefined =>
+  kept && isUsableExpired?.(kept.until) && hasAllBudgets(kept, policies) ? kept : undefined
 
 interface AcceptPorts {
   readonly uses: KeyUseRecorder

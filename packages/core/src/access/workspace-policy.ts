@@ -1,5 +1,6 @@
 import type { Awaitable } from '@signalbox/storage'
 import type { Credential } from '../protocol/provider.ts'
+import { type IsUsableExpired, orExpired } from '../runtime/expired-reads.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock } from '../runtime/ports.ts'
 import { storageWaitMs } from '../runtime/timers.ts'
@@ -23,7 +24,7 @@ interface RefusedKey {
 }
 
 export interface WorkspacePolicies {
-  /** The policy, if it was read within the last 30 s. */
+  /** The policy, if it was read within the last 30 s, or within the minute before an outage that lasts. */
   cached(workspaceId: string): WorkspacePolicy | undefined
   /** The policy, without a promise if it was read within the last 30 s. Undefined: the workspace does not exist. */
   of(workspaceId: string): Awaitable<WorkspacePolicy | undefined>
@@ -36,6 +37,8 @@ export interface WorkspacePolicies {
 export interface WorkspacePolicyPorts {
   readonly records: Records
   readonly clock: Clock
+  /** Absent: what has expired is read again, or the request fails. */
+  readonly isUsableExpired?: IsUsableExpired | undefined
   /** Unseals credentials. One that cannot be unsealed is not used, and fails no request. */
   readonly open: (credentials: readonly TypedRecord<'credential'>[]) => Promise<ReadonlyMap<string, readonly Credential[]>>
 }
@@ -66,7 +69,7 @@ interface RunningRead {
 const unlessLost = (running: RunningRead | undefined, now: number): RunningRead | undefined =>
   running && now < running.lostAt ? running : undefined
 
-export function createWorkspacePolicies({ records, clock, open }: WorkspacePolicyPorts): WorkspacePolicies {
+export function createWorkspacePolicies({ records, clock, isUsableExpired, open }: WorkspacePolicyPorts): WorkspacePolicies {
   const known = createLru<Cached>(maxWorkspaces)
   // Concurrent requests of a workspace share one read.
   const reading = new Map<string, RunningRead>()
@@ -77,7 +80,7 @@ export function createWorkspacePolicies({ records, clock, open }: WorkspacePolic
   const cachedPolicy = (workspaceId: string): WorkspacePolicy | undefined => {
     const cached = known.get(workspaceId)
     const leftMs = cached ? cached.until - clock.monotonic() : 0
-    if (!cached || leftMs <= 0) return undefined
+    if (!cached || (leftMs <= 0 && !isUsableExpired?.(cached.until))) return undefined
     // Refreshed in the background shortly before it expires, so that no request waits.
     if (leftMs <= aheadMs && !readOf(workspaceId)) void ask(workspaceId, { isShared: false }).catch(() => {})
     return cached.policy
@@ -122,7 +125,7 @@ export function createWorkspacePolicies({ records, clock, open }: WorkspacePolic
       if (!running) return ask(workspaceId)
       return following.get(workspaceId) ?? askAfter(running, workspaceId)
     },
-    of: workspaceId => cachedPolicy(workspaceId) ?? readOf(workspaceId)?.shared ?? ask(workspaceId),
+    of: id => cachedPolicy(id) ?? orExpired(readOf(id)?.shared ?? ask(id), () => cachedPolicy(id)),
     forget(workspaceId) {
       drop(known, workspaceId)
       drop(reading, workspaceId)

@@ -87,11 +87,12 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
           result: { ...key, body },
         }
       })
-      authenticator.forget(id)
+      authenticator.forget(id, workspaceId)
       return oneRecord(updated)
     },
     async revoke(id, { keepMade = false } = {}) {
-      const revoked = await commitWithAudit(workspaceId, actor, async () => {
+      // Forgotten although it may fail: while the storage cannot be asked, a key that is not known is refused.
+      const revoking = commitWithAudit(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (key.body.revokedAt !== undefined) return { events: [], result: key }
         const body = { ...key.body, revokedAt: clock.now() }
@@ -105,8 +106,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
           result: { ...key, body },
         }
       })
-      authenticator.forget(id)
-      return oneRecord(revoked)
+      return oneRecord(await revoking.finally(() => authenticator.forget(id, workspaceId)))
     },
   }
 }

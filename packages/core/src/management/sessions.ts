@@ -55,7 +55,7 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
       return live.slice(0, limit)
     },
     async revoke(id) {
-      await commitWithAudit(workspaceId, actor, async () => {
+      const revoking = commitWithAudit(workspaceId, actor, async () => {
         const session = await records.find('session', workspaceId, id)
         if (!session) throw absent('session', id)
         const counted = await records.find('session_count', workspaceId, workspaceId)
@@ -66,7 +66,8 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
           result: undefined,
         }
       })
-      authenticator.forget(id)
+      // As with a key, also where it fails.
+      await revoking.finally(() => authenticator.forget(id, workspaceId))
       return { id }
     },
   }

@@ -16,6 +16,9 @@ export const settlementLimits = {
   /** From here on new requests get 503. */
   longWaiting: 1_000,
   longWaitingBytes: 16 * 1024 * 1024,
+  /** The same for a storage that goes on during an outage: its caps on money come first. */
+  longOutageWaiting: 25_000,
+  longOutageWaitingBytes: 64 * 1024 * 1024,
   /** A write that takes longer is spooled, and its answer waits no longer for it. */
   spoolAfterMs: 250,
   /** A write that has not answered by then counts as failed: its answer waits no longer, and it is tried again. */
@@ -42,14 +45,16 @@ export interface QueuedSettlement {
   spool: 'out' | 'asked' | 'in'
 }
 
-/** The settlements that wait, by request. */
-export function settlementQueue() {
+/** The settlements that wait, by request. `goesOn`: whether the storage lets requests through during an outage. */
+export function settlementQueue(goesOn: () => boolean) {
   const entries = new Map<string, QueuedSettlement>()
   let bytes = 0
   return {
     size: () => entries.size,
     has: (id: string): boolean => entries.has(id),
-    isLong: (): boolean => entries.size >= settlementLimits.longWaiting || bytes >= settlementLimits.longWaitingBytes,
+    isLong: (): boolean =>
+      (entries.size >= settlementLimits.longWaiting || bytes >= settlementLimits.longWaitingBytes) &&
+      (!goesOn() || entries.size >= settlementLimits.longOutageWaiting || bytes >= settlementLimits.longOutageWaitingBytes),
     first: (count: number): readonly QueuedSettlement[] =>
       count >= entries.size ? [...entries.values()] : [...entries.values()].slice(0, count),
     /** False: there is no room. */

@@ -26,14 +26,14 @@ export interface Settlements {
 }
 
 export interface SettlementPorts {
-  readonly storage: Pick<Storage, 'ledger' | 'usage' | 'counters' | 'spool'>
+  readonly storage: Pick<Storage, 'ledger' | 'usage' | 'counters' | 'spool' | 'outage'>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 export function createSettlements({ storage, clock, logger }: SettlementPorts): Settlements {
   const spool = settlementSpool(storage.spool, { clock, logger })
-  const queue = settlementQueue()
+  const queue = settlementQueue(() => (storage.outage?.()?.leftMs ?? 0) > 0)
   const retry = createLastingTimer(clock, () => void tryAgain())
   const rounds = createSingleRun(clock, settlementLimits.maxRoundMs)
   let tries = 0

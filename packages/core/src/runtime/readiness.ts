@@ -1,4 +1,4 @@
-import type { Awaitable } from '@signalbox/storage'
+import type { Awaitable, Storage } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
 import pTimeout from 'p-timeout'
 import type { Clock, Logger } from './ports.ts'
@@ -34,4 +34,12 @@ export function createReadinessCheck({ ping, clock, logger }: ReadinessPorts): (
     if (last === undefined || at - last.at >= reuseMs) last = { result: ask(), at }
     return last.result
   }
+}
+
+/** What an operator should know of an outage during which requests are served. */
+export function outageNotices(storage: Pick<Storage, 'outage'>): readonly string[] {
+  const { lastedMs, leftMs } = storage.outage?.() ?? { lastedMs: 0, leftMs: 0 }
+  if (leftMs === 0) return []
+  const [lasted, left] = [lastedMs, leftMs].map(ms => Math.ceil(ms / 1_000))
+  return [`The storage has been away for ${lasted} s. Requests with known keys go on without it for ${left} s more.`]
 }

@@ -1,0 +1,249 @@
+import { type Awaitable, isPromise, promised } from './awaitable.ts'
+import type { GuardedCall, OutageGuard } from './outage-guard.ts'
+import { probeDelays } from './outage-policy.ts'
+import type { StorageOutage } from './storage.ts'
+
+/** What a guard of a durable storage is made of. */
+export interface GraceGuardOptions {
+  /** Succeeds if the storage could be written now. */
+  readonly probe: () => Awaitable<unknown>
+  /** Catches up, before calls go to the storage again and once more after it. What it cannot do now is left. */
+  readonly repair: () => Promise<unknown>
+  /** The outage has begun, its grace is over, or it is over. */
+  readonly report: (state: GraceState, outage: EndedOutage) => void
+  /** Milliseconds for which rows of `grace` are answered. */
+  readonly graceMs: number
+  /** Milliseconds without an answer after which the storage is probed. */
+  readonly maxWaitMs: number
+}
+
+/** The states of an outage, as events name them. */
+export type GraceState = 'begun' | 'grace_over' | 'over'
+
+/** What is known of an outage when its state changes. */
+export interface EndedOutage {
+  readonly reason: string
+  readonly lastedMs: number
+}
+
+/** A call that may be answered by the storage after it was answered without it. */
+interface WatchedCall<T> extends GuardedCall<T> {
+  /** Called with the answer of the storage if that comes later. `isAnswered`: the call had succeeded without it. */
+  readonly late?: (value: T, isAnswered: boolean) => void
+}
+
+/**
+ * A circuit before a durable storage. An error or a silence opens it only if a probe fails too, because one call may fail for reasons of
+ * its own. A probe in the background closes it.
+ */
+export interface GraceGuard extends OutageGuard {
+  run<T>(call: WatchedCall<T>): Awaitable<T>
+  /** Runs a call whose silence and errors tell nothing. During an outage it fails at once. */
+  pass<T>(run: () => Awaitable<T>): Awaitable<T>
+  outage(): StorageOutage | undefined
+}
+
+interface Outage {
+  readonly reason: string
+  /** Monotonic milliseconds. */
+  readonly since: number
+  isGraceOver: boolean
+}
+
+interface PendingCall {
+  /** Monotonic milliseconds. */
+  readonly since: number
+  /** Answers it without the storage. */
+  readonly leave: () => void
+}
+
+interface GuardState extends GraceGuardOptions {
+  outage: Outage | undefined
+  /** In the order of their beginnings. */
+  readonly pending: Set<PendingCall>
+  /** A probe after an error or a silence: whether the storage can be used. */
+  checking: Promise<boolean> | undefined
+  delayMs: number
+  /** Looks at what is pending, or probes during an outage. */
+  timer: ReturnType<typeof setTimeout> | undefined
+  isClosed: boolean
+}
+
+/** Milliseconds that a repair may take before the outage is over. */
+const maxRepairMs = 5_000
+
+/** A guard for one storage. `createGraceGuard({ probe, repair, report, graceMs, maxWaitMs }).run(call)` */
+export function createGraceGuard(options: GraceGuardOptions): GraceGuard {
+  const state: GuardState = {
+    ...options,
+    outage: undefined,
+    pending: new Set(),
+    checking: undefined,
+    delayMs: probeDelays.firstMs,
+    timer: undefined,
+    isClosed: false,
+  }
+  return {
+    run: call => (state.outage ? answerWithout(state, call) : runWatched(state, call)),
+    pass: run => (state.outage ? Promise.reject(awayError(state.outage)) : run()),
+    outage() {
+      if (!state.outage) return undefined
+      const lastedMs = performance.now() - state.outage.since
+      return { lastedMs, leftMs: Math.max(0, state.graceMs - lastedMs) }
+    },
+    close() {
+      state.isClosed = true
+      clearTimeout(state.timer)
+    },
+  }
+}
+
+function runWatched<T>(state: GuardState, call: WatchedCall<T>): Awaitable<T> {
+  let value: Awaitable<T>
+  try {
+    value = call.run()
+  } catch (error) {
+    return afterError(state, call, error)
+  }
+  if (!isPromise(value)) return value
+  const running = value
+  return new Promise<T>(resolve => {
+    const { pending } = state
+    let isAnswered: Promise<boolean> | undefined
+    const entry: PendingCall = {
+      since: performance.now(),
+      leave() {
+        const answer = promised(() => answerWithout(state, call))
+        isAnswered = answer.then(
+          () => true,
+          () => false,
+        )
+        resolve(answer)
+      },
+    }
+    pending.add(entry)
+    lookLater(state)
+    running.then(
+      answer => {
+        if (pending.delete(entry)) resolve(answer)
+        else void isAnswered?.then(is => call.late?.(answer, is))
+      },
+      error => {
+        if (pending.delete(entry)) resolve(promised(() => afterError(state, call, error)))
+      },
+    )
+  })
+}
+
+function afterError<T>(state: GuardState, call: WatchedCall<T>, error: unknown): Awaitable<T> {
+  // The caller's own mistake, such as a fraction of a microdollar.
+  if (error instanceof RangeError || state.isClosed) throw error
+  if (state.outage) return answerWithout(state, call)
+  return checkOutage(state, String(error), performance.now()).then(isUsable => {
+    if (isUsable) throw error
+    return answerWithout(state, call)
+  })
+}
+
+function answerWithout<T>(state: GuardState, { row, instead }: WatchedCall<T>): Awaitable<T> {
+  const { outage } = state
+  // It ended in the same moment.
+  if (!outage) return Promise.reject(awayError({ reason: 'It could not be used a moment ago.' }))
+  const isOver = performance.now() - outage.since >= state.graceMs
+  return row.instead === 'reject' || (row.instead === 'grace' && isOver) ? Promise.reject(awayError(outage)) : instead()
+}
+
+const awayError = ({ reason }: Pick<Outage, 'reason'>): Error => new Error(`The storage cannot be used now. ${reason}`)
+
+/** Begins an outage if a probe fails. Calls at the same time share it. */
+function checkOutage(state: GuardState, reason: string, since: number): Promise<boolean> {
+  state.checking ??= probeOnce(state)
+    .then(
+      () => true,
+      () => {
+        if (!state.isClosed) beginGrace(state, reason, since)
+        return false
+      },
+    )
+    .finally(() => {
+      state.checking = undefined
+    })
+  return state.checking
+}
+
+const probeOnce = (state: GuardState): Promise<unknown> => settledWithin(state.maxWaitMs / 2, state.probe)
+
+function settledWithin(waitMs: number, run: () => Awaitable<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`It did not answer within ${waitMs} ms.`)), waitMs)
+    unref(timer)
+    promised(run)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}
+
+/** One timer for all calls that are pending. */
+function lookLater(state: GuardState): void {
+  if (state.timer !== undefined || state.isClosed) return
+  state.timer = setTimeout(() => look(state), state.maxWaitMs / 2)
+  unref(state.timer)
+}
+
+function look(state: GuardState): void {
+  state.timer = undefined
+  const [oldest] = state.pending
+  if (!oldest || state.outage) return
+  const silentMs = performance.now() - oldest.since
+  if (silentMs >= state.maxWaitMs) void checkOutage(state, `It did not answer within ${Math.round(silentMs)} ms.`, oldest.since)
+  lookLater(state)
+}
+
+function beginGrace(state: GuardState, reason: string, since: number): void {
+  clearTimeout(state.timer)
+  state.outage = { reason, since, isGraceOver: false }
+  state.delayMs = probeDelays.firstMs
+  state.report('begun', { reason, lastedMs: 0 })
+  const left = [...state.pending]
+  state.pending.clear()
+  for (const { leave } of left) leave()
+  probeLater(state)
+}
+
+function probeLater(state: GuardState): void {
+  if (state.isClosed) return
+  // A random part, so that processes do not all return at the same moment.
+  state.timer = setTimeout(() => void probeAgain(state), state.delayMs * (0.75 + Math.random() / 2))
+  state.delayMs = Math.min(state.delayMs * 2, probeDelays.maxMs)
+  unref(state.timer)
+}
+
+async function probeAgain(state: GuardState): Promise<void> {
+  const { outage } = state
+  if (!outage || state.isClosed) return
+  const lastedMs = (): number => Math.round(performance.now() - outage.since)
+  if (!outage.isGraceOver && lastedMs() >= state.graceMs) {
+    outage.isGraceOver = true
+    state.report('grace_over', { reason: outage.reason, lastedMs: lastedMs() })
+  }
+  try {
+    await probeOnce(state)
+    await settledWithin(maxRepairMs, state.repair)
+    // It may have gone again meanwhile.
+    await probeOnce(state)
+  } catch {
+    probeLater(state)
+    return
+  }
+  if (state.isClosed) return
+  state.timer = undefined
+  state.outage = undefined
+  state.report('over', { reason: outage.reason, lastedMs: lastedMs() })
+  // For calls that were answered without the storage after the first time.
+  await state.repair()
+}
+
+/** In Node a timer keeps its process alive unless it is unreferenced; elsewhere it is a number. */
+function unref(timer: ReturnType<typeof setTimeout>): void {
+  if (typeof timer === 'object') timer.unref()
+}

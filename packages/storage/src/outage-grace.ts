@@ -1,0 +1,172 @@
+import { type Awaitable, recover } from './awaitable.ts'
+import type { CounterStore } from './counters.ts'
+import { fallbackCounters, sharedOut } from './fallback-counters.ts'
+import { type GraceCaps, graceBook } from './grace-book.ts'
+import { createGraceGuard, type EndedOutage, type GraceGuard, type GraceState } from './grace-guard.ts'
+import { graceLedger } from './grace-ledger.ts'
+import { consoleLog, type OutageLogger } from './outage-guard.ts'
+import { graceRows } from './outage-policy.ts'
+import type { RecordStore } from './records.ts'
+import type { Storage } from './storage.ts'
+
+/** The numbers of `withOutageGrace`: what each is without an option, the least and the most, and its unit. */
+export const graceFacts = {
+  graceMs: { usual: 300_000, least: 1_000, most: 3_600_000, unit: 'milliseconds' },
+  maxPerProcess: { usual: 50_000_000, least: 0, most: 1_000_000_000_000, unit: 'microdollars' },
+  maxPerAccount: { usual: 5_000_000, least: 0, most: 1_000_000_000_000, unit: 'microdollars' },
+  maxPerLimitedAccount: { usual: 0, least: 0, most: 1_000_000_000_000, unit: 'microdollars' },
+  maxWaitMs: { usual: 1_000, least: 10, most: 10_000, unit: 'milliseconds' },
+} as const
+
+/** Options of `withOutageGrace`. */
+export interface OutageGraceOptions extends Partial<GraceCaps> {
+  /** Count limits and slots meanwhile, such as those of a memory storage. */
+  readonly counters: CounterStore
+  /** How many processes share the storage: each admits its share of a limit. Default: 1. */
+  readonly processes?: () => number
+  /** Milliseconds from the beginning of an outage for which new requests are let through. Default: 300,000. */
+  readonly graceMs?: number
+  /** Microdollars that may be held or owed at a time without the database, on all accounts together. Default: 50,000,000. */
+  readonly maxPerProcess?: number
+  /** Microdollars of one account without a floor, such as postpaid credit. Default: 5,000,000. */
+  readonly maxPerAccount?: number
+  /**
+   * Microdollars by which this process may overspend an account that has a floor: prepaid credit, a budget. 0 lets no request through
+   * that needs such an account, unless it is free. Default: 0.
+   */
+  readonly maxPerLimitedAccount?: number
+  /** Milliseconds without an answer after which the storage is probed, for half as long. Default: 1,000. */
+  readonly maxWaitMs?: number
+  /** Called when an outage begins, when its grace is over and when it is over, for a metric. What it throws is logged. */
+  readonly onOutage?: (event: GraceEvent) => unknown
+  /** @default warnings go to the console */
+  readonly logger?: OutageLogger
+}
+
+/** An outage of the durable storage, as a hook sees it. */
+export interface GraceEvent extends EndedOutage {
+  readonly state: GraceState
+  /** Requests whose hold or settlement the database does not have. */
+  readonly requests: number
+  /** Microdollars that they may cost, or have cost. */
+  readonly amount: number
+}
+
+/**
+ * Lets requests through for a while when the storage cannot be used. Callers and policies that were read in the last minute before it
+ * stay in use, holds are decided by this process up to caps, limits are counted by `counters`, and settlements wait in the spool, from
+ * which each is written once. Everything else fails as without it. A storage that answers is used as it is.
+ *
+ * @throws RangeError if the storage has no spool, or an option is out of range.
+ * @example
+ * const durable = postgresStorage(url, { spool: '/var/lib/app/signalbox' })
+ * const storage = withOutageGrace(durable, { counters: memoryStorage().counters, maxPerLimitedAccount: usd(1) })
+ */
+export function withOutageGrace(storage: Storage, options: OutageGraceOptions): Storage {
+  if (!storage.spool)
+    throw new RangeError(
+      'withOutageGrace: the storage has no spool, so what is spent meanwhile could be lost. Give it one, as in `{ spool }`.',
+    )
+  const { counters, processes = () => 1, onOutage = () => {}, logger = consoleLog } = options
+  const numbers = numbersOf(options)
+  const book = graceBook(numbers)
+  const { ledger } = storage
+  const guard = createGraceGuard({
+    graceMs: numbers.graceMs,
+    maxWaitMs: numbers.maxWaitMs,
+    // Reads succeed while the storage cannot be written; a renewal of no hold does not.
+    probe: () => ledger.renew([]),
+    repair: () => Promise.allSettled([guardedCounters.repair(), guardedLedger.repair()]),
+    report: (state, outage) => reportGrace({ logger, onOutage }, { ...outage, state, requests: book.size(), amount: book.amount() }),
+  })
+  const guardedCounters = fallbackCounters({ guard, primary: storage.counters, fallback: sharedOut(counters, processes) })
+  const guardedLedger = graceLedger({ ledger, guard, book })
+  return {
+    ...passing(storage, guard),
+    counters: guardedCounters,
+    ledger: guardedLedger,
+    ...(storage.changes && { changes: storage.changes }),
+    spool: storage.spool,
+    isShared: storage.isShared,
+    outage: guard.outage,
+    ping: () => guard.run({ row: graceRows.ping, run: () => storage.ping(), instead: () => undefined }),
+    close() {
+      guard.close()
+      return storage.close()
+    },
+  }
+}
+
+/** Methods that fail at once during an outage. */
+const passedVerbs = {
+  audit: ['last', 'list', 'chain'],
+  usage: ['append', 'find', 'totals', 'list', 'count', 'forget'],
+  routing: ['publish', 'pause', 'news', 'remember', 'readers'],
+  items: ['put', 'find', 'renew'],
+} as const satisfies { readonly [Name in 'audit' | 'usage' | 'routing' | 'items']: readonly (keyof NonNullable<Storage[Name]>)[] }
+
+function passing({ records, audit, usage, routing, items }: Storage, guard: GraceGuard) {
+  return {
+    records: watchedRecords(records, guard),
+    audit: { ...audit, ...passAll(audit, passedVerbs.audit, guard) },
+    usage: passAll(usage, passedVerbs.usage, guard),
+    ...(routing && { routing: passAll(routing, passedVerbs.routing, guard) }),
+    ...(items && { items: passAll(items, passedVerbs.items, guard) }),
+  }
+}
+
+/** Reads are watched: on a quiet process they are the first to notice an outage. */
+function watchedRecords(records: RecordStore, { run, pass }: GraceGuard): RecordStore {
+  const watch = <T>(read: () => Awaitable<T>): Awaitable<T> => run({ row: graceRows.other, run: read, instead: read })
+  return {
+    find: (kind, workspaceId, id) => watch(() => records.find(kind, workspaceId, id)),
+    findByName: (kind, name) => watch(() => records.findByName(kind, name)),
+    list: query => watch(() => records.list(query)),
+    commit: change => pass(() => records.commit(change)),
+    touch: (kind, uses) => pass(() => records.touch(kind, uses)),
+    expire: (at, limit) => pass(() => records.expire(at, limit)),
+  }
+}
+
+type StoreMethod = (...given: readonly unknown[]) => Awaitable<unknown>
+
+/** The methods of a store by these names, each of which fails at once during an outage. */
+function passAll<Store extends object, Name extends keyof Store>(store: Store, names: readonly Name[], { pass }: GraceGuard) {
+  const methods = names.map(name => [
+    name,
+    (...given: readonly unknown[]) => pass(() => (store[name] as StoreMethod).apply(store, [...given])),
+  ])
+  return Object.fromEntries(methods) as Pick<Store, Name>
+}
+
+type GraceNumbers = { readonly [Name in keyof typeof graceFacts]: number }
+
+function numbersOf(options: OutageGraceOptions): GraceNumbers {
+  const numbers = Object.entries(graceFacts).map(([name, { usual, least, most, unit }]) => {
+    const value = options[name as keyof GraceNumbers] ?? usual
+    if (!Number.isSafeInteger(value) || value < least || value > most)
+      throw new RangeError(`withOutageGrace: \`${name}\` must be whole ${unit} from ${least} to ${most}, got ${value}.`)
+    return [name, value]
+  })
+  return Object.fromEntries(numbers)
+}
+
+const messages: Readonly<Record<GraceState, string>> = {
+  begun: 'The storage cannot be used; requests with known keys go on for a while, within caps.',
+  grace_over: 'The storage cannot be used for too long: new requests are refused until it can.',
+  over: 'The storage can be used again.',
+}
+
+interface GraceReportPorts {
+  readonly logger: OutageLogger
+  readonly onOutage: (event: GraceEvent) => unknown
+}
+
+function reportGrace({ logger, onOutage }: GraceReportPorts, event: GraceEvent): void {
+  const { state, reason, lastedMs, requests, amount } = event
+  logger[state === 'over' ? 'info' : 'warn']({ reason, lasted_ms: lastedMs, requests, amount }, messages[state])
+  void recover(
+    async () => onOutage(event),
+    error => logger.warn({ error: String(error) }, '`onOutage` failed.'),
+  )
+}
