@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { type ChaosProvider, chaosProvider, defaultText } from '@signalbox/testing'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { answering, refusing } from '../packages/testing/src/chaos/acts.ts'
 import { freePort } from '../packages/testing/tools/runtimes/free-port.ts'
+import { haltedAnswer } from './tools/answers.ts'
+import { hasBrowser, startBrowser } from './tools/browser.ts'
 import { canStart, type Running, startExample, startTogether } from './tools/processes.ts'
 
 // Each example is started as its README says, asked as its output says, and stopped. OpenAI is a server on 127.0.0.1 that speaks
@@ -125,6 +127,45 @@ test('express: a token answers pages of the app, for its model, and for nothing 
   expect(await ask(undefined)).toBe(403)
   expect(await ask(origin, `${origin}/llm/v1/workspaces/my-app/api-keys`)).toBe(403)
 })
+
+test.runIf(inject('isLongRun') && hasBrowser)(
+  'express: the page streams an answer in a browser, and says when its token is used up',
+  async () => {
+    const { origin } = new URL(await addressOf('express'))
+    const browser = await startBrowser()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    await page.goto(origin)
+    const ask = async (question: string): Promise<void> => {
+      await page.fill('input', question)
+      await page.click('button')
+    }
+    const answer = page.getByRole('status')
+
+    const halted = haltedAnswer()
+    provider.next(halted.play)
+    await ask('Hello')
+    await answer.getByText(/^Signals were set by hand/).waitFor()
+    expect(defaultText.startsWith((await answer.textContent()) ?? '')).toBe(true)
+    expect(await answer.textContent()).not.toBe(defaultText)
+    halted.finish()
+    await answer.getByText(defaultText, { exact: true }).waitFor()
+
+    // Of 5 cents, an answer of 1,000 tokens costs half a cent.
+    provider.always(answering({ text: 'Long.', usage: { input: 10, output: 1_000 } }))
+    onTestFinished(() => provider.always(undefined))
+    await expect
+      .poll(
+        async () => {
+          await ask('Again')
+          await answer.getByText(/\S/).waitFor()
+          return answer.textContent()
+        },
+        { timeout: 30_000 },
+      )
+      .toMatch(/^The request may cost up to .* has .* left/)
+  },
+)
 
 test('router-only: plans, falls back, answers both ways and accounts', async () => {
   const output = (await outputs.get('router-only')) ?? ''

@@ -63,8 +63,8 @@ function assembleGateway(options: GatewayOptions): Gateway {
   }
   const parts = assembleParts(base)
   const { storage, clock, ids, logger, limits } = base
-  const workspaces = workspacesVerbs(base, parts)
-  const setUp = createSetup({ setup: options.setup, workspaces: () => workspaces, clock, logger })
+  // What `setup` makes cannot wait for `setup`.
+  const setUp = createSetup({ setup: options.setup, workspaces: () => workspacesVerbs(base, parts, () => undefined), clock, logger })
   const gateway: Omit<Gateway, keyof Endpoints> = {
     operator: options.operator ?? 'signalbox',
     limits,
@@ -77,7 +77,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
     decisionLog: parts.decisionLog,
     replies: repliesOf({ storage, records: parts.records, clock, logger }),
     isShared: storage.isShared,
-    workspaces,
+    workspaces: workspacesVerbs(base, parts, setUp),
     resealCredentials: parts.byok.reseal,
     ...callerVerbs(base, parts, setUp),
     ...inferenceVerbs(base, parts),
@@ -85,7 +85,11 @@ function assembleGateway(options: GatewayOptions): Gateway {
   return { ...gateway, ...endpointsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, gateway) }
 }
 
-function workspacesVerbs({ options, storage, clock, ids, logger }: BasePorts, parts: GatewayParts): Gateway['workspaces'] {
+function workspacesVerbs(
+  { options, storage, clock, ids, logger }: BasePorts,
+  parts: GatewayParts,
+  setUp: () => Promise<void> | undefined,
+): Gateway['workspaces'] {
   const { records, commitWithAudit, anchors, authenticator, refusals, models, byok, reloads, decisionLog } = parts
   return workspacesOf({
     storage,
@@ -108,6 +112,7 @@ function workspacesVerbs({ options, storage, clock, ids, logger }: BasePorts, pa
     byok,
     billing: options.billing,
     reloads,
+    setUp,
   })
 }
 

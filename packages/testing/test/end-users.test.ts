@@ -95,6 +95,24 @@ describe.each([
   })
 })
 
+test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
+  ['a user', gateway => gateway.workspaces('app').as({ user: 'u1' })],
+  ['a session', gateway => gateway.workspaces('app').sessions.create({ user: 'u1' })],
+])('%s of a workspace that `setup` makes is there from the first call on', async (_, call) => {
+  const gateway = createGateway({
+    providers: [simulated({ id: 'sim' })],
+    models: [{ id: 'small', offers: [offer] }],
+    storage: memoryStorage(),
+    logger: quiet,
+    async setup({ workspaces }) {
+      await workspaces.create({ id: 'app', name: 'App' })
+      await call({ workspaces } as Gateway)
+    },
+  })
+  onTestFinished(() => gateway.close())
+  await expect(call(gateway)).resolves.toBeDefined()
+})
+
 test('usage is counted by user, and limits hold for each user alone', async () => {
   const gateway = await stage()
   const limited = { user: 'u1', limits: { requestsPerMinute: 3 } }

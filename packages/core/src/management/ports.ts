@@ -35,6 +35,8 @@ export interface ManagementPorts {
   readonly billing?: BillingOptions | undefined
   /** Absent: no workspace can turn auto reload on. */
   readonly reloads?: Reloads | undefined
+  /** Runs `setup`, where it has not run yet. Undefined: there is nothing to wait for. */
+  readonly setUp: () => Promise<void> | undefined
 }
 
 /** The key on whose behalf a resource is read or changed. Default: the operator, with all rights. */

@@ -19,7 +19,7 @@ import type { WorkspaceContext } from './ports.ts'
 /** The sessions of a workspace: short-lived tokens, with which a page of the app calls models for one user. */
 export interface Sessions {
   /**
-   * The token is returned once and kept nowhere. A session that is created with an API key counts against that key's budgets and
+   * The token is returned once and kept nowhere. Waits for `setup`, which may make the workspace. A session that is created with an API key counts against that key's budgets and
    * limits, and ends with it.
    *
    * @throws `invalid_parameter_value`, `operation_not_allowed` (the actor may not call models), `state_precondition_failed` (too many live sessions)
@@ -78,6 +78,7 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
   const { records, commitWithAudit, clock, ids, models } = ports
   const { expiresIn = usualSeconds, ...fields } = input
   checkNewSession(input)
+  await ports.setUp()
   if (input.models) checkKnown(models, { models: input.models }, {})
   if (actor.key && !actor.key.scopes.has('inference:invoke'))
     throw new GatewayError('operation_not_allowed', {

@@ -42,7 +42,7 @@ export interface Workspaces {
 /** The resources of one workspace, with the rights of one actor. */
 export interface Workspace {
   /**
-   * The caller that stands for a user of the app, for `{ caller }` of the endpoints.
+   * The caller that stands for a user of the app, for `{ caller }` of the endpoints. Waits for `setup`, which may make the workspace.
    *
    * @throws {TypeError} A field has a value that it does not take.
    * @throws `resource_not_found` (404): there is no such workspace.
@@ -109,7 +109,10 @@ function workspaceOf(context: WorkspaceContext): Workspace {
   const billing = billingOf(context)
   const autoReload = checked('billing.autoReload', billing.autoReload, autoReloadCalls)
   return {
-    as: user => endUserCaller(context.ports.terms, context.workspaceId, user),
+    async as(user) {
+      await context.ports.setUp()
+      return endUserCaller(context.ports.terms, context.workspaceId, user)
+    },
     apiKeys: checked('apiKeys', apiKeysOf(context), apiKeyCalls),
     byokKeys: checked('byokKeys', byokKeysOf(context), byokKeyCalls),
     billing: checked('billing', { ...billing, autoReload }, billingCalls),
