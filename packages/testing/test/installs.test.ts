@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort } from '../tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
 import { askBlock, type BlockAnswers, expectedAnswers, readmeBlock } from '../tools/runtimes/readme.ts'
-import { serveTarballs } from '../tools/runtimes/registry.ts'
+import { makeTarballs, type Tarballs } from '../tools/runtimes/tarballs.ts'
 
 // A fresh folder, `npm install signalbox`, and the blocks of README.md: from tarballs, by a registry on 127.0.0.1 that has them.
 
@@ -20,26 +20,10 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-installs-')))
 const key = 'ak_for-the-installs-0123456789'
 const expected = { ...expectedAnswers, keyId: expect.any(String) }
 
-let registry: Awaited<ReturnType<typeof serveTarballs>>
+let tarballs: Tarballs
 let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 
-/** Nothing of this workspace: its package manager's settings would reach into the folder. */
-const cleanEnv = (): Record<string, string> => ({
-  ...Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (/^(npm|pnpm)_/i.test(name) || value === undefined ? [] : [[name, value]])),
-  ),
-  npm_config_registry: registry.url,
-  npm_config_cache: join(folder, 'npm-cache'),
-  npm_config_store_dir: join(folder, 'pnpm-store'),
-  npm_config_audit: 'false',
-  BUN_INSTALL_CACHE_DIR: join(folder, 'bun-cache'),
-  DENO_DIR: join(folder, 'deno'),
-  DENO_NO_UPDATE_CHECK: '1',
-  NEXT_TELEMETRY_DISABLED: '1',
-  NO_COLOR: '1',
-  GATEWAY_KEY: key,
-  OPENAI_API_KEY: 'sk-nobody',
-})
+const cleanEnv = (): Record<string, string> => ({ ...tarballs.env(folder), GATEWAY_KEY: key, OPENAI_API_KEY: 'sk-nobody' })
 
 /** An app with the gateway of README.md, and a file that serves it. */
 function makeApp(name: string, files: Readonly<Record<string, string>>): string {
@@ -53,7 +37,7 @@ function makeApp(name: string, files: Readonly<Record<string, string>>): string 
     mkdirSync(dirname(join(app, file)), { recursive: true })
     writeFileSync(join(app, file), text)
   }
-  writeFileSync(join(app, '.npmrc'), `registry=${registry.url}/\n`)
+  writeFileSync(join(app, '.npmrc'), `registry=${tarballs.url}/\n`)
   return app
 }
 
@@ -111,19 +95,11 @@ const managers = [
 
 describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeout: 900_000 }, () => {
   beforeAll(async () => {
-    await run('npx', ['-y', 'pnpm@12', 'build'], { cwd: root, maxBuffer: 64e6 })
-    const tarballs = join(folder, 'tarballs')
-    mkdirSync(tarballs)
-    for (const name of readdirSync(join(root, 'packages'))) {
-      const { private: isPrivate } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
-      if (!isPrivate) await run('npx', ['-y', 'pnpm@12', 'pack', '--pack-destination', tarballs], { cwd: join(root, 'packages', name) })
-    }
-    const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: folder })
-    registry = await serveTarballs(tarballs, stdout.trim())
+    tarballs = await makeTarballs(join(folder, 'tarballs'))
     provider = await serveFakeProvider()
   }, 900_000)
   afterAll(() => {
-    registry?.close()
+    tarballs?.close()
     provider?.close()
     rmSync(folder, { recursive: true, force: true })
   }, 300_000)

@@ -1,0 +1,11 @@
+// The gateway's own API, for scripts of the page: the OpenAI and Anthropic APIs at /api/llm/v1, as the user who is signed in.
+import { nextHandlers } from 'signalbox/next'
+import { gateway, gatewayUser } from '@/gateway'
+import { signedInUser } from '@/session'
+
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = nextHandlers(gateway, {
+  async authenticate() {
+    const user = await signedInUser()
+    return user === undefined ? undefined : { workspace: 'app', ...gatewayUser(user) }
+  },
+})
