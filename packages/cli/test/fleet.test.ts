@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { createGateway } from '@signalbox/core'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { describeWith, services } from '../../testing/test/services.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Ended, startFleet, traffic } from './fleet.ts'
-import { adminKey, cost, countOutcomes, meteredConfig, meteredUpstream } from './workers.ts'
+import { fleetLimits, isAnswered, makeCallers, outcomesOf } from './fleet-books.ts'
+import { adminKey, cost, meteredConfig, meteredUpstream } from './workers.ts'
 
 const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
 const redisUrl = `redis://${services.redis.host}:${services.redis.port}`
@@ -17,8 +17,7 @@ const runMs = 60_000
 const killEveryMs = 5_000
 /** What a killed process held is settled when it has stood still for 45 s, by checks every 10 s. */
 const leftoverMs = 75_000
-const affordable = 333
-const perMinute = 200
+const { affordable, perMinute } = fleetLimits
 
 /** A schema that is gone after the test, and a prefix of Redis, whose keys end by themselves. */
 async function openBooks() {
@@ -33,31 +32,16 @@ async function openBooks() {
   return { schema: name, prefix: `signalbox-test:${name}:`, query }
 }
 
-/** Workspaces with credit and a key each, made before the servers start. */
-async function makeCallers(schema: string) {
+/** The workspaces with credit, made before the servers start. */
+async function openCallers(schema: string) {
   const storage = await openStorage(namedStorage({ url: postgresUrl, schema }))
-  const gateway = createGateway({ providers: [], models: [], storage })
-  const make = async (name: string, credit: number, rateLimitRpm?: number) => {
-    const { id } = await gateway.workspaces.create({ name })
-    const { billing, apiKeys } = gateway.workspaces(id)
-    await billing.credit({ reference: name, amount: credit })
-    const { secret } = await apiKeys.create({ name, ...(rateLimitRpm !== undefined && { rateLimitRpm }) })
-    return { id, key: secret }
-  }
-  const callers = {
-    rich: await make('rich', 1_000_000_000),
-    poor: await make('poor', affordable * cost),
-    limited: await make('limited', 1_000_000_000, perMinute),
-  }
-  await gateway.close()
+  const callers = await makeCallers(storage)
+  await storage.close()
   return callers
 }
 
-const isAnswered = ({ outcome }: Ended): boolean => outcome === 200
-const outcomesOf = (ended: readonly Ended[]) => countOutcomes(ended.map(({ outcome }) => outcome))
-
 async function runUnderKills(books: Awaited<ReturnType<typeof openBooks>>, redis: object) {
-  const callers = await makeCallers(books.schema)
+  const callers = await openCallers(books.schema)
   const storage = { url: postgresUrl, schema: books.schema, pool_size: 5 }
   const config = meteredConfig(await meteredUpstream({ streamMs: 200 }), {
     workers: 1,

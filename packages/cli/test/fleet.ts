@@ -18,6 +18,8 @@ export interface Fleet {
   members(): readonly Member[]
   /** kill -9 of the one that has listened the longest; its replacement starts at once. Resolves once that listens. */
   replaceOne(): Promise<void>
+  /** kill -9 of the one that has listened the longest. What it returns starts its replacement. */
+  killOne(): () => Promise<void>
   /** How many were killed. */
   kills(): number
 }
@@ -34,24 +36,29 @@ export async function startFleet(size: number, config: unknown): Promise<Fleet> 
     live.set(place, { place, url, agent, child, isKilled: false })
   }
   await Promise.all(folders.map((_, place) => start(place)))
+  const killOne = (): (() => Promise<void>) => {
+    const [victim] = live.values()
+    if (!victim) return async () => {}
+    kills += 1
+    live.delete(victim.place)
+    victim.isKilled = true
+    victim.child.kill('SIGKILL')
+    return () => start(victim.place)
+  }
   return {
     members: () => [...live.values()],
-    async replaceOne() {
-      const [victim] = live.values()
-      if (!victim) return
-      kills += 1
-      live.delete(victim.place)
-      victim.isKilled = true
-      victim.child.kill('SIGKILL')
-      await start(victim.place)
-    },
+    killOne,
+    replaceOne: () => killOne()(),
     kills: () => kills,
   }
 }
 
+/** The outcome of a stream that had begun, with comments only, when its 503 came. */
+export const inStream503 = '503 in stream'
+
 /** How a request ended. */
 export interface Ended {
-  /** Its status, with ` cut` if the answer is not complete, or the error of its connection. */
+  /** Its status, with ` cut` if the answer is not complete, `503 in stream`, or the error of its connection. */
   readonly outcome: number | string
   /** The gateway's name of it. */
   readonly id: string
@@ -71,7 +78,7 @@ function send(member: Member, key: string, stream: boolean): Promise<Ended> {
     const end = (outcome: number | string, id = ''): void =>
       resolve({ outcome, id, from, to: performance.now(), isOfKilled: member.isKilled })
     const failed = (error: NodeJS.ErrnoException): void => end(error.code ?? error.message)
-    const options = { method: 'POST', agent: member.agent, headers, timeout: 20_000 }
+    const options = { method: 'POST', agent: member.agent, headers, timeout: patienceMs }
     const outgoing = request(`${member.url}/v1/chat/completions`, options, response => {
       const { statusCode = 0 } = response
       let text = ''
@@ -81,7 +88,8 @@ function send(member: Member, key: string, stream: boolean): Promise<Ended> {
       response.on('error', failed)
       response.on('end', () => {
         const isWhole = statusCode !== 200 || (stream ? text.includes('[DONE]') : text.endsWith('}'))
-        end(isWhole ? statusCode : `${statusCode} cut`, String(response.headers['x-request-id'] ?? ''))
+        const end200 = text.includes('"service_unavailable"') ? inStream503 : `${statusCode} cut`
+        end(isWhole ? statusCode : end200, String(response.headers['x-request-id'] ?? ''))
       })
     })
     outgoing.on('timeout', () => outgoing.destroy(Object.assign(new Error('timeout'), { code: 'TIMEOUT' })))
@@ -101,7 +109,11 @@ export interface Traffic {
 }
 
 /** Sends whole and streamed requests to all members in turns until `isOver`. */
-export async function traffic(fleet: Fleet, { key, clients, most = Infinity, pauseMs = 0 }: Traffic, isOver: () => boolean) {
+export async function traffic(
+  fleet: Pick<Fleet, 'members'>,
+  { key, clients, most = Infinity, pauseMs = 0 }: Traffic,
+  isOver: () => boolean,
+) {
   const ended: Ended[] = []
   let sent = 0
   const client = async (): Promise<void> => {

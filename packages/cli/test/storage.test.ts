@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -10,6 +9,7 @@ import { runMigrate } from '../src/migrate.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { refused, serving } from './in-process.ts'
 import { type Asking, ask, look, newFolder, stop } from './launch.ts'
+import { openWay } from './way.ts'
 import {
   adminKey,
   clientAgent,
@@ -41,46 +41,6 @@ async function queryPostgres(sql: string): Promise<readonly Readonly<Record<stri
     return (await client.query(sql)).rows
   } finally {
     await client.end()
-  }
-}
-
-/** A way to a port of this machine that can be blocked. */
-async function openWay(target: number) {
-  const sockets = new Set<Socket>()
-  let isBlocked = false
-  const server = createServer(socket => {
-    if (isBlocked) return void socket.destroy()
-    const other = connect(target, '127.0.0.1')
-    for (const [one, into] of [
-      [socket, other],
-      [other, socket],
-    ] as const) {
-      sockets.add(one)
-      one.on('error', () => {})
-      one.on('close', () => {
-        sockets.delete(one)
-        into.destroy()
-      })
-      one.pipe(into)
-    }
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const cut = (): void => {
-    for (const socket of sockets) socket.destroy()
-  }
-  onTestFinished(() => {
-    cut()
-    server.close()
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    block() {
-      isBlocked = true
-      cut()
-    },
-    unblock() {
-      isBlocked = false
-    },
   }
 }
 
