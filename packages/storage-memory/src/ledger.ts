@@ -62,8 +62,7 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
   /** The first account that cannot cover its part of a hold. */
   const refusalOf = (accounts: readonly AccountHold[], usual: number): HoldRefusal | undefined => {
     for (const { account, floor, amount = usual } of accounts) {
-      const row = accountByName.get(account)
-      const { balance, held } = row ?? { balance: 0, held: 0 }
+      const { balance, held } = accountByName.get(account) ?? { balance: 0, held: 0 }
       const available = Math.min(balance - held - floor, maxSum - held)
       if (available < amount) return { account, available: Math.max(0, available) }
     }
@@ -167,6 +166,30 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
         .slice(-Math.max(0, limit) || kept.length)
         .reverse()
         .map(entry => ({ ...entry }))
+    },
+    ...accountLists(accountByName),
+  }
+}
+
+/** Lists accounts and removes them. */
+function accountLists(accounts: Map<string, LedgerAccount>): Pick<LedgerStore, 'accounts' | 'forget'> {
+  // The names as they were when their first page was read, so that they are not sorted again for each.
+  let sorted: readonly string[] | undefined
+  return {
+    accounts({ prefix, after, limit }) {
+      if (after === undefined || !sorted) sorted = [...accounts.keys()].sort()
+      const page: string[] = []
+      for (const name of sorted) {
+        if (page.length >= limit) return page
+        if (name.startsWith(prefix) && (after === undefined || name > after) && accounts.has(name)) page.push(name)
+      }
+      sorted = undefined
+      return page
+    },
+    forget(names) {
+      let gone = 0
+      for (const name of names) if (accounts.get(name)?.held === 0 && accounts.delete(name)) gone += 1
+      return gone
     },
   }
 }

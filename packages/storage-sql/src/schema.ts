@@ -133,6 +133,7 @@ export interface StatisticsTable {
 export interface Tables {
   readonly records: RecordsTable
   readonly audit: AuditTable
+  readonly accounts: { readonly account: string }
   readonly holds: HoldsTable
   readonly movements: MovementsTable
   readonly entries: EntriesTable

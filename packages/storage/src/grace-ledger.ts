@@ -72,6 +72,8 @@ export function graceLedger({ ledger, guard, book }: GraceLedgerOptions): GraceL
     credit: entry => guard.pass(() => ledger.credit(entry)),
     balance: account => guard.pass(() => ledger.balance(account)),
     entries: (account, query) => guard.pass(() => ledger.entries(account, query)),
+    accounts: query => guard.pass(() => ledger.accounts(query)),
+    forget: accounts => guard.pass(() => ledger.forget(accounts)),
   }
 }
 

@@ -35,6 +35,13 @@ export interface LedgerStore {
   balance(account: string): Awaitable<Balance>
   /** Newest first. */
   entries(account: string, query: EntryQuery): Awaitable<readonly LedgerEntry[]>
+  /** Names of accounts in one order, page by page. One that is opened meanwhile may be missing. */
+  accounts(query: AccountQuery): Awaitable<readonly string[]>
+  /**
+   * Removes accounts that nothing is held on, with their entries; returns how many. Unknown ones are ignored. What was settled stays
+   * settled: its id charges nothing a second time. One that is charged later begins anew at 0.
+   */
+  forget(accounts: readonly string[]): Awaitable<number>
 }
 
 /** Money to set aside before a request. */
@@ -57,6 +64,14 @@ export interface HoldRenewal {
 export interface HoldExtension {
   readonly id: string
   readonly accounts: readonly Required<AccountHold>[]
+}
+/** One page of names of accounts. */
+export interface AccountQuery {
+  /** What the names begin with, 1 character or more. */
+  readonly prefix: string
+  /** The last name of the page before, which need not exist any more. */
+  readonly after?: string
+  readonly limit: number
 }
 /** One page of live holds. */
 export interface HoldQuery {

@@ -81,7 +81,7 @@ describe.each([
       const codes = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as { code: string }).code] : []))
       expect(codes.every(code => code === 'budget_exceeded')).toBe(true)
       refused += codes.length
-      const own = await Promise.all(made.map(({ id }) => spentOf(`session:${id}`)))
+      const own = await Promise.all(made.map(({ id, expiresAt }) => spentOf(`session:${id}:${new Date(expiresAt).toISOString().slice(0, 10)}`)))
       expect(Math.max(...own)).toBeLessThanOrEqual(250)
       const all = await spentOf(`user:${user}:total`)
       expect(all).toBeLessThanOrEqual(350)

@@ -30,7 +30,9 @@ function callerOfSession(
 ): Caller {
   const { prefix, expiresAt, origins, models, maxSpend, createdBy: _, ancestors: __, ...user } = body
   const caller = userCaller(workspace, user)
-  const account = { id: `${encodeURIComponent(workspace.id)}:session:${id}`, body: { ...sessionBudget, limit: maxSpend ?? 0 } }
+  // The date on which it expires tells when its account is over.
+  const until = new Date(expiresAt).toISOString().slice(0, 10)
+  const account = { id: `${encodeURIComponent(workspace.id)}:session:${id}:${until}`, body: { ...sessionBudget, limit: maxSpend ?? 0 } }
   return {
     ...caller,
     keyPrefix: prefix,

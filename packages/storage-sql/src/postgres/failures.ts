@@ -75,6 +75,7 @@ const afterLostAnswer = {
   /** What is gone stays gone; the number returned is that of the second time. */
   'records.expire': 'again',
   'usage.forget': 'again',
+  'ledger.forget': 'again',
   /** An id that comes twice stands for two items. */
   'items.put': 'fail',
   'items.renew': 'again',

@@ -17,6 +17,13 @@ export function readPostgresHolds(connection: PostgresConnection): LedgerStore['
     }))
 }
 
+/** Names of accounts in their order. `await readPostgresAccounts(connection)({ prefix: 'budget:', limit: 100 })` */
+export function readPostgresAccounts(connection: PostgresConnection): LedgerStore['accounts'] {
+  const reads = postgresReads(connection)
+  const { accounts } = ledgerReads(reads.queries)
+  return async query => (await reads.query(accounts(query))).map(({ account }) => String(account))
+}
+
 /** Entries, newest first. `await readPostgresEntries(connection)('credit:me', { limit: 20 })` */
 export function readPostgresEntries(connection: PostgresConnection): LedgerStore['entries'] {
   const reads = postgresReads(connection)

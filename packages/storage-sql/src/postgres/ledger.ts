@@ -2,7 +2,7 @@ import type { Balance, CreditEntry, LedgerStore } from '@signalbox/storage'
 import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement, faultOfSums } from '@signalbox/storage/faults'
 import type { HoldExtension, HoldRefusal, HoldRenewal, HoldRequest, Settlement } from '@signalbox/storage/ledger'
 import type { PostgresConnection } from './connection.ts'
-import { readPostgresEntries, readPostgresHolds } from './ledger-reads.ts'
+import { readPostgresAccounts, readPostgresEntries, readPostgresHolds } from './ledger-reads.ts'
 import { numberArray, textArray, toInteger } from './parameters.ts'
 
 const noSums: Balance = { balance: 0, held: 0, credited: 0, spent: 0 }
@@ -37,6 +37,28 @@ export function postgresLedger(connection: PostgresConnection): LedgerStore {
     },
     balance,
     entries: readPostgresEntries(connection),
+    accounts: readPostgresAccounts(connection),
+    forget: forgetAccounts(connection),
+  }
+}
+
+/** Accounts that one transaction removes: all others of the ledger wait for it. */
+const MAX_FORGOTTEN = 250
+/** Entries that one transaction removes, which nothing waits for. */
+const MAX_ENTRIES = 5_000
+
+/** Removes accounts, after most of their entries. */
+function forgetAccounts(connection: PostgresConnection): LedgerStore['forget'] {
+  const entries = connection.caller('ledger.forget', 'forget_entries', ['text[]', 'int'])
+  const forget = connection.caller('ledger.forget', 'forget_accounts', ['text[]'])
+  return async accounts => {
+    let gone = 0
+    for (let at = 0; at < accounts.length; at += MAX_FORGOTTEN) {
+      const part = textArray(accounts.slice(at, at + MAX_FORGOTTEN))
+      while (toInteger(await entries([part, MAX_ENTRIES])) === MAX_ENTRIES);
+      gone += toInteger(await forget([part]))
+    }
+    return gone
   }
 }
 

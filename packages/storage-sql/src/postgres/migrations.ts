@@ -3,6 +3,7 @@ import type { PostgresClient } from './client.ts'
 import { SchemaError } from './failures.ts'
 import { commitFunctionSql } from './schema/commit-function.ts'
 import { counterFunctionsSql } from './schema/counter-functions.ts'
+import { forgetFunctionsSql } from './schema/forget-functions.ts'
 import { holdFunctionsSql } from './schema/hold-functions.ts'
 import { itemFunctionsSql } from './schema/item-functions.ts'
 import { ledgerFunctionsSql } from './schema/ledger-functions.ts'
@@ -25,6 +26,7 @@ const migrations: readonly string[] = [
   usageTagsSql,
   // They replace those of schemas that were made before holds, counters and slots were decided on locked rows alone.
   [holdFunctionsSql, counterFunctionsSql].join(''),
+  forgetFunctionsSql,
 ]
 
 /** The newest schema version that this program knows. */

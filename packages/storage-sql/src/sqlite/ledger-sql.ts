@@ -96,6 +96,24 @@ export const enterUsage = overRows(
   FROM ${charged} CROSS JOIN accounts ON account = column1 WHERE ${NOT_REFUSED}`,
 )
 
+/** The accounts of the list ?1 that nothing is held on. */
+const FORGOTTEN = 'SELECT account FROM json_each(?1) CROSS JOIN accounts ON account = value WHERE held = 0'
+
+/** Removes ?2 entries at most of the accounts of the list ?1. */
+export const FORGET_ENTRIES = `
+  DELETE FROM entries WHERE (account, seq) IN (
+    SELECT entries.account, seq FROM (${FORGOTTEN}) AS over CROSS JOIN entries ON entries.account = over.account LIMIT ?2)
+  RETURNING 1`
+
+export const FORGET_REST = `DELETE FROM entries WHERE account IN (${FORGOTTEN})`
+
+export const FORGET_HOURS = `DELETE FROM entry_hours WHERE account IN (${FORGOTTEN})`
+
+export const FORGET_ACCOUNTS = `DELETE FROM accounts WHERE account IN (${FORGOTTEN}) RETURNING 1`
+
+/** Names of accounts from ?1 on, below ?2 and behind ?3: ?4 at most. */
+export const ACCOUNT_NAMES = 'SELECT account FROM accounts WHERE account >= ?1 AND account < ?2 AND account > ?3 ORDER BY account LIMIT ?4'
+
 /** Notes the hour ?2 of the entries of a settlement ?1. */
 export const noteHours = overRows(
   2,

@@ -12,6 +12,7 @@ import type {
 } from '@signalbox/storage/ledger'
 import type { Connection } from './connection.ts'
 import { creditVerb } from './credits.ts'
+import { accountsVerb, sqliteForget } from './ledger-accounts.ts'
 import { entriesVerb } from './ledger-entries.ts'
 import * as sql from './ledger-sql.ts'
 import { command, inParts, query, type Row, type Statement, statement, type Verb } from './verb.ts'
@@ -39,6 +40,8 @@ export function sqliteLedger({ read, write }: Pick<Connection, 'read' | 'write'>
     },
     balance: account => read(query(statement(BALANCE, account), toBalance)),
     entries: (account, asked) => read(entriesVerb(account, asked)),
+    accounts: asked => read(accountsVerb(asked)),
+    forget: sqliteForget({ write }),
   }
 }
 

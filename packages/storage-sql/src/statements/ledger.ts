@@ -1,4 +1,4 @@
-import type { EntryQuery, HoldQuery } from '@signalbox/storage/ledger'
+import type { AccountQuery, EntryQuery, HoldQuery } from '@signalbox/storage/ledger'
 import type { Compilable } from 'kysely'
 import type { EntriesTable, HoldsTable } from '../schema.ts'
 import type { Queries } from './compile.ts'
@@ -11,12 +11,26 @@ export type EntryRow = Omit<EntriesTable, 'seq'>
 /** Milliseconds of the hours by which entries are indexed. */
 const ENTRY_HOUR_MS = 3_600_000
 
+/** The first text after all that begin with a prefix. */
+export const afterPrefix = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+
 /** Statements that read holds and entries. `ledgerReads(queries).holds({ limit: 100 })` */
 export const ledgerReads = (queries: Queries) => ({
   /** In the order of their ids. */
   holds({ after, limit }: HoldQuery): Compilable<HoldsTable> {
     const query = queries.selectFrom('holds').select(['id', 'version', 'journal']).orderBy('id').limit(Math.max(0, limit))
     return after === undefined ? query : query.where('id', '>', after)
+  },
+  /** In the order of their names. */
+  accounts({ prefix, after, limit }: AccountQuery): Compilable<{ readonly account: string }> {
+    const query = queries
+      .selectFrom('accounts')
+      .select('account')
+      .where('account', '>=', prefix)
+      .where('account', '<', afterPrefix(prefix))
+      .orderBy('account')
+      .limit(Math.max(0, limit))
+    return after === undefined ? query : query.where('account', '>', after)
   },
   /** Newest first; nothing comes before an unknown id. */
   entries(account: string, { id, before, from, to, limit }: EntryQuery): Compilable<EntryRow> {

@@ -25,6 +25,8 @@ export const verbs: { readonly [Store in keyof RemoteStores]: Readonly<Record<Ve
     credit: 'again',
     balance: 'again',
     entries: 'again',
+    accounts: 'again',
+    forget: 'again',
   },
   usage: { append: 'again', find: 'again', totals: 'again', list: 'again', count: 'again', forget: 'again' },
   items: { put: 'once', find: 'again', renew: 'again' },

@@ -3,6 +3,7 @@ import { describeAudit } from './audit.ts'
 import { describeCounters } from './counters.ts'
 import { describeItems } from './items.ts'
 import { describeLedger } from './ledger.ts'
+import { describeAccounts } from './ledger-accounts.ts'
 import { describeEntries } from './ledger-entries.ts'
 import { describeHolds } from './ledger-holds.ts'
 import { describeLiveHolds } from './ledger-live-holds.ts'
@@ -48,6 +49,7 @@ export function describeStorage(name: string, make: MakeStorage, { share = 1 }: 
     describeLiveHolds(open)
     describeLedger(open)
     describeEntries(open)
+    describeAccounts(open)
     describeLedgerModel(open, runs)
     describeUsage(open)
     describeTotals(open)

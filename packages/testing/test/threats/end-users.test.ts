@@ -81,6 +81,39 @@ for (const [describeHere, name, makeStorage] of stores)
       expect(await spend([{ limit: 250, period: 'week' }])).toBe('budget_exceeded')
     })
 
+    test('accounts of past days are gone after a week, those that count are not, and no cap is lifted by it', async () => {
+      const clock = fakeClock({ now: Date.UTC(2027, 1, 1, 12) })
+      const storage = makeStorage()
+      const gateway = await stage({ storage, clock })
+      const budgets: readonly EndUserBudget[] = [
+        { limit: usd(1), period: 'day' },
+        { limit: 250, period: 'total' },
+        { limit: usd(1), period: 'day', group: 'day:2020-01-01' },
+      ]
+      const users = Array.from({ length: 12 }, (_, n) => `u${n}`)
+      const days = 14
+      for (let day = 0; day < days; day++) {
+        const spending = users.map(user => outcome(gateway, { user: `${user}.${day < 2 ? '' : 'late'}`, budgets }, { workspace: 'other' }))
+        expect(new Set(await Promise.all(spending))).toEqual(new Set(['ok']))
+        const page = await gateway.workspaces('other').sessions.create({ user: 'page', maxSpend: usd(1) })
+        await gateway.responses.create(ask, { apiKey: page.token })
+        await clock.advance(86_400_000)
+      }
+      // The look goes on in the background.
+      await new Promise(resolve => setTimeout(resolve, 300))
+      const names = await storage.ledger.accounts({ prefix: 'budget:other:', limit: 10_000 })
+      const dated = names.filter(name => /:\d{4}-\d\d-\d\d$/.test(name))
+      expect(names.length - dated.length).toBe(2 * users.length)
+      expect(dated.length).toBeGreaterThan(0)
+      expect(dated.length).toBeLessThanOrEqual((users.length + 2) * 9)
+      // Had the accounts in total gone, the users would have room again.
+      const ends: string[] = []
+      for (let n = 0; n < 90 && ends.at(-1) !== 'budget_exceeded'; n++)
+        ends.push(await outcome(gateway, { user: 'u0.', budgets: [{ limit: 250, period: 'total' }] }, { workspace: 'other' }))
+      const spent = (await storage.ledger.balance('budget:other:user:u0.:total')).spent
+      expect([ends.at(-1), spent <= 250, spent > 2]).toEqual(['budget_exceeded', true, true])
+    })
+
     test('ids of any script and length are users of their own, whose usage is found', async () => {
       const gateway = await stage({ storage: makeStorage() })
       const users = ['é', 'e\u0301', '__proto__', 'constructor', '\u{1f600}'.repeat(100), '漢'.repeat(200), ' ', '%', 'a:b', "';--"]

@@ -206,7 +206,11 @@ test('a store that cannot forget now is asked again in an hour, and its trouble 
   const warned: unknown[] = []
   const { engine, clock } = stage()
   const down = (): Promise<never> => Promise.reject(new Error('The disk is gone.'))
-  const storage = { usage: { ...engine.storage.usage, forget: down }, records: { ...engine.storage.records, expire: down } }
+  const storage = {
+    usage: { ...engine.storage.usage, forget: down },
+    records: { ...engine.storage.records, expire: down },
+    ledger: engine.storage.ledger,
+  }
   const retention = createRetention({
     storage,
     records: recordsOf(storage.records, clock),

@@ -6,7 +6,7 @@ import { dayMs } from '../../protocol/time.ts'
 import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 
-/** Forgets what need not be kept any longer: usage rows as old as their workspace says, and records whose time is over. */
+/** Forgets what need not be kept any longer: usage rows as old as their workspace says, records whose time is over, and accounts of past periods. */
 export interface Retention {
   /** A request of the workspace was settled. Never in its way: what there is to do happens behind it. */
   look(policy: WorkspacePolicy): void
@@ -15,7 +15,7 @@ export interface Retention {
 }
 
 export interface RetentionPorts {
-  readonly storage: Pick<Storage, 'usage' | 'records'>
+  readonly storage: Pick<Storage, 'usage' | 'records' | 'ledger'>
   readonly records: Records
   readonly clock: Clock
   readonly logger: Logger
@@ -27,6 +27,8 @@ const maxWorkspaces = 10_000
 const usualDays = 365
 const maxRows = 1_000
 const maxRecords = 100
+/** Milliseconds until more accounts are looked at, where there are more. */
+const nextAccountsMs = 300_000
 /** Those that make no calls any more are looked at too, a few at a time. */
 const idleAtOnce = 200
 
@@ -36,7 +38,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   const running = new Set<Promise<void>>()
   let recordsDue = Number.NEGATIVE_INFINITY
 
-  const inBackground = (forget: () => Awaitable<number>, ended: (gone: number) => void): void => {
+  const inBackground: InBackground = (forget, ended) => {
     const over = promised(forget)
       .then(ended)
       .catch((error: unknown) =>
@@ -58,6 +60,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
       },
     )
   }
+  const accounts = accountTidier({ storage, clock }, inBackground)
   let place: string | undefined
   const tidyIdle = async (now: number): Promise<number> => {
     const some = await records.list('workspace', { limit: idleAtOnce, ...(place !== undefined && { after: place }) })
@@ -69,6 +72,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
     look({ workspace }) {
       const now = clock.monotonic()
       tidy(workspace, now)
+      if (accounts.due <= now) accounts.tidy(now)
       if (recordsDue > now) return
       recordsDue = now + hourMs
       inBackground(
@@ -86,4 +90,25 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
       while (running.size > 0) await Promise.all(running)
     },
   }
+}
+
+type InBackground = <T>(forget: () => Awaitable<T>, ended: (result: T) => void) => void
+
+/** Removes accounts that are over: some in each look, where the next is due. `now`: monotonic milliseconds. */
+function accountTidier({ storage, clock }: Pick<RetentionPorts, 'storage' | 'clock'>, inBackground: InBackground) {
+  let after: string | undefined
+  // Loaded when it is needed: a program that starts for each request rarely gets here.
+  const look = async (): Promise<string | undefined> =>
+    (await import('./ended-accounts.ts')).forgetEnded(storage.ledger, { now: clock.now(), after })
+  const tidier = {
+    due: Number.NEGATIVE_INFINITY,
+    tidy(now: number): void {
+      tidier.due = now + hourMs
+      inBackground(look, reached => {
+        after = reached
+        if (reached !== undefined) tidier.due = now + nextAccountsMs
+      })
+    },
+  }
+  return tidier
 }

@@ -41,7 +41,7 @@ CREATE TABLE SCHEMA.slot_counts (
   taken bigint NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_scale_factor = 0.1);
 
--- Rows of accounts are never deleted, which the order of locks relies on.
+-- Rows of accounts are deleted by forget_accounts alone, while no other verb of the ledger runs: the order of locks relies on it.
 CREATE TABLE SCHEMA.accounts (
   account text COLLATE "C" PRIMARY KEY,
   balance bigint NOT NULL,
