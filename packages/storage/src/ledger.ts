@@ -22,7 +22,8 @@ export interface LedgerStore {
   /**
    * Ends a hold and writes an entry of the true amount for each account named. An account that is not named pays nothing; if none
    * is, the hold is released. The true amount may exceed the hold: what was used is owed. The same `id` twice does nothing the
-   * second time; an `id` that was never held is charged too, once. It is never refused: a balance or a sum spent that would exceed
+   * second time, but for a hold that was placed at the same moment as the first: it is freed; an `id` that was never held is charged too,
+   * once. It is never refused: a balance or a sum spent that would exceed
    * `maxSum` stays there, while the entry has the true amount.
    */
   settle(settlement: Settlement): Awaitable<void>

@@ -6,7 +6,7 @@ import { createFetchHandler } from '@signalbox/fetch-handler'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { json } from '../../src/chaos/acts.ts'
 import { chaosProvider, fakeClock, testGateway } from '../../src/index.ts'
 import { describeWith } from '../services.ts'
@@ -112,6 +112,27 @@ for (const [describeHere, name, makeStorage] of stores)
         ends.push(await outcome(gateway, { user: 'u0.', budgets: [{ limit: 250, period: 'total' }] }, { workspace: 'other' }))
       const spent = (await storage.ledger.balance('budget:other:user:u0.:total')).spent
       expect([ends.at(-1), spent <= 250, spent > 2]).toEqual(['budget_exceeded', true, true])
+    })
+
+    test('requests whose client leaves while money is set aside for them leave nothing on hold', async () => {
+      const storage = makeStorage()
+      const gateway = await stage({ storage })
+      const budgets: readonly EndUserBudget[] = [{ limit: usd(1), period: 'total' }]
+      const handler = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', user: 'leaves', budgets }) })
+      const leave = async (n: number): Promise<void> => {
+        const leaving = new AbortController()
+        const { signal } = leaving
+        const headers = { 'content-type': 'application/json' }
+        const asked = new Request('http://app.example/v1/responses', { method: 'POST', headers, body: JSON.stringify(ask), signal })
+        const reply = handler(asked).catch(() => undefined)
+        if (n % 10 > 0) await new Promise(resolve => setTimeout(resolve, n % 10))
+        leaving.abort()
+        await (await reply)?.text().catch(() => {})
+      }
+      for (let at = 0; at < 5; at++) await Promise.all(Array.from({ length: 40 }, (_, n) => leave(n)))
+      const heldOf = async () => (await storage.ledger.balance('budget:app:user:leaves:total')).held
+      // Well below the minute after which the hold of a process that has ended is collected.
+      await vi.waitUntil(async () => (await heldOf()) === 0, { timeout: 5_000 })
     })
 
     test('ids of any script and length are users of their own, whose usage is found', async () => {
