@@ -5,9 +5,10 @@ import type { EndUserBudget, EndUserOf } from '@signalbox/core/management'
 import { simulated } from '@signalbox/core/providers'
 import { createFetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
 import { createNodeListener } from '@signalbox/node-http'
+import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { storesFor } from './stores.ts'
 
 // Users of the app that embeds the gateway call without API keys: the app says who they are, and what they may spend.
 
@@ -17,7 +18,7 @@ const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as c
 /** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
-async function stage(storage = memoryStorage()): Promise<Gateway> {
+async function stage(storage: Storage = memoryStorage()): Promise<Gateway> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'small', offers: [offer] }],
@@ -26,8 +27,7 @@ async function stage(storage = memoryStorage()): Promise<Gateway> {
     items: false,
   })
   onTestFinished(() => gateway.close())
-  await gateway.workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
-  await gateway.workspaces.create({ id: 'a:b', name: 'Other', billing: 'postpaid' })
+  for (const id of ['app', 'a:b']) await gateway.workspaces.create({ id, name: id, billing: 'postpaid' }).catch(() => {})
   return gateway
 }
 
@@ -39,61 +39,59 @@ async function race(gateway: Gateway, user: Omit<EndUserOf, 'workspace'>, count:
   return { answered: count - codes.length, codes: new Set(codes) }
 }
 
-const spentBy = async (storage: ReturnType<typeof memoryStorage>, who: string): Promise<number> => {
+const spentBy = async (storage: Storage, who: string): Promise<number> => {
   const month = new Date().toISOString().slice(0, 7)
   return (await storage.ledger.balance(`budget:app:${who}:month:${month}-01`)).spent
 }
 
-describe.each([
-  ['memory', () => memoryStorage()],
-  ['SQLite', () => sqliteStorage(':memory:')],
-] as const)('budgets of end users, in %s', (_, makeStorage) => {
-  test('no user passes a cap by a microdollar, however many requests race', async () => {
-    const storage = makeStorage()
-    const gateway = await stage(storage)
-    const users = Array.from({ length: inject('isLongRun') ? 10_000 : 60 }, (_each, at) => `u${at}`)
-    const limit = 350
-    const ends: Awaited<ReturnType<typeof race>>[] = []
-    for (let at = 0; at < users.length; at += 200)
-      ends.push(...(await Promise.all(users.slice(at, at + 200).map(user => race(gateway, { user, budgets: [{ limit }] }, 12)))))
-    for (const [at, { answered, codes }] of ends.entries()) {
-      expect(answered).toBeGreaterThan(0)
-      expect([...codes].every(code => code === 'budget_exceeded')).toBe(true)
-      expect(await spentBy(storage, `user:u${at}`)).toBeLessThanOrEqual(limit)
-    }
-    // Once nothing is on hold any more, a user without room is refused, and another is not.
-    expect((await race(gateway, { user: 'u0', budgets: [{ limit: 100 }] }, 1)).codes).toEqual(new Set(['budget_exceeded']))
-    expect((await race(gateway, { user: 'new', budgets: [{ limit }] }, 1)).answered).toBe(1)
-  }, 900_000)
+for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets_${process.pid}`))
+  describeHere(`budgets of end users, in ${name}`, () => {
+    test('no user passes a cap by a microdollar, however many requests race', async () => {
+      const storage = makeStorage()
+      const gateway = await stage(storage)
+      const users = Array.from({ length: inject('isLongRun') ? 10_000 : 60 }, (_each, at) => `u${at}`)
+      const limit = 350
+      const ends: Awaited<ReturnType<typeof race>>[] = []
+      for (let at = 0; at < users.length; at += 200)
+        ends.push(...(await Promise.all(users.slice(at, at + 200).map(user => race(gateway, { user, budgets: [{ limit }] }, 12)))))
+      for (const [at, { answered, codes }] of ends.entries()) {
+        expect(answered).toBeGreaterThan(0)
+        expect([...codes].every(code => code === 'budget_exceeded')).toBe(true)
+        expect(await spentBy(storage, `user:u${at}`)).toBeLessThanOrEqual(limit)
+      }
+      // Once nothing is on hold any more, a user without room is refused, and another is not.
+      expect((await race(gateway, { user: 'u0', budgets: [{ limit: 100 }] }, 1)).codes).toEqual(new Set(['budget_exceeded']))
+      expect((await race(gateway, { user: 'new', budgets: [{ limit }] }, 1)).answered).toBe(1)
+    }, 900_000)
 
-  test('users of one group share a cap, and each keeps a cap of its own', async () => {
-    const storage = makeStorage()
-    const gateway = await stage(storage)
-    const budgets: readonly EndUserBudget[] = [{ limit: usd(1) }, { limit: 500, group: 'team' }]
-    const ends = await Promise.all(['a', 'b', 'c'].map(user => race(gateway, { user, budgets }, 20)))
-    expect(ends.some(({ codes }) => codes.has('budget_exceeded'))).toBe(true)
-    const own = await Promise.all(['a', 'b', 'c'].map(user => spentBy(storage, `user:${user}`)))
-    const shared = await spentBy(storage, 'group:team')
-    expect(shared).toBeLessThanOrEqual(500)
-    expect(own.reduce((sum, each) => sum + each, 0)).toBe(shared)
-  })
+    test('users of one group share a cap, and each keeps a cap of its own', async () => {
+      const storage = makeStorage()
+      const gateway = await stage(storage)
+      const budgets: readonly EndUserBudget[] = [{ limit: usd(1) }, { limit: 500, group: 'team' }]
+      const ends = await Promise.all(['a', 'b', 'c'].map(user => race(gateway, { user, budgets }, 20)))
+      expect(ends.some(({ codes }) => codes.has('budget_exceeded'))).toBe(true)
+      const own = await Promise.all(['a', 'b', 'c'].map(user => spentBy(storage, `user:${user}`)))
+      const shared = await spentBy(storage, 'group:team')
+      expect(shared).toBeLessThanOrEqual(500)
+      expect(own.reduce((sum, each) => sum + each, 0)).toBe(shared)
+    })
 
-  test('ids that hold separators lead to no account of another user', async () => {
-    const storage = makeStorage()
-    const gateway = await stage(storage)
-    const spend = async (workspace: string, user: string) => {
-      const caller = await gateway.workspaces(workspace).as({ user, budgets: [{ limit: 150, period: 'total' }] })
-      return gateway.responses.create(ask, { caller })
-    }
-    await spend('a:b', 'c')
-    for (const [workspace, user] of [
-      ['app', 'user:c'],
-      ['app', 'a%3Ab:user:c'],
-      ['app', 'group:c'],
-    ] as const)
-      await expect(spend(workspace, user)).resolves.toMatchObject({ status: 'completed' })
+    test('ids that hold separators lead to no account of another user', async () => {
+      const storage = makeStorage()
+      const gateway = await stage(storage)
+      const spend = async (workspace: string, user: string) => {
+        const caller = await gateway.workspaces(workspace).as({ user, budgets: [{ limit: 150, period: 'total' }] })
+        return gateway.responses.create(ask, { caller })
+      }
+      await spend('a:b', 'c')
+      for (const [workspace, user] of [
+        ['app', 'user:c'],
+        ['app', 'a%3Ab:user:c'],
+        ['app', 'group:c'],
+      ] as const)
+        await expect(spend(workspace, user)).resolves.toMatchObject({ status: 'completed' })
+    })
   })
-})
 
 test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
   ['a user', gateway => gateway.workspaces('app').as({ user: 'u1' })],

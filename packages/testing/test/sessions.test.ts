@@ -6,10 +6,12 @@ import { simulated } from '@signalbox/core/providers'
 import type { NewSession } from '@signalbox/core/resources'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { createNodeListener } from '@signalbox/node-http'
+import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { generateText } from 'ai'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { makeSecret } from '../../core/src/access/secret.ts'
+import { storesFor } from './stores.ts'
 
 // A page calls models with a token that its server made for one user: for a while, for some models, up to a sum, from its own origin.
 
@@ -20,7 +22,7 @@ const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as c
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 const origin = 'https://app.example'
 
-async function stage(storage = memoryStorage()): Promise<Gateway> {
+async function stage(storage: Storage = memoryStorage()): Promise<Gateway> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [
@@ -33,7 +35,7 @@ async function stage(storage = memoryStorage()): Promise<Gateway> {
     limits: { inferenceRpm: 1_000_000, managementReadsRpm: 1_000_000, managementWritesRpm: 1_000_000 },
   })
   onTestFinished(() => gateway.close())
-  await gateway.workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
+  await gateway.workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' }).catch(() => {})
   return gateway
 }
 
@@ -63,78 +65,100 @@ const outcomeOf = async (response: Response) => {
   return [response.status, body.error?.code]
 }
 
-describe.each([
-  ['memory', () => memoryStorage()],
-  ['SQLite', () => sqliteStorage(':memory:')],
-] as const)('sessions, in %s', (_, makeStorage) => {
-  test('no session passes what it may spend by a microdollar, and no user its budget over all sessions', async () => {
-    const storage = makeStorage()
-    const gateway = await stage(storage)
-    const { sessions } = gateway.workspaces('app')
-    const users = Array.from({ length: inject('isLongRun') ? 10_000 : 40 }, (_each, n) => `u${n}`)
-    let refused = 0
-    const spentOf = async (account: string) => (await storage.ledger.balance(`budget:app:${account}`)).spent
-    const race = async (user: string) => {
-      const made = await Promise.all([1, 2].map(() => sessions.create({ user, maxSpend: 250, budgets: [{ limit: 350, period: 'total' }] })))
-      const asked = made.flatMap(({ token }) => Array.from({ length: 5 }, () => gateway.responses.create(ask, { apiKey: token })))
-      const ends = await Promise.allSettled(asked)
-      const codes = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as { code: string }).code] : []))
-      expect(codes.every(code => code === 'budget_exceeded')).toBe(true)
-      refused += codes.length
-      const own = await Promise.all(made.map(({ id, expiresAt }) => spentOf(`session:${id}:${new Date(expiresAt).toISOString().slice(0, 10)}`)))
-      expect(Math.max(...own)).toBeLessThanOrEqual(250)
-      const all = await spentOf(`user:${user}:total`)
-      expect(all).toBeLessThanOrEqual(350)
-      expect(own.reduce((sum, each) => sum + each, 0)).toBe(all)
-      expect(all).toBeGreaterThan(0)
-    }
-    for (let at = 0; at < users.length; at += 100) await Promise.all(users.slice(at, at + 100).map(race))
-    expect(refused).toBeGreaterThan(0)
-  }, 900_000)
+for (const { describeHere, name, make: makeStorage } of await storesFor(`sessions_${process.pid}`))
+  describeHere(`sessions, in ${name}`, () => {
+    test('no session passes what it may spend by a microdollar, and no user its budget over all sessions', async () => {
+      const storage = makeStorage()
+      const gateway = await stage(storage)
+      const { sessions } = gateway.workspaces('app')
+      const users = Array.from({ length: inject('isLongRun') ? 10_000 : 40 }, (_each, n) => `u${n}`)
+      let refused = 0
+      const spentOf = async (account: string) => (await storage.ledger.balance(`budget:app:${account}`)).spent
+      const race = async (user: string) => {
+        const made = await Promise.all(
+          [1, 2].map(() => sessions.create({ user, maxSpend: 250, budgets: [{ limit: 350, period: 'total' }] })),
+        )
+        const asked = made.flatMap(({ token }) => Array.from({ length: 5 }, () => gateway.responses.create(ask, { apiKey: token })))
+        const ends = await Promise.allSettled(asked)
+        const codes = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as { code: string }).code] : []))
+        expect(codes.every(code => code === 'budget_exceeded')).toBe(true)
+        refused += codes.length
+        const own = await Promise.all(
+          made.map(({ id, expiresAt }) => spentOf(`session:${id}:${new Date(expiresAt).toISOString().slice(0, 10)}`)),
+        )
+        expect(Math.max(...own)).toBeLessThanOrEqual(250)
+        const all = await spentOf(`user:${user}:total`)
+        expect(all).toBeLessThanOrEqual(350)
+        expect(own.reduce((sum, each) => sum + each, 0)).toBe(all)
+        expect(all).toBeGreaterThan(0)
+      }
+      for (let at = 0; at < users.length; at += 100) await Promise.all(users.slice(at, at + 100).map(race))
+      expect(refused).toBeGreaterThan(0)
+    }, 900_000)
 
-  test('whatever is forged, expired, revoked or of another origin is refused, and what is right is not', async () => {
-    const clock = { now: () => Date.now() + skipped }
-    let skipped = 0
-    const storage = makeStorage()
-    const gateway = await stage(storage)
-    gateway.clock.now = clock.now
-    const { sessions } = gateway.workspaces('app')
-    const send = pageOf(gateway)
-    const good = await sessions.create({ user: 'good', origins: [origin], expiresIn: 86_400 })
-    const gone = await sessions.create({ user: 'gone' })
-    const old = await sessions.create({ user: 'old', expiresIn: 1 })
-    const listed = async (headers: Headers) => outcomeOf(await send('GET /v4/ai/config', headers))
-    expect((await send('POST /v1/responses', bearer(old.token), ask)).status).toBe(200)
-    expect((await send('POST /v1/responses', bearer(gone.token), ask)).status).toBe(200)
-    await sessions.revoke(gone.id)
-    skipped = 2_000
-    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-    const forged = (n: number): string => {
-      const at = 3 + (n % 49)
-      const instead = digits[(digits.indexOf(good.token.charAt(at)) + 1 + (Math.floor(n / 49) % 61)) % 62]
-      return `${good.token.slice(0, at)}${instead}${good.token.slice(at + 1)}`
-    }
-    const origins = ['https://evil.example', 'null', 'http://app.example', 'https://app.example:8443', 'https://app.example.evil.example']
-    const wrong: readonly (readonly [(n: number) => Headers, number, string])[] = [
-      [n => bearer(forged(n)), 401, 'invalid_api_key'],
-      [() => bearer(old.token), 401, 'invalid_api_key'],
-      [() => bearer(gone.token), 401, 'invalid_api_key'],
-      [n => bearer(good.token, origins[n % origins.length]), 403, 'operation_not_allowed'],
-      [() => ({ authorization: `Bearer ${good.token}` }), 403, 'operation_not_allowed'],
-    ]
-    const tries = inject('isLongRun') ? 100_000 : 1_000
-    for (let n = 0; n < tries; n += 100) {
-      const many = Array.from({ length: 100 }, async (_each, more) => {
-        const [headers, status, code] = wrong[(n + more) % wrong.length] ?? []
-        expect(await outcomeOf(await send('POST /v1/responses', headers?.(n + more) ?? {}, ask))).toEqual([status, code])
-      })
-      await Promise.all(many)
-    }
-    expect((await send('POST /v1/responses', bearer(good.token), ask)).status).toBe(200)
-    expect((await listed(bearer(good.token)))[0]).toBe(200)
-    expect(await gateway.workspaces('app').analytics.count({}, 100)).toBe(3)
-  }, 900_000)
-})
+    test('whatever is forged, expired, revoked or of another origin is refused, and what is right is not', async () => {
+      const clock = { now: () => Date.now() + skipped }
+      let skipped = 0
+      const storage = makeStorage()
+      const gateway = await stage(storage)
+      gateway.clock.now = clock.now
+      const { sessions } = gateway.workspaces('app')
+      const send = pageOf(gateway)
+      const before = await gateway.workspaces('app').analytics.count({}, 1e7)
+      const good = await sessions.create({ user: 'good', origins: [origin], expiresIn: 86_400 })
+      const gone = await sessions.create({ user: 'gone' })
+      const old = await sessions.create({ user: 'old', expiresIn: 1 })
+      const listed = async (headers: Headers) => outcomeOf(await send('GET /v4/ai/config', headers))
+      expect((await send('POST /v1/responses', bearer(old.token), ask)).status).toBe(200)
+      expect((await send('POST /v1/responses', bearer(gone.token), ask)).status).toBe(200)
+      await sessions.revoke(gone.id)
+      skipped = 2_000
+      const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+      const { token } = good
+      const swapped = (text: string) => text.replace(/[A-Za-z]/g, letter => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()))
+      const forgeries: readonly ((n: number) => string)[] = [
+        // One digit is another.
+        n => {
+          const at = 3 + (n % 49)
+          const instead = digits[(digits.indexOf(token.charAt(at)) + 1 + (Math.floor(n / 49) % 61)) % 62]
+          return `${token.slice(0, at)}${instead}${token.slice(at + 1)}`
+        },
+        // Well made, and of no session.
+        () => makeSecret(gateway.ids, 'st_'),
+        () => makeSecret(gateway.ids),
+        n => token.slice(0, 3 + (n % 49)),
+        n => `${token}${digits[n % 62]}`,
+        () => swapped(token),
+        () => `st_${swapped(token.slice(3))}`,
+        () => `ak_${token.slice(3)}`,
+        () => `st_${token.slice(10)}${token.slice(3, 10)}`,
+        () => `st_${good.id.replaceAll('-', '')}`.padEnd(52, '0'),
+        () => good.id,
+        n => `${token.slice(0, 11)}${makeSecret(gateway.ids, 'st_').slice(11 + (n % 2))}`,
+      ]
+      const forged = (n: number): string => forgeries[n % forgeries.length]?.(Math.floor(n / forgeries.length)) ?? ''
+      const origins = ['https://evil.example', 'null', 'http://app.example', 'https://app.example:8443', 'https://app.example.evil.example']
+      const wrong: readonly (readonly [(n: number) => Headers, number, string])[] = [
+        [n => bearer(forged(n)), 401, 'invalid_api_key'],
+        [n => ({ 'x-api-key': forged(n), origin }), 401, 'invalid_api_key'],
+        [() => bearer(old.token), 401, 'invalid_api_key'],
+        [() => bearer(gone.token), 401, 'invalid_api_key'],
+        [n => bearer(good.token, origins[n % origins.length]), 403, 'operation_not_allowed'],
+        [() => ({ authorization: `Bearer ${good.token}` }), 403, 'operation_not_allowed'],
+      ]
+      const tries = inject('isLongRun') ? 100_000 : 1_000
+      for (let n = 0; n < tries; n += 100) {
+        const many = Array.from({ length: 100 }, async (_each, more) => {
+          const [headers, status, code] = wrong[(n + more) % wrong.length] ?? []
+          expect(await outcomeOf(await send('POST /v1/responses', headers?.(n + more) ?? {}, ask))).toEqual([status, code])
+        })
+        await Promise.all(many)
+      }
+      expect((await send('POST /v1/responses', bearer(good.token), ask)).status).toBe(200)
+      expect((await listed(bearer(good.token)))[0]).toBe(200)
+      expect(await gateway.workspaces('app').analytics.count({}, 1e7)).toBe(before + 3)
+    }, 900_000)
+  })
 
 test('a token works in every language, whole and streamed, and in the protocol of the AI SDK, for its models alone', async () => {
   const gateway = await stage()

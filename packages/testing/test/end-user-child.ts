@@ -1,0 +1,26 @@
+import { createGateway } from '@signalbox/core'
+import { simulated } from '@signalbox/core/providers'
+import { serve } from '@signalbox/node-http'
+import { postgresStorage } from '@signalbox/storage-sql/postgres'
+
+// A server of signed-in users, as one of several processes on one PostgreSQL. The header `x-user` signs in; it writes its address in one line.
+
+const [url = '', schema = '', limit = '0'] = process.argv.slice(2)
+const price = { input: 1_000_000, output: 1_000_000 }
+const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
+const gateway = createGateway({
+  providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
+  models: [{ id: 'small', offers: [offer] }],
+  storage: postgresStorage(url, { schema }),
+  items: false,
+  limits: { inferenceRpm: 1_000_000, concurrentRequests: 10_000 },
+  logger: { info() {}, warn() {}, error() {} },
+})
+const server = await serve(gateway, {
+  port: 0,
+  authenticate({ headers: { 'x-user': user } }) {
+    if (typeof user !== 'string') return undefined
+    return { workspace: 'app', user, budgets: [{ limit: Number(limit), period: 'total' }] }
+  },
+})
+process.stdout.write(`${JSON.stringify({ url: server.url })}\n`)
