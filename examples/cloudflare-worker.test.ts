@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { chaosProvider, defaultText } from '@signalbox/testing'
 import { type BuildOptions, build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
@@ -67,7 +68,7 @@ function newFolder(): string {
 }
 
 /** Two Workers of the example, at http://one and http://two, and the reader. */
-function start(folder: string, credit: number) {
+function start(folder: string, credit: number, openai: Readonly<Record<string, string>> = {}) {
   const config = JSON.parse(readFileSync(join(root, 'wrangler.jsonc'), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '')) as {
     readonly compatibility_date: string
     readonly compatibility_flags: string[]
@@ -81,7 +82,7 @@ function start(folder: string, credit: number) {
     compatibilityDate: config.compatibility_date,
     compatibilityFlags: config.compatibility_flags,
     routes: [`${name}/*`],
-    bindings: { GATEWAY_KEY: secret, CREDIT_USD: String(credit / 1_000_000) },
+    bindings: { GATEWAY_KEY: secret, CREDIT_USD: String(credit / 1_000_000), ...openai },
     durableObjects: { STORAGE: { className, useSQLite: true, ...(name !== 'one' && { scriptName: 'one' }) } },
   })
   const miniflare = new Miniflare({
@@ -122,6 +123,15 @@ test('answers whole and streamed, and what it has kept is there after a restart'
   expect({ credit, holds }).toMatchObject({ credit: { balance: 10_000 - 2 * tokens, held: 0 }, holds: [] })
   expect((await after.ask(0)).status).toBe(200)
   expect((await after.kept()).credit.balance).toBe(10_000 - 3 * tokens)
+})
+
+test.runIf(inject('isLongRun'))('with a key of OpenAI, that answers', { timeout: 60_000 }, async () => {
+  const provider = await chaosProvider()
+  onTestFinished(() => provider.close())
+  const { ask } = start(newFolder(), 10_000, { OPENAI_API_KEY: 'sk-example', OPENAI_BASE_URL: provider.url })
+  const { text } = await ask(0)
+  expect(JSON.parse(text)).toMatchObject({ output: [{ content: [{ text: defaultText }] }], routing_metadata: { provider: 'openai' } })
+  expect(provider.requests[0]?.headers.authorization).toBe('Bearer sk-example')
 })
 
 test('a stream whose client disconnects is settled soon, and leaves no hold', async () => {

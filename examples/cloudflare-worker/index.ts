@@ -10,12 +10,13 @@ interface Env {
   readonly GATEWAY_KEY: string
   readonly CREDIT_USD: string
   readonly OPENAI_API_KEY?: string
+  readonly OPENAI_BASE_URL?: string
 }
 
 export default workersHandler((env: Env) =>
   createGateway({
     // Without a key OpenAI is off, and the simulated provider answers offline.
-    providers: [openai({ apiKey: env.OPENAI_API_KEY }), simulated({ id: 'sim' })],
+    providers: [openai({ apiKey: env.OPENAI_API_KEY, baseUrl: env.OPENAI_BASE_URL }), simulated({ id: 'sim' })],
     models: [
       {
         id: 'assistant',
