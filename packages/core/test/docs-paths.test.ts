@@ -16,7 +16,7 @@ function filesBelow(folder: string): readonly string[] {
 }
 
 const files = filesBelow(root)
-const pages = files.filter(file => file.endsWith('.md') && /^(README\.md|docs\/|\.github\/)/.test(file))
+const pages = files.filter(file => file.endsWith('.md') && /^([A-Z]+\.md|docs\/|examples\/)/.test(file))
 
 /** Every part of a path that ends with a file or folder, with and without `src` and the ending: `core/src/errors/codes.ts`, `errors/codes`. */
 function namesOf(file: string): readonly string[] {
@@ -66,7 +66,7 @@ describe.each(pages)('%s', page => {
 })
 
 /** Files of the reader's own, and of programs beside this one. */
-const examples: ReadonlySet<string> = new Set(['catalog.json', 'signalbox.config.json', 'package.json'])
+const examples: ReadonlySet<string> = new Set(['catalog.json', 'config.yaml', 'opencode.json', 'package.json', 'signalbox.config.json'])
 
 const sources = files
   .filter(file => /^packages\/[^/]+\/src\/.*\.ts$/.test(file))

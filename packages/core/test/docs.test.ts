@@ -64,3 +64,13 @@ test('docs/errors.md says what the tables say', () => {
   if (process.env.UPDATE_DOCS) writeFileSync(path, page)
   expect(readFileSync(path, 'utf8')).toBe(page)
 })
+
+test('docs/troubleshooting.md says of every code what to do', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../../docs/troubleshooting.md'), 'utf8')
+  const [, table = ''] = text.split('## By code')
+  const told = [...(table.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code),
+  )
+  const thrown = (Object.keys(codes) as ErrorCode[]).filter(code => !codeRow(code).reserved)
+  expect(told.toSorted()).toEqual(thrown.toSorted())
+})

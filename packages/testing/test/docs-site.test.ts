@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { llmsFullText, llmsText } from '../../../docs/.vitepress/llms.ts'
+import { anchorOf, indexPage, pageFiles, pageGroups, root, siteFile, siteLink, targetOf, textOf } from '../../../docs/.vitepress/pages.ts'
+
+// The site of the documents, without building it: `pnpm docs:build` also fails on dead links.
+
+const files = pageFiles()
+const groups = pageGroups()
+const listed = groups.flatMap(({ pages }) => pages.map(({ file }) => file))
+
+test('every page is in the sidebar once, and the sidebar has no page that is not there', () => {
+  expect(files.length).toBeGreaterThan(100)
+  expect([...listed, indexPage].sort()).toEqual([...files])
+})
+
+test('no group of the sidebar is empty', () => {
+  expect(groups.filter(({ pages }) => pages.length === 0).map(({ text }) => text)).toEqual([])
+})
+
+const proseOf = (file: string): string => textOf(file).replaceAll(/^```[\s\S]*?^```/gm, '')
+const anchorsOf = (file: string): readonly string[] =>
+  [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => `#${anchorOf(title)}`)
+
+test.each(files)('the links of %s lead to pages, headings and files that are there', file => {
+  const broken = [...proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+    const target = targetOf(file, link)
+    if (target === undefined) return []
+    const isThere = existsSync(join(root, target.file)) && (target.anchor === '' || anchorsOf(target.file).includes(target.anchor))
+    return isThere ? [] : [link]
+  })
+  expect(broken).toEqual([])
+})
+
+describe('a link on the site', () => {
+  test.each([
+    ['docs/getting-started/node.md', '../../README.md#embed-it', '/index.md#embed-it'],
+    ['README.md', 'docs/routing.md', '/docs/routing.md'],
+    ['README.md', 'examples/hono', '/examples/hono/index.md'],
+    ['docs/errors.md', '#codes', '#codes'],
+    ['docs/errors.md', 'https://example.com/#x', 'https://example.com/#x'],
+    ['CONTRIBUTING.md', 'docs/decisions', undefined],
+  ])('of %s to %s is %s', (page, link, site) => {
+    expect(siteLink(page, link)).toBe(site)
+  })
+})
+
+describe('what language models read', () => {
+  test('llms.txt lists every page under its heading, decisions as optional', () => {
+    const text = llmsText()
+    for (const file of listed) expect(text).toContain(`(/${siteFile(file)})`)
+    expect(text).toMatch(/^# Signalbox\n\n> Signalbox is an LLM gateway /)
+    expect(text.indexOf('decisions/')).toBeGreaterThan(text.indexOf('## Optional'))
+  })
+
+  test('llms-full.txt holds the pages, without decisions', () => {
+    const text = llmsFullText()
+    expect(text).toContain(textOf('docs/routing.md').trim())
+    expect(text).not.toContain(textOf('docs/decisions/0001-internal-format.md').trim())
+  })
+})
