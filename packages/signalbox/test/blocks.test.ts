@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, test } from 'vitest'
+import { pageFiles } from '../../../docs/.vitepress/pages.ts'
+import { freePort } from '../../testing/tools/runtimes/free-port.ts'
+import { codeBlocks, compileBlocks, fencesOf } from './blocks/blocks.ts'
+
+// Every block of code on every page. Those that name their file are run by readme.test.ts and pages.test.ts.
+
+const blocks = codeBlocks()
+const count = (use: string): number => blocks.filter(block => block.use === use).length
+
+const wrong = "import { createGatway } from 'signalbox'\nconst price: number = gateway\n"
+
+test('all blocks compile, in one program with the sources of the packages; one that does not is named, with its line', () => {
+  const planted = { place: 'docs/wrong.md:1', page: '', file: undefined, language: 'ts', use: 'run', reason: '', code: wrong } as const
+  expect(compileBlocks([...blocks, planted])).toEqual([
+    expect.stringMatching(/^docs\/wrong\.md:1 \+1: .*createGatway/),
+    expect.stringMatching(/^docs\/wrong\.md:1 \+2: .*not assignable/),
+  ])
+}, 120_000)
+
+describe('what is not run says why', () => {
+  test('the number of blocks that are not run may only become smaller', () => {
+    expect(count('run')).toBeGreaterThanOrEqual(40)
+    expect({ 'no-run': count('no-run'), fragment: count('fragment') }).toEqual({ 'no-run': 8, fragment: 15 })
+    expect(blocks.filter(({ use, reason }) => use !== 'run' && use !== 'file' && reason.length < 10)).toEqual([])
+  })
+
+  test('blocks that name their file are on pages whose tests run them', () => {
+    const pages = new Set(blocks.filter(({ use }) => use === 'file').map(({ page }) => page))
+    expect([...pages].filter(page => page !== 'README.md' && !page.startsWith('docs/getting-started/'))).toEqual([])
+  })
+
+  test('no block of code is written as another language', () => {
+    const known = new Set(['ts', 'tsx', 'js', 'json', 'jsonc', 'sh', 'toml', 'sql', 'yaml', 'ini', 'dockerfile', 'text'])
+    expect(
+      pageFiles().flatMap(page =>
+        fencesOf(page)
+          .filter(language => !known.has(language))
+          .map(language => `${page}: ${language}`),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('blocks that run', async () => {
+  const folder = mkdtempSync(join(import.meta.dirname, 'blocks-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const running = blocks.filter(({ use }) => use === 'run')
+  const found = (async () => {
+    const port = await freePort()
+    const catalogPage = readFileSync(resolve(import.meta.dirname, '../../../docs/catalog.md'), 'utf8')
+    writeFileSync(join(folder, 'catalog.json'), /^```json catalog\n([\s\S]*?)^```/m.exec(catalogPage)?.[1] ?? '')
+    for (const [at, { language, code }] of running.entries()) {
+      const text = code
+        .replace('listen(8787', 'listen(0')
+        .replaceAll(':8787', `:${port}`)
+        .replaceAll(/(ak_|sk-)…/g, '$1for-the-blocks-0123456789')
+      writeFileSync(join(folder, `block-${String(at).padStart(3, '0')}.${language}`), `${text}\nexport {}\n`)
+    }
+    const script = join(import.meta.dirname, 'blocks/run.ts')
+    const args = ['--conditions=signalbox-source', '--no-warnings', script, folder, String(port)]
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      cwd: folder,
+      timeout: 60_000,
+      env: { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_KEY: 'ak_for-the-blocks-0123456789' },
+    })
+    return stdout
+      .split('\n')
+      .flatMap(line => (line === '' ? [] : [JSON.parse(line) as { readonly file: string; readonly faults: readonly string[] }]))
+  })()
+
+  test.each(running.map(({ place }, at) => ({ place, at })))(
+    '$place',
+    async ({ at }) => {
+      expect((await found)[at]?.faults).toEqual([])
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,65 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createGateway, type Model, memoryStorage } from 'signalbox'
+import { createClient } from 'signalbox/client'
+import { gatewayFetch } from 'signalbox/fetch'
+import { compatible, openai, simulated } from 'signalbox/providers'
+import { scopes } from 'signalbox/resources'
+import { createRouter } from 'signalbox/router'
+
+// What a reader of a page has before the first line of a block: a gateway, a key of it, and what the page says is the app's own. The
+// blocks are compiled against these types, and run with these values.
+
+const offers = [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }]
+const models: readonly Model[] = ['small', 'large', 'sim/story'].map(id => ({ id, offers }))
+const secret = 'ak_for-the-blocks-0123456789'
+
+/** Nothing listens there. */
+const nowhere = 'http://127.0.0.1:9/v1'
+const newProviders = () => [
+  simulated({ id: 'sim' }),
+  simulated({ id: 'example' }),
+  openai({ apiKey: 'sk-nobody', baseUrl: nowhere }),
+  compatible({ id: 'local', baseUrl: nowhere }),
+]
+
+function newGateway() {
+  return createGateway({
+    providers: newProviders(),
+    models,
+    storage: memoryStorage(),
+    sealingKey: new Uint8Array(32).fill(7),
+    async setup({ workspaces }) {
+      for (const id of ['app', 'my-app']) await workspaces.create({ id, name: id, billing: 'postpaid' })
+      await workspaces('my-app').apiKeys.create({ name: 'backend', secret, scopes: [...scopes] })
+    },
+  })
+}
+
+/** The values of one block. */
+export function newSetting() {
+  const gateway = newGateway()
+  const offer = { id: 'alder', price: { input: 500_000, output: 1_600_000 } }
+  return {
+    gateway,
+    secret,
+    models,
+    providers: newProviders(),
+    storage: memoryStorage(),
+    overrides: {},
+    corrections: {},
+    router: createRouter({ offers: [offer], preference: 'balanced', clock: performance, seed: 1 }),
+    client: createClient({ baseUrl: 'http://gateway.example', apiKey: secret, fetch: gatewayFetch(gateway) }),
+    /** Of some record. */
+    id: 'none',
+    signal: new AbortController().signal,
+    readFile,
+    writeFile,
+    /** Shows a part of an answer. */
+    render: (text: string): void => void text,
+    /** The app's own sign-in. */
+    readSession: async (cookie: string | null): Promise<{ readonly userId: string } | undefined> =>
+      cookie === null ? undefined : { userId: 'u_42' },
+  }
+}
+
+export type Setting = ReturnType<typeof newSetting>
