@@ -42,6 +42,7 @@ export interface GatewayOptions<
    * later counts; those of providers that are not here do nothing. Default: what the providers themselves say.
    */
   readonly facts?: readonly ProviderFacts[]
+  /** Where keys, credit, limits and usage are kept. */
   readonly storage: Storage
   /** Shown as `owned_by`. Default: `signalbox`. */
   readonly operator?: string
@@ -81,14 +82,17 @@ export interface GatewayOptions<
   readonly items?: ItemOptions | false
   /** A whole number. Gateways with the same seed that see the same choose the same. Default: drawn from `ids`. */
   readonly seed?: number
+  /** Times of requests, in milliseconds. */
   readonly timeouts?: Partial<Timeouts>
+  /** Limits of keys and workspaces that have none of their own. */
   readonly limits?: Partial<Limits>
   /** The one place to change a request on its way in. Everything else only watches. */
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
+  /** Observers of requests. */
   readonly hooks?: Hooks
   /** How credit is reloaded. */
   readonly billing?: BillingOptions
-  /** How providers are reached. Default: the runtime's own fetch; on Node, `nodeTransport()` of @signalbox/node-http costs a third. */
+  /** How providers are reached. Default: the runtime's own fetch; on Node, `nodeTransport()` costs a third. */
   readonly transport?: Transport
   /** Reads images and files at addresses for providers that take bytes only. Default: none, and such providers are not asked. */
   readonly media?: MediaReader
@@ -107,8 +111,11 @@ export interface GatewayOptions<
    * @example async setup({ workspaces }) { await workspaces.create({ id: 'app', name: 'My app' }) }
    */
   readonly setup?: Setup
+  /** Time and timers. Default: those of the runtime. */
   readonly clock?: Clock
+  /** Ids and random bytes. Default: those of the runtime. */
   readonly ids?: Ids
+  /** Gets warnings and errors, facts first, as pino takes them. Default: the console. */
   readonly logger?: Logger
 }
 

@@ -15,11 +15,13 @@ import { providerOptions } from './provider-options.ts'
 
 /** The options of `amazonBedrock`: an API key, or access keys. */
 export interface BedrockOptions {
-  /** Default: `us-east-1`. */
+  /** Region of the account. Default: `us-east-1`. */
   readonly region?: string | undefined
   /** A Bedrock API key. Access keys are not needed beside it. */
   readonly apiKey?: string | undefined
+  /** Id of an access key. */
   readonly accessKeyId?: string | undefined
+  /** Secret of the access key. */
   readonly secretAccessKey?: string | undefined
   /** Of temporary access keys. */
   readonly sessionToken?: string | undefined

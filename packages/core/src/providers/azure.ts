@@ -14,6 +14,7 @@ export interface AzureOptions {
   readonly resource?: string | undefined
   /** Instead of the resource's own address: what stands before `/openai`. */
   readonly baseUrl?: string | undefined
+  /** A key of the resource. */
   readonly apiKey?: string | undefined
   /** Of Microsoft Entra ID, instead of a key; a function where it changes. */
   readonly accessToken?: string | (() => string | Promise<string>) | undefined

@@ -8,14 +8,17 @@ import { providerOptions } from './provider-options.ts'
 
 /** The options of `compatible`. */
 export interface CompatibleOptions<Id extends string = string> {
+  /** Id of the provider, which offers name. */
   readonly id: Id
   /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
-  /** Default: none is sent. */
+  /** The key. Default: none is sent. */
   readonly apiKey?: string
-  /** Default: `['chat']`. */
+  /** Dialects of the server. Default: `['chat']`. */
   readonly speaks?: readonly BuiltInDialect[]
+  /** What the server does otherwise than its dialects say. */
   readonly quirks?: Quirks
+  /** What it does with prompts: `zdr`, `no_training`, `may_train` or `unknown`. Default: `unknown`. */
   readonly data_policy?: string
 }
 

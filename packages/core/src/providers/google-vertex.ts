@@ -12,7 +12,7 @@ import { providerOptions } from './provider-options.ts'
 
 /** The options of `googleVertex`: a service account, a token, or a key of express mode. */
 export interface VertexOptions {
-  /** Default: the project of the service account. */
+  /** Id of the project. Default: that of the service account. */
   readonly project?: string | undefined
   /** A region, `us`, `eu` or `global`. Default: `global`. */
   readonly location?: string | undefined

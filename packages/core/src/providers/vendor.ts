@@ -16,7 +16,7 @@ export interface VendorRow<Id extends string = string>
 export interface VendorOptions {
   /** Absent: the provider is known, and off. A server of one's own is on without. */
   readonly apiKey?: string | undefined
-  /** Default: the vendor's own address. */
+  /** Address of the API, with its version. Default: the vendor's own. */
   readonly baseUrl?: string | undefined
 }
 

@@ -42,9 +42,13 @@ export interface Logger {
 
 /** Observers of requests. They can change nothing; what they throw is logged and ignored. */
 export interface Hooks {
+  /** The candidates of a request are ranked. */
   onPlan?(call: CallFacts, candidates: readonly string[]): void
+  /** An attempt failed. */
   onFailure?(call: CallFacts, failure: Failure): void
+  /** The first content has arrived, from this provider and after so many milliseconds. */
   onCommit?(call: CallFacts, provider: string, afterMs: number): void
+  /** The request is over: tokens, cost, duration, attempts. */
   onSettle?(call: CallFacts, result: SettledFacts): void
   /** A budget has reached a share of its limit. */
   onBudget?(use: BudgetUse): void | Promise<void>

@@ -18,9 +18,9 @@ export interface Limits {
   readonly inferenceRpm: number
   /** Input and output tokens a minute and key. Default: any number. */
   readonly tokensPerMinute?: number
-  /** Default 300. */
+  /** Reading requests to the management API, a minute and key. Default 300. */
   readonly managementReadsRpm: number
-  /** Default 60. */
+  /** Changing requests to the management API, a minute and key. Default 60. */
   readonly managementWritesRpm: number
   /** Requests of one key at the same time. Default 200. */
   readonly concurrentRequests: number
