@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { pageFiles } from '../../../../docs/.vitepress/pages.ts'
@@ -40,7 +40,14 @@ function blocksOn(page: string): readonly CodeBlock[] {
   })
 }
 
-export const codeBlocks = (): readonly CodeBlock[] => pageFiles().flatMap(blocksOn)
+/** The README of each package, which npm shows. */
+const packagePages = (): readonly string[] =>
+  readdirSync(join(root, 'packages')).flatMap(name => (existsSync(join(root, 'packages', name, 'README.md')) ? [`packages/${name}/README.md`] : []))
+
+/** Every page that has blocks. */
+export const blockPages = (): readonly string[] => [...pageFiles(), ...packagePages()]
+
+export const codeBlocks = (): readonly CodeBlock[] => blockPages().flatMap(blocksOn)
 
 /** Languages of fences, to see that no block of code is written as another language. */
 export const fencesOf = (page: string): readonly string[] =>
