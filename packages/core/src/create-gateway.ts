@@ -94,7 +94,11 @@ function workspacesVerbs(
   return workspacesOf({
     storage,
     records,
-    commitWithAudit,
+    // What is changed may be what `setup` makes.
+    commitWithAudit: async (...change) => {
+      await setUp()
+      return commitWithAudit(...change)
+    },
     anchors,
     terms: parts.policies,
     authenticator,

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { codeRow, codes, type ErrorCode } from '../src/errors/codes.ts'
 import { verdicts } from '../src/upstream/verdicts.ts'
+import { productSources } from './sources.ts'
 
 const path = resolve(import.meta.dirname, '../../../docs/errors.md')
 
@@ -73,4 +74,16 @@ test('docs/troubleshooting.md says of every code what to do', () => {
   )
   const thrown = (Object.keys(codes) as ErrorCode[]).filter(code => !codeRow(code).reserved)
   expect(told.toSorted()).toEqual(thrown.toSorted())
+})
+
+test('messages of a start that docs/troubleshooting.md names are messages of the programs', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../../docs/troubleshooting.md'), 'utf8')
+  const [, table = ''] = text.split('## The server does not start')
+  const messages = [...table.matchAll(/^\| `([^`]+)` \|/gm)].flatMap(([, message = '']) => message.split(' … '))
+  const programs = productSources()
+    .filter(({ path }) => /^(cli|signalbox)\//.test(path))
+    .map(each => each.text)
+    .join('\n')
+  expect(messages.length).toBeGreaterThan(4)
+  expect(messages.filter(message => !programs.includes(message))).toEqual([])
 })

@@ -78,7 +78,6 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
   const { records, commitWithAudit, clock, ids, models } = ports
   const { expiresIn = usualSeconds, ...fields } = input
   checkNewSession(input)
-  await ports.setUp()
   if (input.models) checkKnown(models, { models: input.models }, {})
   if (actor.key && !actor.key.scopes.has('inference:invoke'))
     throw new GatewayError('operation_not_allowed', {

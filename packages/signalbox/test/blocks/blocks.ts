@@ -42,7 +42,9 @@ function blocksOn(page: string): readonly CodeBlock[] {
 
 /** The README of each package, which npm shows. */
 const packagePages = (): readonly string[] =>
-  readdirSync(join(root, 'packages')).flatMap(name => (existsSync(join(root, 'packages', name, 'README.md')) ? [`packages/${name}/README.md`] : []))
+  readdirSync(join(root, 'packages')).flatMap(name =>
+    existsSync(join(root, 'packages', name, 'README.md')) ? [`packages/${name}/README.md`] : [],
+  )
 
 /** Every page that has blocks. */
 export const blockPages = (): readonly string[] => [...pageFiles(), ...packagePages()]
