@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
 import { blockPages, codeBlocks, compileBlocks, fencesOf } from './blocks/blocks.ts'
 
@@ -19,7 +19,7 @@ test('all blocks compile, in one program with the sources of the packages; one t
     expect.stringMatching(/^docs\/wrong\.md:1 \+1: .*createGatway/),
     expect.stringMatching(/^docs\/wrong\.md:1 \+2: .*not assignable/),
   ])
-}, 120_000)
+}, 240_000)
 
 describe('what is not run says why', () => {
   test('the number of blocks that are not run may only become smaller', () => {
@@ -45,11 +45,13 @@ describe('what is not run says why', () => {
   })
 })
 
-describe('blocks that run', async () => {
+describe('blocks that run', () => {
   const folder = mkdtempSync(join(import.meta.dirname, 'blocks-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const running = blocks.filter(({ use }) => use === 'run')
-  const found = (async () => {
+  let found: readonly { readonly file: string; readonly faults: readonly string[] }[]
+
+  beforeAll(async () => {
     const port = await freePort()
     const catalogPage = readFileSync(resolve(import.meta.dirname, '../../../docs/catalog.md'), 'utf8')
     writeFileSync(join(folder, 'catalog.json'), /^```json catalog\n([\s\S]*?)^```/m.exec(catalogPage)?.[1] ?? '')
@@ -64,19 +66,13 @@ describe('blocks that run', async () => {
     const args = ['--conditions=signalbox-source', '--no-warnings', script, folder, String(port)]
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: folder,
-      timeout: 60_000,
+      timeout: 240_000,
       env: { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_KEY: 'ak_for-the-blocks-0123456789' },
     })
-    return stdout
-      .split('\n')
-      .flatMap(line => (line === '' ? [] : [JSON.parse(line) as { readonly file: string; readonly faults: readonly string[] }]))
-  })()
+    found = stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
+  }, 240_000)
 
-  test.each(running.map(({ place }, at) => ({ place, at })))(
-    '$place',
-    async ({ at }) => {
-      expect((await found)[at]?.faults).toEqual([])
-    },
-    60_000,
-  )
+  test.each(running.map(({ place }, at) => ({ place, at })))('$place', ({ at }) => {
+    expect(found[at]?.faults).toEqual([])
+  })
 })
