@@ -1,6 +1,7 @@
 import { allocations, held, promoted } from './allocations.ts'
 import { analytics } from './analytics.ts'
 import { counts } from './counts.ts'
+import { growth } from './growth.ts'
 import { halves } from './halves.ts'
 import { image } from './image.ts'
 import { peers } from './peers.ts'
@@ -38,6 +39,7 @@ export const sections: Readonly<Record<string, Listed>> = {
   constants: { run: constants, page: 'routing-constants' },
   analytics: { run: analytics, page: 'performance' },
   storage: { run: storage, page: 'scale', isOnDemand: true },
+  growth: { run: growth, page: 'scale', isOnDemand: true },
   soak: { run: soak },
   workers: { run: workers },
   profile: { run: profile },
