@@ -9,12 +9,7 @@ const maxFileLines = 300
 
 /** Functions that are still longer, and how long they may be: the list may only become shorter, and its numbers smaller. */
 const longFunctions: Readonly<Record<string, number>> = {
-  'core/request/settlement/collect-holds.ts createHoldCollector': 76,
-  'core/request/routing-sync/routing-sync.ts createRoutingSync': 67,
-  'core/management/byok/validation.ts keepValidations': 77,
   'core/metering/settlements.ts createSettlements': 170,
-  'node-http/transport/pool.ts createPools': 69,
-  'storage-memory/ledger.ts memoryLedger': 134,
 }
 
 /** Files that are still longer. */

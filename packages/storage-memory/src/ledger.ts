@@ -1,7 +1,7 @@
 import type { Balance, CreditEntry, LedgerEntry, LedgerStore } from '@signalbox/storage'
 import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement, faultOfSums, maxSum } from '@signalbox/storage/faults'
 import type { AccountHold, HoldRefusal } from '@signalbox/storage/ledger'
-import { createRecentIds } from './recent-ids.ts'
+import { createRecentIds, type RecentIds } from './recent-ids.ts'
 
 /** The sums of an account that a credit changes. */
 export type CreditSums = Pick<Balance, 'balance' | 'credited'>
@@ -35,63 +35,70 @@ export interface MemoryLedger extends LedgerStore {
   creditNow(entry: CreditEntry): void
 }
 
+/** What a ledger knows. */
+interface Books {
+  readonly accounts: Map<string, LedgerAccount>
+  readonly holds: Map<string, Hold>
+  readonly settled: RecentIds
+  readonly credits: RecentIds
+  readonly maxEntries: number
+}
+
 /** Balances, holds and entries. `memoryLedger({ maxEntries: 100, maxIds: 1_000 }).balance('credit:me')` */
 export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): MemoryLedger {
-  const accountByName = new Map<string, LedgerAccount>()
-  const holds = new Map<string, Hold>()
-  const settled = createRecentIds(maxIds)
-  const credits = createRecentIds(maxIds)
+  const books: Books = {
+    accounts: new Map(),
+    holds: new Map(),
+    settled: createRecentIds(maxIds),
+    credits: createRecentIds(maxIds),
+    maxEntries,
+  }
+  return { ...holdVerbs(books), ...settlementVerbs(books), ...creditVerbs(books), ...readVerbs(books), ...accountLists(books.accounts) }
+}
 
-  const open = (name: string): LedgerAccount => {
-    const known = accountByName.get(name)
-    if (known) return known
-    const account = { balance: 0, held: 0, credited: 0, spent: 0, entries: [] }
-    accountByName.set(name, account)
-    return account
-  }
-  const end = (id: string, hold: Hold): void => {
-    holds.delete(id)
-    for (const { account, amount } of hold.accounts) open(account).held -= amount
-  }
-  const write = (name: string, account: LedgerAccount, entry: Omit<LedgerEntry, 'account' | 'balanceAfter'>): void => {
-    account.balance = Math.max(-maxSum, account.balance + entry.amount)
-    account.entries.push({ ...entry, account: name, balanceAfter: account.balance })
-    // Trimmed in one step once it is a quarter too long: cheaper than one shift for each entry.
-    if (account.entries.length > maxEntries * 1.25) account.entries = account.entries.slice(-maxEntries)
-  }
-  /** The first account that cannot cover its part of a hold. */
-  const refusalOf = (accounts: readonly AccountHold[], usual: number): HoldRefusal | undefined => {
-    for (const { account, floor, amount = usual } of accounts) {
-      const { balance, held } = accountByName.get(account) ?? { balance: 0, held: 0 }
-      const available = Math.min(balance - held - floor, maxSum - held)
-      if (available < amount) return { account, available: Math.max(0, available) }
-    }
-    return undefined
-  }
+function openAccount({ accounts }: Books, name: string): LedgerAccount {
+  const known = accounts.get(name)
+  if (known) return known
+  const account = { balance: 0, held: 0, credited: 0, spent: 0, entries: [] }
+  accounts.set(name, account)
+  return account
+}
 
-  const onceOf = (name: string, id: string): string => `${id.length} ${id}${name}`
-  const hasCredit = (name: string, id: string): boolean => credits.has(onceOf(name, id))
-  const creditNow = ({ id, account: name, amount, at, kind = 'credit', note }: CreditEntry): void => {
-    credits.add(onceOf(name, id))
-    const account = open(name)
-    account.credited += amount
-    write(name, account, { id, kind, amount, at, ...(note !== undefined && { note }) })
-  }
+type NewEntry = Omit<LedgerEntry, 'account' | 'balanceAfter'>
 
-  const sumsOf = (name: string): CreditSums => {
-    const { balance, credited } = accountByName.get(name) ?? { balance: 0, credited: 0 }
-    return { balance, credited }
-  }
+/** Enters a change of the balance. `account`: that of the name. */
+function write(
+  { maxEntries }: Books,
+  name: string,
+  { account, entry }: { readonly account: LedgerAccount; readonly entry: NewEntry },
+): void {
+  account.balance = Math.max(-maxSum, account.balance + entry.amount)
+  account.entries.push({ ...entry, account: name, balanceAfter: account.balance })
+  // Trimmed in one step once it is a quarter too long: cheaper than one shift for each entry.
+  if (account.entries.length > maxEntries * 1.25) account.entries = account.entries.slice(-maxEntries)
+}
 
+/** The first account that cannot cover its part of a hold. */
+function holdRefusal({ accounts: known }: Books, accounts: readonly AccountHold[], usual: number): HoldRefusal | undefined {
+  for (const { account, floor, amount = usual } of accounts) {
+    const { balance, held } = known.get(account) ?? { balance: 0, held: 0 }
+    const available = Math.min(balance - held - floor, maxSum - held)
+    if (available < amount) return { account, available: Math.max(0, available) }
+  }
+  return undefined
+}
+
+function holdVerbs(books: Books): Pick<MemoryLedger, 'reserve' | 'renew' | 'extend' | 'holds'> {
+  const { holds, settled } = books
   return {
     reserve(hold) {
       const fault = faultOfHold(hold)
       if (fault) throw fault
       if (holds.has(hold.id) || settled.has(hold.id)) return undefined
-      const refusal = refusalOf(hold.accounts, hold.amount)
+      const refusal = holdRefusal(books, hold.accounts, hold.amount)
       if (refusal) return refusal
       const held = hold.accounts.map(({ account, amount = hold.amount }) => ({ account, amount }))
-      for (const { account, amount } of held) open(account).held += amount
+      for (const { account, amount } of held) openAccount(books, account).held += amount
       holds.set(hold.id, { version: 1, accounts: held })
       return undefined
     },
@@ -108,10 +115,10 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
       const hold = holds.get(id)
       const [first] = accounts
       if (!hold) return first && { account: first.account, available: 0 }
-      const refusal = refusalOf(accounts, 0)
+      const refusal = holdRefusal(books, accounts, 0)
       if (refusal) return refusal
       for (const { account, amount } of accounts) {
-        open(account).held += amount
+        openAccount(books, account).held += amount
         const held = hold.accounts.find(each => each.account === account)
         if (held) held.amount += amount
         else hold.accounts.push({ account, amount })
@@ -123,6 +130,12 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
       const ids = [...holds.keys()].filter(id => after === undefined || id > after).sort()
       return ids.slice(0, Math.max(0, limit)).map(id => ({ id, version: holds.get(id)?.version ?? 0 }))
     },
+  }
+}
+
+function settlementVerbs(books: Books): Pick<MemoryLedger, 'settle'> {
+  const { holds, settled } = books
+  return {
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
       if (fault) throw fault
@@ -131,14 +144,34 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
       // A live hold cannot have been settled, and the lookup among many settled ids is slow.
       if (!hold && settled.has(id)) return
       settled.add(id)
-      if (hold) end(id, hold)
+      holds.delete(id)
+      for (const { account, amount } of hold?.accounts ?? []) openAccount(books, account).held -= amount
       for (const name of Object.keys(amounts)) {
         const amount = amounts[name] ?? 0
-        const account = open(name)
+        const account = openAccount(books, name)
         account.spent = Math.min(maxSum, account.spent + amount)
-        write(name, account, { id, kind: 'usage', amount: 0 - amount, at })
+        write(books, name, { account, entry: { id, kind: 'usage', amount: 0 - amount, at } })
       }
     },
+  }
+}
+
+const creditId = (name: string, id: string): string => `${id.length} ${id}${name}`
+
+function creditVerbs(books: Books): Pick<MemoryLedger, 'credit' | 'hasCredit' | 'sumsOf' | 'creditNow'> {
+  const { accounts, credits } = books
+  const hasCredit = (name: string, id: string): boolean => credits.has(creditId(name, id))
+  const creditNow = ({ id, account: name, amount, at, kind = 'credit', note }: CreditEntry): void => {
+    credits.add(creditId(name, id))
+    const account = openAccount(books, name)
+    account.credited += amount
+    write(books, name, { account, entry: { id, kind, amount, at, ...(note !== undefined && { note }) } })
+  }
+  const sumsOf = (name: string): CreditSums => {
+    const { balance, credited } = accounts.get(name) ?? { balance: 0, credited: 0 }
+    return { balance, credited }
+  }
+  return {
     credit(entry) {
       const fault = faultOfCredit(entry)
       if (fault) throw fault
@@ -150,12 +183,17 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
     hasCredit,
     sumsOf,
     creditNow,
+  }
+}
+
+function readVerbs({ accounts, maxEntries }: Books): Pick<MemoryLedger, 'balance' | 'entries'> {
+  return {
     balance(name) {
-      const { balance, held, credited, spent } = accountByName.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
+      const { balance, held, credited, spent } = accounts.get(name) ?? { balance: 0, held: 0, credited: 0, spent: 0 }
       return { balance, held, credited, spent }
     },
     entries(name, { limit, before, from, to, id }) {
-      const kept = accountByName.get(name)?.entries.slice(-maxEntries) ?? []
+      const kept = accounts.get(name)?.entries.slice(-maxEntries) ?? []
       const end = before === undefined ? kept.length : kept.findIndex(entry => entry.id === before)
       // Nothing comes before an unknown id.
       return kept
@@ -167,7 +205,6 @@ export function memoryLedger({ maxEntries, maxIds }: MemoryLedgerOptions): Memor
         .reverse()
         .map(entry => ({ ...entry }))
     },
-    ...accountLists(accountByName),
   }
 }
 

@@ -40,60 +40,21 @@ const maxCachedUrls = 1_000
  * the provider had merely closed it and the request can be sent again.
  */
 export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools {
-  // One connector for all, so that TLS sessions are resumed across connections.
-  const connect = buildConnector({ timeout: connectMs, allowH2: false, maxCachedSessions: 100, ...tls })
+  const context: PoolContext = {
+    // One connector for all, so that TLS sessions are resumed across connections.
+    connect: buildConnector({ timeout: connectMs, allowH2: false, maxCachedSessions: 100, ...tls }),
+    keepAliveMs,
+    all: new Set(),
+  }
   const pools = new Map<string, Pool>()
   const places = new Map<string, { readonly pool: Pool; readonly path: string }>()
-  const all = new Set<PooledConnection>()
-
-  function createPool(origin: string): Pool {
-    const idle: PooledConnection[] = []
-    const drop = (connection: PooledConnection): void => {
-      all.delete(connection)
-      const at = idle.indexOf(connection)
-      if (at !== -1) idle.splice(at, 1)
-      connection.client.destroy().catch(() => {})
-    }
-    const open = (): PooledConnection => {
-      const client = new Client(origin, {
-        connect: (options, callback) =>
-          connect(options, (...args) => {
-            const [error, socket] = args
-            if (error === null) skipInterim(socket, () => connection.awaiting)
-            callback(...args)
-          }),
-        pipelining: 1,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: keepAliveMs,
-        keepAliveMaxTimeout: 300_000,
-        maxHeaderSize: 65_536,
-        allowH2: false,
-      })
-      const connection: PooledConnection = { client, served: 0, awaiting: false }
-      client.on('disconnect', () => {
-        connection.served = 0
-        if (idle.includes(connection)) drop(connection)
-      })
-      all.add(connection)
-      return connection
-    }
-    return {
-      take: fresh => (fresh ? open() : (idle.pop() ?? open())),
-      give: connection => {
-        connection.served++
-        idle.push(connection)
-      },
-      drop,
-    }
-  }
 
   return {
     at(url) {
       const known = places.get(url)
       if (known !== undefined) return known
       const { origin, pathname, search } = new URL(url)
-      const pool = pools.get(origin) ?? createPool(origin)
+      const pool = pools.get(origin) ?? createPool(origin, context)
       pools.set(origin, pool)
       if (places.size >= maxCachedUrls) places.clear()
       const place = { pool, path: pathname + search }
@@ -101,10 +62,64 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
       return place
     },
     async close() {
-      await Promise.allSettled([...all].map(connection => connection.client.destroy()))
-      all.clear()
+      await Promise.allSettled([...context.all].map(connection => connection.client.destroy()))
+      context.all.clear()
       pools.clear()
       places.clear()
     },
   }
+}
+
+/** What opens connections, and all that are open. */
+interface PoolContext {
+  readonly connect: buildConnector.connector
+  readonly keepAliveMs: number
+  readonly all: Set<PooledConnection>
+}
+
+function createPool(origin: string, context: PoolContext): Pool {
+  const idle: PooledConnection[] = []
+  const drop = (connection: PooledConnection): void => {
+    context.all.delete(connection)
+    const at = idle.indexOf(connection)
+    if (at !== -1) idle.splice(at, 1)
+    connection.client.destroy().catch(() => {})
+  }
+  const open = (): PooledConnection => {
+    const connection = openConnection(origin, context)
+    connection.client.on('disconnect', () => {
+      connection.served = 0
+      if (idle.includes(connection)) drop(connection)
+    })
+    return connection
+  }
+  return {
+    take: fresh => (fresh ? open() : (idle.pop() ?? open())),
+    give: connection => {
+      connection.served++
+      idle.push(connection)
+    },
+    drop,
+  }
+}
+
+function openConnection(origin: string, { connect, keepAliveMs, all }: PoolContext): PooledConnection {
+  const client = new Client(origin, {
+    connect: (options, callback) =>
+      connect(options, (...args) => {
+        const [error, socket] = args
+        if (error === null) skipInterim(socket, () => connection.awaiting)
+        callback(...args)
+      }),
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: 300_000,
+    maxHeaderSize: 65_536,
+    allowH2: false,
+  })
+  const connection: PooledConnection = { client, served: 0, awaiting: false }
+  all.add(connection)
+  return connection
 }

@@ -19,56 +19,20 @@ export interface Validations {
 /** More than wait to be looked at at any one time; those beyond stay pending. */
 const maxConcurrentChecks = 200
 
-export function keepValidations({ records, commitWithAudit, vault, providers, tiersOf, ...ports }: ByokPorts): Validations {
-  const { clock, transport, signal, inBackground } = ports
+export function keepValidations(ports: ByokPorts): Validations {
+  const { records, commitWithAudit, vault, clock, inBackground } = ports
   /** Those to be looked at once more when the look is over, since they have changed. */
   const again = new Set<string>()
   const validating = new Set<string>()
   const refusing = new Set<string>()
 
-  const find = async (workspaceId: string, id: string): Promise<TypedRecord<'credential'>> => {
-    const key = await records.find('credential', workspaceId, id)
-    if (!key) throw absent('BYOK key', id)
-    return key
-  }
-  const look = async (key: TypedRecord<'credential'>): Promise<Checked> => {
-    const secret = await vault.unseal(key)
-    const provider = providers.get(key.body.provider)
-    if (secret === undefined || !provider) return { status: 'error' }
-    const { extra } = key.body
-    const credential: Credential = { id: key.id, owner: 'workspace', secret, ...(extra && { extra }) }
-    return checkAccount(provider, credential, { transport, clock, signal: signal() })
-  }
-  const told = (key: TypedRecord<'credential'>, checked: Checked): Partial<TypedRecord<'credential'>['body']> => {
-    if (!checked) return key.body.validationStatus === 'pending' ? {} : { validationStatus: 'pending' }
-    const provider = providers.get(key.body.provider)
-    const { header, status } = checked
-    const heard = header && provider && tierHeard({ provider, model: '', header }, tiersOf(provider.id))
-    return { validationStatus: status, lastValidatedAt: clock.now(), ...withTier(key.body, heard) }
-  }
-  /** `actor`: the key that requested it; then the audit log records it even if nothing changed. */
-  const validate = async (workspaceId: string, id: string, actor?: Actor): Promise<TypedRecord<'credential'>> => {
-    const key = await find(workspaceId, id)
-    const checked = await look(key)
-    return commitWithAudit(workspaceId, actor ?? {}, async () => {
-      const now = await find(workspaceId, id)
-      // Where another secret has come in between, that one is looked at by itself.
-      const news = now.name === key.name ? told(now, checked) : {}
-      const isNews = Object.keys(news).length > 0
-      return {
-        puts: isNews ? [changedRecord(now, { body: news })] : [],
-        events: isNews || actor ? [validated(now, news.validationStatus ?? now.body.validationStatus)] : [],
-        result: { ...now, body: { ...now.body, ...news } },
-      }
-    })
-  }
   const begin: Validations['begin'] = (workspaceId, id) => {
     if (validating.has(id)) return void again.add(id)
     if (validating.size >= maxConcurrentChecks) return
     validating.add(id)
     inBackground('A provider key could not be validated.', async () => {
       try {
-        await validate(workspaceId, id)
+        await validateKey(ports, { workspaceId, id })
       } finally {
         validating.delete(id)
         if (again.delete(id)) begin(workspaceId, id)
@@ -76,7 +40,7 @@ export function keepValidations({ records, commitWithAudit, vault, providers, ti
     })
   }
   return {
-    validate,
+    validate: (workspaceId, id, actor) => validateKey(ports, { workspaceId, id, actor }),
     begin,
     refuse(workspaceId, credential) {
       const { id } = credential
@@ -98,6 +62,58 @@ export function keepValidations({ records, commitWithAudit, vault, providers, ti
       })
     },
   }
+}
+
+interface Validation {
+  readonly workspaceId: string
+  readonly id: string
+  /** The key that requested it; then the audit log records it even if nothing changed. */
+  readonly actor?: Actor
+}
+
+async function validateKey(ports: ByokPorts, { workspaceId, id, actor }: Validation): Promise<TypedRecord<'credential'>> {
+  const key = await findKey(ports, workspaceId, id)
+  const checked = await checkSecret(ports, key)
+  return ports.commitWithAudit(workspaceId, actor ?? {}, async () => {
+    const now = await findKey(ports, workspaceId, id)
+    // Where another secret has come in between, that one is looked at by itself.
+    const news = now.name === key.name ? changesBy(ports, now, checked) : {}
+    const isNews = Object.keys(news).length > 0
+    return {
+      puts: isNews ? [changedRecord(now, { body: news })] : [],
+      events: isNews || actor ? [validated(now, news.validationStatus ?? now.body.validationStatus)] : [],
+      result: { ...now, body: { ...now.body, ...news } },
+    }
+  })
+}
+
+async function findKey({ records }: ByokPorts, workspaceId: string, id: string): Promise<TypedRecord<'credential'>> {
+  const key = await records.find('credential', workspaceId, id)
+  if (!key) throw absent('BYOK key', id)
+  return key
+}
+
+async function checkSecret(ports: ByokPorts, key: TypedRecord<'credential'>): Promise<Checked> {
+  const { vault, providers, transport, clock, signal } = ports
+  const secret = await vault.unseal(key)
+  const provider = providers.get(key.body.provider)
+  if (secret === undefined || !provider) return { status: 'error' }
+  const { extra } = key.body
+  const credential: Credential = { id: key.id, owner: 'workspace', secret, ...(extra && { extra }) }
+  return checkAccount(provider, credential, { transport, clock, signal: signal() })
+}
+
+/** What a check changes in the record of a key. */
+function changesBy(
+  { providers, tiersOf, clock }: ByokPorts,
+  { body }: TypedRecord<'credential'>,
+  checked: Checked,
+): Partial<TypedRecord<'credential'>['body']> {
+  if (!checked) return body.validationStatus === 'pending' ? {} : { validationStatus: 'pending' }
+  const provider = providers.get(body.provider)
+  const { header, status } = checked
+  const heard = header && provider && tierHeard({ provider, model: '', header }, tiersOf(provider.id))
+  return { validationStatus: status, lastValidatedAt: clock.now(), ...withTier(body, heard) }
 }
 
 const validated = ({ id, body }: TypedRecord<'credential'>, to: string) => ({

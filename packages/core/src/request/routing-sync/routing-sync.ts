@@ -4,7 +4,7 @@ import type { RoutingStore } from '@signalbox/storage'
 import { createLastingTimer } from '../../runtime/lasting-timer.ts'
 import type { Clock, Ids, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
-import { createStoreExchange } from './store-exchange.ts'
+import { createStoreExchange, type StoreExchange } from './store-exchange.ts'
 
 /** Shares routing statistics with other processes while requests run, without delaying them. */
 export interface RoutingSync {
@@ -38,63 +38,90 @@ export function createRoutingSync({ store, clock, ids, logger }: RoutingSyncOpti
   // Name and seed are drawn at first use: some runtimes have no randomness before their first request.
   const writer = once(() => ids.hex(16))
   const random = once(() => createRandom(randomSeed(ids)))
-  const state = createStateSync({ writer, onUrgent: () => publishSoon() })
-  const storeExchange = createStoreExchange({ store, sync: state, writer, clock, logger })
-  let open = true
-  let busy = false
+  const state = createStateSync({ writer, onUrgent: () => schedule.publishSoon() })
+  const exchange = createStoreExchange({ store, sync: state, writer, clock, logger })
+  const schedule = createSchedule({ exchange, clock, chance: () => random()() })
+  return {
+    state,
+    resume: schedule.resume,
+    pause: schedule.pause,
+    lookUpReaders(cacheKey) {
+      const isUnknown =
+        cacheKey !== undefined && schedule.isOpen() && !exchange.isFailing() && state.isConversationUnknown(cacheKey, clock.monotonic())
+      return isUnknown ? exchange.lookUpReaders(cacheKey) : undefined
+    },
+    async close() {
+      // Without a request nothing was learned.
+      if (await schedule.close()) await exchange.publishAll()
+    },
+  }
+}
+
+/** When statistics are exchanged. */
+interface Schedule extends Pick<RoutingSync, 'resume' | 'pause'> {
+  /** Urgent news came. */
+  publishSoon(): void
+  isOpen(): boolean
+  /** Whether anything was exchanged, and it was not closed before. */
+  close(): Promise<boolean>
+}
+
+interface ScheduleOptions {
+  readonly exchange: StoreExchange
+  readonly clock: Clock
+  readonly chance: () => number
+}
+
+function createSchedule({ exchange, clock, chance }: ScheduleOptions): Schedule {
+  let isOpen = true
+  let isBusy = false
   let dueAt = Number.NEGATIVE_INFINITY
   const timer = createLastingTimer(clock, () => tick())
   const urgentTimer = createLastingTimer(clock, () => publishNow())
   const exchanges = createSingleRun(clock, maxExchangeMs)
 
-  const exchange = (): void => {
-    dueAt = clock.monotonic() + exchangeMs.min + (exchangeMs.max - exchangeMs.min) * random()()
-    void exchanges.begin(storeExchange.exchange)
+  const begin = (): void => {
+    dueAt = clock.monotonic() + exchangeMs.min + (exchangeMs.max - exchangeMs.min) * chance()
+    void exchanges.begin(exchange.exchange)
   }
   const tick = (): void => {
-    if (clock.monotonic() >= dueAt) exchange()
+    if (clock.monotonic() >= dueAt) begin()
     // Whole milliseconds, so that a timer is not set for less than a clock can show.
     timer.set(Math.ceil(dueAt - clock.monotonic()))
   }
   const publishNow = (): void => {
     urgentTimer.clear()
     // While the store fails, news waits for the next exchange, which finds out whether the store is back.
-    if (!storeExchange.isFailing()) void storeExchange.publishUrgent()
-  }
-  const publishSoon = (): void => {
-    if (!open || storeExchange.isFailing()) return
-    if (busy) urgentTimer.set(urgentDelayMs)
-    else publishNow()
+    if (!exchange.isFailing()) void exchange.publishUrgent()
   }
   const stopTimers = (): void => {
     timer.clear()
     if (urgentTimer.isSet()) publishNow()
-    busy = false
+    isBusy = false
   }
   return {
-    state,
     resume() {
-      if (!open || (busy && timer.isSet())) return
-      busy = true
+      if (!isOpen || (isBusy && timer.isSet())) return
+      isBusy = true
       tick()
     },
     pause() {
-      if (!busy) return
+      if (!isBusy) return
       stopTimers()
-      if (clock.monotonic() >= dueAt) exchange()
+      if (clock.monotonic() >= dueAt) begin()
     },
-    lookUpReaders(cacheKey) {
-      const isUnknown =
-        cacheKey !== undefined && open && !storeExchange.isFailing() && state.isConversationUnknown(cacheKey, clock.monotonic())
-      return isUnknown ? storeExchange.lookUpReaders(cacheKey) : undefined
+    publishSoon() {
+      if (!isOpen || exchange.isFailing()) return
+      if (isBusy) urgentTimer.set(urgentDelayMs)
+      else publishNow()
     },
+    isOpen: () => isOpen,
     async close() {
-      if (!open) return
+      if (!isOpen) return false
       stopTimers()
-      open = false
+      isOpen = false
       await exchanges.ended()
-      // Without a request nothing was learned.
-      if (dueAt !== Number.NEGATIVE_INFINITY) await storeExchange.publishAll()
+      return dueAt !== Number.NEGATIVE_INFINITY
     },
   }
 }

@@ -57,68 +57,32 @@ interface Watched {
   readonly isDoubted: boolean
 }
 
+/** What a collector has seen. */
+interface Sight {
+  /** Holds by their ids. */
+  watched: Map<string, Watched>
+  /** Monotonic milliseconds. */
+  lookedAt: number
+}
+
 export function createHoldCollector(ports: CollectorPorts): HoldCollector {
-  const { storage, settlements, live, clock, logger } = ports
-  let watched = new Map<string, Watched>()
+  const { live, clock, logger } = ports
+  const sight: Sight = { watched: new Map(), lookedAt: Number.NEGATIVE_INFINITY }
   let dueAt = Number.NEGATIVE_INFINITY
-  let lookedAt = Number.NEGATIVE_INFINITY
   let timer: unknown
   const looks = createSingleRun(clock, collectorTimes.maxLookMs)
   let isClosed = false
 
-  /** Holds that stood still for a lease; what is watched from now on is what there is now. */
-  const look = async (): Promise<readonly LiveHold[]> => {
-    // Reads work while another process has the lock: only time in which the store can be written counts against a hold.
-    await withinStorageWait(storage.ledger.renew([]), clock)
-    const hasPaused = clock.monotonic() - lookedAt > collectorTimes.maxPauseMs
-    const mine = new Set([...live].map(({ requestId }) => requestId))
-    const found = new Map<string, Watched>()
-    const still: LiveHold[] = []
-    let after: string | undefined
-    for (;;) {
-      const before = clock.monotonic()
-      const page = await withinStorageWait(storage.ledger.holds({ limit: pageSize, ...(after !== undefined && { after }) }), clock)
-      for (const hold of page) {
-        if (mine.has(hold.id) || settlements.has(hold.id)) continue
-        const known = watched.get(hold.id)
-        const isSame = known?.version === hold.version
-        const isOver = isSame && before - known.since >= collectorTimes.leaseMs
-        if (isOver && (!hasPaused || known.isDoubted)) still.push(hold)
-        found.set(hold.id, { version: hold.version, since: isSame ? known.since : clock.monotonic(), isDoubted: isOver })
-      }
-      after = page.at(-1)?.id
-      if (page.length < pageSize) break
-      await sleep(clock, 0)
-    }
-    watched = found
-    lookedAt = clock.monotonic()
-    return still
-  }
-  const lookAndSettle = async (): Promise<void> => {
-    try {
-      await settlements.adopt()
-      let cost = 0
-      const still = await look()
-      for (const hold of still) {
-        // Requests of ours may have begun in between, under an id that is not ours to choose.
-        cost += await settleInterrupted(hold, ports)
-        watched.delete(hold.id)
-      }
-      if (still.length > 0)
-        logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended; they are settled.')
-    } catch (error) {
-      // What stood still while the store could not be written may only have been kept from renewing.
-      watched.clear()
-      logger.warn({ error: String(error) }, 'Holds could not be looked at; that is tried again.')
-    }
+  const lookAndGoOn = async (): Promise<void> => {
+    await lookAndSettle(sight, ports)
     dueAt = clock.monotonic() + collectorTimes.lookMs
-    if (!isClosed && (live.size > 0 || watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
+    if (!isClosed && (live.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
   }
   const begin = (): Promise<void> | undefined => {
     if (isClosed || looks.isUnderWay()) return undefined
     clock.clearTimeout(timer)
     timer = undefined
-    return looks.begin(lookAndSettle)
+    return looks.begin(lookAndGoOn)
   }
   return {
     wake(waitUntil) {
@@ -131,6 +95,56 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
       await looks.ended()
     },
   }
+}
+
+/** Settles the holds that stood still for a lease. Never rejects. */
+async function lookAndSettle(sight: Sight, ports: CollectorPorts): Promise<void> {
+  const { settlements, logger } = ports
+  try {
+    await settlements.adopt()
+    let cost = 0
+    const still = await findStill(sight, ports)
+    for (const hold of still) {
+      // Requests of ours may have begun in between, under an id that is not ours to choose.
+      cost += await settleInterrupted(hold, ports)
+      sight.watched.delete(hold.id)
+    }
+    if (still.length > 0)
+      logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended; they are settled.')
+  } catch (error) {
+    // What stood still while the store could not be written may only have been kept from renewing.
+    sight.watched.clear()
+    logger.warn({ error: String(error) }, 'Holds could not be looked at; that is tried again.')
+  }
+}
+
+/** Holds that stood still for a lease; what is watched from now on is what there is now. */
+async function findStill(sight: Sight, { storage, settlements, live, clock }: CollectorPorts): Promise<readonly LiveHold[]> {
+  // Reads work while another process has the lock: only time in which the store can be written counts against a hold.
+  await withinStorageWait(storage.ledger.renew([]), clock)
+  const hasPaused = clock.monotonic() - sight.lookedAt > collectorTimes.maxPauseMs
+  const mine = new Set([...live].map(({ requestId }) => requestId))
+  const found = new Map<string, Watched>()
+  const still: LiveHold[] = []
+  let after: string | undefined
+  for (;;) {
+    const before = clock.monotonic()
+    const page = await withinStorageWait(storage.ledger.holds({ limit: pageSize, ...(after !== undefined && { after }) }), clock)
+    for (const hold of page) {
+      if (mine.has(hold.id) || settlements.has(hold.id)) continue
+      const known = sight.watched.get(hold.id)
+      const isSame = known?.version === hold.version
+      const isOver = isSame && before - known.since >= collectorTimes.leaseMs
+      if (isOver && (!hasPaused || known.isDoubted)) still.push(hold)
+      found.set(hold.id, { version: hold.version, since: isSame ? known.since : clock.monotonic(), isDoubted: isOver })
+    }
+    after = page.at(-1)?.id
+    if (page.length < pageSize) break
+    await sleep(clock, 0)
+  }
+  sight.watched = found
+  sight.lookedAt = clock.monotonic()
+  return still
 }
 
 /** In one turn, so that a store that groups its writes does all of it or nothing. Resolves to what was billed. */
