@@ -24,9 +24,10 @@ async function scene({ credit, ...options }: Partial<OutageGraceOptions> & { rea
     return () => {}
   }
   const storage = withChanges(graced, { publish: () => {}, subscribe })
-  const answers = Array.from({ length: 600 }, () => acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } }))
+  const answers = Array.from({ length: 1_200 }, () => acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } }))
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, clock, acts: answers })
-  const parts = { providers: [provider], models: testModels([{ id: 'p', dialect: 'chat' }]), logger, clock }
+  const limits = { inferenceRpm: 1e6, concurrentRequests: 1e5 }
+  const parts = { providers: [provider], models: testModels([{ id: 'p', dialect: 'chat' }]), limits, logger, clock }
   const gateway = createGateway({ ...parts, storage })
   onTestFinished(() => graced.close())
   const { id } = await gateway.workspaces.create({ name: 'w', billing: credit === undefined ? 'postpaid' : 'prepaid' })
@@ -150,6 +151,17 @@ test('prepaid credit stops by default, and passes 0 by the cap at most where it 
   expect(through).toBeGreaterThan(5)
   expect(await going.ask()).toBe('insufficient_credits')
 })
+
+test('more settlements may wait than in an outage that stops requests', async () => {
+  const { ask, way, lose, rejoin, books } = await scene()
+  expect(await ask()).toBe('ok')
+  await lose('refusing')
+  for (let round = 0; round < 11; round++)
+    expect(await Promise.all(Array.from({ length: 100 }, () => ask()))).toEqual(Array(100).fill('ok'))
+  expect(way.spooled).toHaveLength(1_100)
+  await rejoin()
+  expect(await books()).toMatchObject({ spent: 1_101 * cost, held: 0 })
+}, 30_000)
 
 test('a wall clock that is set forward or back ends no grace and charges nothing twice', async () => {
   const { clock, ask, lose, rejoin, books } = await scene()
