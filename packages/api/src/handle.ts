@@ -1,6 +1,7 @@
 import type { Caller, Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { handOver, isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
+import { aiSdkName } from './ai-gateway/name.ts'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
 import { actorOf, authorize } from './authorize.ts'
 import { isHeavy, parseBody, readBody } from './body.ts'
@@ -71,6 +72,7 @@ function* answer(visit: Visit, match: Matcher, common: Headers): Step<ApiReply> 
     const error = asGatewayError(thrown, { gateway, site, requestId })
     log.note({ code: error.code, ...(visit.row === undefined && { path: loggedPath(request) }) })
     visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
+    if (visit.row?.dialect === aiSdkName && site.dialects[aiSdkName] === undefined) yield* wait(site.loadDialect())
     return answered(errorReply(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))
   } finally {
     // The reply has begun, so no further attempt needs the body.
@@ -102,6 +104,7 @@ interface Visit {
 function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Step<ApiReply> {
   visit.row = row
   visit.log.note({ route: row.path })
+  if (row.dialect === aiSdkName && visit.site.dialects[aiSdkName] === undefined) yield* wait(visit.site.loadDialect())
   const { gateway, site, request, requestId, log, context } = visit
   const seen = { gateway, site, request, requestId, log, context, params }
   const coming = (): boolean => row.body !== undefined && request.arrived?.() !== true

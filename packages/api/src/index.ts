@@ -1,6 +1,7 @@
-import { aiSdkClient } from '@signalbox/ai-sdk/dialect'
 import type { Gateway } from '@signalbox/core'
-import { own } from '@signalbox/core/protocol'
+import { type ClientDialect, own } from '@signalbox/core/protocol'
+import { once } from '@signalbox/core/runtime'
+import { aiSdkName } from './ai-gateway/name.ts'
 import type { Api } from './api.ts'
 import { keepViews } from './catalog/views.ts'
 import { createOutageLog } from './error-reply.ts'
@@ -36,13 +37,18 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   const settings = settingsOf(options)
   const { webSockets } = settings
   const nextTurn = createTurnQueue(gateway.clock)
-  const dialects = { [aiSdkClient.name]: aiSdkClient, ...gateway.dialects }
-  const isSpoken = ({ dialect }: Route): boolean => dialect === undefined || own(dialects, dialect) !== undefined
+  const dialects: Record<string, ClientDialect> = { ...gateway.dialects }
+  const isSpoken = ({ dialect }: Route): boolean =>
+    dialect === undefined || dialect === aiSdkName || own(gateway.dialects, dialect) !== undefined
   const spoken = routes.filter(isSpoken)
   const site: Site = {
     routes: spoken,
     settings,
     dialects,
+    loadDialect: once(async () => {
+      const { aiSdkClient } = await import('@signalbox/ai-sdk/dialect')
+      dialects[aiSdkName] ??= aiSdkClient
+    }),
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
     // What only some programs serve is loaded when it is requested.
     management: once(async () => (await import('./management/table.ts')).managementTable(settings.basePath)),
@@ -69,16 +75,6 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     outageLog: createOutageLog(gateway.clock),
   }
   return createHandler(gateway, site)
-}
-
-/** Loads once; a load that failed is begun again. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined
-  return () =>
-    (loading ??= load().catch(error => {
-      loading = undefined
-      throw error
-    }))
 }
 
 /**

@@ -41,6 +41,8 @@ export interface Site {
   readonly settings: Settings
   /** The languages of the rows: those of the gateway, and that of the AI SDK. */
   readonly dialects: Readonly<Record<string, ClientDialect>>
+  /** Puts the language of the AI SDK among them; loaded once, when first needed. */
+  readonly loadDialect: () => Promise<void>
   /** Names of the inference endpoints that are served, as in `supported_endpoints`. */
   readonly endpoints: readonly string[]
   /** The rows of workspaces; loaded once, when first needed. */

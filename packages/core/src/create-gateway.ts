@@ -6,7 +6,6 @@ import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { tellKeyless } from './management/check-models.ts'
 import { identityOf } from './management/identity.ts'
 import { repliesOf } from './management/replies.ts'
-import { workspacesOf } from './management/workspaces.ts'
 import { checkOptions, defaultLimits, type GatewayOptions, type KnownProviders } from './options.ts'
 import { admitEarly } from './request/admission/early-admission.ts'
 import { countManagement } from './request/admission/management-rate.ts'
@@ -17,7 +16,6 @@ import { fidelityOfModel } from './request/dry-run/fidelity.ts'
 import { planRequest } from './request/dry-run/planned-request.ts'
 import { infer } from './request/infer.ts'
 import { refusedReply } from './request/reply.ts'
-import { evidenceFrom } from './request/settlement/evidence.ts'
 import { unavailableErrors } from './request/unavailable-errors.ts'
 import type { StrategyName } from './routing/strategies.ts'
 import { createReadinessCheck, outageNotices } from './runtime/readiness.ts'
@@ -64,7 +62,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
   const parts = assembleParts(base)
   const { storage, clock, ids, logger, limits } = base
   // What `setup` makes cannot wait for `setup`.
-  const setUp = createSetup({ setup: options.setup, workspaces: () => workspacesVerbs(base, parts, () => undefined), clock, logger })
+  const setUp = createSetup({ setup: options.setup, workspaces: () => parts.workspacesAfter(() => undefined), clock, logger })
   const gateway: Omit<Gateway, keyof Endpoints> = {
     operator: options.operator ?? 'signalbox',
     limits,
@@ -77,47 +75,12 @@ function assembleGateway(options: GatewayOptions): Gateway {
     decisionLog: parts.decisionLog,
     replies: repliesOf({ storage, records: parts.records, clock, logger }),
     isShared: storage.isShared,
-    workspaces: workspacesVerbs(base, parts, setUp),
+    workspaces: parts.workspacesAfter(setUp),
     resealCredentials: parts.byok.reseal,
     ...callerVerbs(base, parts, setUp),
     ...inferenceVerbs(base, parts),
   }
   return { ...gateway, ...endpointsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, gateway) }
-}
-
-function workspacesVerbs(
-  { options, storage, clock, ids, logger }: BasePorts,
-  parts: GatewayParts,
-  setUp: () => Promise<void> | undefined,
-): Gateway['workspaces'] {
-  const { records, commitWithAudit, anchors, authenticator, refusals, models, byok, reloads, decisionLog } = parts
-  return workspacesOf({
-    storage,
-    records,
-    // What is changed may be what `setup` makes.
-    commitWithAudit: async (...change) => {
-      await setUp()
-      return commitWithAudit(...change)
-    },
-    anchors,
-    terms: parts.policies,
-    authenticator,
-    refusals,
-    clock,
-    ids,
-    logger,
-    models,
-    strategies: Object.keys(parts.planning.strategies),
-    hooks: options.hooks ?? {},
-    evidenceFrom: ({ id, routing }) => {
-      const stored = evidenceFrom(routing)
-      return stored?.detail === 'full' ? stored : (decisionLog.of(id) ?? stored)
-    },
-    byok,
-    billing: options.billing,
-    reloads,
-    setUp,
-  })
 }
 
 type CallerVerbs = Pick<Gateway, 'authenticate' | 'identity' | 'countManagement' | 'plan' | 'callableOffers' | 'fidelity'>

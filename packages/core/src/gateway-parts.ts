@@ -7,12 +7,10 @@ import { createKeyRefusals } from './access/key-refusals.ts'
 import { recordsOf } from './access/records.ts'
 import { createWorkspacePolicies } from './access/workspace-policy.ts'
 import { makeSchemaCache } from './dialects/fit-schemas.ts'
-import { keepAnchors } from './management/audit-anchor.ts'
 import { keepByok } from './management/byok/byok.ts'
-import { boundsCheckOf } from './management/check-bounds.ts'
-import { createCommitWithAudit } from './management/commit-with-audit.ts'
 import { directoryOf } from './management/models.ts'
 import { keepReloads } from './management/money/reloads.ts'
+import { manageOnDemand } from './management/on-demand.ts'
 import { createOutputPaces } from './metering/hidden-tokens.ts'
 import { createSettlements } from './metering/settlements.ts'
 import { createUsageDrains } from './metering/usage-drains.ts'
@@ -26,6 +24,7 @@ import { openItems } from './request/item-references/open-items.ts'
 import type { Live } from './request/live.ts'
 import { createRoutingSync } from './request/routing-sync/routing-sync.ts'
 import { createHoldCollector } from './request/settlement/collect-holds.ts'
+import { evidenceFrom } from './request/settlement/evidence.ts'
 import { createRetention } from './request/settlement/retention.ts'
 import { safeStrategies, strategies } from './routing/strategies.ts'
 import { createCandidateTracker } from './routing/tracked-offers.ts'
@@ -103,18 +102,38 @@ type Management = ReturnType<typeof assembleManagement>
 
 /** What changes workspaces and writes it to their audit log. */
 function assembleManagement({ options, storage, clock, ids, logger, transport }: BasePorts, routing: Routing, access: Access) {
-  const { records, ring, vault, policies } = access
+  const { records, ring, vault, policies, authenticator, refusals } = access
+  const { models, planning, decisionLog, tiersOf } = routing
   const lasting = options.sealingKey !== undefined
-  const anchors = keepAnchors({ ring, isKeyed: lasting, clock, logger })
-  const checkBounds = boundsCheckOf(records)
-  const commitWithAudit = createCommitWithAudit({ storage, records, anchors, terms: policies, checkBounds, clock, ids })
+  const { commitWithAudit, workspacesAfter } = manageOnDemand(policies, () => ({
+    storage,
+    records,
+    terms: policies,
+    authenticator,
+    refusals,
+    clock,
+    ids,
+    logger,
+    models,
+    strategies: Object.keys(planning.strategies),
+    hooks: options.hooks ?? {},
+    evidenceFrom: row => {
+      const stored = evidenceFrom(row.routing)
+      return stored?.detail === 'full' ? stored : (decisionLog.of(row.id) ?? stored)
+    },
+    byok,
+    billing: options.billing,
+    reloads,
+    setUp: () => undefined,
+    ring,
+    isKeyed: lasting,
+  }))
   /** Work that goes on after the answers of its requests. */
   const pending = new Set<Promise<void>>()
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
-  const { tiersOf, planning } = routing
   const byok = keepByok({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger })
-  return { anchors, commitWithAudit, pending, reloads, byok }
+  return { workspacesAfter, pending, reloads, byok }
 }
 
 /** What requests for inference need. */

@@ -1,9 +1,7 @@
 import { capabilities } from '@signalbox/core/protocol'
 import { beta, type QueryParameter } from '../query.ts'
-import type { Route } from '../route.ts'
-import { byokProviders, providerTiers } from './byok.ts'
+import type { Call, Route } from '../route.ts'
 import { getModel, listModels } from './models.ts'
-import { directoryModels, registryModels, registryProviders } from './registry.ts'
 
 const filters: readonly QueryParameter[] = [
   { name: 'provider', description: 'Only what this provider sells.' },
@@ -53,7 +51,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'RegistryModelList',
     errors: ['unknown_parameter'],
-    handler: registryModels,
+    handler: async (call: Call) => (await import('./registry.ts')).registryModels(call),
   },
   {
     ...open,
@@ -63,7 +61,7 @@ export const catalogRoutes: readonly Route[] = [
     query: filters,
     reply: 'RegistryProviderList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: registryProviders,
+    handler: async (call: Call) => (await import('./registry.ts')).registryProviders(call),
   },
   {
     ...open,
@@ -73,7 +71,7 @@ export const catalogRoutes: readonly Route[] = [
     query: filters,
     reply: 'DirectoryModelList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: directoryModels,
+    handler: async (call: Call) => (await import('./registry.ts')).directoryModels(call),
   },
   {
     ...open,
@@ -83,7 +81,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'ByokProviderList',
     errors: ['unknown_parameter'],
-    handler: byokProviders,
+    handler: async (call: Call) => (await import('./byok.ts')).byokProviders(call),
   },
   {
     ...open,
@@ -93,6 +91,6 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'ProviderTierList',
     errors: ['unknown_parameter', 'resource_not_found'],
-    handler: providerTiers,
+    handler: async (call: Call) => (await import('./byok.ts')).providerTiers(call),
   },
 ]

@@ -1,12 +1,11 @@
 import { GatewayError } from '@signalbox/core/errors'
-import type { Step } from '@signalbox/core/runtime'
+import { type Step, wait } from '@signalbox/core/runtime'
 import type { Api, ApiReply, ApiRequest } from '../api.ts'
 import { authorize } from '../authorize.ts'
 import { checkSite } from '../origin.ts'
 import type { Call, Route } from '../route.ts'
 import { hasSessionToken } from '../secret.ts'
 import type { WebSocketOffer } from './port.ts'
-import { createSession } from './session.ts'
 
 /** Whether a request asks for a WebSocket. `Upgrade` may name several protocols. */
 export const isWebSocketUpgrade = ({ method, header }: ApiRequest): boolean =>
@@ -25,6 +24,8 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
   if ('status' in caller) return caller
+  // Loaded when first needed: few programs serve WebSockets.
+  const { createSession } = yield* wait(import('./session.ts'))
   const giveBack = site.webSockets.connections.take(caller)
   const webSocket: WebSocketOffer = {
     maxMessageBytes: Math.min(site.settings.bodyBytes, site.settings.webSockets.messageBytes),

@@ -1,7 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { type EndUser, endUserCaller } from '../access/end-user.ts'
 import { newRecord } from '../access/records.ts'
-import { invalidValue } from '../resources/invalid-value.ts'
 import { type Acceptance, acceptanceFields, type Member } from '../resources/member.ts'
 import { pageFields } from '../resources/page.ts'
 import { type NewWorkspace, workspaceFields } from '../resources/workspace.ts'
@@ -21,6 +20,7 @@ import type { Actor, ManagementPorts, WorkspaceContext } from './ports.ts'
 import { type RoutingDefaultsResource, routingDefaultsCalls, routingDefaultsOf } from './routing-defaults.ts'
 import { type Sessions, sessionCalls, sessionsOf } from './sessions.ts'
 import { type SettingsResource, settingsCalls, settingsOf } from './settings.ts'
+import { checkWorkspaceId } from './workspace-id.ts'
 
 /**
  * The workspaces of the gateway, and what each of them owns.
@@ -66,13 +66,10 @@ export interface Workspace {
 
 export function workspacesOf(ports: ManagementPorts): Workspaces {
   const { records, commitWithAudit, clock, ids } = ports
-  const one = (workspaceId: string, actor: Actor = {}): Workspace => {
-    checkId(workspaceId)
-    return workspaceOf({ ports, workspaceId, actor })
-  }
+  const one = (workspaceId: string, actor: Actor = {}): Workspace => workspaceOf({ ports, workspaceId, actor })
   const house: Pick<Workspaces, 'create' | 'acceptInvite' | 'list'> = {
     create: ({ id = ids.uuid(), name, billing = 'prepaid' }: NewWorkspace) =>
-      commitWithAudit(checkId(id), {}, async () => {
+      commitWithAudit(checkWorkspaceId(id), {}, async () => {
         const old = await records.find('workspace', id, id)
         if (old) return { events: [], result: { id, name: old.body.name } }
         return {
@@ -92,15 +89,6 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
   }
   return Object.assign(one, withCheckedCalls('workspaces', house, { specs }))
 }
-
-/** Without an id that is one, a list would be of all workspaces. */
-function checkId(id: string): string {
-  if (typeof id !== 'string' || id === '' || id.length > maxWorkspaceId)
-    throw invalidValue('workspaceId', id, `the id of a workspace, 1 to ${maxWorkspaceId} characters`)
-  return id
-}
-
-const maxWorkspaceId = 255
 
 function workspaceOf(context: WorkspaceContext): Workspace {
   const { nameStyle } = context.actor

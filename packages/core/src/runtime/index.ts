@@ -1,6 +1,7 @@
 export type { Awaitable } from '@signalbox/storage'
 export { isPromise } from '@signalbox/storage/awaitable'
 export { handOver } from './hand-over.ts'
+export { once } from './once.ts'
 export type {
   CallFacts,
   Clock,

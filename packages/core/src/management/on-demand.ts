@@ -1,0 +1,97 @@
+import { endUserCaller } from '../access/end-user.ts'
+import type { WorkspacePolicies } from '../access/workspace-policy.ts'
+import { once } from '../runtime/once.ts'
+import type { Management, ManagementSetting } from './management.ts'
+import { checkWorkspaceId } from './workspace-id.ts'
+import type { Workspace, Workspaces } from './workspaces.ts'
+
+/** Runs `setup`, where it has not run yet. Undefined: there is nothing to wait for. */
+type SetUp = () => Promise<void> | undefined
+
+interface OnDemand extends Pick<Management, 'commitWithAudit'> {
+  /** The workspaces, whose end users wait for `setup`. */
+  workspacesAfter(setUp: SetUp): Workspaces
+}
+
+/**
+ * Management that is loaded when it is first called: a program that only answers requests of models does without its code. `setting` is
+ * called then.
+ */
+export function manageOnDemand(terms: WorkspacePolicies, setting: () => ManagementSetting): OnDemand {
+  const load = once(async () => (await import('./management.ts')).openManagement(setting()))
+  const one =
+    (setUp: SetUp) =>
+    (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {
+      checkWorkspaceId(workspaceId)
+      const opened = async () => (await load()).workspaces(workspaceId, actor)
+      return {
+        ...resourcesOf(opened),
+        async as(user) {
+          await setUp()
+          return endUserCaller(terms, workspaceId, user)
+        },
+      }
+    }
+  const house = forwarded(async () => (await load()).workspaces, { create: true, acceptInvite: true, list: true })
+  return {
+    commitWithAudit: async (workspaceId, actor, decide) => (await load()).commitWithAudit(workspaceId, actor, decide),
+    workspacesAfter: setUp => Object.assign(one(setUp), house),
+  }
+}
+
+type Names<T> = { readonly [Name in keyof T]: true }
+type AnyMethod = (...args: readonly unknown[]) => unknown
+
+/** Methods that call those of the same name, once these are loaded. */
+const forwarded = <T extends object, Name extends keyof T & string>(
+  open: () => Promise<T>,
+  names: { readonly [N in Name]: true },
+): Pick<T, Name> =>
+  Object.fromEntries(
+    Object.keys(names).map(name => [name, async (...args: readonly unknown[]) => ((await open())[name as Name] as AnyMethod)(...args)]),
+  ) as Pick<T, Name>
+
+type Resources = Omit<Workspace, 'as'>
+
+const plain: { readonly [R in Exclude<keyof Resources, 'billing' | 'analytics'>]: Names<Resources[R]> } = {
+  apiKeys: { create: true, list: true, get: true, usage: true, update: true, revoke: true },
+  byokKeys: { create: true, list: true, get: true, update: true, validate: true, delete: true },
+  budgets: { create: true, list: true, get: true, update: true, delete: true },
+  settings: { get: true, update: true },
+  limits: { get: true, update: true },
+  routingDefaults: { get: true, update: true },
+  members: { list: true, add: true, update: true, remove: true },
+  invites: { list: true, create: true, revoke: true },
+  auditEvents: { list: true, verify: true },
+  sessions: { create: true, list: true, revoke: true },
+  subscription: { get: true, set: true },
+}
+const billingNames: Names<Omit<Resources['billing'], 'autoReload'>> = { balance: true, credit: true, adjust: true, ledger: true }
+const analyticsNames: Names<Omit<Resources['analytics'], 'pages'>> = {
+  request: true,
+  summary: true,
+  trends: true,
+  requests: true,
+  routing: true,
+  count: true,
+}
+
+function resourcesOf(open: () => Promise<Workspace>): Resources {
+  const resources = Object.entries(plain).map(([name, names]) => {
+    const openOne = async (): Promise<object> => (await open())[name as keyof typeof plain]
+    return [name, forwarded(openOne, names as Names<object>)]
+  })
+  return {
+    ...(Object.fromEntries(resources) as Pick<Resources, keyof typeof plain>),
+    billing: {
+      ...forwarded(async () => (await open()).billing, billingNames),
+      autoReload: forwarded(async () => (await open()).billing.autoReload, { update: true }),
+    },
+    analytics: {
+      ...forwarded(async () => (await open()).analytics, analyticsNames),
+      async *pages(query, max) {
+        yield* (await open()).analytics.pages(query, max)
+      },
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Loads once; a load that failed is begun again.
+ *
+ * @throws what `load` throws
+ * @example const load = once(() => import('./table.ts'))
+ */
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () =>
+    (loading ??= load().catch(error => {
+      loading = undefined
+      throw error
+    }))
+}
