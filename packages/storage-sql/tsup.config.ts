@@ -14,6 +14,7 @@ export default defineConfig({
   target: 'es2023',
   dts: true,
   clean: true,
+  sourcemap: true,
   // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
   removeNodeProtocol: false,
 })
