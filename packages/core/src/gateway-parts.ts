@@ -124,7 +124,6 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
     byok,
     billing: options.billing,
     reloads,
-    setUp: () => undefined,
     ring,
     isKeyed: lasting,
   }))

@@ -2,28 +2,21 @@ import { endUserCaller } from '../access/end-user.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
 import { once } from '../runtime/once.ts'
 import type { Management, ManagementSetting } from './management.ts'
+import type { ManagementPorts } from './ports.ts'
 import { checkWorkspaceId } from './workspace-id.ts'
 import type { Workspace, Workspaces } from './workspaces.ts'
-
-/** Runs `setup`, where it has not run yet. Undefined: there is nothing to wait for. */
-type SetUp = () => Promise<void> | undefined
-
-interface OnDemand extends Pick<Management, 'commitWithAudit'> {
-  /** The workspaces, whose end users wait for `setup`. */
-  workspacesAfter(setUp: SetUp): Workspaces
-}
 
 /**
  * Management that is loaded when it is first called: a program that only answers requests of models does without its code. `setting` is
  * called then.
  */
-export function manageOnDemand(terms: WorkspacePolicies, setting: () => ManagementSetting): OnDemand {
+export function manageOnDemand(terms: WorkspacePolicies, setting: () => ManagementSetting): Management {
   const load = once(async () => (await import('./management.ts')).openManagement(setting()))
   const one =
-    (setUp: SetUp) =>
+    (open: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']) =>
     (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {
       checkWorkspaceId(workspaceId)
-      const opened = async () => (await load()).workspaces(workspaceId, actor)
+      const opened = async () => (await open())(workspaceId, actor)
       return {
         ...resourcesOf(opened),
         async as(user) {
@@ -32,10 +25,12 @@ export function manageOnDemand(terms: WorkspacePolicies, setting: () => Manageme
         },
       }
     }
-  const house = forwarded(async () => (await load()).workspaces, { create: true, acceptInvite: true, list: true })
   return {
     commitWithAudit: async (workspaceId, actor, decide) => (await load()).commitWithAudit(workspaceId, actor, decide),
-    workspacesAfter: setUp => Object.assign(one(setUp), house),
+    workspacesAfter(setUp) {
+      const open = once(async () => (await load()).workspacesAfter(setUp))
+      return Object.assign(one(open, setUp), forwarded(open, { create: true, acceptInvite: true, list: true }))
+    },
   }
 }
 
