@@ -4,7 +4,10 @@ import type { Workspaces } from './management/workspaces.ts'
 import type { Clock, Logger } from './runtime/ports.ts'
 import { timersOf } from './runtime/timers.ts'
 
-/** Makes what a gateway needs: workspaces, keys, credit. It may run more than once, so it makes things under names of its own. */
+/**
+ * Makes what a gateway needs: workspaces, keys, credit. It may run more than once, so it makes things under names of its own. It uses
+ * the `workspaces` that it is given: changes through those of the gateway wait for it.
+ */
 export type Setup = (gateway: { readonly workspaces: Workspaces }) => unknown
 
 export interface SetupPorts {
@@ -32,6 +35,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): (
         Promise.resolve().then(() => setup?.({ workspaces: workspaces() })),
         {
           milliseconds: setupTimeoutMs,
+          message: `\`setup\` did not end within ${setupTimeoutMs / 1_000} s. It must use the \`workspaces\` that it is given: those of the gateway wait for it.`,
           customTimers: timersOf(clock),
         },
       ).then(
