@@ -1,0 +1,16 @@
+import { fakeClock } from '@signalbox/testing'
+import { expect, test } from 'vitest'
+import type { Workspaces } from './management/workspaces.ts'
+import type { Logger } from './runtime/ports.ts'
+import { createSetup } from './setup.ts'
+
+test('a setup that waits for itself ends after ten seconds, and the log says what to use instead', async () => {
+  const clock = fakeClock()
+  const errors: unknown[] = []
+  const logger = { error: (facts: unknown) => errors.push(facts) } as unknown as Logger
+  const setUp: () => Promise<void> | undefined = createSetup({ setup: () => setUp(), workspaces: () => ({}) as Workspaces, clock, logger })
+  const refused = expect(setUp()).rejects.toMatchObject({ code: 'service_unavailable' })
+  await clock.advance(10_000)
+  await refused
+  expect(errors).toEqual([{ error: expect.stringContaining('It must use the `workspaces` that it is given') }])
+})
