@@ -17,6 +17,9 @@ declare module 'vitest' {
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
 process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
 
+/** Files of thousands of requests: up to four times slower in a worker that has run others before. Each has a worker of its own. */
+const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
+
 const packages = readdirSync(new URL('packages', import.meta.url))
 
 /** For tests of the packages that it depends on: as their dependency it would make a cycle, which no build order has. */
@@ -39,8 +42,10 @@ export default defineConfig({
         test: {
           name,
           include: [`packages/${name}/src/**/*.test.ts`, `packages/${name}/test/**/*.test.ts`],
+          exclude: heavyFiles,
         },
       })),
+      { extends: true as const, test: { name: 'heavy', include: heavyFiles, isolate: true } },
       { extends: true as const, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
     ],
   },

@@ -79,7 +79,8 @@ describe.each(frameworks)('in $name', ({ start }) => {
 
   test('each cookie that a sign-in sets arrives', async () => {
     const cookies = ['a=1; Path=/', 'b=2; Expires=Wed, 09 Jun 2027 10:18:14 GMT']
-    const authenticate = (): Response => new Response(null, { status: 204, headers: cookies.map(cookie => ['set-cookie', cookie]) })
+    const authenticate = (): Response =>
+      new Response(null, { status: 204, headers: cookies.map((cookie): [string, string] => ['set-cookie', cookie]) })
     const options: object = { authenticate }
     const { url: other, close: stop } = await start(own.gateway, options)
     const { status, headers } = await fetch(`${other}/v1/models`)

@@ -49,7 +49,8 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
   'whole over sockets: clock reads': { ceiling: 29, goal: 20 },
   'delta over sockets: promises': { ceiling: 0, goal: 0 },
   'delta over sockets: timers': { ceiling: 0 },
-  'whole over sockets: bytes kept': { ceiling: 8_800 },
+  // 8,039 to 8,828 seen, the most beside other work on the machine.
+  'whole over sockets: bytes kept': { ceiling: 9_200 },
   'stream of 50 over sockets: bytes kept': { ceiling: 12_000 },
   'open stream: heap at 100 deltas': { ceiling: 59_000, goal: 40_000 },
   'open stream: heap that 3,900 more deltas add': { ceiling: 56_000, goal: 1_000 },
