@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../../node-http/test/raw.ts'
 import { openWebSocket, upgradeStatus } from '../../node-http/test/web-socket-client.ts'
 import { buildInto, bundleText, forWorkers } from '../tools/runtimes/bundle.ts'
 import { webSocketKey } from '../tools/runtimes/web-sockets.ts'
@@ -139,7 +140,9 @@ describe.each([
   test.skipIf(!isHere || name === 'workerd')('closes its connections when it is told to, after the response that runs', async () => {
     const idle = await openWebSocket(url, bearer)
     const busy = await openWebSocket(url, bearer)
-    const answer = busy.ask({ model: 'echo', input: 'Hello.' })
+    const answer = busy.ask({ model: 'echo', input: 'Hello. '.repeat(20) })
+    // The two connections are not ordered: the message has come once its response begins.
+    await until(() => busy.heard.length > 0)
     await fetch(`${url}/drain`)
     expect([1001, 4001]).toContain((await idle.untilClosed()).code)
     expect((await answer).at(-1)?.type).toBe('response.completed')
