@@ -31,8 +31,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Many tests wait, so two cores carry three. Files of a worker share its modules: half of the time would be loading them.
-    maxWorkers: 3,
+    // Files of a worker share its modules: half of the time would be loading them.
+    maxWorkers: 2,
     isolate: false,
     provide: { isLongRun: process.env.SIGNALBOX_TESTS === 'long' },
     reporters: ['default', './packages/testing/tools/count-reporter.ts'],
