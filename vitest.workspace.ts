@@ -20,6 +20,26 @@ process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import
 /** Files of thousands of requests: up to four times slower in a worker that has run others before. Each has a worker of its own. */
 const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
 
+const postgresServer = 'packages/testing/test/postgres-server.ts'
+const globalSetups: Readonly<Record<string, readonly string[]>> = {
+  cli: ['packages/cli/test/bundle.ts', postgresServer],
+  'storage-redis': [postgresServer],
+  'storage-sql': [postgresServer],
+  testing: [postgresServer],
+}
+
+/** Tests that start processes and databases, and wait for them more than they compute: four files at a time. */
+const waiting = { maxWorkers: 4, sequence: { groupOrder: 0 } } as const
+/** Tests that keep a core busy: three files at a time, since some wait too. */
+const computing = { maxWorkers: 3, sequence: { groupOrder: 1 } } as const
+const waitingPackages = new Set(['cli', 'node-http', 'signalbox', 'storage-redis', 'storage-sql'])
+const waitingFiles = [
+  'packages/testing/test/storage-faults/*.test.ts',
+  ...['adapters', 'installs', 'item-references', 'kill', 'readme', 'runtimes', 'web-socket-runtimes'].map(
+    name => `packages/testing/test/${name}.test.ts`,
+  ),
+]
+
 const packages = readdirSync(new URL('packages', import.meta.url))
 
 /** For tests of the packages that it depends on: as their dependency it would make a cycle, which no build order has. */
@@ -32,7 +52,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Files of a worker share its modules: half of the time would be loading them.
-    maxWorkers: 2,
     isolate: false,
     provide: { isLongRun: process.env.SIGNALBOX_TESTS === 'long' },
     reporters: ['default', './packages/testing/tools/count-reporter.ts'],
@@ -42,11 +61,14 @@ export default defineConfig({
         test: {
           name,
           include: [`packages/${name}/src/**/*.test.ts`, `packages/${name}/test/**/*.test.ts`],
-          exclude: heavyFiles,
+          exclude: [...heavyFiles, ...waitingFiles],
+          ...(waitingPackages.has(name) ? waiting : computing),
+          globalSetup: [...(globalSetups[name] ?? [])],
         },
       })),
-      { extends: true as const, test: { name: 'heavy', include: heavyFiles, isolate: true } },
-      { extends: true as const, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
+      { extends: true as const, test: { name: 'heavy', include: heavyFiles, isolate: true, ...computing } },
+      { extends: true as const, test: { name: 'processes', include: waitingFiles, globalSetup: [postgresServer], ...waiting } },
+      { extends: true as const, test: { name: 'examples', include: ['examples/**/*.test.ts'], ...waiting } },
     ],
   },
 })

@@ -15,7 +15,7 @@ app.use(express.static(join(import.meta.dirname, 'public')))
 
 // A token for one user, for a quarter of an hour, for one model, up to 5 cents, and for pages of this app only.
 app.post('/token', async (_request, response) => {
-  const user = 'u_42' // Whoever the sign-in of your app says it is.
+  const user = 'u_42' // The user that is signed in to your app.
   const { token } = await gateway.workspaces('my-app').sessions.create({
     user,
     models: ['assistant'],

@@ -7,7 +7,7 @@ import { sqliteStorage } from 'signalbox/sqlite'
 const { DATABASE, OPENAI_API_KEY, OPENAI_BASE_URL } = process.env
 
 /** What each user may spend in a day (UTC), in microdollars. */
-export const dailyBudget = usd(0.01)
+const dailyBudget = usd(0.01)
 
 /** A user of this app, as the gateway knows it. */
 export const gatewayUser = (user: string): EndUser => ({
@@ -37,7 +37,7 @@ const makeGateway = () =>
     storage: sqliteStorage(DATABASE || 'signalbox.db'),
     async setup({ workspaces }) {
       // Runs before the first request. An existing workspace is left as it is.
-      await workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
+      await workspaces.create({ id: 'my-app', name: 'My app', billing: 'postpaid' })
     },
   })
 

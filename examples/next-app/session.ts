@@ -1,4 +1,4 @@
-// The sign-in of this app: a cookie that names the user, signed so that nobody else can make one. Put your own in its place.
+// The sign-in of this app: a cookie that names the user, signed with a secret of the server. Put your own in its place.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { cookies } from 'next/headers'
 

@@ -1,5 +1,5 @@
 import { toUsd } from 'signalbox'
-import { dailyBudget, gateway } from '@/gateway'
+import { gateway, gatewayUser } from '@/gateway'
 import { signedInUser } from '@/session'
 import { signIn, signOut } from './actions'
 import { Chat } from './chat'
@@ -15,21 +15,18 @@ export default async function Page() {
         <button type="submit">Sign in</button>
       </form>
     )
+  const { budgets } = await gateway.identity(await gateway.workspaces('my-app').as(gatewayUser(user)))
   return (
     <main>
       <form action={signOut}>
         Signed in as {user}. <button type="submit">Sign out</button>
       </form>
-      <p id="spent">
-        Used today: ${toUsd(await spentToday(user))} of ${toUsd(dailyBudget)}
-      </p>
+      {budgets.map(({ period, used, limit }) => (
+        <p id="spent" key={period}>
+          Used today: ${toUsd(used)} of ${toUsd(limit)}
+        </p>
+      ))}
       <Chat />
     </main>
   )
-}
-
-/** Microdollars. */
-async function spentToday(user: string): Promise<number> {
-  const { cost } = await gateway.workspaces('app').analytics.summary({ user, from: new Date().setUTCHours(0, 0, 0, 0) })
-  return cost
 }

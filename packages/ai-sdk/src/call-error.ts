@@ -1,5 +1,5 @@
 import { APICallError, type LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { errorBody, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
+import { budgetHeaders, errorBody, type GatewayError, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
 import { encodeError } from './dialect/index.ts'
 
 /** One call of a model. */
@@ -21,16 +21,25 @@ export function callError(error: unknown, { modelId, options }: ModelCall): unkn
   if (abortSignal?.aborted) return abortSignal.reason
   if (!isGatewayError(error)) return error
   const waitMs = retryWaitMs(error)
-  const body = encodeError(errorBody(error))
+  const body = callErrorBody(error)
   return new APICallError({
-    message: error.message,
+    message: body.error.message,
     url: `signalbox:${encodeURIComponent(modelId)}`,
     requestBodyValues: options,
     statusCode: error.status,
-    responseHeaders: waitMs === undefined ? {} : { 'retry-after-ms': String(Math.max(1, Math.ceil(waitMs))) },
+    responseHeaders: {
+      ...(waitMs !== undefined && { 'retry-after-ms': String(Math.max(1, Math.ceil(waitMs))) }),
+      ...budgetHeaders(error.facts.budget),
+    },
     responseBody: JSON.stringify(body),
     data: body,
     isRetryable: isPassing(error.status) && !isRetryPointless(error),
     cause: error,
   })
+}
+
+/** The body with the types of `/v1`. Those of `/v4/ai` are for `@ai-sdk/gateway` alone, which chooses its classes of errors by them. */
+function callErrorBody(error: GatewayError) {
+  const body = encodeError(errorBody(error))
+  return { ...body, error: { ...body.error, type: error.type } }
 }

@@ -1,10 +1,10 @@
 import type { ApiRequest } from './api.ts'
 import type { Headers } from './headers.ts'
-import { responseHeaders } from './response-headers.ts'
+import { responseHeaderNames } from './response-headers.ts'
 import { hasSessionToken } from './secret.ts'
 import type { Cors } from './settings.ts'
 
-const exposed = Object.keys(responseHeaders).join(', ').toLowerCase()
+const exposed = responseHeaderNames.join(', ').toLowerCase()
 
 /**
  * The CORS headers of a response. Keys travel in a header and never in a cookie, so credentials mode is not offered. `Vary` keeps

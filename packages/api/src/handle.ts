@@ -157,7 +157,7 @@ function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { 
   if (heavy) yield* wait(visit.site.nextTurn())
   const body = parseBody(text)
   if (heavy) yield* wait(visit.site.nextTurn())
-  if (row.strict) (yield* wait(visit.site.management())).checkBody(row, body)
+  if (row.input) (yield* wait(visit.site.management())).checkBody(row.input, body)
   // The text is kept only where an idempotency key may compare it with a later one.
   return { query, body, text: row.of === 'workspace' ? text : '' }
 }

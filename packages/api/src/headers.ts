@@ -1,5 +1,4 @@
-import { toUsd } from '@signalbox/core'
-import { type BudgetFacts, codeRow, type ErrorCode, type GatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
+import { budgetHeaders, codeRow, type ErrorCode, type GatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
 import type { Warning } from '@signalbox/core/protocol'
 import type { ApiRequest } from './api.ts'
 import type { DocumentedHeaders, HeaderName } from './response-headers.ts'
@@ -26,17 +25,6 @@ export function idHeaders(requestId: string, request: ApiRequest): Headers {
 /** Codes only: messages may contain characters that a header cannot carry. */
 export const warningHeaders = (warnings: readonly Warning[]): Headers =>
   warnings.length === 0 ? {} : { 'x-warnings': [...new Set(warnings.map(warning => warning.code))].join(', ') }
-
-/** The budget that refuses the request, or would be the first to refuse one. */
-export const budgetHeaders = (budget: BudgetFacts | undefined): Headers =>
-  budget === undefined
-    ? {}
-    : ({
-        'x-budget-limit-usd': String(toUsd(budget.limit)),
-        'x-budget-used-usd': String(toUsd(budget.used)),
-        'x-budget-remaining-usd': String(toUsd(budget.remaining)),
-        'x-budget-reset': budget.resetsAt === undefined ? 'never' : new Date(budget.resetsAt).toISOString(),
-      } satisfies DocumentedHeaders)
 
 /** Headers of errors, and the codes that can have them. */
 interface ErrorHeaderRow {

@@ -1,12 +1,12 @@
 import type { Caller } from '@signalbox/core'
-import { profileOf } from '@signalbox/core/resources'
+import { budgetHeaders } from '@signalbox/core/errors'
+import { callerBudgetFields, profileOf, toReply } from '@signalbox/core/resources'
 import type { ApiReply } from './api.ts'
-import { budgetHeaders } from './headers.ts'
 import { json } from './json-reply.ts'
 import type { Call } from './route.ts'
 
 export async function me({ gateway }: Call, authenticated: Caller): Promise<ApiReply> {
-  const { caller, limits, budget } = await gateway.identity(authenticated)
+  const { caller, limits, budgets, budget } = await gateway.identity(authenticated)
   const view = {
     credential_type: caller.isEndUser ? 'user' : 'api_key',
     status: 'active',
@@ -21,6 +21,7 @@ export async function me({ gateway }: Call, authenticated: Caller): Promise<ApiR
       management_reads_rpm: limits.managementReadsRpm,
       management_writes_rpm: limits.managementWritesRpm,
     },
+    budgets: budgets.map(each => toReply(callerBudgetFields, each)),
     expires_at: caller.expiresAt === undefined ? null : new Date(caller.expiresAt).toISOString(),
     created_at: new Date(caller.createdAt).toISOString(),
   }

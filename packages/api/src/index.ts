@@ -24,6 +24,7 @@ export type { ApiOptions, Cors } from './settings.ts'
 export { type SignIn, signedInBy } from './sign-in.ts'
 export { type UploadPace, watchUpload } from './upload-pace.ts'
 export type { WebSocketOffer, WebSocketPort } from './websocket/port.ts'
+export { loadWebSockets } from './websocket/upgrade.ts'
 
 /**
  * The HTTP API as a function of plain values; rows in languages that the gateway does not speak are not there. `@signalbox/fetch-handler` and `@signalbox/node-http` put it on a server;

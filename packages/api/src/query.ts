@@ -1,4 +1,5 @@
 import { GatewayError, nearestOf } from '@signalbox/core/errors'
+import { isUtcTime } from '@signalbox/core/protocol'
 import { didYouMean } from './suggest.ts'
 
 /** A parameter that a row understands. */
@@ -51,12 +52,7 @@ const fits = ({ values, whole, date, uuid }: QueryParameter, value: string): boo
   (date === undefined || isDate(value)) &&
   (uuid === undefined || uuidPattern.test(value))
 
-/** Days that no month has, and hours that no day has, are none. */
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z)?$/.test(text)) return false
-  const at = Date.parse(text)
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text.slice(0, 10))
-}
+const isDate = (text: string): boolean => isUtcTime(text.length === 10 ? `${text}T00:00Z` : text)
 
 /** Unix milliseconds of a parameter that is a date. */
 export const timeOf = (date: string | undefined): number | undefined => (date === undefined ? undefined : Date.parse(date))

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@signalbox/core/errors'
+import { immutableNames } from '@signalbox/core/resources'
 import type { Route } from './route.ts'
 
 /** The error codes of a route: those that follow from its facts, then its own; each once. */
@@ -23,7 +24,7 @@ const facts: readonly Fact[] = [
   { when: ({ of }) => of === 'workspace', codes: ['resource_not_found', 'unknown_parameter', 'service_unavailable'] },
   { when: ({ of, query = [] }) => of === 'workspace' && query.length > 0, codes: ['invalid_parameter_value'] },
   {
-    when: ({ strict, body }) => strict === true && body !== undefined,
+    when: ({ input }) => input !== undefined,
     codes: [
       'invalid_request',
       'unknown_field',
@@ -35,7 +36,7 @@ const facts: readonly Fact[] = [
       'service_unavailable',
     ],
   },
-  { when: ({ immutable }) => immutable !== undefined, codes: ['field_immutable'] },
+  { when: ({ input }) => input !== undefined && immutableNames(input).length > 0, codes: ['field_immutable'] },
   { when: row => takesIdempotencyKey(row), codes: ['invalid_parameter_value', 'duplicate_resource', 'idempotency_replay_unavailable'] },
 ]
 

@@ -2,7 +2,7 @@ import type { Caller, Gateway, Workspace } from '@signalbox/core'
 import type { ErrorCode } from '@signalbox/core/errors'
 import type { ClientDialect, JsonObject } from '@signalbox/core/protocol'
 import type { EarlyAdmission } from '@signalbox/core/request'
-import type { Scope } from '@signalbox/core/resources'
+import type { InputSpec, Scope } from '@signalbox/core/resources'
 import type { Awaitable } from '@signalbox/core/runtime'
 import type { ApiContext, ApiReply, ApiRequest } from './api.ts'
 import type { CacheScope } from './cache-headers.ts'
@@ -86,10 +86,8 @@ interface RouteFacts {
   readonly headers?: readonly RequestHeaderName[]
   /** Schema of the JSON body, where it takes one. */
   readonly body?: SchemaName
-  /** Whether its body is validated against the schema before the handler runs. Otherwise the dialect reads it. */
-  readonly strict?: true
-  /** Fields of the record that cannot be changed. */
-  readonly immutable?: readonly string[]
+  /** The fields of its body, which are checked before the handler runs. Absent: the dialect reads the body. */
+  readonly input?: InputSpec
   readonly reply: SchemaName
   /** Schema of the data of a server-sent event, if it streams on request. */
   readonly stream?: SchemaName
@@ -151,5 +149,5 @@ export type Matcher = (method: string, path: string) => Match
 export interface ManagementTable {
   readonly match: Matcher
   /** Throws for the first field of a body that its row does not take. */
-  readonly checkBody: (row: Route, body: JsonObject) => void
+  readonly checkBody: (input: InputSpec, body: JsonObject) => void
 }

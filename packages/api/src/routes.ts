@@ -102,7 +102,7 @@ export const routes: readonly Route[] = [
     needs: 'any key',
     rate: 'reads',
     tier: 'preview',
-    summary: 'Tell what the key in use is and may do.',
+    summary: 'Tell what the key in use is and may do, and what is left of its budgets.',
     query: [],
     reply: 'Identity',
     replyHeaders: ['X-Budget-Limit-USD', 'X-Budget-Used-USD', 'X-Budget-Remaining-USD', 'X-Budget-Reset'],

@@ -1,3 +1,4 @@
+import { callerBudgetFields } from '@signalbox/core/resources'
 import * as z from 'zod'
 import { languageModelCall } from './ai-gateway/request-schema.ts'
 import { aiGatewaySchemas } from './ai-gateway/response-schema.ts'
@@ -8,7 +9,8 @@ import { countTokens, createMessage } from './inference/messages/request-schema.
 import { messagesError, messagesSchemas, tokenCount } from './inference/messages/response-schema.ts'
 import { compactResponse, createResponse } from './inference/responses/request-schema.ts'
 import { responsesSchemas } from './inference/responses/response-schema.ts'
-import { managementSchemas } from './management/schemas.ts'
+import { managementSchemas } from './management/schemas/index.ts'
+import { resourceSchema } from './management/schemas/resource.ts'
 
 /** The schemas of all request and response bodies, for the OpenAPI document. */
 export const makeSchemas = () => ({
@@ -60,7 +62,7 @@ const identity = () =>
       key_name: z.string().meta({ description: 'Name of the key.', example: 'backend' }),
       workspace: z
         .object({
-          id: z.uuid().describe('Id of the workspace.'),
+          id: z.string().meta({ description: 'Id of the workspace.', example: 'my-app' }),
           name: z.string().meta({ description: 'Name of the workspace.', example: 'default' }),
         })
         .describe('The workspace that the key belongs to.'),
@@ -72,6 +74,9 @@ const identity = () =>
           management_writes_rpm: z.int().meta({ description: 'Management writes a minute.', example: 60 }),
         })
         .describe('Rate limits of the key.'),
+      budgets: z
+        .array(resourceSchema(callerBudgetFields, 'reply'))
+        .describe('The budgets that requests count against; of a user its own, without those that it shares.'),
       expires_at: z.iso.datetime().nullable().describe('When the key expires; null: never.'),
       created_at: z.iso.datetime().describe('When the key was created.'),
     })

@@ -248,3 +248,35 @@ test('an address of ours stands below the base path', async () => {
   expect(first.tiers_url).toBe('/api/v1/byok/providers/plain/tiers')
   expect((await ask(api, `GET ${first.tiers_url}`)).status).toBe(200)
 })
+
+describe('where and when facts were read', () => {
+  const offer = { provider_model_id: 'x', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
+  const dated: Model = {
+    id: 'dated',
+    author: 'acme',
+    offers: [
+      { ...offer, provider: 'plain', source: 'https://plain.example/prices', as_of: '2026-11-10' },
+      { ...offer, provider: 'cloud', dialect: 'messages', source: 'https://cloud.example/prices', as_of: '2026-09-30' },
+    ],
+  }
+  const models = directory()
+  models.replace([dated])
+  const api = apiOf(models)
+
+  test.each([
+    ['/v1/registry/models', 'models'],
+    ['/v1/directory/models', 'data'],
+  ])('%s tells it of the offer that was read last', async (path, list) => {
+    const reply = await get(path, '', api)
+    expect(parsed(reply)[list][0]).toMatchObject({ source: 'https://plain.example/prices', as_of: '2026-11-10' })
+    expect(misfits(path, reply)).toEqual([])
+  })
+
+  test('/v1/directory/models tells it of each price', async () => {
+    const [{ prices }] = parsed(await get('/v1/directory/models', '', api)).data
+    expect(prices.map(({ provider, source, as_of }: Record<string, string>) => [provider, source, as_of])).toEqual([
+      ['plain', 'https://plain.example/prices', '2026-11-10'],
+      ['cloud', 'https://cloud.example/prices', '2026-09-30'],
+    ])
+  })
+})

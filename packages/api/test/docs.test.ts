@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { codes } from '@signalbox/core/errors'
+import { scopes } from '@signalbox/core/resources'
 import { expect, test } from 'vitest'
 import { allRoutes as routes } from '../src/all-routes.ts'
 import type { Route } from '../src/route.ts'
@@ -57,4 +58,11 @@ ${routes.map(route => `## \`${route.method} ${route.path}\`\n\n${route.summary}\
 test('docs/api.md says what the route table says', () => {
   if (process.env.UPDATE_DOCS) writeFileSync(path, page)
   expect(readFileSync(path, 'utf8')).toBe(page)
+})
+
+test('docs/workspaces.md has each scope in its table once, and no other', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../../docs/workspaces.md'), 'utf8')
+  const table = /^\| scope \|.*\n\|-.*\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? ''
+  const named = table.split('\n').flatMap(line => line.split('|')[1]?.match(/(?<=`)[^`, ]+(?=`)/g) ?? [])
+  expect(named.sort()).toEqual([...scopes].sort())
 })

@@ -114,7 +114,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         if (secret === goodKey) return caller
         throw new GatewayError('invalid_api_key', { message: 'The API key is missing or not valid.' })
       },
-      identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 } }),
+      identity: async who => ({ caller: who, limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3 }, budgets: [] }),
       decisionLog: { of: () => undefined, trace: () => ({ version: 2, seed: 1, dropped: 0, decisions: [] }) },
       countManagement: async () => {},
       notices: () => [],

@@ -9,8 +9,8 @@ import { fakeGateway, goodKey } from './fake-gateway.ts'
 const codeOf = (reply: ApiReply): unknown => parsed(reply).error?.code
 
 /** Management needs a real gateway: its rows are asked in packages/testing/test. */
-const isManagement = ({ of, strict, needs }: Route): boolean =>
-  of !== undefined || strict !== undefined || (typeof needs !== 'string' && !needs.includes('inference:invoke'))
+const isManagement = ({ of, input, needs }: Route): boolean =>
+  of !== undefined || input !== undefined || (typeof needs !== 'string' && !needs.includes('inference:invoke'))
 const outside = routes.filter(row => !isManagement(row))
 const rows = outside.map(row => [`${row.method} ${row.path.replace(/:[a-z_]+\+?/g, 'small')}`, row] as const)
 const bearer = { authorization: `Bearer ${goodKey}` }

@@ -1,6 +1,6 @@
+import { budgetHeaders } from '@signalbox/core/errors'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { budgetHeaders } from '../src/headers.ts'
 import { centsOf, dollarsOf } from '../src/management/money.ts'
 
 const amount = fc.integer({ min: -1e15, max: 1e15 })

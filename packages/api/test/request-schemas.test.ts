@@ -1,13 +1,12 @@
 import { clientDialects } from '@signalbox/core/dialects'
 import { GatewayError } from '@signalbox/core/errors'
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { checkInput } from '@signalbox/core/resources'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { allRoutes as routes } from '../src/all-routes.ts'
-import { checkFields } from '../src/check-fields.ts'
 import { createApi } from '../src/index.ts'
-import { managementSchemas } from '../src/management/schemas.ts'
 import { makeDocument } from '../src/openapi/document.ts'
 import type { JsonSchema } from '../src/openapi/json-schema.ts'
 import { ask, parsed } from './asking.ts'
@@ -113,13 +112,12 @@ test.each<readonly [path: string, schema: string, body: object, isTaken: boolean
   expect([fits(schema, body), (await refusedField(path, body)) === undefined]).toEqual([isTaken, isTaken])
 })
 
-const managed = routes.filter(({ strict }) => strict).flatMap(({ body }) => (body === undefined ? [] : [body]))
+const managed = routes.flatMap(({ body, input }) => (body && input ? [[body, input] as const] : []))
 
-test.each(managed)('the management body %s is refused exactly if it does not fit the schema of the document', name => {
-  const schema = Object.entries(managementSchemas()).find(([key]) => key === name)?.[1]
+test.each(managed)('the management body %s is refused exactly if it does not fit the schema of the document', (name, input) => {
   const isTaken = (body: JsonObject): boolean => {
     try {
-      if (schema) checkFields(schema, body)
+      checkInput(input, body, 'json')
       return true
     } catch {
       return false

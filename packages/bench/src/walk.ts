@@ -10,7 +10,7 @@ export const walk: Section = async () => {
   return [
     'Counted by V8 for one request over sockets, sources of `packages/` only. The streamed request has two deltas: that of its first content, and the one of the step `delta`.',
     table(['', 'now', 'ceiling', 'goal'], summary(walkFigures(found))),
-    'The files of a streamed request, by step and directory; within a step the order is that of the alphabet.',
+    'The files of a streamed request, by step and directory; alphabetically within each step.',
     ['| step | directory | functions | calls | files |', '|---|---|--:|--:|---|', ...found.streamed.flatMap(rowsOf)].join('\n'),
   ].join('\n\n')
 }

@@ -14,48 +14,56 @@ const usd = (microdollars: number | undefined): number | undefined => (microdoll
 const inUsd = ({ input, output, cached }: Pick<Price, 'input' | 'output' | 'cached'>): readonly (number | undefined)[] =>
   [input, output, cached].map(usd)
 
+/** Newer lists, and pages of vendors. */
+const newer = 'npm:@earendil-works/pi-ai@1.5.2'
+const both = 'npm:@earendil-works/pi-ai@1.5.2; npm:@pydantic/genai-prices@0.1.8'
+const toml = 'models.dev providers/anthropic/models/claude-sonnet-5-5.toml'
+const claude = 'https://platform.claude.com/docs/en/about-claude/pricing'
+const fastMode = 'https://platform.claude.com/docs/en/build-with-claude/fast-mode'
+const perplexity = 'https://docs.perplexity.ai (Agent API)'
+
 describe('prices', () => {
-  test.each<[string, string, readonly (number | undefined)[]]>([
-    ['anthropic', 'claude-sonnet-5-5', [2, 10, 0.1]],
-    ['google-vertex', 'claude-sonnet-5-5@default', [2, 10, 0.1]],
-    ['amazon-bedrock', 'global.anthropic.claude-sonnet-5-5', [2, 10, 0.1]],
-    ['azure', 'claude-sonnet-5-5', [2, 10, 0.1]],
-    ['anthropic', 'claude-sonnet-5', [2, 10, 0.2]],
-    ['anthropic', 'claude-haiku-5-5', [0.1, 0.5, 0.01]],
-    ['anthropic', 'claude-fable-5-2', [8, 40, 0.2]],
-    ['openai', 'gpt-6.1-terra', [1, 5, 0.05]],
-    ['google', 'gemini-4-argon', [2, 10, 0.1]],
-    ['moonshotai', 'kimi-k3.1-pro', [2, 10, 0.2]],
-    ['moonshotai', 'kimi-k3.1-pro-highspeed', [4, 20, 0.2]],
-    ['cloudflare-workers-ai', '@cf/google/gemma-4-26b-a4b-it', [0.1, 0.3, 0.05]],
-    ['nvidia', 'nvidia/nemotron-3-ultra-550b-a55b', [0, 0, undefined]],
-    ['mistral', 'mistral-large-4', [0.7, 2.1, 0.07]],
-    ['meta', 'muse-wonder-1.0', [4, 20, 0.2]],
-    ['meta', 'muse-ember-1.0', [0.1, 0.5, 0.004]],
-    ['minimax', 'MiniMax-M3.1-Flash', [0.15, 0.6, 0.015]],
-    ['perplexity', 'perplexity/sonar', [0.25, 2.5, 0.0625]],
-    ['azure', 'gpt-5.6-sol', [4, 20, 0.4]],
-    ['azure', 'gpt-5', [1.25, 10, 0.125]],
-    ['azure', 'gpt-5-mini', [0.25, 2, 0.025]],
-    ['azure', 'gpt-5-nano', [0.05, 0.4, 0.005]],
-    ['azure', 'gpt-5.2', [1.75, 14, 0.175]],
-    ['azure', 'kimi-k2.6', [0.95, 4, 0.16]],
-    ['azure', 'kimi-k2.5', [0.6, 3, 0.1]],
-    ['azure', 'deepseek-v4-pro', [1.925, 3.828, 0.165]],
-    ['baseten', 'deepseek-ai/DeepSeek-V4-Pro-0813', [1.32, 3.96, 0.132]],
-    ['baseten', 'deepseek-ai/DeepSeek-V4.1-Flash', [0.3, 1.2, 0.007]],
-    ['baseten', 'moonshotai/Kimi-K3', [3, 15, 0.3]],
-    ['baseten', 'zai-org/GLM-5.3-Flash', [0.15, 0.5, 0.03]],
-    ['baseten', 'zai-org/GLM-5.2', [1.4, 4.4, 0.14]],
-    ['mistral', 'magistral-medium-latest', [2, 5, 0.2]],
-    ['mistral', 'devstral-2512', [0.4, 2, 0.04]],
-    ['fireworks', 'accounts/fireworks/models/deepseek-v4p1-flash', [0.3, 1.2, 0.006]],
-    ['together', 'Qwen/Qwen3.7-Max', [2.5, 7.5, 0.5]],
-  ])('of %s for %s', (provider, id, expected) => {
-    const { price, source } = offerOf(provider, id)
-    expect(price && inUsd(price)).toEqual(expected)
-    // The one price that was right is of the old source.
-    if (id !== 'claude-sonnet-5') expect(source).toBeTypeOf('string')
+  test.each<[string, string, readonly (number | undefined)[], string]>([
+    ['anthropic', 'claude-sonnet-5-5', [2, 10, 0.1], toml],
+    ['google-vertex', 'claude-sonnet-5-5@default', [2, 10, 0.1], toml],
+    ['amazon-bedrock', 'global.anthropic.claude-sonnet-5-5', [2, 10, 0.1], toml],
+    ['azure', 'claude-sonnet-5-5', [2, 10, 0.1], toml],
+    ['anthropic', 'claude-sonnet-5', [2, 10, 0.2], claude],
+    ['anthropic', 'claude-haiku-5-5', [0.1, 0.5, 0.01], newer],
+    ['anthropic', 'claude-fable-5-2', [8, 40, 0.2], fastMode],
+    ['openai', 'gpt-6.1-terra', [1, 5, 0.05], newer],
+    ['google', 'gemini-4-argon', [2, 10, 0.1], newer],
+    ['moonshotai', 'kimi-k3.1-pro', [2, 10, 0.2], newer],
+    ['moonshotai', 'kimi-k3.1-pro-highspeed', [4, 20, 0.2], newer],
+    ['cloudflare-workers-ai', '@cf/google/gemma-4-26b-a4b-it', [0.1, 0.3, 0.05], newer],
+    ['nvidia', 'nvidia/nemotron-3-ultra-550b-a55b', [0, 0, undefined], newer],
+    ['mistral', 'mistral-large-4', [0.7, 2.1, 0.07], newer],
+    ['meta', 'muse-wonder-1.0', [4, 20, 0.2], newer],
+    ['meta', 'muse-ember-1.0', [0.1, 0.5, 0.004], newer],
+    ['minimax', 'MiniMax-M3.1-Flash', [0.15, 0.6, 0.015], newer],
+    ['perplexity', 'perplexity/sonar', [0.25, 2.5, 0.0625], perplexity],
+    ['azure', 'gpt-5.6-sol', [4, 20, 0.4], both],
+    ['azure', 'gpt-5', [1.25, 10, 0.125], both],
+    ['azure', 'gpt-5-mini', [0.25, 2, 0.025], both],
+    ['azure', 'gpt-5-nano', [0.05, 0.4, 0.005], both],
+    ['azure', 'gpt-5.2', [1.75, 14, 0.175], both],
+    ['azure', 'kimi-k2.6', [0.95, 4, 0.16], newer],
+    ['azure', 'kimi-k2.5', [0.6, 3, 0.1], newer],
+    ['azure', 'deepseek-v4-pro', [1.925, 3.828, 0.165], newer],
+    ['baseten', 'deepseek-ai/DeepSeek-V4-Pro-0813', [1.32, 3.96, 0.132], newer],
+    ['baseten', 'deepseek-ai/DeepSeek-V4.1-Flash', [0.3, 1.2, 0.007], newer],
+    ['baseten', 'moonshotai/Kimi-K3', [3, 15, 0.3], newer],
+    ['baseten', 'zai-org/GLM-5.3-Flash', [0.15, 0.5, 0.03], newer],
+    ['baseten', 'zai-org/GLM-5.2', [1.4, 4.4, 0.14], newer],
+    ['mistral', 'magistral-medium-latest', [2, 5, 0.2], newer],
+    ['mistral', 'devstral-2512', [0.4, 2, 0.04], newer],
+    ['fireworks', 'accounts/fireworks/models/deepseek-v4p1-flash', [0.3, 1.2, 0.006], newer],
+    ['together', 'Qwen/Qwen3.7-Max', [2.5, 7.5, 0.5], newer],
+  ])('of %s for %s', (...row) => {
+    const [provider, id, expected, from] = row
+    const { price, source, as_of = '' } = offerOf(provider, id)
+    expect([price && inUsd(price), source]).toEqual([expected, from])
+    expect(as_of > '2026-09-23').toBe(true)
   })
 
   test('of DeepSeek are higher at its peak hours', () => {
@@ -101,6 +109,26 @@ describe('prices', () => {
         .filter(({ price }) => price?.priority?.up_to === undefined && price?.priority && price.tiers && price.tiers.length > 0)
         .map(({ provider }) => provider),
     ).not.toContain('openai')
+  })
+
+  test.each([
+    ['claude-opus-5-5', [8, 40, 0.4]],
+    ['claude-fable-5-2', [16, 80, 0.4]],
+    ['claude-opus-5', [10, 50, 1]],
+  ])('of Anthropic for the fast mode of %s', (id, expected) => {
+    const { price, source } = offerOf('anthropic', id)
+    const { percent = 0 } = price?.surcharges?.find(({ field }) => field === 'speed') ?? {}
+    expect(price && inUsd(price).map(rate => ((rate ?? 0) * percent) / 100)).toEqual(expected)
+    expect(source).toMatch(/^https:\/\/platform\.claude\.com/)
+  })
+
+  test('of the fast mode of claude-opus-4-8 end with it', () => {
+    const { price, source } = offerOf('anthropic', 'claude-opus-4-8')
+    expect(price?.surcharges?.map(({ field }) => field)).toEqual(['speed', 'inference_geo'])
+    expect(price?.changes?.map(change => [change.from, change.price.surcharges?.map(({ field }) => field)])).toEqual([
+      ['2026-12-01', ['inference_geo']],
+    ])
+    expect(source).toBe('https://code.claude.com/docs/en/fast-mode')
   })
 
   test('of hosted tools are by the call', () => {

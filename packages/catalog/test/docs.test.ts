@@ -35,9 +35,9 @@ const pair = ({ input, output }: Rates): string => `${usd(input)} / ${usd(output
 const thousands = (tokens = 0): string => tokens.toLocaleString('en-US')
 
 /** What a price announces or changes by the hour, in words. */
-function laterOf({ windows = [], changes = [] }: Price, { retires_at }: Pick<Offer, 'retires_at'>): string {
+function laterOf({ windows = [], changes = [], ...now }: Price, { retires_at }: Pick<Offer, 'retires_at'>): string {
   const hours = windows.map(window => `${window.from}–${window.to} UTC${window.days ? ' on some days' : ''}: ${pair(window)}`)
-  const days = changes.map(({ from, price }) => `from ${from}: ${pair(price)}`)
+  const days = changes.filter(({ price }) => pair(price) !== pair(now)).map(({ from, price }) => `from ${from}: ${pair(price)}`)
   return [...hours, ...days, ...(retires_at === undefined ? [] : [`until ${retires_at}`])].join('; ')
 }
 

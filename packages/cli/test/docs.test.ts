@@ -103,8 +103,33 @@ ${builtIns
   })
   .join('\n')}
 
-Any other server is listed with its \`id\`, its \`base_url\` and what it \`speaks\`: \`responses\`, \`chat\`, \`messages\`, \`gemini\`,
+In code, \`compatible({ id, baseUrl, apiKey, speaks })\` is any other server. A key that a workspace brings for it is looked at with
+\`GET /models\` below \`baseUrl\`, and used at the same address; of a server whose list is open to anybody, each key counts as valid. With
+\`byok: false\` workspaces bring no keys for it, and \`GET /v1/byok/providers\`, which anybody may read, leaves it out.
+
+GPT-5.6 and later take no function tools beside a reasoning effort in Chat Completions, as \`azure\` speaks it with \`surface: 'deployments'\`: the
+effort becomes \`none\` there, with a warning. The quirk \`effort_without_tools\` says so of an offer of your own; Responses has no such limit.
+
+In the server, any other server is listed with its \`id\`, its \`base_url\` and what it \`speaks\`: \`responses\`, \`chat\`, \`messages\`, \`gemini\`,
 \`bedrock\`. Its key goes as a bearer token, for \`messages\` as \`x-api-key\`, for \`gemini\` as \`x-goog-api-key\`.
+
+## Simulated providers
+
+To try routing, streaming, fallbacks and cost offline, and in tests of an app: no key, no network. The server turns them on where no provider has a
+key. In code, \`simulated\` is one more provider; its models are \`echo\` and \`story\`.
+
+\`\`\`ts
+import { createGateway, memoryStorage } from 'signalbox'
+import { simulated } from 'signalbox/providers'
+
+const price = { input: 1_000_000, output: 5_000_000 }
+const offline = createGateway({
+  providers: [simulated({ id: 'sim', firstWordMs: 20, wordMs: 5, failEvery: 0 })], // failEvery: 3 fails each third call
+  models: [{ id: 'small', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price }] }],
+  storage: memoryStorage(),
+})
+console.log(await offline.problems())
+\`\`\`
 `
 
 test('docs/providers.md says what the tables say', () => {

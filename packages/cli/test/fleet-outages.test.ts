@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { describeWith, services } from '../../testing/test/services.ts'
+import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
+import { describeWith, postgresUrl, postgresUrlAt, services } from '../../testing/test/services.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Ended, inStream503, startFleet, traffic } from './fleet.ts'
 import { booksOf, fleetLimits, isAnswered, makeCallers, outcomesOf, settleLeftovers, wronglyBooked } from './fleet-books.ts'
-import { openWay } from './way.ts'
 import { adminKey, cost, meteredConfig, meteredUpstream } from './workers.ts'
 
-const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
 const sealing_key = '5'.repeat(64)
 vi.setConfig({ testTimeout: 300_000 })
 
@@ -42,8 +41,8 @@ interface Outage {
 async function runThrough({ of, how, on_outage, kills }: Outage) {
   const { schema, storage } = await openBooks()
   const callers = await makeCallers(storage)
-  const ways = { postgres: await openWay(services.postgres.port), redis: await openWay(services.redis.port) }
-  const url = postgresUrl.replace(':5432', `:${ways.postgres.port}`)
+  const ways = { postgres: await openBlockableProxy(services.postgres.port), redis: await openBlockableProxy(services.redis.port) }
+  const url = postgresUrlAt(ways.postgres.port)
   const config = meteredConfig(await meteredUpstream({ streamMs: 200 }), {
     workers: 1,
     admin_key: adminKey,

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { describeWith, services } from '../../testing/test/services.ts'
+import { describeWith, postgresUrl, services } from '../../testing/test/services.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Ended, startFleet, traffic } from './fleet.ts'
 import { fleetLimits, isAnswered, makeCallers, outcomesOf } from './fleet-books.ts'
 import { adminKey, cost, meteredConfig, meteredUpstream } from './workers.ts'
 
-const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
 const redisUrl = `redis://${services.redis.host}:${services.redis.port}`
 vi.setConfig({ testTimeout: 240_000 })
 

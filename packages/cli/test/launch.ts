@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 
-const main = join(import.meta.dirname, '../src/main.ts')
 /** Halves the start of a process, and there are many. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/compile')
 /** Milliseconds that a test waits for a process, unless it says otherwise. */
@@ -75,7 +74,7 @@ function run({
   patienceMs = usualPatienceMs,
 }: LaunchOptions & { readonly folder: string }): Launched {
   writeConfig(folder, config)
-  const child = spawn(process.execPath, ['--conditions=signalbox-source', main, ...args], {
+  const child = spawn(process.execPath, [inject('serverScript'), ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', PORT: '0', NODE_COMPILE_CACHE: compileCache, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { newFolder } from './launch.ts'
-
-const main = join(import.meta.dirname, '../src/main.ts')
 
 /** Stands in for npx: starts what it is given, and hands no signal on. */
 const launcher = `
 process.title = 'npm exec pnpm@12 start'
 const { spawn } = require('node:child_process')
-const child = spawn(process.execPath, ['--conditions=signalbox-source', ${JSON.stringify(main)}], { stdio: ['ignore', 'inherit', 'inherit'] })
+const child = spawn(process.execPath, [${JSON.stringify(inject('serverScript'))}], { stdio: ['ignore', 'inherit', 'inherit'] })
 process.stdout.write('pid ' + child.pid + '\\n')
 setInterval(() => {}, 1000)
 `

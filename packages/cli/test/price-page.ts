@@ -24,6 +24,8 @@ export interface Purchase {
   readonly isPriority: boolean
   /** What raises the price, by field: `{ inference_geo: 'us' }`. */
   readonly extras: Readonly<Record<string, string>>
+  /** What tokens cost at the host that was called, in percent of the page. */
+  readonly hostPercent: number
 }
 
 type Sheet = Omit<Price, 'changes' | 'windows'>
@@ -32,10 +34,13 @@ type Sheet = Omit<Price, 'changes' | 'windows'>
 export function priceByThePage(offer: Offer, used: Consumption, bought: Purchase): number {
   const page = pageAt(offer.price as Price, bought.at)
   const line = lineOf(page, used.prompt, bought.isPriority)
-  const raises = (offer.price?.surcharges ?? []).filter(({ field, value }) => bought.extras[field] === value)
+  const raises = (page.surcharges ?? []).filter(({ field, value }) => bought.extras[field] === value)
   // Each raise is rounded up to a whole rate.
   const raised = (rate: number): number =>
-    raises.reduce((before, { percent }) => Number((BigInt(before) * BigInt(percent) + 99n) / 100n), rate)
+    [...raises, { percent: bought.hostPercent }].reduce(
+      (before, { percent }) => Number((BigInt(before) * BigInt(percent) + 99n) / 100n),
+      rate,
+    )
   const usual = used.prompt - used.sound - used.read - used.written
   const shortLived = used.written - used.writtenForHour
   const charged: readonly (readonly [tokens: number, rate: number])[] = [
@@ -68,8 +73,8 @@ function pageAt(price: Price, at: number): Sheet {
   for (const { days, from, to, ...rates } of page.windows ?? []) {
     const on = (day: number): boolean => days === undefined || days.includes(day)
     const isSameDay = from < to
-    if (isSameDay && on(today) && clock >= from && clock < to) return rates
-    if (!isSameDay && ((on(today) && clock >= from) || (on(yesterday) && clock < to))) return rates
+    const isOpen = isSameDay ? on(today) && clock >= from && clock < to : (on(today) && clock >= from) || (on(yesterday) && clock < to)
+    if (isOpen) return { ...rates, ...(page.surcharges && { surcharges: page.surcharges }) }
   }
   return page
 }

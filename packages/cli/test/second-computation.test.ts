@@ -65,9 +65,18 @@ function consumptionOf(offer: Offer, random: Random): Consumption {
   }
 }
 
+/** One provider is called at a host that costs more. */
+const dearHost = 'openai'
+const hostPercent = 110
+
+/** Tiers that an answer states, whatever was asked for. */
+const tiers = [undefined, undefined, 'default', 'flex', 'priority']
+const statesTier: ReadonlySet<string> = new Set(['responses', 'chat'])
+
 /** The answer of a provider, in the words of each dialect. */
 const answers: Readonly<Record<string, (used: Consumption, thoughts: number, stated: JsonObject) => JsonObject>> = {
-  responses: ({ prompt, read, written, answer, calls }, thoughts) => ({
+  responses: ({ prompt, read, written, answer, calls }, thoughts, stated) => ({
+    ...stated,
     ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', error: null, incomplete_details: null },
     output: [
       ...Object.entries(calls).flatMap(([tool, times]) =>
@@ -89,7 +98,8 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number, sta
       total_tokens: prompt + answer,
     },
   }),
-  chat: ({ prompt, sound, read, written, answer }, thoughts) => ({
+  chat: ({ prompt, sound, read, written, answer }, thoughts, stated) => ({
+    ...stated,
     ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi.' } }],
     usage: {
@@ -166,6 +176,7 @@ test(`${count} random usages over all offers cost what their price pages say`, a
     dialects: Object.values(providerDialects),
     credential: { id: `${id}:platform`, owner: 'platform', secret: 'sk' },
     endpoint: () => 'http://127.0.0.1:1',
+    ...(id === dearHost && { hostSurcharges: [{ host: '127.0.0.1', percent: hostPercent }] }),
     authorize: () => {},
     answer: async () => ({ status: 200, body }),
   }))
@@ -186,13 +197,26 @@ test(`${count} random usages over all offers cost what their price pages say`, a
     const extras = Object.fromEntries(
       (offer.price?.surcharges ?? []).filter(() => random() < 0.5).map(({ field, value }) => [field, value]),
     )
-    const bought: Purchase = { at: clock.now(), isPriority: offer.price?.priority !== undefined && random() < 0.5, extras }
+    const asksPriority = offer.price?.priority !== undefined && random() < 0.5
+    const tier = statesTier.has(offer.dialect) ? tiers[Math.floor(random() * tiers.length)] : undefined
+    const bought: Purchase = {
+      at: clock.now(),
+      isPriority: tier === undefined ? asksPriority : tier === 'priority',
+      extras,
+      hostPercent: offer.provider === dearHost ? hostPercent : 100,
+    }
     // An account may have them on by itself: then the answer alone says so.
     const isStated = random() < 0.5
     const thoughts = random() < 0.5 ? Math.floor(random() * used.answer) : 0
-    body = answers[offer.dialect]?.(used, thoughts, isStated ? extras : {}) ?? {}
+    body =
+      answers[offer.dialect]?.(used, thoughts, {
+        ...(isStated && extras),
+        ...(tier !== undefined && { service_tier: tier }),
+      }) ?? {}
     const { balance: before } = await storage.ledger.balance(account)
-    await gateway.infer(requestFor(`offer-${index}`, used, isStated ? { ...bought, extras: {} } : bought), { caller }).whole()
+    await gateway
+      .infer(requestFor(`offer-${index}`, used, { ...bought, isPriority: asksPriority, extras: isStated ? {} : extras }), { caller })
+      .whole()
     const { balance: after, held } = await storage.ledger.balance(account)
     const expected = priceByThePage(offer, used, bought)
     sum += expected

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { describeWith } from '../../testing/test/services.ts'
+import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
+import { describeWith, postgresUrl, postgresUrlAt, services } from '../../testing/test/services.ts'
 import { runMigrate } from '../src/migrate.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { refused, serving } from './in-process.ts'
 import { type Asking, ask, look, newFolder, stop } from './launch.ts'
-import { openWay } from './way.ts'
 import {
   adminKey,
   clientAgent,
@@ -25,7 +25,6 @@ import {
 vi.setConfig({ testTimeout })
 
 const sealing_key = '5'.repeat(64)
-const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
 
 /** A schema that is gone after the test. */
 function newSchema(): string {
@@ -136,25 +135,29 @@ describePostgres('PostgreSQL', () => {
     expect(line).toMatch(/^The storage cannot be used: .*has schema 0, this program needs \d+\. Apply the migrations/)
   })
 
-  test('that is away for a while costs no answer and no settlement of requests under way; new ones are 503 meanwhile', async () => {
-    const schema = newSchema()
-    const way = await openWay(5432)
-    const storage = { url: postgresUrl.replace(':5432', `:${way.port}`), schema }
-    const config = meteredConfig(await meteredUpstream({ streamMs: 1_500 }), { workers: 1, sealing_key, storage })
-    const server = { ...(await serving({ config })), key: adminKey }
-    const agent = clientAgent(8)
-    expect(await post(server, { agent })).toBe(200)
-    const stream = post(server, { agent, stream: true })
-    await new Promise(resolve => setTimeout(resolve, 500))
-    way.block()
-    expect(await post(server, { agent })).toBe(503)
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
-    expect(await stream).toBe(200)
-    way.unblock()
-    await vi.waitFor(async () => expect(await post(server, { agent })).toBe(200), { timeout: 20_000, interval: 500 })
-    const settled = () => queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.usage WHERE cost = ${cost} AND streamed = 1`)
-    await vi.waitFor(async () => expect(await settled()).toEqual([{ count: 1 }]), { timeout: 30_000, interval: 500 })
-  })
+  test.each(['refusing', 'hanging'] as const)(
+    'that is away for a while, %s, costs no answer and no settlement of requests under way; new ones are 503 meanwhile',
+    async how => {
+      const schema = newSchema()
+      const way = await openBlockableProxy(services.postgres.port)
+      const storage = { url: postgresUrlAt(way.port), schema }
+      const config = meteredConfig(await meteredUpstream({ streamMs: 1_500 }), { workers: 1, sealing_key, storage })
+      const server = { ...(await serving({ config })), key: adminKey }
+      const agent = clientAgent(8)
+      expect(await post(server, { agent })).toBe(200)
+      const stream = post(server, { agent, stream: true })
+      await new Promise(resolve => setTimeout(resolve, 500))
+      way.block(how)
+      // One after the other: only the first may have to wait until the outage is noticed.
+      for (let n = 0; n < 20; n++) expect(await post(server, { agent })).toBe(503)
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+      expect(await stream).toBe(200)
+      way.unblock()
+      await vi.waitFor(async () => expect(await post(server, { agent })).toBe(200), { timeout: 20_000, interval: 500 })
+      const settled = () => queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.usage WHERE cost = ${cost} AND streamed = 1`)
+      await vi.waitFor(async () => expect(await settled()).toEqual([{ count: 1 }]), { timeout: 30_000, interval: 500 })
+    },
+  )
 
   const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 200, affordable: 67 }
 

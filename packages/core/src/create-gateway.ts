@@ -6,6 +6,7 @@ import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { tellKeyless } from './management/check-models.ts'
 import { identityOf } from './management/identity.ts'
 import { repliesOf } from './management/replies.ts'
+import type { Workspace, Workspaces } from './management/workspaces.ts'
 import { checkOptions, defaultLimits, type GatewayOptions, type KnownProviders } from './options.ts'
 import { admitEarly } from './request/admission/early-admission.ts'
 import { countManagement } from './request/admission/management-rate.ts'
@@ -61,8 +62,8 @@ function assembleGateway(options: GatewayOptions): Gateway {
   }
   const parts = assembleParts(base)
   const { storage, clock, ids, logger, limits } = base
-  // What `setup` makes cannot wait for `setup`.
-  const setUp = createSetup({ setup: options.setup, workspaces: () => parts.workspacesAfter(() => undefined), clock, logger })
+  const setUp = createSetup({ setup: options.setup, workspaces: parts.workspacesOfSetup, clock, logger })
+  const workspaces = parts.workspacesAfter(setUp)
   const gateway: Omit<Gateway, keyof Endpoints> = {
     operator: options.operator ?? 'signalbox',
     limits,
@@ -75,27 +76,48 @@ function assembleGateway(options: GatewayOptions): Gateway {
     decisionLog: parts.decisionLog,
     replies: repliesOf({ storage, records: parts.records, clock, logger }),
     isShared: storage.isShared,
-    workspaces: parts.workspacesAfter(setUp),
+    workspaces: Object.assign(wakingFirst(parts.collector, workspaces), workspaces),
     resealCredentials: parts.byok.reseal,
     ...callerVerbs(base, parts, setUp),
-    ...inferenceVerbs(base, parts),
+    ...inferenceVerbs(base, parts, setUp),
   }
   return { ...gateway, ...endpointsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, gateway) }
 }
+
+/** Runs `setup`, so that what is ready can serve its first request. */
+const setupProblems = async (setUp: () => Promise<void> | undefined): Promise<readonly string[]> => {
+  try {
+    await setUp()
+    return []
+  } catch {
+    return ['`setup` failed; the log says why.']
+  }
+}
+
+/** An app that only looks at its books after a restart has its interrupted requests settled too. */
+const wakingFirst =
+  (collector: GatewayParts['collector'], workspaces: Workspaces) =>
+  (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {
+    collector.wake()
+    return workspaces(workspaceId, actor)
+  }
 
 type CallerVerbs = Pick<Gateway, 'authenticate' | 'identity' | 'countManagement' | 'plan' | 'callableOffers' | 'fidelity'>
 
 /** What is asked of a caller before and beside inference. */
 function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<void> | undefined): CallerVerbs {
   const { storage, clock, limits } = base
-  const { authenticator, policies, planning, engine } = parts
+  const { authenticator, policies, planning, engine, collector } = parts
   return {
     async authenticate(proof) {
       const settingUp = setUp()
       if (settingUp) await settingUp
       return authenticator.authenticate(proof)
     },
-    identity: caller => identityOf({ storage, terms: policies, limits, clock }, caller),
+    identity(caller) {
+      collector.wake()
+      return identityOf({ storage, terms: policies, limits, clock }, caller)
+    },
     countManagement: (caller, kind) => countManagement(engine, caller, kind),
     plan: (request, caller) => planRequest(engine, request, caller),
     callableOffers: caller => callableOffers(engine, caller),
@@ -106,10 +128,14 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
 type InferenceVerbs = Pick<Gateway, 'admit' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'close'>
 
 /** Inference, which a closed gateway refuses. */
-function inferenceVerbs({ options, storage, clock, ids, logger }: BasePorts, parts: GatewayParts): InferenceVerbs {
+function inferenceVerbs(
+  { options, storage, clock, ids, logger }: BasePorts,
+  parts: GatewayParts,
+  setUp: () => Promise<void> | undefined,
+): InferenceVerbs {
   const { engine, collector, settlements, byok, authenticator, sharing, ring } = parts
   // With a sealing key, workspaces may bring the keys of providers.
-  const isKeyless = options.sealingKey === undefined && tellKeyless(options.models, options.providers, logger)
+  const isKeyless = !options.sealingKey && tellKeyless(options.models, options.providers, logger)
   const storageProblems = createReadinessCheck({ ping: () => storage.ping(), clock, logger })
   let isClosing = false
   const verbs: InferenceVerbs = {
@@ -134,7 +160,8 @@ function inferenceVerbs({ options, storage, clock, ids, logger }: BasePorts, par
       collector.wake()
       if (settlements.isLong()) return ['Too many settlements wait for the storage.']
       if (isKeyless) return ['No provider has a key.']
-      return storageProblems()
+      const problems = await storageProblems()
+      return problems.length > 0 ? problems : setupProblems(setUp)
     },
     notices: () => outageNotices(storage),
     async close({ graceMs = 0 } = {}) {

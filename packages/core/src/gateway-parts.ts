@@ -104,8 +104,8 @@ type Management = ReturnType<typeof assembleManagement>
 function assembleManagement({ options, storage, clock, ids, logger, transport }: BasePorts, routing: Routing, access: Access) {
   const { records, ring, vault, policies, authenticator, refusals } = access
   const { models, planning, decisionLog, tiersOf } = routing
-  const lasting = options.sealingKey !== undefined
-  const { commitWithAudit, workspacesAfter } = manageOnDemand(policies, () => ({
+  const lasting = !!options.sealingKey
+  const { commitWithAudit, workspacesAfter, workspacesOfSetup } = manageOnDemand(policies, () => ({
     storage,
     records,
     terms: policies,
@@ -132,7 +132,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
   const byok = keepByok({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger })
-  return { workspacesAfter, pending, reloads, byok }
+  return { workspacesAfter, workspacesOfSetup, pending, reloads, byok }
 }
 
 /** What requests for inference need. */

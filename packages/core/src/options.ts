@@ -14,7 +14,7 @@ import type { InferenceRequest } from './protocol/request.ts'
 import type { ItemOptions } from './request/item-references/kept-items.ts'
 import { type StrategyName, strategies } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
-import { keyBytes } from './runtime/seal.ts'
+import { bytesOfKey, keyBytes } from './runtime/seal.ts'
 import type { Setup } from './setup.ts'
 import type { Limits, Timeouts } from './upstream/limits.ts'
 
@@ -97,16 +97,16 @@ export interface GatewayOptions<
   /** Reads images and files at addresses for providers that take bytes only. Default: none, and such providers are not asked. */
   readonly media?: MediaReader
   /**
-   * 32 random bytes, the same in every process that serves the same callers. They seal the reasoning state that callers carry
+   * 32 random bytes, or the same as 64 hex digits (`openssl rand -hex 32`); the same in every process that serves the same callers. They seal the reasoning state that callers carry
    * from one request to the next and the provider keys that workspaces bring, and sign the end of audit chains. Default: a key of this process alone, and what it
    * sealed ends with it; then no workspace can bring keys.
    */
-  readonly sealingKey?: Uint8Array
+  readonly sealingKey?: Uint8Array | string | undefined
   /** Keys of before: what they sealed still opens. `gateway.resealCredentials()` makes them superfluous for provider keys. */
-  readonly previousSealingKeys?: readonly Uint8Array[]
+  readonly previousSealingKeys?: readonly (Uint8Array | string)[]
   /**
    * Makes workspaces, keys and credit before the first request, where a runtime forbids that while a module is loaded (Workers).
-   * It runs once in each process, and again where it failed; so it names what it makes, and what is there stays as it is.
+   * It runs once in each process, also for a readiness check, and again where it failed. Creating what is there returns it as it is.
    *
    * @example async setup({ workspaces }) { await workspaces.create({ id: 'app', name: 'My app' }) }
    */
@@ -260,7 +260,7 @@ function checkItems({ items, storage, sealingKey }: GatewayOptions): void {
     throw new TypeError(
       'createGateway: `items.store` is true, and the storage keeps no items. Leave it out, or use a storage with `items`.',
     )
-  if (sealingKey === undefined)
+  if (!sealingKey)
     throw new TypeError(
       'createGateway: `items.store` is true without a `sealingKey`, so that no other process could open what is stored. Give all of them one.',
     )
@@ -282,18 +282,19 @@ function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): vo
 }
 
 function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
-  if (sealingKey === undefined && previousSealingKeys.length > 0)
+  if (!sealingKey && previousSealingKeys.length > 0)
     throw new TypeError('createGateway: `previousSealingKeys` are given without a `sealingKey` to follow them.')
   const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
   for (const [name, key] of named) {
-    if (key === undefined) continue
-    if (key instanceof Uint8Array && key.length === keyBytes) {
-      if (key.some(byte => byte !== 0)) continue
+    // The variable that it was read from is not set.
+    if (key === undefined || (key === '' && name === 'sealingKey')) continue
+    const bytes = bytesOfKey(key)
+    if (bytes?.length === keyBytes && bytes.some(byte => byte !== 0)) continue
+    if (bytes?.length === keyBytes)
       throw new TypeError(`createGateway: \`${name}\` is all zeros, which anybody can guess; it takes ${keyBytes} random bytes.`)
-    }
-    const got = key instanceof Uint8Array ? `${key.length} bytes` : `a ${typeof key}`
+    const got = bytes ? `${bytes.length} bytes` : typeof key === 'string' ? 'a text that is no hex' : `a ${typeof key}`
     throw new TypeError(
-      `createGateway: \`${name}\` is ${got}; it takes a Uint8Array of ${keyBytes} random bytes. From 64 hex digits: \`Buffer.from(hex, 'hex')\`.`,
+      `createGateway: \`${name}\` is ${got}; it takes ${keyBytes} random bytes, or ${2 * keyBytes} hex digits, as \`openssl rand -hex ${keyBytes}\` writes them.`,
     )
   }
 }

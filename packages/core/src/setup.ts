@@ -5,8 +5,8 @@ import type { Clock, Logger } from './runtime/ports.ts'
 import { timersOf } from './runtime/timers.ts'
 
 /**
- * Makes what a gateway needs: workspaces, keys, credit. It may run more than once, so it makes things under names of its own. It uses
- * the `workspaces` that it is given: changes through those of the gateway wait for it.
+ * Makes what a gateway needs: workspaces, keys, credit. It runs in each process, so to create what is there already returns it. It
+ * uses the `workspaces` that it is given: changes through those of the gateway wait for it.
  */
 export type Setup = (gateway: { readonly workspaces: Workspaces }) => unknown
 

@@ -6,9 +6,8 @@ import { edgesOf, packageNames, sourcesOf } from './sources.ts'
 
 /** How many files of a directory import themselves over others: the numbers may only become smaller. */
 const listed: Readonly<Record<string, number>> = {
-  api: 4,
+  api: 3,
   'api/inference': 1,
-  'api/management': 19,
   catalog: 2,
   'core/management': 3,
   'core/management/byok': 3,

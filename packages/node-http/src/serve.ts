@@ -6,6 +6,7 @@ import type { OptionTableOf } from '@signalbox/core/errors'
 import { expectContinue } from './continue.ts'
 import { createNodeListener, listenerTable, type NodeOptions } from './listener.ts'
 import { refuseUnparsed } from './refuse-unparsed.ts'
+import { loadConnections } from './web-sockets.ts'
 
 /** Options of `serve`. */
 export interface ServeOptions extends NodeOptions {
@@ -79,7 +80,12 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
   // An unknown expectation may be ignored; Node would refuse it with a body in another format.
   server.on('checkExpectation', serveOne)
   // Older versions of Node than 24.9 take over every upgrade, which breaks requests that offer h2c. There requests for a WebSocket are 426.
-  if ('shouldUpgradeCallback' in server) server.on('upgrade', listener.upgrade)
+  if ('shouldUpgradeCallback' in server) {
+    server.on('upgrade', listener.upgrade)
+    // Coding agents begin with a WebSocket: the first of them does not wait for the code. What cannot be loaded, as in some bundles, is
+    // reported with the first connection; HTTP needs none of it.
+    await loadConnections().catch(() => {})
+  }
   // A worker of `node:cluster` that is full drops connections too: otherwise it would hand them back without end.
   Object.assign(server, { maxConnections, dropMaxConnection: true })
   server.on('clientError', refuseUnparsed)

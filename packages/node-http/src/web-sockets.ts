@@ -1,6 +1,15 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Api, type ApiReply, type ApiRequest, type SignIn, signedInBy, type WebSocketOffer, watchUpload } from '@signalbox/api'
+import {
+  type Api,
+  type ApiReply,
+  type ApiRequest,
+  loadWebSockets,
+  type SignIn,
+  signedInBy,
+  type WebSocketOffer,
+  watchUpload,
+} from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { invalidRequestReply, sendReply } from './reply.ts'
@@ -9,6 +18,13 @@ import type { BodyPace } from './request-body.ts'
 
 /** A listener that fits `server.on('upgrade', listener)`. It answers every request that it is given, also those that it refuses. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+
+// Loaded with the first connection, or by a server as it starts: an app without any does not need it, and bundles that it is in start
+// without it.
+const loadServer = () => import('ws')
+
+/** Loads all that the first connection needs. */
+export const loadConnections = async (): Promise<void> => void (await Promise.all([loadServer(), loadWebSockets()]))
 
 /** The WebSocket connections of one listener. */
 export interface WebSockets {
@@ -57,8 +73,7 @@ export function createWebSockets(context: WebSocketsContext): WebSockets {
     refuse(request, socket, invalidRequestReply(message, gateway.ids.uuid()))
   let server: WebSocketServer | undefined
   const serverFor = async (maxPayload: number): Promise<WebSocketServer> => {
-    // Loaded with the first connection: an app without any does not need it, and bundles that it is in start without it.
-    const { WebSocketServer: Server } = await import('ws')
+    const { WebSocketServer: Server } = await loadServer()
     // Compression would cost each connection hundreds of kilobytes.
     server ??= new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }).on(
       'wsClientError',

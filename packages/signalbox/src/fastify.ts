@@ -24,8 +24,8 @@ interface FastifyReply {
 export type FastifyPlugin = (app: FastifyApp, options: unknown, done: () => void) => void
 
 /**
- * Mounts a gateway in a Fastify app. The prefix of the registration tells where. Parsers and hooks of the app do not see these requests
- * and replies.
+ * Mounts a gateway in a Fastify app. The prefix of the registration tells where. Parsers of the app do not see these requests,
+ * and `onSend` hooks not their replies.
  *
  * @example
  * app.register(fastifyPlugin(gateway), { prefix: '/llm' })

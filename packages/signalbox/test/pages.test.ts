@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../../testing/tools/runtimes/provider-server.ts'
@@ -58,6 +59,49 @@ test.each(cases)('$page: $file answers, and the rest of the app stays its own', 
   }
 })
 
+/** A program that prints what the chat route answers without a session cookie, and with one. */
+const askChat = `import { POST } from './chat.ts'
+const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }]
+for (const cookie of [undefined, 'session=u_42']) {
+  const headers = cookie === undefined ? {} : { cookie }
+  const reply = await POST(new Request('http://app.example/api/chat', { method: 'POST', headers, body: JSON.stringify({ messages }) }))
+  console.log(reply.status, await reply.text())
+}
+process.exit()
+`
+
+describe('the chat of the page about Next.js', () => {
+  const [, user = '', route = ''] = blocksOf('docs/getting-started/next.md').map(({ code }) => code)
+  const here = (code: string): string => code.replace('@/gateway', './gateway.ts').replace('@/user', './user.ts')
+  const signIn = 'const readSession = async (cookie: string | null) => (cookie === null ? undefined : { userId: cookie })'
+
+  test.each([
+    ['usd(5)', 'Hello from the block.', 'no room for another answer'],
+    ['usd(0.000001)', 'Your budget of this month has no room for another answer.', 'Hello from the block.'],
+  ])(
+    'with a budget of %s answers a signed-in user with "%s"',
+    async (limit, shown, hidden) => {
+      const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+      put(
+        'gateway.ts',
+        readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', 'chat.db').replace('input: 0,', 'input: 1_000_000,'),
+      )
+      put('user.ts', `${here(user).replace('usd(5)', limit)}\n${signIn}\n`)
+      put('chat.ts', here(route))
+      put('ask-chat.ts', askChat)
+      const args = ['--conditions=signalbox-source', '--no-warnings', 'ask-chat.ts']
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder, env: { GATEWAY_KEY: key } })
+      const [refused = '', answered = ''] = stdout.split(/\n(?=200 )/)
+      expect(refused).toBe('401 Sign in first.')
+      expect(answered).toContain(shown)
+      expect(answered).not.toContain(hidden)
+      // A refusal is for the user, and not for the log.
+      expect(stderr).not.toContain('APICallError')
+    },
+    120_000,
+  )
+})
+
 const upgradeStatus = (url: string): Promise<number | undefined> =>
   new Promise((done, fail) => {
     const websocket = {
@@ -82,10 +126,13 @@ describe('a page about a place that README.md has a block for', () => {
     ['next', 'Next.js'],
     ['workers', 'Workers'],
   ])('%s has the same block, which is run with README.md', (page, place) => {
-    expect(blocksOf(`docs/getting-started/${page}.md`).map(({ code }) => code)).toEqual([readmeBlock(place)])
+    expect(blocksOf(`docs/getting-started/${page}.md`)[0]?.code).toBe(readmeBlock(place))
   })
 })
 
-test('every page is run', () => {
+test('every page is run, and so is every block of it', () => {
   expect(pages.sort()).toEqual([...onNode, 'bun', 'deno', 'next', 'node', 'workers'].sort())
+  const others = pages.filter(page => !onNode.includes(page))
+  const more = others.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).slice(1))
+  expect(more.map(({ file }) => file)).toEqual(['user.ts', 'app/api/chat/route.ts'])
 })

@@ -3,9 +3,8 @@ import type { Storage } from '@signalbox/storage'
 import fc from 'fast-check'
 import { Pool } from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
-import { describeWith } from '../../testing/test/services.ts'
+import { describeWith, postgresUrl } from '../../testing/test/services.ts'
 import { postgresStorage } from '../src/postgres.ts'
-import { postgresUrl } from './postgres-schema.ts'
 
 // Verbs of the ledger from three pools at once, in every order, on few accounts and few ids, while connections are cut in the middle
 // of statements. Whatever was done: the sums of an account are those of its entries and live holds, no id is charged twice, holds take no

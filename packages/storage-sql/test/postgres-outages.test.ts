@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Pool } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { describeWith } from '../../testing/test/services.ts'
+import { describeWith, postgresUrl } from '../../testing/test/services.ts'
 import { type PostgresPool, postgresStorage } from '../src/postgres.ts'
-import { postgresUrl, useSchema } from './postgres-schema.ts'
+import { useSchema } from './postgres-schema.ts'
 import { makeRow } from './usage-row.ts'
 
 const AT = 1_750_000_000_000

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Storage } from '@signalbox/storage'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { describeWith } from '../../testing/test/services.ts'
-import { postgresUrl, useSchema } from './postgres-schema.ts'
+import { describeWith, postgresUrl } from '../../testing/test/services.ts'
+import { useSchema } from './postgres-schema.ts'
 
 const AT = 1_750_000_000_000
 const child = fileURLToPath(new URL('child.ts', import.meta.url))

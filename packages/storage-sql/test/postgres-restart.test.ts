@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { canOwnPostgres, ownPostgres } from '../../testing/test/own-postgres.ts'
 import { postgresStorage } from '../src/postgres.ts'
-import { canOwnPostgres, ownPostgres } from './own-postgres.ts'
 
 const AT = 1_750_000_000_000
 const describeOwn = canOwnPostgres || process.env.SIGNALBOX_REQUIRE_SERVICES === '1' ? describe : describe.skip

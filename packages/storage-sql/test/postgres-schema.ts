@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Pool } from 'pg'
 import { afterAll } from 'vitest'
+import { postgresUrl } from '../../testing/test/services.ts'
 import type { PostgresPool } from '../src/postgres.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../src/postgres.ts'
-
-export const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
 
 /** A pool and a schema for the tests of one file, which are gone afterwards. Waiting for the disk at each commit would tell nothing. */
 export function useSchema(url = postgresUrl) {

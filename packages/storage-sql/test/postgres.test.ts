@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { UsageRow } from '@signalbox/storage'
 import { Pool } from 'pg'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { describeWith } from '../../testing/test/services.ts'
+import { describeWith, postgresUrl, services } from '../../testing/test/services.ts'
 import { type PostgresPool, poolClient } from '../src/postgres/client.ts'
 import { openPostgres } from '../src/postgres/connection.ts'
 import { startPostgresMaintenance } from '../src/postgres/maintenance.ts'
 import { type PostgresStorageOptions, postgresStorage, printPostgresMigrations } from '../src/postgres.ts'
-import { postgresUrl } from './postgres-schema.ts'
 import { makeRow } from './usage-row.ts'
 
 const describePostgres = await describeWith('postgres')
@@ -109,7 +108,7 @@ describePostgres('postgresStorage', () => {
   })
 
   test('no error contains the password, whether the server is away, refuses it, or the name of the database is wrong', async () => {
-    const urls = ['postgres://me:s3cr%24t@127.0.0.1:1/db', 'postgres://nobody_here:s3cr%24t@127.0.0.1:5432/none']
+    const urls = ['postgres://me:s3cr%24t@127.0.0.1:1/db', `postgres://nobody_here:s3cr%24t@127.0.0.1:${services.postgres.port}/none`]
     for (const url of urls) {
       const storage = postgresStorage(url, { connectTimeoutMs: 500 })
       onTestFinished(() => storage.close())

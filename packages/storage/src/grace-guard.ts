@@ -1,6 +1,7 @@
 import { type Awaitable, isPromise, promised } from './awaitable.ts'
 import type { GuardedCall, OutageGuard } from './outage-guard.ts'
 import { probeDelays } from './outage-policy.ts'
+import { type BackgroundTimer, type ProbeState, probeLater, setBackgroundTimer } from './probe-timer.ts'
 import type { StorageOutage } from './storage.ts'
 
 /** What a guard of a durable storage is made of. */
@@ -57,15 +58,14 @@ interface PendingCall {
   readonly leave: () => void
 }
 
-interface GuardState extends GraceGuardOptions {
+interface GuardState extends GraceGuardOptions, ProbeState {
   outage: Outage | undefined
   /** In the order of their beginnings. */
   readonly pending: Set<PendingCall>
   /** A probe after an error or a silence: whether the storage can be used. */
   checking: Promise<boolean> | undefined
-  delayMs: number
   /** Looks at what is pending, or probes during an outage. */
-  timer: ReturnType<typeof setTimeout> | undefined
+  timer: BackgroundTimer | undefined
   isClosed: boolean
 }
 
@@ -175,8 +175,7 @@ const probeOnce = (state: GuardState): Promise<unknown> => settledWithin(state.m
 
 function settledWithin(waitMs: number, run: () => Awaitable<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`It did not answer within ${waitMs} ms.`)), waitMs)
-    unref(timer)
+    const timer = setBackgroundTimer(() => reject(new Error(`It did not answer within ${waitMs} ms.`)), waitMs)
     promised(run)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))
@@ -186,8 +185,7 @@ function settledWithin(waitMs: number, run: () => Awaitable<unknown>): Promise<u
 /** One timer for all calls that are pending. */
 function lookLater(state: GuardState): void {
   if (state.timer !== undefined || state.isClosed) return
-  state.timer = setTimeout(() => look(state), state.maxWaitMs / 2)
-  unref(state.timer)
+  state.timer = setBackgroundTimer(() => look(state), state.maxWaitMs / 2)
 }
 
 function look(state: GuardState): void {
@@ -207,15 +205,7 @@ function beginGrace(state: GuardState, reason: string, since: number): void {
   const left = [...state.pending]
   state.pending.clear()
   for (const { leave } of left) leave()
-  probeLater(state)
-}
-
-function probeLater(state: GuardState): void {
-  if (state.isClosed) return
-  // A random part, so that processes do not all return at the same moment.
-  state.timer = setTimeout(() => void probeAgain(state), state.delayMs * (0.75 + Math.random() / 2))
-  state.delayMs = Math.min(state.delayMs * 2, probeDelays.maxMs)
-  unref(state.timer)
+  probeLater(state, () => probeAgain(state))
 }
 
 async function probeAgain(state: GuardState): Promise<void> {
@@ -232,7 +222,7 @@ async function probeAgain(state: GuardState): Promise<void> {
     // It may have gone again meanwhile.
     await probeOnce(state)
   } catch {
-    probeLater(state)
+    probeLater(state, () => probeAgain(state))
     return
   }
   if (state.isClosed) return
@@ -241,9 +231,4 @@ async function probeAgain(state: GuardState): Promise<void> {
   state.report('over', { reason: outage.reason, lastedMs: lastedMs() })
   // For calls that were answered without the storage after the first time.
   await state.repair()
-}
-
-/** In Node a timer keeps its process alive unless it is unreferenced; elsewhere it is a number. */
-function unref(timer: ReturnType<typeof setTimeout>): void {
-  if (typeof timer === 'object') timer.unref()
 }

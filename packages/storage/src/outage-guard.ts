@@ -1,6 +1,7 @@
 import { type Awaitable, recover } from './awaitable.ts'
 import { EphemeralError } from './ephemeral.ts'
 import { failureRows, type OutageRow, probeDelays, steadyMs } from './outage-policy.ts'
+import { type ProbeState, probeLater } from './probe-timer.ts'
 
 /** An outage of ephemeral stores, as a hook sees it: once when it begins, once when it is over. */
 export interface OutageEvent {
@@ -49,12 +50,10 @@ interface Outage {
   calls: number
 }
 
-interface GuardState extends OutageGuardOptions {
+interface GuardState extends OutageGuardOptions, ProbeState {
   outage: Outage | undefined
-  delayMs: number
   /** Monotonic milliseconds at which the last outage ended. */
   endedAt: number
-  timer: ReturnType<typeof setTimeout> | undefined
   isClosed: boolean
 }
 
@@ -98,17 +97,8 @@ function beginOutage(state: GuardState, error: EphemeralError): Outage {
   state.outage = outage
   if (now - state.endedAt > steadyMs) state.delayMs = probeDelays.firstMs
   reportOutage(state, { state: 'begun', reason: error.message, lastedMs: 0, calls: 0 })
-  probeLater(state)
+  probeLater(state, () => probeNow(state))
   return outage
-}
-
-function probeLater(state: GuardState): void {
-  if (state.isClosed) return
-  // A random part, so that processes do not all return at the same moment.
-  state.timer = setTimeout(() => void probeNow(state), state.delayMs * (0.75 + Math.random() / 2))
-  state.delayMs = Math.min(state.delayMs * 2, probeDelays.maxMs)
-  // In Node a timer keeps its process alive unless it is unreferenced; elsewhere it is a number.
-  if (typeof state.timer === 'object') state.timer.unref()
 }
 
 async function probeNow(state: GuardState): Promise<void> {
@@ -116,7 +106,7 @@ async function probeNow(state: GuardState): Promise<void> {
     await state.probe()
     await state.repair()
   } catch {
-    probeLater(state)
+    probeLater(state, () => probeNow(state))
     return
   }
   const { outage } = state

@@ -105,7 +105,7 @@ test('where other processes have to hear of it, it says so', async () => {
   const { all } = await desk({ isShared: true })
   const { id, propagation_status } = (await all('POST ', { body: { name: 'far' } })).json
   expect(propagation_status).toBe('pending')
-  expect((await all(`DELETE /${id}`)).json).toMatchObject({ propagation_status: 'pending', message: expect.stringContaining('60 seconds') })
+  expect((await all(`DELETE /${id}`)).json).toMatchObject({ propagation_status: 'pending', message: expect.stringContaining('30 seconds') })
 })
 
 test('no key, and no key that it makes, can do more than the first could', async () => {

@@ -13,6 +13,8 @@ import { languages } from './drivers/languages.ts'
 
 const agents = [...codexAgents, claudeCode, ...opencodeAgents]
 const passed = new Set<string>()
+/** The least share of a request that the next one begins with, of each agent and language. */
+const leastShares = new Map<string, number>()
 /** Milliseconds to the first byte of each answer, by program. */
 const waits = new Map<string, readonly number[]>()
 
@@ -33,6 +35,7 @@ describe.skipIf(!inject('isLongRun'))('coding agents', () => {
         expect(Math.min(...later.slice(0, 5))).toBeGreaterThan(0)
         // One looks for a package of its own; it gets no answer.
         expect([...observed.hosts].filter(host => !host.startsWith('registry.'))).toEqual([])
+        leastShares.set(`${agent.name} ${language.name}`, Math.min(...observed.shares))
         waits.set(agent.program, [...(waits.get(agent.program) ?? []), ...observed.waits])
         passed.add(`${agent.name} ${language.name}`)
       },
@@ -47,6 +50,10 @@ describe.skipIf(!inject('isLongRun'))('coding agents', () => {
     const measured = ['| program | requests | median, ms | 99 of 100 within, ms | longest, ms |', '|---|--:|--:|--:|--:|']
     for (const [program, times] of waits) measured.push(measuredRow(program, times))
     writeMeasured('agents:first-byte', measured.join('\n'))
+    const shares = [`| agent | ${languages.map(({ name }) => name).join(' | ')} |`, `|---|${languages.map(() => '--:|').join('')}`]
+    for (const { name } of agents)
+      shares.push(`| ${name} | ${languages.map(language => percent(leastShares.get(`${name} ${language.name}`))).join(' | ')} |`)
+    writeMeasured('agents:prefixes', shares.join('\n'))
   })
 })
 
@@ -54,6 +61,9 @@ const row = ({ name, package: from, result }: CodingAgent): string => {
   const cells = languages.map(language => (passed.has(`${name} ${language.name}`) ? '✓' : '✗'))
   return `| ${name} | \`${from}\` ${versions[from]} | ${cells.join(' | ')} | ${result ? '✓' : 'it has none'} |`
 }
+
+/** Rounded down: 100 % means all of it. */
+const percent = (share = 0): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
 
 function measuredRow(program: string, times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b)

@@ -5,8 +5,8 @@ import { simulated } from '@signalbox/core/providers'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { makeSecret } from '../../core/src/access/secret.ts'
-import { describeWith } from './services.ts'
-import { dropSchema, postgresUrl } from './stores.ts'
+import { describeWith, postgresUrl } from './services.ts'
+import { dropSchema } from './stores.ts'
 
 // Signed-in users and tokens of pages against several processes of one PostgreSQL.
 

@@ -111,6 +111,23 @@ test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
   await expect(call(gateway)).resolves.toBeDefined()
 })
 
+test('a user is told what is left of its own budgets, and nothing of those that it shares', async () => {
+  const gateway = await stage()
+  const app = gateway.workspaces('app')
+  await app.budgets.create({ name: 'all of the app', limit: usd(9) })
+  const budgets: readonly EndUserBudget[] = [{ limit: 1_000 }, { limit: 500, group: 'team' }, { limit: usd(1), period: 'total' }]
+  const caller = await app.as({ user: 'u', budgets })
+  await gateway.responses.create(ask, { caller })
+  const { cost } = await app.analytics.summary({ user: 'u' })
+  expect(cost).toBeGreaterThan(0)
+  const { budgets: told, budget } = await gateway.identity(caller)
+  expect(told).toEqual([
+    { name: 'u', period: 'month', enforce: true, limit: 1_000, used: cost, remaining: 1_000 - cost, resetsAt: expect.any(Number) },
+    { name: 'u', period: 'total', enforce: true, limit: usd(1), used: cost, remaining: usd(1) - cost },
+  ])
+  expect(budget?.limit).toBe(1_000)
+})
+
 test('usage is counted by user, and limits hold for each user alone', async () => {
   const gateway = await stage()
   const limited = { user: 'u1', limits: { requestsPerMinute: 3 } }

@@ -21,7 +21,7 @@ describe('the dearest bodies within the caps', () => {
     const { dearest, failures } = await climb(scene, { rounds: shapes.length * (inject('isLongRun') ? 2 : 1), seed: 7 })
     expect(failures).toEqual([])
     expect(dearest).toHaveLength(shapes.length)
-    // About 0.25 s on a slow core; four times that, since the code is cold here and the machine may be busy.
+    // About 0.25 s on a slow core; four times that on a busy machine.
     expect(dearest.filter(({ cpuMs }) => cpuMs > 1_000)).toEqual([])
   })
 })

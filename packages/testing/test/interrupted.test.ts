@@ -66,7 +66,7 @@ async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { 
     for (let left = milliseconds; left > 0; left -= 500) await clock.advance(Math.min(left, 500))
   }
   return {
-    ...{ storage, clock, pass, start, ask, keyId },
+    ...{ storage, clock, pass, start, ask, secret, keyId },
     rows: async (): Promise<readonly UsageRow[]> => storage.usage.list({ workspaceId: 'w', ...all }),
     credit: () => storage.ledger.balance('credit:w'),
     slotFree: async () => {
@@ -268,5 +268,23 @@ test('an idle gateway that watches nothing has no timer, and a request that come
   gone.state.isCut = true
   await first.gateway.problems()
   await pass(60_000)
+  expect((await credit()).held).toBe(0)
+})
+
+test.each([
+  ['looks at its usage', ({ gateway }: { gateway: Gateway }) => gateway.workspaces('w').analytics.summary()],
+  [
+    'is asked what a caller has left',
+    async ({ gateway }: { gateway: Gateway }, secret: string) => gateway.identity(await gateway.authenticate(secret)),
+  ],
+] as const)('a process that only %s after a restart settles what the one before it left', async (_, use) => {
+  const { pass, start, ask, rows, credit, secret } = await scene()
+  const gone = start(long)
+  void (await ask(gone, 'r1')).whole().catch(() => {})
+  await pass(3_000)
+  gone.state.isCut = true
+  await use(start(), secret)
+  await pass(60_000)
+  expect((await rows()).map(({ id, result }) => [id, result])).toEqual([['r1', 'interrupted']])
   expect((await credit()).held).toBe(0)
 })

@@ -75,6 +75,7 @@ test('a balance is told in microdollars, cents and dollars, also where it is a d
     balance_microdollars: 12_345_678,
     balance_cents: 1_234,
     balance_dollars: '12.34',
+    held_microdollars: 0,
     lifetime_purchased_microdollars: 12_345_678,
     lifetime_purchased_cents: 1_234,
     lifetime_used_microdollars: 0,
@@ -174,6 +175,31 @@ test('a budget that only watches is told where none can refuse', async () => {
   expect(budgetOf(await http('GET /v1/me'))[0]).toBe('2')
   await http('POST …/budgets', { body: { name: 'all', limit_usd: 1, period: 'total' } })
   expect(budgetOf(await http('GET /v1/me'))).toEqual(['1', '0', '1', 'never'])
+})
+
+test('who is asked for lists the budgets that count, each as it stands', async () => {
+  const { http, key } = await house()
+  const other = (await http('POST …/api-keys', { body: { name: 'other' } })).json
+  for (const budget of [
+    { name: 'all', limit_usd: 5 },
+    { name: 'tight', limit_usd: 0.0005, period: 'total', api_key_id: key.id, enforce: false },
+    { name: 'of another', limit_usd: 1, api_key_id: other.id },
+  ])
+    expect((await http('POST …/budgets', { body: budget })).status).toBe(202)
+  expect((await http('POST /v1/responses', { body: call })).status).toBe(200)
+  const [used, resets_at] = [cost / 1e6, '2026-02-01T00:00:00.000Z']
+  expect((await http('GET /v1/me')).json.budgets).toStrictEqual([
+    { name: 'all', period: 'month', enforce: true, limit_usd: 5, used_usd: used, remaining_usd: 5 - used, resets_at },
+    {
+      name: 'tight',
+      period: 'total',
+      enforce: false,
+      limit_usd: 0.0005,
+      used_usd: used,
+      remaining_usd: (500 - cost) / 1e6,
+      resets_at: null,
+    },
+  ])
 })
 
 test('auto reload is refused where nobody would pay, and everything that makes no sense is', async () => {

@@ -1,6 +1,6 @@
 import { createGateway, type GatewayOptions } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
-import type { JsonObject, Model } from '@signalbox/core/protocol'
+import type { JsonObject, Model, Price } from '@signalbox/core/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
 import { type Act, acts, type FakeClock, fakeClock, scriptedProvider } from '../src/index.ts'
@@ -153,4 +153,47 @@ describe('a model that its maker shuts down', () => {
     const { ask } = await open([old, next], { at: '2027-01-01T00:00:00Z' })
     expect(await ask({ model: undefined, gateway: { models: ['m', 'n'] } } as unknown as JsonObject)).toBe(2_200)
   })
+})
+
+describe('a priority tier', () => {
+  const priority = { service_tier: 'priority' }
+  const at = '2026-11-23T00:00:00Z'
+  /** An answer that states its tier. */
+  const stating =
+    (service_tier: string): Act =>
+    async ({ finished }) => {
+      finished()
+      const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Here.' } }]
+      const usage = { prompt_tokens: 100, completion_tokens: 100, total_tokens: 200 }
+      return { status: 200, body: { id: 'c', object: 'chat.completion', created: 1, model: 'm', service_tier, choices, usage } }
+    }
+
+  test('is billed where the answer states it, whatever was asked for, and the ledger agrees', async () => {
+    const script = ['default', 'priority', 'warp'].flatMap(tier => [stating(tier), stating(tier)])
+    const { ask, credit, ledgerSum } = await open([{ id: 'm', offers: [{ ...offer, price: { ...cheap, priority: dear } }] }], {
+      at,
+      script,
+    })
+    const costs: unknown[] = []
+    for (const body of [{}, priority, {}, priority, {}, priority]) costs.push(await ask(body))
+    expect(costs).toEqual([200, 200, 400, 400, 200, 400])
+    expect(await ledgerSum()).toBe(await credit())
+  })
+
+  test('is held for at the usual tier too, where that may be dearer', async () => {
+    const tiers = [{ over: 1, input: 0, output: 200_000_000_000 }]
+    const askAt = async (price: Price): Promise<unknown> => (await open([{ id: 'm', offers: [{ ...offer, price }] }], { at })).ask(priority)
+    expect(await askAt({ ...cheap, priority: dear })).toBe(2_200)
+    expect(await askAt({ ...cheap, priority: dear, tiers })).toMatch(/^insufficient_credit/)
+  })
+})
+
+test('a request that runs past the last day of its model is answered to its end and billed', async () => {
+  const ending: Model = { id: 'm', retires_at: '2026-12-11', offers: [{ ...offer, price: cheap }] }
+  const { clock, ask, credit, ledgerSum } = await open([ending], { at: '2026-12-11T23:59:55Z', script: [acts.stall(10_000, reply)] })
+  const asked = ask()
+  await clock.advance(10_001)
+  expect(await asked).toBe(1_100)
+  expect(await ask()).toMatch(/^model_not_found/)
+  expect(await ledgerSum()).toBe(await credit())
 })

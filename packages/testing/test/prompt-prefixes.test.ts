@@ -1,3 +1,4 @@
+import { responsesProvider } from '@signalbox/core/dialects'
 import type { JsonObject, Provider } from '@signalbox/core/protocol'
 import { anthropic } from '@signalbox/core/providers'
 import { gatewayFetch } from '@signalbox/fetch-handler'
@@ -137,6 +138,19 @@ describe.each(agents)('an agent over the $name API', client => {
     const calls = await run(client, scriptedProvider({ id: 'scripted', dialect }))
     expect(repeatedPrefixes(calls)).toEqual(Array(steps.length - 1).fill(true))
   })
+})
+
+test('what a client says of one request alone goes behind the conversation', async () => {
+  const responses = agents.find(({ name }) => name === 'responses')
+  if (!responses) throw new Error('There is such an agent.')
+  // As Codex: in front of the rest, and in an order of its own each time.
+  const body = (history: readonly JsonObject[], turn: number): JsonObject => ({
+    client_metadata: turn % 2 ? { turn, thread: 'a' } : { thread: 'a', turn },
+    ...responses.body(history, turn),
+  })
+  const calls = await run({ ...responses, body }, scriptedProvider({ id: 'scripted', dialect: responsesProvider }))
+  expect(calls.map(({ body: { client_metadata: told } }) => told)).toMatchObject(calls.map((_, turn) => ({ turn, thread: 'a' })))
+  expect(repeatedPrefixes(calls)).toEqual(Array(steps.length - 1).fill(true))
 })
 
 test('an agent over the messages API repeats itself before Anthropic, but for its billing header', async () => {

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createContext, Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildInto, bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
+import { builtPackages } from '../tools/runtimes/built-packages.ts'
+import { bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
 import { freePort } from '../tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
 import { askBlock, type BlockAnswers, expectedAnswers, fakeProvider, offline, readmeBlock } from '../tools/runtimes/readme.ts'
@@ -27,7 +28,7 @@ let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 
 beforeAll(async () => {
   provider = await serveFakeProvider()
-  await buildInto(folder)
+  await builtPackages()
 }, 120_000)
 afterAll(() => {
   provider.close()
@@ -136,12 +137,15 @@ type Routes = Readonly<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPT
 describe('in a catch-all route of Next.js', () => {
   const pathOf = (request: Request, below: string): readonly string[] => new URL(request.url).pathname.slice(below.length + 1).split('/')
 
-  test.each(['/api', '/api/llm', '/deep/down/in/the/app'])('the block is mounted at %s, with every method', async prefix => {
+  beforeAll(() => {
     const files = {
       'gateway.ts': readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', join(folder, 'next.db')),
       'route.ts': readmeBlock('Next.js'),
     }
-    await bundleFiles(folder, 'next', { files, platform: 'node' })
+    return bundleFiles(folder, 'next', { files, platform: 'node' })
+  })
+
+  test.each(['/api', '/api/llm', '/deep/down/in/the/app'])('the block is mounted at %s, with every method', async prefix => {
     Object.assign(process.env, { GATEWAY_KEY: key })
     const routes = (await import(`${pathToFileURL(join(folder, 'next.mjs')).href}?${encodeURIComponent(prefix)}`)) as Routes
     const call = (request: Request): Promise<Response> =>

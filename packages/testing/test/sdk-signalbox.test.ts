@@ -57,6 +57,27 @@ describe('who calls', () => {
     expect(provider.calls.length).toBe(3)
   })
 
+  test('a budget without room for the longest answer is a 402 as over HTTP, in the names of the AI SDK', async () => {
+    const { gateway, caller: owner, provider } = await start(chat)
+    const caller = await gateway.workspaces(owner.workspaceId).as({ user: 'u', budgets: [{ limit: 1, period: 'total' }] })
+    const model = signalbox(gateway, { caller })('test-model')
+    const error = (await thrownBy(generateText({ model, prompt: 'Hi', maxOutputTokens: 100 }))) as APICallError
+    expect(error).toMatchObject({
+      statusCode: 402,
+      isRetryable: false,
+      data: { error: { type: 'billing_error', code: 'budget_exceeded' } },
+      responseHeaders: {
+        'x-budget-limit-usd': '0.000001',
+        'x-budget-used-usd': '0',
+        'x-budget-remaining-usd': '0.000001',
+        'x-budget-reset': 'never',
+      },
+    })
+    expect(error.message).toMatch(/Lower `maxOutputTokens`\.$/)
+    expect(JSON.parse(error.responseBody ?? '').error.message).toBe(error.message)
+    expect(provider.calls).toEqual([])
+  })
+
   test('the key pays what the answer names as its cost', async () => {
     const { gateway, caller, models } = await start(chat, [
       acts.reply({ text: 'Hi', usage: { input: 100, output: 30, cached: 0, reasoning: 0 } }),

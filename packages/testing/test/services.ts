@@ -1,26 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { connect } from 'node:net'
-import { describe } from 'vitest'
+import { describe, inject } from 'vitest'
+import { isListening } from './is-listening.ts'
 
 // Tests that need a server on this machine. Without it they are skipped, and the report shows them as skipped; with
 // SIGNALBOX_REQUIRE_SERVICES=1 they run, and fail.
 
-/** Servers that tests may use, where they usually listen. */
+/** Servers that tests may use. PostgreSQL may have been started for them (`postgres-server.ts`). */
 export const services = {
   redis: { host: '127.0.0.1', port: 6379 },
-  postgres: { host: '127.0.0.1', port: 5432 },
+  postgres: { host: '127.0.0.1', port: inject('postgresPort') },
 } as const
 
-/** Whether something listens on a port. */
-const isListening = ({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> =>
-  new Promise(resolve => {
-    const socket = connect({ host, port, timeout: 2_000 })
-    const end = (answer: boolean) => () => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false))
-  })
+/** The database of the server, also on the way through another port. */
+export const postgresUrlAt = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`
+export const postgresUrl: string = postgresUrlAt(services.postgres.port)
 
 /** Whether a program can be started. */
 const isInstalled = (program: string): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0

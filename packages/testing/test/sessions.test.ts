@@ -308,6 +308,43 @@ test('a workspace has a bounded number of live sessions; those that were revoked
   await sessions.create({ user: 'u2' })
 })
 
+test('sessions that are made at once are committed together; one for which there is no room fails alone', async () => {
+  const storage = memoryStorage()
+  const { commit } = storage.records
+  let commits = 0
+  const gateway = await stage({
+    ...storage,
+    records: {
+      ...storage.records,
+      commit: async change => {
+        commits += 1
+        // As long as a database takes.
+        await new Promise(resolve => setTimeout(resolve, 5))
+        return commit(change)
+      },
+    },
+  })
+  const { sessions, auditEvents } = gateway.workspaces('app')
+  const first = await sessions.create({ user: 'u0' })
+  const record = (await storage.records.find('session_count', 'app', 'app')) ?? expect.fail('Sessions are not counted.')
+  const room = 200
+  const { ends } = JSON.parse(record.body) as { ends: readonly [number, number][] }
+  const almostFull = { ends: [...ends, [Date.now() + 60_000, 100_000 - 1 - room]] }
+  await storage.records.commit({ puts: [{ ...record, body: JSON.stringify(almostFull) }] })
+  commits = 0
+  const made = await Promise.allSettled(Array.from({ length: room + 1 }, (_, n) => sessions.create({ user: `u${n}` })))
+  const refused = made.flatMap(each => (each.status === 'rejected' ? [each.reason.code] : []))
+  expect(refused).toEqual(['state_precondition_failed'])
+  expect(commits).toBeLessThan(10)
+  const ids = made.flatMap(each => (each.status === 'fulfilled' ? [each.value.id] : []))
+  const events = await auditEvents.list({ limit: 500 })
+  const created = events.filter(({ event }) => event === 'session.created').map(({ subjectId }) => subjectId)
+  expect(new Set(created)).toEqual(new Set([first.id, ...ids]))
+  expect((await auditEvents.verify()).valid).toBe(true)
+  const caller = made.flatMap(each => (each.status === 'fulfilled' ? [each.value.token] : [])).at(-1)
+  expect((await gateway.authenticate(caller)).workspaceId).toBe('app')
+})
+
 test('a WebSocket takes a token of its origin, and no other', async () => {
   const gateway = await stage()
   const listener = createNodeListener(gateway)

@@ -4,7 +4,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { afterAll, describe } from 'vitest'
-import { describeWith } from './services.ts'
+import { describeWith, postgresUrl } from './services.ts'
 
 // The storages that tests of behaviour over all of them run on. Those of PostgreSQL share one schema for each test file.
 
@@ -14,8 +14,6 @@ interface Store {
   readonly name: string
   readonly make: () => Storage
 }
-
-export const postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'
 
 /**
  * Memory, SQLite and PostgreSQL. `schema`: of PostgreSQL, removed after the tests; its clock is that of the caller.

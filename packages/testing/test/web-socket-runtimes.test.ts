@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../node-http/test/raw.ts'
 import { openWebSocket, upgradeStatus } from '../../node-http/test/web-socket-client.ts'
-import { buildInto, bundleText, forWorkers } from '../tools/runtimes/bundle.ts'
+import { bundleText, forWorkers } from '../tools/runtimes/bundle.ts'
 import { webSocketKey } from '../tools/runtimes/web-sockets.ts'
 
 // WebSockets of the fetch handler, in every runtime that has its own: real servers, and `ws` as the client.
@@ -46,7 +46,6 @@ const programs = {
 }
 
 beforeAll(async () => {
-  await buildInto(folder)
   await Promise.all([
     bundleText(folder, 'bun', { code: programs.bun }),
     bundleText(folder, 'deno', { code: programs.deno }),

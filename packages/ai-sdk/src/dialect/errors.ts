@@ -18,7 +18,7 @@ const errorTypeOf = ({ status, code }: Pick<ErrorBody, 'status' | 'code'>): stri
   code === 'model_not_found' ? code : (typesByStatus.get(status) ?? 'internal_server_error')
 
 /** The body of an error response. */
-export function encodeError(error: ErrorBody): JsonObject {
+export function encodeError(error: ErrorBody) {
   const { message, param } = renameError(error, fieldNames)
   const { code, suggestion, provider, attempts, request_id } = error
   return {

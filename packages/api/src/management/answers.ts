@@ -1,5 +1,4 @@
 import type { Gateway } from '@signalbox/core'
-import * as z from 'zod'
 import type { ApiReply } from '../api.ts'
 import { json } from '../json-reply.ts'
 import type { QueryParameter } from '../query.ts'
@@ -17,12 +16,6 @@ export function dateTime(at: number | undefined): string | undefined {
 
 /** Whether others have still to hear of a change that was made here. */
 export const propagationOf = ({ isShared }: Gateway): 'pending' | null => (isShared ? 'pending' : null)
-
-export const propagationStatus = () =>
-  z
-    .literal('pending')
-    .nullable()
-    .meta({ description: '`pending`: other processes apply the change within a minute. null: it applies everywhere.', example: null })
 
 const limitParameter: QueryParameter = { name: 'limit', description: 'Entries of a page. Default: 20.', whole: { min: 1, max: 100 } }
 const afterParameter: QueryParameter = { name: 'after', description: 'Go on after the entry of this id, as in `next` of the page before.' }
@@ -53,13 +46,3 @@ export async function listed<T extends { readonly id: string }>({ query }: Call,
     next: more ? (shown.at(-1)?.id ?? null) : null,
   })
 }
-
-/** Of a list that can grow. */
-export const pageSchema = (entry: z.ZodType) =>
-  z.object({
-    object: z.literal('list').describe('Type of the object.'),
-    data: z.array(entry).describe('The entries.'),
-    count: z.int().meta({ description: 'Number of entries on this page.', example: 1 }),
-    has_more: z.boolean().meta({ description: 'Whether there is a next page.', example: false }),
-    next: z.string().nullable().meta({ description: 'Send it as `after` for the next page; null on the last one.', example: null }),
-  })

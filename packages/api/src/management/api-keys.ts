@@ -1,14 +1,14 @@
 import { type ApiKey, apiKeyFields, fromWire, profileOf, toReply } from '@signalbox/core/resources'
-import * as z from 'zod'
 import type { ApiReply } from '../api.ts'
 import { json } from '../json-reply.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pages, propagationOf, propagationStatus } from './answers.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { accepted, listed, pages, propagationOf } from './answers.ts'
 import { reading, writing } from './rows.ts'
 
 const apiKeysPath = '/v1/workspaces/:workspace_id/api-keys'
 const apiKeyPath = `${apiKeysPath}/:api_key_id`
+const newApiKey = { fields: apiKeyFields, mode: 'create' } as const
+const apiKeyChange = { fields: apiKeyFields, mode: 'update' } as const
 
 export const apiKeyRoutes: readonly WorkspaceRoute[] = [
   {
@@ -18,11 +18,12 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     needs: ['keys:write'],
     summary: 'Create an API key. The secret is in this answer, and nowhere else ever after.',
     body: 'CreateApiKey',
+    input: newApiKey,
     reply: 'CreatedApiKey',
     errors: ['state_precondition_failed'],
     secret: true,
     async handler(call, { apiKeys }) {
-      const { secret, ...key } = await apiKeys.create(fromWire({ fields: apiKeyFields, mode: 'create' }, call.body))
+      const { secret, ...key } = await apiKeys.create(fromWire(newApiKey, call.body))
       return accepted({ ...apiKeyView(key), api_key: secret, propagation_status: propagationOf(call.gateway) })
     },
   },
@@ -56,11 +57,10 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     needs: ['keys:write'],
     summary: 'Change the name, the limit, the expiry or the budget of an API key; null takes away.',
     body: 'UpdateApiKey',
-    immutable: ['scopes', 'key_type'],
+    input: apiKeyChange,
     reply: 'ApiKey',
     errors: ['state_precondition_failed'],
-    handler: async (call, { apiKeys }) =>
-      accepted(apiKeyView(await apiKeys.update(apiKeyIdOf(call), fromWire({ fields: apiKeyFields, mode: 'update' }, call.body)))),
+    handler: async (call, { apiKeys }) => accepted(apiKeyView(await apiKeys.update(apiKeyIdOf(call), fromWire(apiKeyChange, call.body)))),
   },
   {
     ...writing('DELETE'),
@@ -68,7 +68,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     client: 'apiKeys.revoke',
     needs: ['keys:write'],
     summary:
-      'Revoke an API key. It stops working within 60 seconds everywhere, and so do the keys made with it; a second time changes nothing.',
+      'Revoke an API key. It stops working within 30 seconds everywhere, and so do the keys made with it; a second time changes nothing.',
     query: [
       {
         name: 'keep_made',
@@ -86,24 +86,10 @@ async function revoke(call: Call, { apiKeys }: Parameters<WorkspaceRoute['handle
   const { id } = await apiKeys.revoke(apiKeyIdOf(call), { keepMade: call.query.keep_made === 'true' })
   const propagation_status = propagationOf(call.gateway)
   const message =
-    propagation_status === null ? 'The key is revoked.' : 'The key is revoked, and stops working everywhere within 60 seconds.'
+    propagation_status === null ? 'The key is revoked.' : 'The key is revoked, and stops working everywhere within 30 seconds.'
   return accepted({ id, propagation_status, message })
 }
 
 const apiKeyIdOf = ({ params }: Call): string => params.api_key_id ?? ''
 
 const apiKeyView = (key: ApiKey) => ({ ...toReply(apiKeyFields, key), profile: profileOf(key.scopes) })
-
-const profile = () => z.enum(['inference', 'management', 'mixed']).meta({ description: 'What the scopes are for.', example: 'inference' })
-const apiKey = () => resourceSchema(apiKeyFields, 'reply').extend({ profile: profile() })
-
-export const apiKeySchemas = () => ({
-  CreateApiKey: resourceSchema(apiKeyFields, 'create'),
-  UpdateApiKey: resourceSchema(apiKeyFields, 'update'),
-  ApiKey: apiKey(),
-  CreatedApiKey: apiKey().extend({
-    api_key: z.string().meta({ description: 'The secret. It is shown this once.', example: 'ak_Zx81kQ2pF7…' }),
-    propagation_status: propagationStatus(),
-  }),
-  ApiKeyList: pageSchema(apiKey()),
-})

@@ -1,15 +1,15 @@
 import type { CreditBalance } from '@signalbox/core/management'
 import { autoReloadFields, creditFields, fromWire, ledgerEntryFields, type MoneyMove, toReply } from '@signalbox/core/resources'
-import * as z from 'zod'
 import { json } from '../json-reply.ts'
 import { timeOf } from '../query.ts'
 import type { WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pagesByAnyId } from './answers.ts'
+import { accepted, listed, pagesByAnyId } from './answers.ts'
 import { centsOf, dollarsOf } from './money.ts'
-import { resourceSchema } from './resource-schemas.ts'
 import { reading, writing } from './rows.ts'
 
 const billingPath = '/v1/workspaces/:workspace_id/billing'
+const newCredit = { fields: creditFields, mode: 'create' } as const
+const autoReloadChange = { fields: autoReloadFields, mode: 'update' } as const
 
 export const billingRoutes: readonly WorkspaceRoute[] = [
   {
@@ -28,10 +28,11 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     needs: ['billing:write'],
     summary: 'Add credit, once for each `reference`.',
     body: 'CreateCredit',
+    input: newCredit,
     reply: 'Balance',
     errors: ['duplicate_resource', 'state_precondition_failed'],
     async handler(call, { billing }) {
-      return accepted(creditView(await billing.credit(fromWire({ fields: creditFields, mode: 'create' }, call.body))))
+      return accepted(creditView(await billing.credit(fromWire(newCredit, call.body))))
     },
   },
   {
@@ -59,17 +60,19 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     needs: ['billing:write'],
     summary: 'Have credit paid in to a target whenever it falls below a threshold.',
     body: 'UpdateAutoReload',
+    input: autoReloadChange,
     reply: 'Balance',
     async handler(call, { billing }) {
-      return accepted(creditView(await billing.autoReload.update(fromWire({ fields: autoReloadFields, mode: 'update' }, call.body))))
+      return accepted(creditView(await billing.autoReload.update(fromWire(autoReloadChange, call.body))))
     },
   },
 ]
 
-const creditView = ({ balance, credited, spent, autoReload, ...rest }: CreditBalance) => ({
+const creditView = ({ balance, held, credited, spent, autoReload, ...rest }: CreditBalance) => ({
   balance_microdollars: balance,
   balance_cents: centsOf(balance),
   balance_dollars: dollarsOf(balance),
+  held_microdollars: held,
   lifetime_purchased_microdollars: credited,
   lifetime_purchased_cents: centsOf(credited),
   lifetime_used_microdollars: spent,
@@ -88,35 +91,3 @@ const both = (name: string, amount: number | undefined) => ({
 })
 
 const moveView = (move: MoneyMove) => toReply(ledgerEntryFields, move)
-
-export const billingSchemas = () => ({
-  Balance: balance(),
-  CreateCredit: resourceSchema(creditFields, 'create'),
-  LedgerEntryList: pageSchema(resourceSchema(ledgerEntryFields, 'reply')),
-  UpdateAutoReload: resourceSchema(autoReloadFields, 'update'),
-})
-
-const integer = (description: string, example: number | null) => z.int().meta({ description, example })
-const integerOrNull = (description: string, example: number | null) => z.int().nullable().meta({ description, example })
-
-const balance = () =>
-  z.object({
-    balance_microdollars: integer('Credit of the workspace.', 12_500_000),
-    balance_cents: integer('The same in cents, rounded down as all cents here.', 1_250),
-    balance_dollars: z.string().meta({ description: 'The same in dollars, with two places.', example: '12.50' }),
-    lifetime_purchased_microdollars: integer('All credit that was ever added.', 50_000_000),
-    lifetime_purchased_cents: integer('The same in cents.', 5_000),
-    lifetime_used_microdollars: integer('All credit that was ever spent.', 37_500_000),
-    lifetime_used_cents: integer('The same in cents.', 3_750),
-    auto_reload_enabled: z.boolean().meta({ description: 'Whether credit is reloaded.', example: true }),
-    auto_reload_threshold_microdollars: integerOrNull('Below this balance, credit is reloaded. null: never set.', 5_000_000),
-    auto_reload_threshold_cents: integerOrNull('The same in cents.', 500),
-    auto_reload_target_microdollars: integerOrNull('The balance after a reload. null: never set.', 20_000_000),
-    auto_reload_target_cents: integerOrNull('The same in cents.', 2_000),
-    has_payment_method: z.boolean().meta({ description: 'Whether the operator can charge the workspace.', example: true }),
-    byok_monthly_request_cap: integerOrNull(
-      'Requests with provider keys of the workspace in a calendar month (UTC). null: any number.',
-      null,
-    ),
-    byok_requests_remaining: integerOrNull('Left of them in this month. null: any number.', null),
-  })

@@ -1,14 +1,13 @@
 import { type Budget, budgetFields, fromWire, toReply } from '@signalbox/core/resources'
 import { json } from '../json-reply.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pages, propagationOf } from './answers.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { accepted, listed, pages, propagationOf } from './answers.ts'
 import { reading, writing } from './rows.ts'
 
 const budgetsPath = '/v1/workspaces/:workspace_id/budgets'
 const budgetPath = `${budgetsPath}/:budget_id`
-const create = { fields: budgetFields, mode: 'create' } as const
-const update = { fields: budgetFields, mode: 'update' } as const
+const newBudget = { fields: budgetFields, mode: 'create' } as const
+const budgetChange = { fields: budgetFields, mode: 'update' } as const
 
 export const budgetRoutes: readonly WorkspaceRoute[] = [
   {
@@ -18,9 +17,10 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
     needs: ['budgets:write'],
     summary: 'Limit what all keys of the workspace, or one of them, may spend in a period.',
     body: 'CreateBudget',
+    input: newBudget,
     reply: 'Budget',
     errors: ['state_precondition_failed'],
-    handler: async (call, { budgets }) => accepted(budgetView(await budgets.create(fromWire(create, call.body)))),
+    handler: async (call, { budgets }) => accepted(budgetView(await budgets.create(fromWire(newBudget, call.body)))),
   },
   {
     ...reading,
@@ -48,9 +48,9 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
     needs: ['budgets:write'],
     summary: 'Change a budget. What was used of it stays used.',
     body: 'UpdateBudget',
-    immutable: ['scope', 'api_key_id', 'period'],
+    input: budgetChange,
     reply: 'Budget',
-    handler: async (call, { budgets }) => accepted(budgetView(await budgets.update(budgetIdOf(call), fromWire(update, call.body)))),
+    handler: async (call, { budgets }) => accepted(budgetView(await budgets.update(budgetIdOf(call), fromWire(budgetChange, call.body)))),
   },
   {
     ...writing('DELETE'),
@@ -69,10 +69,3 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
 const budgetIdOf = ({ params }: Call): string => params.budget_id ?? ''
 
 const budgetView = (budget: Budget) => toReply(budgetFields, budget)
-
-export const budgetSchemas = () => ({
-  Budget: resourceSchema(budgetFields, 'reply'),
-  BudgetList: pageSchema(resourceSchema(budgetFields, 'reply')),
-  CreateBudget: resourceSchema(budgetFields, 'create'),
-  UpdateBudget: resourceSchema(budgetFields, 'update'),
-})

@@ -2,12 +2,13 @@ import type { Gateway } from '@signalbox/core'
 import { type ByokKey, byokKeyFields, fromWire, toReply } from '@signalbox/core/resources'
 import { json } from '../json-reply.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pages, propagationOf, propagationStatus } from './answers.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { accepted, listed, pages, propagationOf } from './answers.ts'
 import { reading, writing } from './rows.ts'
 
 const byokKeysPath = '/v1/workspaces/:workspace_id/byok-keys'
 const byokKeyPath = `${byokKeysPath}/:byok_key_id`
+const newByokKey = { fields: byokKeyFields, mode: 'create' } as const
+const byokKeyChange = { fields: byokKeyFields, mode: 'update' } as const
 
 export const byokKeyRoutes: readonly WorkspaceRoute[] = [
   {
@@ -17,10 +18,10 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
     needs: ['byok:write'],
     summary: 'Bring a key of your own for a provider. It is validated in the background; the first of a provider is its default.',
     body: 'CreateByokKey',
+    input: newByokKey,
     reply: 'ByokKey',
     errors: ['duplicate_resource', 'state_precondition_failed'],
-    handler: async (call, { byokKeys }) =>
-      accepted(view(call, await byokKeys.create(fromWire({ fields: byokKeyFields, mode: 'create' }, call.body)))),
+    handler: async (call, { byokKeys }) => accepted(view(call, await byokKeys.create(fromWire(newByokKey, call.body)))),
   },
   {
     ...reading,
@@ -54,11 +55,11 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
     needs: ['byok:write'],
     summary: 'Rename a provider key, disable it, make it the default, name its account tier, or put another secret in its place.',
     body: 'UpdateByokKey',
-    immutable: ['provider', 'extra'],
+    input: byokKeyChange,
     reply: 'ByokKey',
     errors: ['duplicate_resource', 'state_precondition_failed'],
     handler: async (call, { byokKeys }) =>
-      accepted(view(call, await byokKeys.update(byokKeyIdOf(call), fromWire({ fields: byokKeyFields, mode: 'update' }, call.body)))),
+      accepted(view(call, await byokKeys.update(byokKeyIdOf(call), fromWire(byokKeyChange, call.body)))),
   },
   {
     ...writing('POST'),
@@ -97,10 +98,3 @@ const view = ({ gateway }: Call, key: ByokKey) => ({
 
 const isUnderWay = ({ clock }: Gateway, { updatedAt, lastValidatedAt = 0 }: ByokKey): boolean =>
   Math.abs(clock.now() - Math.max(updatedAt, lastValidatedAt)) < heardMs
-
-export const byokKeySchemas = (ByokKey = resourceSchema(byokKeyFields, 'reply').extend({ propagation_status: propagationStatus() })) => ({
-  CreateByokKey: resourceSchema(byokKeyFields, 'create'),
-  UpdateByokKey: resourceSchema(byokKeyFields, 'update'),
-  ByokKey,
-  ByokKeyList: pageSchema(ByokKey),
-})

@@ -1,11 +1,11 @@
 import { acceptanceFields, fromWire, type Invite, inviteFields, memberFields, toReply } from '@signalbox/core/resources'
-import * as z from 'zod'
 import type { Call, PublicRoute, WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pages } from './answers.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { accepted, listed, pages } from './answers.ts'
 import { reading, writing } from './rows.ts'
 
 const invitesPath = '/v1/workspaces/:workspace_id/invites'
+const newInvite = { fields: inviteFields, mode: 'create' } as const
+const acceptance = { fields: acceptanceFields, mode: 'create' } as const
 
 export const inviteRoutes: readonly WorkspaceRoute[] = [
   {
@@ -23,13 +23,14 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
     path: invitesPath,
     client: 'invites.create',
     needs: ['invites:write'],
-    summary: 'Invite somebody, for 7 days. The token is in this answer, and nowhere else ever after.',
+    summary: 'Create an invite, which lasts 7 days. Its token is in this answer only.',
     body: 'CreateInvite',
+    input: newInvite,
     reply: 'CreatedInvite',
     errors: ['duplicate_resource'],
     secret: true,
     async handler(call, { invites }) {
-      const { token, ...invite } = await invites.create(fromWire({ fields: inviteFields, mode: 'create' }, call.body))
+      const { token, ...invite } = await invites.create(fromWire(newInvite, call.body))
       return accepted({ ...inviteView(invite), token })
     },
   },
@@ -59,13 +60,13 @@ export const acceptInviteRoute: PublicRoute = {
   summary: 'Become a member by the token of an invite.',
   query: [],
   body: 'AcceptInvite',
-  strict: true,
+  input: acceptance,
   status: 202,
   reply: 'AcceptedInvite',
   errors: ['resource_not_found', 'duplicate_resource', 'state_precondition_failed'],
   async handler(call: Call) {
     const member = await call.gateway.workspaces.acceptInvite({
-      ...fromWire({ fields: acceptanceFields, mode: 'create' }, call.body),
+      ...fromWire(acceptance, call.body),
       requestId: call.requestId,
       ...(call.request.ip !== undefined && { ip: call.request.ip }),
     })
@@ -74,16 +75,3 @@ export const acceptInviteRoute: PublicRoute = {
 }
 
 const inviteView = (invite: Invite) => toReply(inviteFields, invite)
-
-export const inviteSchemas = () => ({
-  Invite: resourceSchema(inviteFields, 'reply'),
-  InviteList: pageSchema(resourceSchema(inviteFields, 'reply')),
-  CreateInvite: resourceSchema(inviteFields, 'create'),
-  CreatedInvite: resourceSchema(inviteFields, 'reply').extend({
-    token: z.string().meta({ description: 'The proof. It is shown this once.', example: 'inv_Jf0…' }),
-  }),
-  AcceptInvite: resourceSchema(acceptanceFields, 'create'),
-  AcceptedInvite: resourceSchema(memberFields, 'reply').extend({
-    workspace_id: z.string().meta({ description: 'The workspace that was joined.', example: 'acme' }),
-  }),
-})

@@ -1,11 +1,11 @@
 import { fromWire, type Member, memberFields, toReply } from '@signalbox/core/resources'
 import type { Call, WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pages } from './answers.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { accepted, listed, pages } from './answers.ts'
 import { reading, writing } from './rows.ts'
 
 const membersPath = '/v1/workspaces/:workspace_id/members'
 const memberPath = `${membersPath}/:member_id`
+const memberChange = { fields: memberFields, mode: 'update' } as const
 
 export const memberRoutes: readonly WorkspaceRoute[] = [
   {
@@ -25,11 +25,10 @@ export const memberRoutes: readonly WorkspaceRoute[] = [
     needs: ['members:write'],
     summary: 'Change the role of a member. The last owner stays one.',
     body: 'UpdateMember',
-    immutable: ['email', 'name', 'joined_at'],
+    input: memberChange,
     reply: 'Member',
     errors: ['state_precondition_failed'],
-    handler: async (call, { members }) =>
-      accepted(memberView(await members.update(memberIdOf(call), fromWire({ fields: memberFields, mode: 'update' }, call.body)))),
+    handler: async (call, { members }) => accepted(memberView(await members.update(memberIdOf(call), fromWire(memberChange, call.body)))),
   },
   {
     ...writing('DELETE'),
@@ -49,9 +48,3 @@ export const memberRoutes: readonly WorkspaceRoute[] = [
 const memberIdOf = ({ params }: Call): string => params.member_id ?? ''
 
 const memberView = (member: Member) => toReply(memberFields, member)
-
-export const memberSchemas = () => ({
-  Member: resourceSchema(memberFields, 'reply'),
-  MemberList: pageSchema(resourceSchema(memberFields, 'reply')),
-  UpdateMember: resourceSchema(memberFields, 'update'),
-})

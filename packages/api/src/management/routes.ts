@@ -15,11 +15,11 @@ import { settingsRoutes } from './settings.ts'
 import { subscriptionRoutes } from './subscription.ts'
 
 /**
- * What workspaces own: one file per resource (`api-keys.ts` is the one to read), each with its rows, its handlers, its view and its
- * schemas. What is common to them is done before a handler runs, as facts of the row:
+ * What workspaces own: one file per resource (`api-keys.ts` is the one to read), each with its rows, its handlers and its view;
+ * their schemas are in `schemas`, which only the OpenAPI document needs. What is common to them is done before a handler runs, as facts of the row:
  *
  * - `...reading`, `...writing(method)`: a row of the workspace of the key. For another workspace there is nothing (404), then the
- *   scope (403), the rate class, the query (400 `unknown_parameter`), the body (400 by its schema, which is strict).
+ *   scope (403), the rate class, the query (400 `unknown_parameter`), the body (400 by the table of fields in `input`).
  * - A handler gets the call and the workspace of core, with the actor in it. `bodyOf<typeof schema>(call)` is the body in the
  *   spelling of core; `json(view)` answers a read, `accepted(view)` a write, `listed(call, { list, view })` a page.
  * - A view is the one place that knows both spellings; it names each field. A field that is absent is undefined there and not

@@ -3,11 +3,11 @@ import { fromWire, routingDefaultsFields, toReply } from '@signalbox/core/resour
 import { json } from '../json-reply.ts'
 import type { WorkspaceRoute } from '../route.ts'
 import { accepted } from './answers.ts'
-import { nameWarnings, warningsView } from './name-warnings.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { warningsView } from './name-warnings.ts'
 import { reading, writing } from './rows.ts'
 
 const routingDefaultsPath = '/v1/workspaces/:workspace_id/routing-defaults'
+const routingDefaultsChange = { fields: routingDefaultsFields, mode: 'update' } as const
 
 export const routingDefaultsRoutes: readonly WorkspaceRoute[] = [
   {
@@ -26,18 +26,14 @@ export const routingDefaultsRoutes: readonly WorkspaceRoute[] = [
     needs: ['routing:write'],
     summary: 'Change the routing defaults; null takes one away. `gateway.routing` of a request takes the same fields, and wins.',
     body: 'UpdateRoutingDefaults',
+    input: routingDefaultsChange,
     reply: 'RoutingDefaults',
     handler: async (call, { routingDefaults }) =>
-      accepted(routingDefaultsView(await routingDefaults.update(fromWire({ fields: routingDefaultsFields, mode: 'update' }, call.body)))),
+      accepted(routingDefaultsView(await routingDefaults.update(fromWire(routingDefaultsChange, call.body)))),
   },
 ]
 
 const routingDefaultsView = ({ warnings, ...defaults }: RoutingDefaultsRecord) => ({
   ...toReply(routingDefaultsFields, defaults),
   warnings: warningsView(warnings, routingDefaultsFields),
-})
-
-export const routingDefaultsSchemas = () => ({
-  RoutingDefaults: resourceSchema(routingDefaultsFields, 'reply').extend({ warnings: nameWarnings() }),
-  UpdateRoutingDefaults: resourceSchema(routingDefaultsFields, 'update'),
 })

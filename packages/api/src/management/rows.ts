@@ -11,4 +11,4 @@ export const reading = {
 } as const satisfies Partial<WorkspaceRoute>
 
 export const writing = <M extends 'POST' | 'PATCH' | 'DELETE'>(method: M) =>
-  ({ of: 'workspace', method, rate: 'writes', tier: 'preview', query: [], errors: [], strict: true, status: 202 }) as const
+  ({ of: 'workspace', method, rate: 'writes', tier: 'preview', query: [], errors: [], status: 202 }) as const

@@ -1,11 +1,10 @@
 import { fromWire, type Session, sessionFields, toReply } from '@signalbox/core/resources'
-import * as z from 'zod'
 import type { WorkspaceRoute } from '../route.ts'
-import { accepted, listed, pageSchema, pages, propagationOf } from './answers.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { accepted, listed, pages, propagationOf } from './answers.ts'
 import { reading, writing } from './rows.ts'
 
 const sessionsPath = '/v1/workspaces/:workspace_id/sessions'
+const newSession = { fields: sessionFields, mode: 'create' } as const
 
 export const sessionRoutes: readonly WorkspaceRoute[] = [
   {
@@ -15,11 +14,12 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
     needs: ['keys:write'],
     summary: 'Create a session of a user. Its token is in this answer, and nowhere else ever after.',
     body: 'CreateSession',
+    input: newSession,
     reply: 'CreatedSession',
     errors: ['state_precondition_failed'],
     secret: true,
     handler: async (call, { sessions }) => {
-      const { token, ...session } = await sessions.create(fromWire({ fields: sessionFields, mode: 'create' }, call.body))
+      const { token, ...session } = await sessions.create(fromWire(newSession, call.body))
       return accepted({ ...sessionView(session), token })
     },
   },
@@ -44,7 +44,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
     path: `${sessionsPath}/:session_id`,
     client: 'sessions.revoke',
     needs: ['keys:write'],
-    summary: 'Revoke a session. Its token stops working within 60 seconds everywhere.',
+    summary: 'Revoke a session. Its token stops working within 30 seconds everywhere.',
     reply: 'Acknowledgement',
     handler: async (call, { sessions }) => {
       const { id } = await sessions.revoke(call.params.session_id ?? '')
@@ -54,13 +54,3 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
 ]
 
 const sessionView = (session: Session) => toReply(sessionFields, session)
-
-const session = () => resourceSchema(sessionFields, 'reply')
-
-export const sessionSchemas = () => ({
-  CreateSession: resourceSchema(sessionFields, 'create'),
-  CreatedSession: session().extend({
-    token: z.string().meta({ description: 'The token. It is shown this once.', example: 'st_Zx81kQ2pF7…' }),
-  }),
-  SessionList: pageSchema(session()),
-})

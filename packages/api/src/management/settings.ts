@@ -3,11 +3,11 @@ import { fromWire, settingsFields, toReply } from '@signalbox/core/resources'
 import { json } from '../json-reply.ts'
 import type { WorkspaceRoute } from '../route.ts'
 import { accepted } from './answers.ts'
-import { nameWarnings, warningsView } from './name-warnings.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { warningsView } from './name-warnings.ts'
 import { reading, writing } from './rows.ts'
 
 const settingsPath = '/v1/workspaces/:workspace_id/settings'
+const settingsChange = { fields: settingsFields, mode: 'update' } as const
 
 export const settingsRoutes: readonly WorkspaceRoute[] = [
   {
@@ -26,18 +26,13 @@ export const settingsRoutes: readonly WorkspaceRoute[] = [
     needs: ['workspace:write'],
     summary: 'Change what the workspace demands; null takes a demand away.',
     body: 'UpdateSettings',
+    input: settingsChange,
     reply: 'Settings',
-    handler: async (call, { settings }) =>
-      accepted(settingsView(await settings.update(fromWire({ fields: settingsFields, mode: 'update' }, call.body)))),
+    handler: async (call, { settings }) => accepted(settingsView(await settings.update(fromWire(settingsChange, call.body)))),
   },
 ]
 
 const settingsView = ({ warnings, ...settings }: Settings) => ({
   ...toReply(settingsFields, settings),
   warnings: warningsView(warnings, settingsFields),
-})
-
-export const settingsSchemas = () => ({
-  Settings: resourceSchema(settingsFields, 'reply').extend({ warnings: nameWarnings() }),
-  UpdateSettings: resourceSchema(settingsFields, 'update'),
 })

@@ -1,7 +1,6 @@
 import { subscriptionFields, toReply } from '@signalbox/core/resources'
 import { json } from '../json-reply.ts'
 import type { WorkspaceRoute } from '../route.ts'
-import { resourceSchema } from './resource-schemas.ts'
 import { reading } from './rows.ts'
 
 export const subscriptionRoutes: readonly WorkspaceRoute[] = [
@@ -15,5 +14,3 @@ export const subscriptionRoutes: readonly WorkspaceRoute[] = [
     handler: async (_, { subscription }) => json(toReply(subscriptionFields, await subscription.get())),
   },
 ]
-
-export const subscriptionSchemas = () => ({ Subscription: resourceSchema(subscriptionFields, 'reply') })

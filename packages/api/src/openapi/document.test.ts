@@ -126,16 +126,12 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
   },
 )
 
-test('all that changes a workspace answers 202, is counted as a write, and is held to its schema', () => {
+test('all that changes a workspace answers 202, is counted as a write, and its body is checked by a table of fields', () => {
   for (const row of routes.filter((one): one is WorkspaceRoute => one.of === 'workspace')) {
-    const { method, rate, status, strict, path } = row
+    const { method, rate, status, body, input, path } = row
     const isWrite = method !== 'GET'
-    expect([path, rate, status, strict]).toEqual([
-      path,
-      isWrite ? 'writes' : 'reads',
-      isWrite ? 202 : undefined,
-      isWrite ? true : undefined,
-    ])
+    expect([path, rate, status]).toEqual([path, isWrite ? 'writes' : 'reads', isWrite ? 202 : undefined])
+    expect([path, input === undefined]).toEqual([path, body === undefined])
     expect(path.startsWith('/v1/workspaces/:workspace_id/')).toBe(true)
     expect([path, row.needs.every(scope => scope.endsWith(isWrite ? ':write' : ':read'))]).toEqual([path, true])
   }

@@ -1,3 +1,4 @@
+import { immutableNames } from '@signalbox/core/resources'
 import type { Route } from '../route.ts'
 import { makeSchemas } from '../schemas.ts'
 import { addComponent, exampleOf, refTo } from './json-schema.ts'
@@ -111,7 +112,8 @@ const operationOf = (route: Route, shared: SharedComponents): object => ({
 })
 
 /** Sentences that follow from the facts of a route. */
-function descriptionOf({ summary, needs, rate, tier, secret, stream, immutable }: Route): string {
+function descriptionOf({ summary, needs, rate, tier, secret, stream, input }: Route): string {
+  const immutable = input ? immutableNames(input) : []
   const scopes = typeof needs === 'string' ? '' : `It needs a key with the scope ${needs.map(scope => `\`${scope}\``).join(' or ')}.`
   const access = needs === 'nothing' ? 'It needs no key.' : needs === 'any key' ? 'Any key may call it.' : scopes
   return [
@@ -120,7 +122,7 @@ function descriptionOf({ summary, needs, rate, tier, secret, stream, immutable }
     ...(rate === 'none' ? [] : [`It counts against the ${rate === 'inference' ? 'inference' : `management ${rate}`} limit of the key.`]),
     ...(stream === undefined ? [] : ['With `stream: true` it answers with server-sent events.']),
     ...(secret ? ['The response contains a secret that is not shown again.'] : []),
-    ...(immutable ? [`These fields cannot be changed: ${immutable.map(field => `\`${field}\``).join(', ')}.`] : []),
+    ...(immutable.length > 0 ? [`These fields cannot be changed: ${immutable.map(field => `\`${field}\``).join(', ')}.`] : []),
     `Stability: ${tier}.`,
   ].join(' ')
 }

@@ -1,11 +1,12 @@
 import { codeRow, type ErrorCode } from '@signalbox/core/errors'
 import { errorHeaderNames } from '../headers.ts'
-import { type HeaderName, responseHeaders } from '../response-headers.ts'
+import type { HeaderName } from '../response-headers.ts'
 import type { Route } from '../route.ts'
 import { errorsOf, takesIdempotencyKey } from '../route-errors.ts'
 import type { SchemaName } from '../schemas.ts'
 import { errorExample, errorExampleName } from './error-examples.ts'
 import { type Components, exampleOf, refTo } from './json-schema.ts'
+import { responseHeaders } from './response-headers.ts'
 
 /** The header objects of the document, each once. */
 export const headerComponents = (): object =>

@@ -1,7 +1,7 @@
 import { errorBody, type GatewayError } from '@signalbox/core/errors'
 import type { ApiReply } from '../api.ts'
 import { errorHeaders, type Headers } from '../headers.ts'
-import { responseHeaders } from '../response-headers.ts'
+import { responseHeaderNames } from '../response-headers.ts'
 
 /** An error as a message: the body that it has over HTTP, with its status, and the headers that clients read. */
 const event = (status: number, body: string, headers: Headers): string =>
@@ -13,7 +13,7 @@ export function errorEvent(error: GatewayError): string {
   return event(error.status, JSON.stringify({ error: { message, type, param, code } }), errorHeaders(error))
 }
 
-const told: ReadonlySet<string> = new Set(Object.keys(responseHeaders).map(name => name.toLowerCase()))
+const told: ReadonlySet<string> = new Set(responseHeaderNames.map(name => name.toLowerCase()))
 
 /** The reply to a request that failed before its first content. */
 export const replyEvent = ({ status, headers, body }: ApiReply): string =>

@@ -11,6 +11,12 @@ import type { WebSocketOffer } from './port.ts'
 export const isWebSocketUpgrade = ({ method, header }: ApiRequest): boolean =>
   method === 'GET' && (header('upgrade') ?? '').split(',').some(protocol => protocol.trim().toLowerCase() === 'websocket')
 
+// Loaded when first needed: few programs serve WebSockets.
+const loadSession = () => import('./session.ts')
+
+/** Loads the code of WebSockets, which otherwise waits for the first of them: for servers that start before their clients. */
+export const loadWebSockets = async (): Promise<void> => void (await loadSession())
+
 interface UpgradeCall extends Omit<Call, 'query' | 'body'> {
   /** Answers the messages. */
   readonly api: Api
@@ -24,8 +30,7 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
   if ('status' in caller) return caller
-  // Loaded when first needed: few programs serve WebSockets.
-  const { createSession } = yield* wait(import('./session.ts'))
+  const { createSession } = yield* wait(loadSession())
   const giveBack = site.webSockets.connections.take(caller)
   const webSocket: WebSocketOffer = {
     maxMessageBytes: Math.min(site.settings.bodyBytes, site.settings.webSockets.messageBytes),

@@ -72,7 +72,7 @@ const window = section({
 const surcharge = section({
   field: name(),
   value: label(),
-  percent: whole(100, 'whole percent of the usual rates'),
+  percent: whole(100, 'whole percent of the usual rates').max(10_000),
 } satisfies Shape<Surcharge>)
 
 const priceFields = {

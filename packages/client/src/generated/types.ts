@@ -333,6 +333,8 @@ export interface Schemas {
     readonly balance_cents: number
     /** The same in dollars, with two places. */
     readonly balance_dollars: string
+    /** Of that credit, what is set aside for requests under way. */
+    readonly held_microdollars: number
     /** All credit that was ever added. */
     readonly lifetime_purchased_microdollars: number
     /** The same in cents. */
@@ -427,7 +429,7 @@ export interface Schemas {
     readonly account_tier_source: 'auto_detected' | 'user_specified' | 'fallback' | null
     /** When the key was last shown to its provider. null: never. */
     readonly last_validated_at: string | null
-    /** `pending`: other processes apply the change within a minute. null: it applies everywhere. */
+    /** `pending`: other processes apply the change within 30 seconds. null: it applies everywhere. */
     readonly propagation_status: 'pending' | null
   }
   readonly ByokKeyList: {
@@ -636,7 +638,7 @@ export interface Schemas {
     readonly profile: 'inference' | 'management' | 'mixed'
     /** The secret. It is shown this once. */
     readonly api_key: string
-    /** `pending`: other processes apply the change within a minute. null: it applies everywhere. */
+    /** `pending`: other processes apply the change within 30 seconds. null: it applies everywhere. */
     readonly propagation_status: 'pending' | null
   }
   readonly CreatedInvite: {
@@ -934,6 +936,23 @@ export interface Schemas {
       /** Management writes a minute. */
       readonly management_writes_rpm: number
     }
+    /** The budgets that requests count against; of a user its own, without those that it shares. */
+    readonly budgets: readonly {
+      /** Name of the budget. */
+      readonly name: string
+      /** Of UTC; weeks begin on Monday. Default: `month`. */
+      readonly period: 'day' | 'week' | 'month' | 'total'
+      /** Requests beyond the limit are refused. false: the budget only reports. Default: true. */
+      readonly enforce: boolean
+      /** What may be spent in a period. */
+      readonly limit_usd: number
+      /** Spent in the current period. */
+      readonly used_usd: number
+      /** Left in the current period; 0 if it is used up. */
+      readonly remaining_usd: number
+      /** When the next period begins. null: never. */
+      readonly resets_at: string | null
+    }[]
     /** When the key expires; null: never. */
     readonly expires_at: string | null
     /** When the key was created. */
@@ -1584,7 +1603,7 @@ export interface Client {
     /** List what an account at a provider can be: it decides on the data policy. */
     tiers(provider: string, options?: CallOptions): Promise<Schemas['ProviderTierList']>
   }
-  /** Tell what the key in use is and may do. */
+  /** Tell what the key in use is and may do, and what is left of its budgets. */
   me(options?: CallOptions): Promise<Schemas['Identity']>
   readonly apiKeys: {
     /** Create an API key. The secret is in this answer, and nowhere else ever after. */
@@ -1605,7 +1624,7 @@ export interface Client {
     get(apiKeyId: string, options?: CallOptions): Promise<Schemas['ApiKey']>
     /** Change the name, the limit, the expiry or the budget of an API key; null takes away. */
     update(apiKeyId: string, body: Schemas['UpdateApiKey'], options?: CallOptions): Promise<Schemas['ApiKey']>
-    /** Revoke an API key. It stops working within 60 seconds everywhere, and so do the keys made with it; a second time changes nothing. */
+    /** Revoke an API key. It stops working within 30 seconds everywhere, and so do the keys made with it; a second time changes nothing. */
     revoke(
       apiKeyId: string,
       query?: {
@@ -1711,7 +1730,7 @@ export interface Client {
       },
       options?: CallOptions,
     ): PagedList<Schemas['SessionList']>
-    /** Revoke a session. Its token stops working within 60 seconds everywhere. */
+    /** Revoke a session. Its token stops working within 30 seconds everywhere. */
     revoke(sessionId: string, options?: CallOptions): Promise<Schemas['Acknowledgement']>
   }
   readonly settings: {
@@ -1753,7 +1772,7 @@ export interface Client {
       },
       options?: CallOptions,
     ): PagedList<Schemas['InviteList']>
-    /** Invite somebody, for 7 days. The token is in this answer, and nowhere else ever after. */
+    /** Create an invite, which lasts 7 days. Its token is in this answer only. */
     create(body: Schemas['CreateInvite'], options?: CallOptions): Promise<Schemas['CreatedInvite']>
     /** Revoke an invite that was not accepted yet. */
     revoke(inviteId: string, options?: CallOptions): Promise<Schemas['Acknowledgement']>

@@ -1,8 +1,9 @@
+import type { RecordStore } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { createGateway } from '../create-gateway.ts'
 import { profileOf } from '../resources/scopes.ts'
-import { webClock, webIds } from '../runtime/web.ts'
+import { sha256, webClock, webIds } from '../runtime/web.ts'
 import { isSecret, makeSecret, prefixOf } from './secret.ts'
 
 const ids = webIds()
@@ -64,6 +65,31 @@ test('a key revoked by another process stops within 30 s', async () => {
   await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
 })
 
+test('a key that is no longer cached costs one read: the policy of its workspace is not read again for it', async () => {
+  const storage = memoryStorage()
+  const reads: string[] = []
+  const counted = new Proxy(storage.records, {
+    get: (records, name: keyof RecordStore) => {
+      reads.push(name)
+      return records[name]
+    },
+  })
+  const { keys, authenticator } = await house(undefined, { ...storage, records: counted })
+  const { id, secret } = await keys.create({ name: 'a' })
+  const { version: _, usedAt: __, ...fields } = (await storage.records.find('key', 'w', id)) ?? expect.fail('The key is not there.')
+  // More than the cache holds.
+  const others = Array.from({ length: 30_001 }, (_, n) => `ak_another-key-${n}`)
+  const names = await Promise.all(others.map(sha256))
+  await storage.records.commit({ puts: names.map((name, n) => ({ ...fields, id: `other-${n}`, name, version: 0 })) })
+  await authenticator.authenticate(secret)
+  await Promise.all(others.map(async other => authenticator.authenticate(other)))
+  reads.length = 0
+  expect((await authenticator.authenticate(secret)).keyId).toBe(id)
+  expect(reads).toEqual(['findByName'])
+  await authenticator.authenticate(secret)
+  expect(reads).toEqual(['findByName'])
+})
+
 test('missing, malformed, unknown and revoked keys are refused in the same words', async () => {
   const { keys, authenticator } = await house()
   const { id, secret } = await keys.create({ name: 'a' })
@@ -110,7 +136,7 @@ test('a secret that the operator chose works in every process, also one that has
 test.each([
   [{ name: '' }, /name/],
   [{ name: 'a', rateLimitRpm: 0 }, /rateLimitRpm/],
-  [{ name: 'a', scopes: ['everything' as 'keys:read'] }, /everything/],
+  [{ name: 'a', scopes: ['everything' as 'keys:read'] }, /scopes\[0\]/],
   [{ name: 'a', secret: 'sk_other' }, /secret/],
   [{ name: 'a', secret: `ak_${'0'.repeat(49)}` }, /secret.*checksum/],
   [{ name: 'a', expiresAt: new Date('never') }, /expiresAt/],

@@ -39,18 +39,21 @@ export interface Authenticator {
   flush(): Promise<void>
 }
 
-/** Lifetime of a cached caller. Revocation must reach every process within 60 s. */
+/** Lifetime of a cached caller: so long a revocation takes to reach processes that hear of no changes. */
 const cacheMs = 30_000
 const touchEveryMs = 60_000
-const maxKeys = 10_000
+/** As many as meet a process of 1,000 requests a second in the 30 s of a caller, at about 1.1 kB each. */
+const maxKeys = 30_000
+/** Refused secrets that are remembered, for a second each. */
+const maxUnknown = 10_000
+/** Of keys that are no longer cached, at about 0.15 kB each. */
+const maxVersions = 100_000
 
 /** Generated keys, keys chosen by an operator, and tokens of sessions. */
 const secretForm = /^(?:ak_[\x21-\x7e]{8,200}|st_[0-9A-Za-z]{49})$/
 
 interface Cached {
   readonly caller: Caller
-  /** The versions of the records of the key and its ancestors. */
-  readonly version: string
   /** Monotonic milliseconds. */
   readonly until: number
   /** The workspace's policy when the key was last used. */
@@ -79,9 +82,11 @@ const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) 
 export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const { records, store, policies, changes, clock, logger } = ports
   const known = createLru<Cached>(maxKeys)
+  // The version of each key, by its id, with which its workspace's policy was read last.
+  const versions = createLru<string>(maxVersions)
   // Raised by every revocation: a look-up that began before it is not cached.
   let epoch = 0
-  const unknown = createLru<number>(maxKeys)
+  const unknown = createLru<number>(maxUnknown)
 
   const look = async (secret: string, before: Cached | undefined): Promise<Cached> => {
     const asked = epoch
@@ -95,17 +100,12 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     }
     // A policy read before these versions of the key and its ancestors may lack what was created with them, such as a budget.
     // Versions are compared, not times, because clocks of processes differ.
-    const { workspaceId, version, usedAt, callerIn } = opened
-    const policy = await (before?.version === version ? policies.of(workspaceId) : policies.readFresh(workspaceId))
+    const { id, workspaceId, version, usedAt, callerIn } = opened
+    const policy = await (versions.get(id) === version ? policies.of(workspaceId) : policies.readFresh(workspaceId))
     if (!policy) throw invalidSecret(secret)
-    const unnotedMs = usedAt === undefined ? Number.NEGATIVE_INFINITY : Math.abs(now - usedAt)
-    const cached: Cached = {
-      version,
-      until: beganAt + cacheMs,
-      policy,
-      touchDueAt: before?.touchDueAt ?? beganAt + Math.max(0, touchEveryMs - unnotedMs),
-      caller: callerIn(policy.workspace),
-    }
+    versions.set(id, version)
+    const touchDueAt = before?.touchDueAt ?? beganAt + untilTouch(usedAt, now)
+    const cached: Cached = { until: beganAt + cacheMs, policy, touchDueAt, caller: callerIn(policy.workspace) }
     if (asked === epoch) known.set(secret, cached)
     return cached
   }
@@ -114,14 +114,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     epoch += 1
     for (const [secret, { caller }] of known.entries()) if (isStale(caller)) known.delete(secret)
   }
-  changes?.subscribe(changed => {
-    for (const { kind, id } of changed ?? []) if (kind === 'session') drop(({ session }) => session?.id === id)
-    for (const id of changed ? workspaceIdsIn(changed) : [undefined]) {
-      policies.forget(id)
-      unknown.clear()
-      drop(({ workspaceId }) => workspaceId === (id ?? workspaceId))
-    }
-  })
+  dropChanged({ changes, policies }, { drop, forgetRefused: () => unknown.clear() })
 
   return {
     flush: uses.flush,
@@ -140,6 +133,30 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     forget: (keyId, workspaceId) => drop(caller => caller.workspaceId === workspaceId && isKeyOrBelow(caller, keyId)),
   }
 }
+
+interface CachedCallers {
+  readonly drop: (isStale: (caller: Caller) => boolean) => void
+  readonly forgetRefused: () => void
+}
+
+/** Drops what other processes have changed. */
+function dropChanged(
+  { changes, policies }: Pick<AuthenticatorPorts, 'changes' | 'policies'>,
+  { drop, forgetRefused }: CachedCallers,
+): void {
+  changes?.subscribe(changed => {
+    for (const { kind, id } of changed ?? []) if (kind === 'session') drop(({ session }) => session?.id === id)
+    for (const id of changed ? workspaceIdsIn(changed) : [undefined]) {
+      policies.forget(id)
+      forgetRefused()
+      drop(({ workspaceId }) => workspaceId === (id ?? workspaceId))
+    }
+  })
+}
+
+/** Milliseconds until the use of a key is due to be noted. */
+const untilTouch = (usedAt: number | undefined, now: number): number =>
+  usedAt === undefined ? Number.POSITIVE_INFINITY : Math.max(0, touchEveryMs - Math.abs(now - usedAt))
 
 /** The kinds of records that callers and policies are made of. */
 const cachedKinds: ReadonlySet<string> = new Set<Kind>(['workspace', 'key', 'budget', 'credential'])

@@ -5,8 +5,9 @@ import type { Records, TypedRecord } from './records.ts'
 
 /** What a secret was found to be: a key, or a session. */
 export interface OpenedSecret {
+  readonly id: string
   readonly workspaceId: string
-  /** Of the records that it was read from. */
+  /** Of the records that it was read from: the key or session, and its ancestors. */
   readonly version: string
   /** When it was last used; absent where that is not recorded. Unix milliseconds, 0: never. */
   readonly usedAt?: number
@@ -20,6 +21,7 @@ export async function openKey(records: Records, secret: string, now: number): Pr
   const above = await ancestorsOf(records, key, now)
   if (!above) return undefined
   return {
+    id: key.id,
     workspaceId: key.workspaceId,
     version: [key, ...above].map(each => each.version).join('.'),
     usedAt: key.usedAt ?? 0,

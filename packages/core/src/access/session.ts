@@ -16,6 +16,7 @@ export async function openSession(records: Records, token: string, now: number):
   const above = await ancestorsOf(records, session, now)
   if (!above) return undefined
   return {
+    id: session.id,
     workspaceId: session.workspaceId,
     version: [session, ...above].map(each => each.version).join('.'),
     callerIn: workspace => callerOfSession(session, above, workspace),

@@ -9,7 +9,7 @@ export const unsupported = (param: string, message: string): Warning => ({ code:
 
 const contentLostCode = 'content_lost'
 
-/** A part of the conversation that a dialect cannot say. A request that would lose one is not sent. */
+/** A part of the conversation that a dialect cannot represent. A request that would lose one is not sent. */
 export const contentLost = (param: string, message: string): Warning => ({ code: contentLostCode, message, param })
 
 export const isContentLost = ({ code }: Warning): boolean => code === contentLostCode

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import type { Frame } from '../protocol/wire.ts'
 import { readFrames } from '../sse/read.ts'
@@ -13,6 +13,8 @@ const framesOf = (pieces: readonly Uint8Array[]): readonly Frame[] => {
 }
 
 const near = 300
+/** The usual run tries a quarter of the cuts, another one in each frame, and those in letters of several bytes and at the ends of lines. */
+const stride = inject('isLongRun') ? 1 : 4
 
 /** Far from the ends of a long frame, from the ends of its lines, and from letters of several bytes. */
 function isWithinPlainText(window: Uint8Array, cut: number): boolean {
@@ -20,6 +22,9 @@ function isWithinPlainText(window: Uint8Array, cut: number): boolean {
   for (let at = cut - 4; at < cut + 4; at += 1) if ((window[at] ?? 0) >= 0x80 || (window[at] ?? 0) < 0x20) return false
   return true
 }
+
+const isPlain = (window: Uint8Array, cut: number): boolean =>
+  [window[cut - 1] ?? 0, window[cut] ?? 0].every(byte => byte >= 0x20 && byte < 0x80)
 
 describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
   test.each(recordings.map(recording => [recording.name, recording] as const))('%s', (_, { text, frames }) => {
@@ -34,6 +39,7 @@ describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
       const expected = JSON.stringify(whole)
       for (let cut = 1; cut < window.length; cut += 1) {
         if (isWithinPlainText(window, cut) && cut % 211 !== 0) continue
+        if ((start + cut) % stride !== 0 && isPlain(window, cut)) continue
         const found = JSON.stringify(framesOf([window.subarray(0, cut), window.subarray(cut)]))
         if (found !== expected) expect({ cut: start + cut, found }).toEqual({ cut: start + cut, found: expected })
       }
@@ -47,7 +53,7 @@ describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
     (_, { text, frames }) => {
       const bytes = new TextEncoder().encode(text)
       let seed = bytes.length
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < 20 / stride; round += 1) {
         const pieces: Uint8Array[] = []
         for (let at = 0; at < bytes.length; ) {
           seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0

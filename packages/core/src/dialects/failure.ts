@@ -158,7 +158,7 @@ export const unreadable = (message: string): Failure => ({ kind: 'unreadable', m
 export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer): Failure {
   if (looksLikePage(body, header('content-type'))) {
     const kind: FailureKind = status === 429 ? 'rate_limited' : 'unreadable'
-    const page: Failure = { kind, message: `The provider answered with a web page instead of an answer (status ${status}).`, status }
+    const page: Failure = { kind, message: `The provider returned a web page instead of an API response (status ${status}).`, status }
     return withDelay(page, retryAfter({ header, now, message: '', body: undefined, limited: kind === 'rate_limited' }))
   }
   const parsed = parseBounded(body)

@@ -167,7 +167,8 @@ provider of the caller's own language goes out as it came, unknown fields includ
 The table speaks of an offer that says nothing special of itself. Facts of a provider or a model (its quirks) can take more away, with a
 warning each; an offer that is known not to take images, files or audio is not asked about them at all. Images, files and audio stand in
 messages of the user and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone. An
-image that a model made (\`image_generation_call\`) goes elsewhere as an image of the user; without its bytes, it is refused there.
+image that a model made (\`image_generation_call\`, \`images\` of a chat message) goes elsewhere as an image of the user; without its bytes, it is
+refused there. Gemini gets an image of its own in its own turn, with the signature that it came with.
 Formats of images and files that a language does not know are refused in the same way, and so is a request in which nothing is said
 (400 \`invalid_parameter_value\`).
 \`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.
@@ -196,6 +197,11 @@ ${row(['---', ...Object.keys(clientDialects).map(() => '---')])}
 ${[...outputFeatures].map(([id, feature]) => row([feature.name + marked(id, answerNotes), ...Object.values(clientDialects).map(({ outputFidelity }) => outputFidelity?.[id] ?? '')])).join('\n')}
 
 ${listed(answerNotes)}
+
+Code that Gemini ran, its result, and the queries of its searches are dropped, although there are items for such calls
+(\`code_interpreter_call\`, \`web_search_call\`, \`server_tool_use\`). Those name a container, or hold sealed results, that only their vendor has
+made; a client sends them back with its next turn, and every provider but that vendor would refuse them. The sources of a search are citations, and
+what the code found is in the text of the answer.
 
 Silent: log probabilities, where the client’s language cannot ask for them, and a provider’s own account of the call, such as timings and
 filter results.

@@ -27,12 +27,12 @@ export const renameWarnings = (warnings: readonly Warning[], names: FieldNames):
     return theirs === param ? warning : { ...warning, param: theirs, message: message.replaceAll(`\`${param}\``, `\`${theirs}\``) }
   })
 
-/** An error with the caller's name of the field, also in its message. */
+/** An error with the caller's name of the field, and of all fields that its message quotes where it is about none. */
 export function renameError(
   { message, param }: Pick<ErrorBody, 'message' | 'param'>,
   names: FieldNames,
 ): Pick<ErrorBody, 'message' | 'param'> {
-  if (param === null) return { message, param }
+  if (param === null) return { message: message.replace(/`([a-z_.]+)`/g, (_, field: string) => `\`${renameField(field, names)}\``), param }
   const [renamed] = renameWarnings([{ code: '', message, param }], names)
   return { message: renamed?.message ?? message, param: renamed?.param ?? param }
 }

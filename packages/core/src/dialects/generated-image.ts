@@ -1,4 +1,4 @@
-import type { Item, Native } from '../protocol/item.ts'
+import type { ImagePart, Item, MessageItem, Native } from '../protocol/item.ts'
 import { remember } from '../protocol/original.ts'
 import { type DialectName, innerDialect, type JsonObject } from '../protocol/wire.ts'
 import { stringOf } from './json.ts'
@@ -32,6 +32,29 @@ export function imageUrlOf(item: Item): string | undefined {
   const format = stringOf(output_format)
   return `data:image/${imageFormat.test(format) ? format : formatOf(bytes)};base64,${bytes}`
 }
+
+/**
+ * Images that the model made in an earlier turn. Where a language does not say otherwise they are images of the user, since few models take
+ * one in their own turns.
+ */
+export const sentBack = (images: readonly ImagePart[]): MessageItem => ({
+  type: 'message',
+  role: 'user',
+  content: [
+    { type: 'text', text: images.length === 1 ? '(The image that the assistant made:)' : '(The images that the assistant made:)' },
+    ...images,
+  ],
+})
+
+/** The images of such a message; undefined if the item is another. */
+export function imagesSentBack(item: Item): readonly ImagePart[] | undefined {
+  if (item.type !== 'message' || item.role !== 'user') return undefined
+  const images = item.content.filter(part => part.type === 'image' && part.isGenerated === true) as readonly ImagePart[]
+  return images.length > 0 ? images : undefined
+}
+
+/** Whether a URL is that of an image which can be sent back: base64, or an address. */
+export const isImageUrl = (url: string): boolean => isAddress(url) || imageBytes(url) !== undefined
 
 /** The image as Markdown, for languages whose answers hold nothing but text. */
 export const imageMarkdown = (url: string): string => `![image](${url})`

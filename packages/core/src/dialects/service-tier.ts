@@ -27,6 +27,7 @@ export const openaiTiers: ReadonlyMap<string, string> = new Map([
   ['on_demand', 'default'],
   ['flex', 'flex'],
   ['priority', 'priority'],
+  ['fast', 'priority'],
 ])
 
 /** Those that several dialects share; the standard tier is got by naming none. */
@@ -34,6 +35,7 @@ export const commonTiers: ReadonlyMap<string, string> = new Map([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand'].map(word => [word, 'default'] as const),
   ['flex', 'flex'],
   ['priority', 'priority'],
+  ['fast', 'priority'],
 ])
 
 /** The tier of the prompt in the words of a dialect, or left out with a warning. */
@@ -63,9 +65,28 @@ const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
 export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
   sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || isDear(named, tiers))
 
+/** Names of the priority tier in any dialect. Its vendor calls it by either. */
+const priorityNames: ReadonlySet<Json | undefined> = new Set(['priority', 'fast'])
+
 /** A tier of which nothing is known is not sent, so it is not paid for. */
-const isDear = (named: Json | undefined, { quirks }: Tiers): boolean =>
-  !standardPriceTiers.has(named) && (named === 'priority' || named === quirks.priority_tier)
+const isDear = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
+  !standardPriceTiers.has(named) && (priorityNames.has(named) || named === quirks.priority_tier)
+
+/** Which price of an offer an answer pays. */
+type TierPrice = 'priority' | 'usual'
+
+/** By the tier that an answer states. Undefined: it states none, or one of which nothing is known, so the request decides. */
+export function tierPriceOf(stated: string | undefined, { price, quirks }: Tiers): TierPrice | undefined {
+  // `auto` is a wish, not a tier.
+  if (stated === undefined || stated === 'auto') return undefined
+  if (standardPriceTiers.has(stated)) return 'usual'
+  if (!isDear(stated, { quirks })) return undefined
+  return price?.priority ? 'priority' : 'usual'
+}
+
+/** Whether an answer states a tier that may cost more than the usual one, and no price of it is known. */
+export const isUnpricedTier = (stated: string | undefined, tiers: Tiers): boolean =>
+  !standardPriceTiers.has(stated) && tierPriceOf(stated, tiers) !== 'priority'
 
 /** Fields that raise the price of an answer, and their values that do not. */
 const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
@@ -102,9 +123,11 @@ function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined)
 export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
   const { body, warnings } = withoutSurcharge(encoded, tiers.price)
   const bought = tierOf(routing, tiers)
-  const { service_tier, ...rest } = body
+  const { service_tier: named, ...rest } = body
+  // The newer name of the priority tier is sent where its provider calls it so itself, else the one that all know.
+  const service_tier = named === 'fast' && tiers.quirks.priority_tier !== 'fast' ? 'priority' : named
   const tooDear = bought === undefined && !standardPriceTiers.has(service_tier) && !(sellsDear(tiers) && isDear(service_tier, tiers))
-  const without = tooDear ? rest : body
+  const without = tooDear ? rest : service_tier === named ? body : { ...rest, service_tier }
   return {
     body: bought === undefined ? without : { ...body, service_tier: bought },
     warnings: [

@@ -131,6 +131,10 @@ function readCount(value: Json | undefined): Counted | undefined {
   return { tokens: Math.round(tokens), sound: true }
 }
 
+/** The usage with the tier that its answer states, if it states one. */
+export const withTier = (usage: Usage, stated: Json | undefined): Usage =>
+  typeof stated === 'string' && stated !== '' ? { ...usage, service_tier: stated } : usage
+
 /** Zeros for an answer that has content mean that the provider did not count. */
 export const isCounted = (usage: Usage | undefined, answered: boolean): usage is Usage =>
   usage !== undefined && (!answered || usage.input_tokens > 0 || usage.output_tokens > 0)

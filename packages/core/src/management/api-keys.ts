@@ -4,7 +4,7 @@ import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { type ApiKey, type ApiKeyChange, apiKeyFields, type NewApiKey } from '../resources/api-key.ts'
+import { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from '../resources/api-key.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { pageFields } from '../resources/page.ts'
 import { scopes as everyScope, type Scope } from '../resources/scopes.ts'
@@ -29,7 +29,7 @@ export interface ApiKeys {
    * @example const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'backend' })
    */
   create(input: NewApiKey): Promise<ApiKey & { readonly secret: string }>
-  /** In the order of their making. */
+  /** In the order of creation. */
   list(options?: { readonly includeRevoked?: boolean; readonly after?: string; readonly limit?: number }): Promise<readonly ApiKey[]>
   /** @throws `resource_not_found` */
   get(id: string): Promise<ApiKey>
@@ -39,8 +39,8 @@ export interface ApiKeys {
    */
   update(id: string, input: ApiKeyChange): Promise<ApiKey>
   /**
-   * It stops working, and so do the keys made with it, and with those: here at once, in other processes within 60 s. `keepMade`:
-   * those go on, below the keys above it. A second time changes nothing.
+   * Revokes the key, the keys made with it, and those made with these: here at once, in other processes within 30 s. `keepMade`: keys
+   * made with it stay, below the keys above it. A second time changes nothing.
    */
   revoke(id: string, options?: { readonly keepMade?: boolean }): Promise<ApiKey>
   /** What it was used for in the current day, week or month (UTC). Also of one that is revoked. */
@@ -114,7 +114,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
 async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
   const { ports, workspaceId, actor } = context
   const { records, commitWithAudit, authenticator, clock, ids } = ports
-  // Of a variable that is not set: a key would be made at each start, with a secret that nothing shows.
+  // Probably an environment variable that is not set: each start would create a key whose secret is shown nowhere.
   if (Object.hasOwn(input, 'secret') && input.secret === undefined)
     throw invalidValue('secret', undefined, '`ak_` and 8 to 200 visible ASCII characters, or is left out: then one is made and returned')
   const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
@@ -127,6 +127,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
     const old = input.secret === undefined ? undefined : await records.findByName('key', hash)
     if (old) return { events: [], result: sameWorkspace(old, workspaceId) }
     await findWorkspace(records, workspaceId)
+    if (ports.isForSetup && input.secret === undefined) await warnOfSecondKey(context, input.name)
     const body: KeyBody = {
       name: input.name,
       prefix: prefixOf(secret),
@@ -147,6 +148,13 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   })
   authenticator.welcome(secret)
   return { ...keyRecordOf(key, isActive(key.body, clock.now())), secret }
+}
+
+/** `setup` runs in each process: a key with a secret of its own is made once, one without it each time. */
+async function warnOfSecondKey({ ports: { records, logger }, workspaceId }: WorkspaceContext, name: string): Promise<void> {
+  const page = await records.list('key', { workspaceId, groups: ['active'], limit: 100 })
+  if (!page.some(key => key.body.name === name)) return
+  logger.warn({ workspaceId, name }, '`setup` makes another API key of this name. Give it a `secret`, and it is made once.')
 }
 
 /** The scopes that an actor may grant: only those that it has. */
@@ -184,7 +192,7 @@ function sameWorkspace(key: TypedRecord<'key'>, workspaceId: string): TypedRecor
   })
 }
 
-/** What is not in a changed body is to go, not to stay. */
+/** Removes optional fields that a changed body leaves out. */
 const nothingLeft = { limits: undefined, expiresAt: undefined }
 
 function withChange({ limits, expiresAt: _, ...body }: KeyBody, { name = body.name, rateLimitRpm, expiresAt }: ApiKeyChange): KeyBody {
@@ -219,5 +227,5 @@ export const apiKeyCalls: CallSpecs<ApiKeys> = {
   get: { id: true },
   update: { id: true, input: { fields: apiKeyFields, mode: 'update' } },
   revoke: { id: true, options: { keepMade: { kind: 'boolean' } } },
-  usage: { id: true, options: { period: { kind: 'enum', values: ['day', 'week', 'month'] } } },
+  usage: { id: true, options: keyUsageFields },
 }

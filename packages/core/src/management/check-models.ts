@@ -9,12 +9,18 @@ import type { Logger } from '../runtime/ports.ts'
  * not speak, or a price that is not made of whole microdollars. `where`: the call that was given the models.
  */
 export function checkModels(models: readonly Model[], providers: readonly Provider[], where: string): void {
+  for (const { id, hostSurcharges = [] } of providers) {
+    const odd = hostSurcharges.find(({ percent = 100 }) => !isRaise(percent))
+    if (odd) throw new TypeError(`${where}: "${id}" has a surcharge of ${odd.percent} at "${odd.host}"; it ${takesPercent}.`)
+  }
   const spoken = new Map(providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
   for (const [at, model] of models.entries()) {
     checkShape(model, at, where)
     const { id, aliases = [], offers } = model
     const place = id === '' ? 'a model has "" as its `id`' : aliases.includes('') ? `"${id}" has "" among its \`aliases\`` : undefined
     if (place !== undefined) throw new TypeError(`${where}: ${place}; it takes a name that a request can ask for.`)
+    const end = [model, ...offers].find(({ retires_at }) => retires_at !== undefined && !isDay(retires_at))?.retires_at
+    if (end !== undefined) throw new TypeError(`${where}: "${id}" has "${end}" as a \`retires_at\`; it takes a date, as in "2027-01-14".`)
     for (const offer of offers) {
       const fault = unspoken(offer, spoken.get(offer.provider)) ?? mispriced(offer)
       if (fault !== undefined) throw new TypeError(`${where}: an offer of "${id}" ${fault}`)
@@ -89,6 +95,8 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
     const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value) || Number(value) < 0)
     if (wrong !== undefined)
       return `at "${provider}" has ${String(wrong[1])} as its \`${wrong[0]}\`; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`
+    const raise = numbers.find(([part, value]) => part.endsWith('.percent') && !isRaise(Number(value)))
+    if (raise !== undefined) return `at "${provider}" has ${String(raise[1])} as its \`${raise[0]}\`; it ${takesPercent}.`
     const unknownTool = unknownToolIn(numbers.map(([part]) => part))
     if (unknownTool !== undefined)
       return `at "${provider}" has \`${unknownTool}\`; the tools that are charged by the call are ${hostedTools.join(', ')}.`
@@ -96,7 +104,14 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
   return undefined
 }
 
+/** A surcharge above this is a mistyped rate, and its amounts might not be exact. */
+const maxPercent = 10_000
+const takesPercent = `takes whole percent of the usual rates, from 100 to ${maxPercent}`
+const isRaise = (percent: number): boolean => Number.isInteger(percent) && percent >= 100 && percent <= maxPercent
+
 const isGrowing = (numbers: readonly number[]): boolean => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0))
+
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.slice(0, 10) === text
 
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 

@@ -16,7 +16,8 @@ export interface Draft<T> {
   readonly puts?: readonly RecordPut[]
   readonly removals?: readonly RecordRemoval[]
   readonly credits?: readonly CreditEntry[]
-  readonly events: readonly AuditEvent[]
+  /** With the actor of each, where several have one change. */
+  readonly events: readonly (AuditEvent & { readonly actor?: Actor })[]
   readonly result: T
   /** The error if a name is already taken. Absent: the decision is made again, and sees the record that took it. */
   readonly taken?: GatewayError
@@ -51,7 +52,7 @@ const maxCommitAttempts = 20
 const waitMs = 2
 
 export function createCommitWithAudit({ storage, records, anchors, terms, checkBounds, clock, ids }: CommitPorts): CommitWithAudit {
-  // One after the other within a process: they would only push each other aside.
+  // Commits of one workspace run one after the other within a process: at once they would only conflict and retry.
   const queues = new Map<string, Promise<unknown>>()
   const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {
     const turn = (queues.get(workspaceId) ?? Promise.resolve()).then(run, run)
@@ -90,7 +91,7 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
         await checkBounds(workspaceId, actor, draft)
         const conflict = await orStoreDown(() => attempt(workspaceId, actor, { ...draft, last, anchor }))
         if (!conflict) {
-          // A policy has no part of sessions, of which there may be hundreds a second.
+          // A cached policy contains no sessions, and there may be hundreds a second: they leave it as it is.
           if (draft.puts?.some(({ kind }) => kind === 'session_count') !== true) terms.forget(workspaceId)
           return draft.result
         }
@@ -110,12 +111,12 @@ type AuditContext = Pick<Decided<unknown>, 'last'> & Omit<WorkspaceContext, 'por
 
 /** The audit rows of some events, each with the hash of the one before. */
 async function auditRowsOf(
-  events: readonly AuditEvent[],
-  { workspaceId, actor, at, ids, ...before }: AuditContext,
+  events: Draft<unknown>['events'],
+  { workspaceId, actor: actorOfAll, at, ids, ...before }: AuditContext,
 ): Promise<readonly AuditRow[]> {
   let { last } = before
   const rows: AuditRow[] = []
-  for (const { event, subject, changes } of events) {
+  for (const { event, subject, changes, actor = actorOfAll } of events) {
     const row = {
       id: ids.uuid(),
       workspaceId,

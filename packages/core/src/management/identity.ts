@@ -4,13 +4,16 @@ import { budgetAccountAt, budgetFacts, maySee, tightestOf } from '../access/budg
 import type { Caller } from '../access/caller.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
 import { type BudgetFacts, orStoreDown } from '../errors/gateway-error.ts'
+import type { CallerBudgetState } from '../resources/budget.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { Limits } from '../upstream/limits.ts'
 
-/** The identity of a key, for `GET /v1/me`. */
+/** What a caller is, may do and has left, as in `GET /v1/me`. */
 export interface Identity {
   readonly caller: Caller
   readonly limits: { readonly inferenceRpm: number; readonly managementReadsRpm: number; readonly managementWritesRpm: number }
+  /** The budgets that its requests count against, as far as the caller may see them: of an end user its own, without groups. */
+  readonly budgets: readonly CallerBudgetState[]
   /** The budget with the least left: of those that can refuse a call with this key, else of those that only watch. Of an end user: of its own. */
   readonly budget?: BudgetFacts
 }
@@ -27,16 +30,18 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
   const at = clock.now()
   const laidDown = await terms.of(caller.workspaceId)
   const budgets = laidDown ? budgetsOf(laidDown, caller).filter(budget => maySee(caller, budget)) : []
-  const enforced = budgets.filter(({ body }) => body.enforce)
-  const facts = (enforced.length > 0 ? enforced : budgets).map(async budget => {
+  const states = budgets.map(async (budget): Promise<CallerBudgetState> => {
     const { spent, credited } = await storage.ledger.balance(budgetAccountAt(budget, at))
-    return budgetFacts(budget.body, { used: spent - credited, at })
+    const { name, period, enforce } = budget.body
+    return { name, period, enforce, ...budgetFacts(budget.body, { used: spent - credited, at }) }
   })
-  const known = await orStoreDown(() => Promise.all(facts))
-  const budget = tightestOf(known)
+  const known = await orStoreDown(() => Promise.all(states))
+  const enforced = known.filter(({ enforce }) => enforce)
+  const budget = tightestOf(enforced.length > 0 ? enforced : known)
   return {
     caller,
     limits: { inferenceRpm: rpmOf(caller, inferenceRpm), managementReadsRpm, managementWritesRpm },
+    budgets: known,
     ...(budget && { budget }),
   }
 }

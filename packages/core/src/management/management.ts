@@ -6,14 +6,16 @@ import { type Workspaces, workspacesOf } from './workspaces.ts'
 
 /** What management works with, before it is loaded. */
 export interface ManagementSetting
-  extends Omit<ManagementPorts, 'anchors' | 'commitWithAudit' | 'setUp'>,
+  extends Omit<ManagementPorts, 'anchors' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,
     Pick<AnchorPorts, 'ring' | 'isKeyed'> {}
 
 /** What gateways load when something is managed. */
 export interface Management {
   readonly commitWithAudit: CommitWithAudit
-  /** The workspaces; sessions and end users wait for `setUp`. */
+  /** The workspaces; changes, sessions and end users wait for `setUp`. */
   workspacesAfter(setUp: ManagementPorts['setUp']): Workspaces
+  /** The workspaces that `setup` is given: they wait for nothing, and to create what is there already returns it. */
+  workspacesOfSetup(): Workspaces
 }
 
 export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): Management {
@@ -22,16 +24,20 @@ export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): 
   const commitWithAudit = createCommitWithAudit({ storage, records, anchors, terms, checkBounds: boundsCheckOf(records), clock, ids })
   return {
     commitWithAudit,
+    workspacesOfSetup: () =>
+      workspacesOf({ ...ports, anchors, sessionGroups: new Map(), commitWithAudit, setUp: () => undefined, isForSetup: true }),
     workspacesAfter: setUp =>
       workspacesOf({
         ...ports,
         anchors,
+        sessionGroups: new Map(),
         // What is changed may be what `setup` makes.
         commitWithAudit: async (...change) => {
           await setUp()
           return commitWithAudit(...change)
         },
         setUp,
+        isForSetup: false,
       }),
   }
 }

@@ -53,6 +53,8 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
       const id = ids.uuid()
       return commitWithAudit(workspaceId, actor, async () => {
         await findWorkspace(records, workspaceId)
+        const old = ports.isForSetup && (await records.findByName('member', memberName(workspaceId, input.email)))
+        if (old) return { events: [], result: memberOf(old) }
         await checkSeat(records, workspaceId)
         return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
       })

@@ -72,6 +72,29 @@ describe('a price by the hour', () => {
     expect(priceAt(night, '2026-11-21T23:00:00Z')?.input).toBe(2)
   })
 
+  test('is the first of those that overlap', () => {
+    const first = { from: '02:00', to: '04:00', input: 3, output: 3 }
+    const second = { from: '01:00', to: '05:00', input: 5, output: 5 }
+    const at = (windows: Price['windows'] = []) =>
+      ['00:59', '01:00', '02:00', '03:59', '04:00', '05:00'].map(
+        time => priceAt({ input: 1, output: 1, windows }, `2026-11-23T${time}:00Z`)?.input,
+      )
+    expect(at([first, second])).toEqual([1, 5, 3, 3, 5, 1])
+    expect(at([second, first])).toEqual([1, 5, 5, 5, 5, 1])
+  })
+
+  test('of the price that follows opens in the minute in which that begins', () => {
+    const next = { input: 4, output: 4, windows: [{ from: '00:00', to: '01:00', input: 9, output: 9 }] }
+    const price: Price = {
+      input: 1,
+      output: 1,
+      windows: [{ from: '23:00', to: '02:00', input: 2, output: 2 }],
+      changes: [{ from: '2027-01-01', price: next }],
+    }
+    const times = ['2026-12-31T22:59:59Z', '2026-12-31T23:59:59Z', '2027-01-01T00:00:00Z', '2027-01-01T01:00:00Z']
+    expect(times.map(time => priceAt(price, time)?.input)).toEqual([1, 2, 9, 4])
+  })
+
   test('and its end are never missed: between two named moments nothing changes', () => {
     const time = fc.integer({ min: 0, max: 24 * 60 - 1 }).map(minute => new Date(minute * 60_000).toISOString().slice(11, 16))
     const window = fc.record({

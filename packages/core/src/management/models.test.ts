@@ -88,6 +88,7 @@ describe('other models in place of all that there are', () => {
   })
 
   const priced = (price: unknown): Model => model('new', { offers: [offer({ price: price as NonNullable<Offer['price']> })] })
+  const surcharged = (percent: number): Model => priced({ input: 1, output: 1, surcharges: [{ field: 'speed', value: 'fast', percent }] })
   const regional = { region: 'eu', provider_model_id: 'x', price: { input: 1.5, output: 1 } }
   test.each<readonly [fault: string, message: RegExp, models: readonly Model[]]>([
     ['an alias that is another’s id', /"one" belongs to the models "one" and "new"/, [model('one'), model('new', { aliases: ['one'] })]],
@@ -118,6 +119,12 @@ describe('other models in place of all that there are', () => {
       /`price\.tools\.image`; the tools .* are web_search/,
       [priced({ input: 1, output: 1, tools: { image: 5 } })],
     ],
+    ['a surcharge that lowers the price', /has 90 as its `price\.surcharges\.0\.percent`; .* from 100 to 10000/, [surcharged(90)]],
+    ['a surcharge of half a percent', /`price\.surcharges\.0\.percent`/, [surcharged(110.5)]],
+    ['a surcharge below zero', /`price\.surcharges\.0\.percent`/, [surcharged(-110)]],
+    ['a surcharge that is a rate', /`price\.surcharges\.0\.percent`/, [surcharged(2_000_000)]],
+    ['a last day that there is not', /"new" has "2026-02-30" as a `retires_at`/, [model('new', { retires_at: '2026-02-30' })]],
+    ['a last day that is a time', /`retires_at`/, [model('new', { offers: [offer({ retires_at: '2026-12-11T00:00:00Z' })] })]],
     ['half a price of the dear tier', /`price\.priority\.input`/, [priced({ input: 1, output: 1, priority: { output: 1 } })]],
     [
       'long prompts after longer ones',
@@ -133,6 +140,13 @@ describe('other models in place of all that there are', () => {
     expect([directory.version(), directory.find('good'), directory.find('first')?.id]).toEqual([version, undefined, 'one'])
     expect(directory.list()).toBe(list)
     expect(() => directoryFor(models, [provider('here')])).toThrow(/^createGateway: /)
+  })
+
+  test.each([-110, 0, 90, 110.5, 2_000_000, Number.NaN])('of a provider whose host costs %d percent are refused', percent => {
+    const dear = { ...provider('here'), hostSurcharges: [{ host: 'eu.example', percent }] }
+    expect(() => directoryFor(before, [dear])).toThrow(
+      /^createGateway: "here" has a surcharge of .* at "eu\.example"; it takes whole percent/,
+    )
   })
 
   test('do not change when the list that was given changes later', () => {

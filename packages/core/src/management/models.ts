@@ -1,6 +1,6 @@
 import { nearestOf } from '../errors/nearest.ts'
 import type { Model } from '../protocol/model.ts'
-import type { Provider } from '../protocol/provider.ts'
+import { type Provider, takesOwnKeys } from '../protocol/provider.ts'
 import type { ProviderFacts } from '../protocol/provider-facts.ts'
 import type { DialectName } from '../protocol/wire.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
@@ -43,7 +43,7 @@ export interface ProviderRecord extends Omit<ProviderFacts, 'data_policy'> {
   readonly data_policy: string
   /** The languages that it speaks. */
   readonly dialects: readonly DialectName[]
-  /** It lives in this process: there are no keys for it. */
+  /** Workspaces bring no keys of their own for it: it lives in this process, or the operator said so. */
   readonly keyless?: true
 }
 
@@ -112,14 +112,17 @@ export function directoryOf(
   }
 }
 
-const recordOf = ({ id, display_name, data_policy, dialects, answer }: Provider, facts?: ProviderFacts): ProviderRecord => ({
-  ...facts,
-  id,
-  display_name: display_name ?? facts?.display_name ?? id,
-  data_policy: data_policy ?? facts?.data_policy ?? 'unknown',
-  dialects: dialects.map(({ name }) => name),
-  ...(answer && { keyless: true }),
-})
+const recordOf = (provider: Provider, facts?: ProviderFacts): ProviderRecord => {
+  const { id, display_name, data_policy, dialects } = provider
+  return {
+    ...facts,
+    id,
+    display_name: display_name ?? facts?.display_name ?? id,
+    data_policy: data_policy ?? facts?.data_policy ?? 'unknown',
+    dialects: dialects.map(({ name }) => name),
+    ...(!takesOwnKeys(provider) && { keyless: true }),
+  }
+}
 
 const withPolicies = (model: Model, policies: ReadonlyMap<string, string>): Model => ({
   ...model,

@@ -25,12 +25,18 @@ export function manageOnDemand(terms: WorkspacePolicies, setting: () => Manageme
         },
       }
     }
+  const workspaces = (load: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']): Workspaces => {
+    const open = once(load)
+    return Object.assign(one(open, setUp), forwarded(open, { create: true, acceptInvite: true, list: true }))
+  }
   return {
     commitWithAudit: async (workspaceId, actor, decide) => (await load()).commitWithAudit(workspaceId, actor, decide),
-    workspacesAfter(setUp) {
-      const open = once(async () => (await load()).workspacesAfter(setUp))
-      return Object.assign(one(open, setUp), forwarded(open, { create: true, acceptInvite: true, list: true }))
-    },
+    workspacesAfter: setUp => workspaces(async () => (await load()).workspacesAfter(setUp), setUp),
+    workspacesOfSetup: () =>
+      workspaces(
+        async () => (await load()).workspacesOfSetup(),
+        () => undefined,
+      ),
   }
 }
 

@@ -2,11 +2,12 @@ import type { Evidence } from '@signalbox/router/decision-log'
 import type { Storage, UsageRow } from '@signalbox/storage'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { KeyRefusals } from '../access/key-refusals.ts'
-import type { Records } from '../access/records.ts'
+import type { Records, TypedRecord } from '../access/records.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
 import type { NameStyle } from '../resources/check-input.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
 import type { AuditAnchors } from './audit-anchor.ts'
+import type { AuditEvent } from './audit-chain.ts'
 import type { Byok } from './byok/byok.ts'
 import type { CommitWithAudit } from './commit-with-audit.ts'
 import type { Directory } from './known-names.ts'
@@ -17,6 +18,8 @@ export interface ManagementPorts {
   readonly storage: Storage
   readonly records: Records
   readonly commitWithAudit: CommitWithAudit
+  /** Sessions that wait to be committed, by workspace. */
+  readonly sessionGroups: Map<string, SessionGroup>
   /** Know where the audit chains end. */
   readonly anchors: AuditAnchors
   readonly terms: WorkspacePolicies
@@ -37,6 +40,8 @@ export interface ManagementPorts {
   readonly reloads?: Reloads | undefined
   /** Runs `setup`, where it has not run yet. Undefined: there is nothing to wait for. */
   readonly setUp: () => Promise<void> | undefined
+  /** For `setup`, which runs in each process: to create what is there already returns it as it is. */
+  readonly isForSetup: boolean
 }
 
 /** The key on whose behalf a resource is read or changed. Default: the operator, with all rights. */
@@ -70,4 +75,17 @@ export interface WorkspaceContext {
   readonly ports: ManagementPorts
   readonly workspaceId: string
   readonly actor: Actor
+}
+
+/** A session to be made. */
+export interface SessionDraft {
+  readonly context: WorkspaceContext
+  readonly record: Omit<TypedRecord<'session'>, 'kind' | 'version'>
+  readonly event: AuditEvent
+}
+
+/** Sessions that are committed together, and what becomes of each. */
+export interface SessionGroup {
+  readonly drafts: SessionDraft[]
+  readonly made: Promise<readonly PromiseSettledResult<TypedRecord<'session'>>[]>
 }

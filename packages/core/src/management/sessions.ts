@@ -1,6 +1,6 @@
 import { nounOf } from '../access/end-user.ts'
-import type { SessionBody, SessionCountBody } from '../access/kinds.ts'
-import { changedRecord, newRecord, recordRemoval, type TypedRecord } from '../access/records.ts'
+import type { SessionBody } from '../access/kinds.ts'
+import { changedRecord, recordRemoval, type TypedRecord } from '../access/records.ts'
 import { makeSecret, prefixOf } from '../access/secret.ts'
 import { isTag } from '../access/tags.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
@@ -11,10 +11,10 @@ import { toWire } from '../resources/wire.ts'
 import { sha256 } from '../runtime/web.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
-import { findWorkspace } from './find-workspace.ts'
-import { lineBelow } from './keys-below.ts'
 import { checkKnown } from './known-names.ts'
 import type { WorkspaceContext } from './ports.ts'
+import { countWithout } from './session-count.ts'
+import { commitSession } from './session-groups.ts'
 
 /** The sessions of a workspace: short-lived tokens, with which a page of the app calls models for one user. */
 export interface Sessions {
@@ -75,7 +75,7 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
 
 async function createUserSession(context: WorkspaceContext, input: NewSession): Promise<Session & { readonly token: string }> {
   const { ports, workspaceId, actor } = context
-  const { records, commitWithAudit, clock, ids, models } = ports
+  const { sessionGroups, clock, ids, models } = ports
   const { expiresIn = usualSeconds, ...fields } = input
   checkNewSession(input)
   if (input.models) checkKnown(models, { models: input.models }, {})
@@ -85,24 +85,13 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
     })
   const token = makeSecret(ids, sessionTokenPrefix)
   const [id, name] = [ids.uuid(), await sha256(token)]
-  const session = await commitWithAudit(workspaceId, actor, async () => {
-    await findWorkspace(records, workspaceId)
-    const createdAt = clock.now()
-    const expiresAt = createdAt + expiresIn * 1_000
-    const body: SessionBody = { ...fields, prefix: prefixOf(token), expiresAt, ...(await lineBelow(context)) }
-    const record = { id, workspaceId, name, group: input.user, createdAt, expiresAt, body }
-    const counted = await records.find('session_count', workspaceId, workspaceId)
-    const count = countWith(counted?.body, { expiresAt, now: createdAt })
-    return {
-      puts: [
-        newRecord('session', record),
-        counted
-          ? changedRecord(counted, { body: count })
-          : newRecord('session_count', { id: workspaceId, workspaceId, createdAt, body: count }),
-      ],
-      events: [{ event: 'session.created', subject: { type: 'session', id }, changes: toWire(sessionFields, input) }],
-      result: { ...record, kind: 'session' as const, version: 1 },
-    }
+  const createdAt = clock.now()
+  const expiresAt = createdAt + expiresIn * 1_000
+  const body: SessionBody = { ...fields, prefix: prefixOf(token), expiresAt }
+  const session = await commitSession(sessionGroups, {
+    context,
+    record: { id, workspaceId, name, group: input.user, createdAt, expiresAt, body },
+    event: { event: 'session.created', subject: { type: 'session', id }, changes: toWire(sessionFields, input) },
   })
   return { ...sessionOf(session), token }
 }
@@ -125,34 +114,6 @@ const originOf = (text: string): string | undefined => {
 const sessionOf = ({ id, workspaceId, createdAt, body }: TypedRecord<'session'>): Session => {
   const { prefix, createdBy: _, ancestors: __, ...fields } = body
   return { ...fields, id, workspaceId, createdAt, tokenPrefix: prefix }
-}
-
-/** Live sessions of a workspace at most. */
-const maxSessions = 100_000
-/** Sessions are counted by the quarter of an hour in which they expire: a count of a day is 97 numbers. */
-const quarterMs = 900_000
-
-function countWith(
-  { ends }: SessionCountBody = { ends: [] },
-  { expiresAt, now }: { readonly expiresAt: number; readonly now: number },
-): SessionCountBody {
-  const live = ends.filter(([end]) => end > now)
-  const total = live.reduce((sum, [, sessions]) => sum + sessions, 0)
-  if (total >= maxSessions)
-    throw new GatewayError('state_precondition_failed', {
-      message: `The workspace has ${maxSessions} live sessions, as many as there can be. Revoke some, or let them expire sooner with \`expiresIn\`.`,
-      param: 'expiresIn',
-    })
-  return { ends: countedAt(live, expiresAt, 1) }
-}
-
-const countWithout = ({ ends }: SessionCountBody, expiresAt: number): SessionCountBody => ({ ends: countedAt(ends, expiresAt, -1) })
-
-function countedAt(ends: SessionCountBody['ends'], expiresAt: number, more: 1 | -1): SessionCountBody['ends'] {
-  const end = Math.ceil(expiresAt / quarterMs) * quarterMs
-  const before = ends.find(([each]) => each === end)?.[1] ?? 0
-  const others = ends.filter(([each]) => each !== end)
-  return before + more > 0 ? [...others, [end, before + more]] : others
 }
 
 /** The arguments of the methods. */

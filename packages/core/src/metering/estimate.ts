@@ -36,7 +36,7 @@ export function estimateInput(prompt: Prompt): number {
   return others + tokensOfText(characters)
 }
 
-/** An offer at the price that a request pays there: `{ ...offer, price: priceFor(candidate, request) }`. */
+/** An offer at the price that a request pays there: `{ ...offer, price: requestPrice(candidate, request) }`. */
 type Priced = Pick<Offer, 'context_window'> & { readonly price?: Price | undefined }
 
 /** Tokens of a request: what its prompt likely has and has at most, and what its answer may have. */

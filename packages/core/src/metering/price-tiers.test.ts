@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { responsesClient } from '../dialects/index.ts'
+import { requestPrice } from '../dialects/request-price.ts'
 import type { Price, Rates } from '../protocol/model.ts'
 import type { Usage } from '../protocol/response.ts'
 import { billUsage } from './bill-usage.ts'
 import { estimateMaxCost } from './estimate.ts'
 import { costOf, saneUsage, unpricedTools } from './money.ts'
-import { priceFor } from './tier.ts'
 
 const used = (input_tokens: number, output_tokens = 0): Usage => ({
   input_tokens,
@@ -75,7 +75,7 @@ test('the dear tier of a request knows no tiers of long prompts', () => {
     price: { ...price, priority: { input: 6_000_000, output: 30_000_000 } },
   }
   const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
-  const paid = priceFor({ offer, provider: {} }, asked)
+  const paid = requestPrice({ offer, provider: {} }, asked)
   expect(paid && costOf(paid, used(600_000))).toBe(6 * 600_000)
 })
 
@@ -151,11 +151,11 @@ test('a priority tier that ends at a length leaves longer prompts at the usual p
   const sold = { ...price, priority: { input: 6_000_000, output: 30_000_000, up_to: 272_000 } }
   const offer = { provider: 'p', provider_model_id: 'm', dialect: 'responses', price: sold }
   const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
-  const paid = priceFor({ offer, provider: {} }, asked)
+  const paid = requestPrice({ offer, provider: {} }, asked)
   expect(paid && costOf(paid, used(272_000))).toBe(6 * 272_000)
   expect(paid && costOf(paid, used(272_001))).toBe(4 * 272_001)
   expect(paid && costOf(paid, used(500_001))).toBe(8 * 500_001)
-  expect(priceFor({ offer, provider: {} }, asked)).toBe(paid)
+  expect(requestPrice({ offer, provider: {} }, asked)).toBe(paid)
 })
 
 test('a request pays its fee once, and each call of a hosted tool that has a price', () => {

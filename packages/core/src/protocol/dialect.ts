@@ -65,6 +65,8 @@ export interface ProviderDialect {
    * caches want it. Absent: fields are sent in the order in which they were encoded.
    */
   readonly conversationField?: string
+  /** Fields that say something of one request only. They are sent behind the conversation, for the same reason. */
+  readonly requestFields?: readonly string[]
   /**
    * Whether a request in this dialect may carry reasoning state that its vendor issued and the gateway has not sealed: what a
    * client got from the vendor itself. Default: no.

@@ -64,6 +64,7 @@ export {
   credentialOf,
   dialectFor,
   type EndpointContext,
+  type HostSurcharge,
   type LocalAnswer,
   type LocalReply,
   type Provider,
@@ -81,7 +82,7 @@ export {
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { HostedCalls, InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export type { Sink, Source } from './source.ts'
-export { dayMs } from './time.ts'
+export { dayMs, isUtcTime } from './time.ts'
 export type { Transport, TransportBody, TransportReply, TransportRequest } from './transport.ts'
 export { unfold } from './unfold.ts'
 export { type DialectName, type Frame, innerDialect, isObject, type Json, type JsonObject, own } from './wire.ts'

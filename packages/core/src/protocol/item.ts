@@ -99,6 +99,8 @@ export interface ImagePart {
   /** An https address or a data: address; never fetched by us. */
   readonly url: string
   readonly detail?: string
+  /** The model made it in an earlier turn. */
+  readonly isGenerated?: true
   readonly cache?: CachePoint
 }
 /** A document: PDF or plain text. */

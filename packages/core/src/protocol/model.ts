@@ -190,6 +190,8 @@ export interface Quirks {
   readonly refuses?: readonly string[]
   /** Reasoning efforts understood; others move to the next lower one, with a warning. */
   readonly efforts?: readonly string[]
+  /** Function tools and a reasoning effort exclude each other (Chat Completions): with tools it is `none`, with a warning. Default: false. */
+  readonly effort_without_tools?: boolean
   /** What `seed` is called there. Default: `seed`. */
   readonly seed_field?: string
   /** Body fields that every request gets there, unless the caller's own body or an extension says otherwise. */
@@ -245,6 +247,8 @@ export interface Quirks {
    * that stands for it. Default: true where thinking is asked for by level.
    */
   readonly thought_signatures?: boolean
+  /** An image that the model made goes back in its own turn, although it came without a signature (Gemini). Default: as one of the user. */
+  readonly own_images?: boolean
   /** Whether it thinks where the caller says nothing of it, as far as `sampling` asks. Default: true. */
   readonly thinks_unasked?: boolean
   /**

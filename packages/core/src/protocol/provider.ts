@@ -13,6 +13,8 @@ export interface Provider<Id extends string = string> {
   /** Shared by all offers of the provider; an offer's own quirks win field by field. */
   readonly quirks?: Quirks
   readonly data_policy?: string
+  /** Hosts at which tokens cost more than the prices of its offers say. */
+  readonly hostSurcharges?: readonly HostSurcharge[]
   /** Quirks of single models, by the provider's model id. They win over `quirks`; those of an offer win over both. */
   readonly quirksOf?: (model: string) => Quirks | undefined
   /** Returns the URL to POST to. */
@@ -23,8 +25,22 @@ export interface Provider<Id extends string = string> {
   authorize(headers: Record<string, string>, credential: Credential, call: AuthorizationContext): void | Promise<void>
   /** What a workspace states about an account of its own, and how the account is checked. */
   readonly account?: AccountFacts
+  /** false: workspaces bring no keys of their own for it, and the list of providers that they may bring keys for leaves it out. Default: true. */
+  readonly byok?: boolean
   /** Answers in this process instead of over the network (simulated providers). */
   readonly answer?: LocalAnswer
+}
+
+/** A host of a provider at which tokens cost more than the prices of its offers say: `{ host: '*.api.openai.com', percent: 110 }`. */
+export interface HostSurcharge {
+  /** In lower case. One `*` may stand for a part of it. */
+  readonly host: string
+  /** Of the usual rates, each rounded up. Absent: they are higher there, and by how much is not known. */
+  readonly percent?: number
+  /** The provider's ids of the models that cost more. Default: all. */
+  readonly model?: RegExp
+  /** ISO date: models that were made before cost the same there. Default: those of any age. */
+  readonly since?: string
 }
 
 /** Answers in the provider's dialect, as a server would: with frames for a stream, with a body otherwise. */
@@ -103,6 +119,9 @@ export interface TierSign {
 /** The dialect of `provider` that its offer is served in; undefined if the provider does not have it. */
 export const dialectFor = ({ dialects }: Pick<Provider, 'dialects'>, { dialect }: Pick<Offer, 'dialect'>): ProviderDialect | undefined =>
   dialects.find(({ name }) => name === dialect)
+
+/** Whether workspaces may bring keys of their own for a provider. One in this process has none. */
+export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 'byok'>): boolean => !answer && byok
 
 /** How an offer departs from its dialect: the quirks of the provider, of the model there, and of the offer, merged. */
 export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, { provider_model_id, quirks }: Offer): Quirks => ({

@@ -1,4 +1,4 @@
-import type { Price, Rates, Surcharge } from './model.ts'
+import type { Price, Rates } from './model.ts'
 
 /**
  * What a prompt of so many tokens pays, whole: the rates of the last tier that it is longer than, else the usual ones.
@@ -33,15 +33,26 @@ export function priorityPriceOf(price: Price): Price | undefined {
 /** Numbers of a price that are no rates of tokens. */
 const fees: ReadonlySet<string> = new Set(['request', 'over', 'up_to'])
 
-/** The price with surcharges on its rates, those of long prompts too. Fees by the request and by the call stay. */
-export const withSurcharges = (price: Price, surcharges: readonly Surcharge[]): Price =>
-  surcharges.reduce(
-    (usual, { percent }) => ({
-      ...raised(usual, percent),
-      ...(usual.tiers && { tiers: usual.tiers.map(tier => raised(tier, percent)) }),
-    }),
-    price,
-  )
+const surchargedPrices = new WeakMap<Price, Map<string, Price>>()
+
+/**
+ * The price with each rate of tokens at so many percent, one after the other, those of long prompts too. Fees by the request and by
+ * the call stay. The same object for the same price and percents, since the router keeps what it learns by them.
+ */
+export function withSurcharges(price: Price, percents: readonly number[]): Price {
+  if (percents.length === 0) return price
+  const known = surchargedPrices.get(price) ?? new Map<string, Price>()
+  surchargedPrices.set(price, known)
+  const key = percents.join()
+  const made = known.get(key) ?? percents.reduce(raisedPrice, price)
+  known.set(key, made)
+  return made
+}
+
+const raisedPrice = (price: Price, percent: number): Price => ({
+  ...raised(price, percent),
+  ...(price.tiers && { tiers: price.tiers.map(tier => raised(tier, percent)) }),
+})
 
 const raised = <Item extends Rates>(rates: Item, percent: number): Item =>
   Object.fromEntries(

@@ -39,6 +39,8 @@ export interface Usage {
   readonly hosted_calls?: HostedCalls
   /** Fields of the request that raise its price, as the provider says that they were used: `{ speed: 'fast' }`. */
   readonly options?: Readonly<Record<string, string>>
+  /** The `service_tier` that served it, as the provider says. Absent: it did not say. */
+  readonly service_tier?: string
   /** True where the provider did not say and we counted ourselves. */
   readonly estimated?: boolean
 }

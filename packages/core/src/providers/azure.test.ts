@@ -137,3 +137,24 @@ describe('what Azure adds', () => {
     expect(encoded?.warnings.map(({ param }) => param)).toEqual(['top_k'])
   })
 })
+
+describe('function tools beside a reasoning effort, in Chat Completions', () => {
+  const tools = [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }]
+  const sent = (model: string, fields: JsonObject) => {
+    const request = responsesClient.decodeRequest({ model, input: 'Hi', ...fields })
+    const offer = { provider: 'azure', provider_model_id: model, dialect: 'chat' }
+    const { body, warnings } = chatProvider.encodeRequest(request, offer, quirksFor(azure({ resource: 'x', apiKey: 'k' }), offer))
+    return [body.reasoning_effort, warnings.map(({ param }) => param)]
+  }
+
+  test.each(['gpt-5.6-luna', 'gpt-6-sol', 'gpt-6.1-terra'])('are not taken by %s: the tools go, without an effort', model => {
+    expect(sent(model, { tools, reasoning: { effort: 'high' } })).toEqual(['none', ['reasoning.effort']])
+    expect(sent(model, { tools, reasoning: { effort: 'none' } })).toEqual(['none', []])
+    expect(sent(model, { tools })).toEqual([undefined, []])
+    expect(sent(model, { reasoning: { effort: 'high' } })).toEqual(['high', []])
+  })
+
+  test.each(['gpt-5', 'gpt-5.2', 'gpt-5.5', 'o3'])('are taken by %s', model => {
+    expect(sent(model, { tools, reasoning: { effort: 'high' } })).toEqual(['high', []])
+  })
+})

@@ -20,6 +20,8 @@ export interface CompatibleOptions<Id extends string = string> {
   readonly quirks?: Quirks
   /** What it does with prompts: `zdr`, `no_training`, `may_train` or `unknown`. Default: `unknown`. */
   readonly data_policy?: string
+  /** Whether workspaces may bring keys of their own for it; else `GET /v1/byok/providers` leaves it out. Default: true. */
+  readonly byok?: boolean
 }
 
 const compatibleOptions: OptionTableOf<CompatibleOptions> = {
@@ -29,6 +31,7 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
   speaks: 'list',
   quirks: 'object',
   data_policy: 'text',
+  byok: 'flag',
 }
 
 /**
@@ -39,7 +42,7 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
  */
 export function compatible<const Id extends string>(options: CompatibleOptions<Id>): Provider<Id> {
   const { id } = options
-  const { baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy } = providerOptions('compatible', options, compatibleOptions)
+  const { baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy, byok } = providerOptions('compatible', options, compatibleOptions)
   if (!id || !baseUrl)
     throw new TypeError(
       `compatible: \`${id ? 'baseUrl' : 'id'}\` is missing, as in compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' }).`,
@@ -57,6 +60,7 @@ export function compatible<const Id extends string>(options: CompatibleOptions<I
     apiKey,
     keyHeaders: Object.fromEntries(dialects.flatMap(({ name, keyHeader }) => (keyHeader === undefined ? [] : [[name, keyHeader]]))),
     data_policy,
+    byok,
     check: '/models',
     quirks: { max_tokens_field: 'max_tokens', ...quirks },
   })

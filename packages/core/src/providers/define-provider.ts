@@ -5,6 +5,7 @@ import {
   type Credential,
   credentialOf,
   type EndpointContext,
+  type HostSurcharge,
   type Provider,
   type TierSign,
 } from '../protocol/provider.ts'
@@ -27,6 +28,10 @@ export interface ProviderRow<Id extends string = string> {
   readonly quirks?: Quirks
   readonly quirksOf?: Provider['quirksOf']
   readonly data_policy?: string | undefined
+  /** Hosts at which tokens cost more than the prices of its offers say. */
+  readonly hostSurcharges?: readonly HostSurcharge[]
+  /** false: workspaces bring no keys of their own for it. Default: true. */
+  readonly byok?: boolean | undefined
   /** The path below the base URL that only a valid key may GET, at no cost. A public list proves nothing. */
   readonly check?: string | undefined
   /** Sent with the check. Names in lower case. */
@@ -45,7 +50,7 @@ export type Path = string | ((call: EndpointContext) => string)
  * @throws {TypeError} `baseUrl` is not an http or https address.
  */
 export function defineProvider<const Id extends string>(row: ProviderRow<Id>): Provider<Id> {
-  const { id, display_name, baseUrl, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy } = row
+  const { id, display_name, baseUrl, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy, hostSurcharges } = row
   const root = baseUrl.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {
     throw new TypeError(
@@ -63,6 +68,8 @@ export function defineProvider<const Id extends string>(row: ProviderRow<Id>): P
     ...(quirks && { quirks }),
     ...(quirksOf && { quirksOf }),
     ...(data_policy !== undefined && { data_policy }),
+    ...(hostSurcharges && { hostSurcharges }),
+    ...(row.byok !== undefined && { byok: row.byok }),
     endpoint: call => {
       const path = paths[call.dialect] ?? ''
       const below = typeof path === 'string' ? path : path(call)

@@ -22,7 +22,7 @@ const geminiRules: readonly (readonly [beginning: RegExp, Quirks])[] = [
   [/^gemma-[123]/, { ...thoughtless, no_system: true, json_schema: 'words' }],
   [/^gemma/, { ...thoughtless, no_system: true }],
   [/^gemini-(1|2\.0)/, thoughtless],
-  [/^gemini-2\.5-flash-image/, { ...thoughtless, refuses: penalties }],
+  [/^gemini-2\.5-flash-image/, { ...thoughtless, refuses: penalties, own_images: true }],
   [/^gemini-2\.5-flash-lite/, byBudget(512, 24_576)],
   [/^gemini-2\.5-flash/, byBudget(1, 24_576)],
   [/^gemini-2/, { ...byBudget(128, 32_768), thinking_off: 'never' }],
@@ -30,6 +30,7 @@ const geminiRules: readonly (readonly [beginning: RegExp, Quirks])[] = [
   [/^gemini-3-pro/, byLevel('low', 'high')],
   [/^gemini-3(\.[1-6])?-flash/, byLevel('minimal', 'low', 'medium', 'high')],
   // Sampling is not refused there, it is not heeded.
+  [/^gemini-4-hydrogen/, { ...byLevel('low', 'medium', 'high', 'xhigh'), sampling: 'none' }],
   [/^gemini-4/, { ...byLevel('low', 'medium', 'high'), sampling: 'none' }],
 ]
 

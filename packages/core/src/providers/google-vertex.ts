@@ -8,6 +8,7 @@ import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
 import { geminiQuirks } from './gemini-models.ts'
 import { googleTokens, readServiceAccount, type ServiceAccount } from './google-token.ts'
+import { hostSurcharges } from './host-surcharges.ts'
 import { providerOptions } from './provider-options.ts'
 
 /** The options of `googleVertex`: a service account, a token, or a key of express mode. */
@@ -56,6 +57,7 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
     quirks: { max_tokens_field: 'max_tokens' },
     quirksOf: vertexQuirksOf,
     data_policy: 'zdr',
+    hostSurcharges: hostSurcharges.vertex,
   })
   const tokenFor = googleTokens()
   return {

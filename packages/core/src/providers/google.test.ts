@@ -49,6 +49,8 @@ test.each<[string, Quirks]>([
   ['gemini-2.0-flash', { thinking: [], json_schema_without_tools: true }],
   ['gemma-3-27b-it', { thinking: [], no_system: true, json_schema: 'words' }],
   ['gemma-4-31b-it', { thinking: [], no_system: true }],
+  ['gemini-4-argon', { efforts: ['low', 'medium', 'high'], sampling: 'none' }],
+  ['gemini-4-hydrogen', { efforts: ['low', 'medium', 'high', 'xhigh'], sampling: 'none' }],
   ['something-of-tomorrow', { thinking: ['level'], efforts: ['low', 'medium', 'high'] }],
 ])('what is known of %s', (model, known) => {
   expect(provider.quirksOf?.(model)).toMatchObject(known)

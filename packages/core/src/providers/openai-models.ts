@@ -14,7 +14,8 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^gpt-5(-mini|-nano)?(-\d{4}-\d\d-\d\d)?$/, { ...thinks, efforts: ['minimal', 'low', 'medium', 'high'] }],
   // These think only where they are asked to.
   [/^gpt-5\.[1-4]/, { ...thinks, thinks_unasked: false }],
-  [/^gpt-([5-9]|\d\d)/, thinks],
+  [/^gpt-5(?!\.[6-9])/, thinks],
+  [/^gpt-([5-9]|\d\d)/, { ...thinks, effort_without_tools: true }],
 ]
 
 export const openaiQuirksOf = (model: string): Quirks | undefined => models.find(([id]) => id.test(model))?.[1]

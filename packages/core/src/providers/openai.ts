@@ -1,6 +1,7 @@
 import { chatProvider, responsesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
+import { hostSurcharges } from './host-surcharges.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
@@ -27,6 +28,7 @@ export function openai(options: VendorOptions = {}): Provider<'openai'> {
     },
     quirksOf: openaiQuirksOf,
     data_policy: 'no_training',
+    hostSurcharges: hostSurcharges.openai,
     check: '/models',
     signs: tierSigns.openai,
   })

@@ -18,5 +18,9 @@ export const tierSigns = {
     },
   ],
   /** Source: platform.claude.com, rate limits, 2026-10. */
-  anthropic: [{ header: 'anthropic-ratelimit-requests-limit', model: /^claude-fable-5/, tiers: { 1000: 'start', 4000: 'scale' } }],
+  anthropic: [
+    { header: 'anthropic-ratelimit-requests-limit', model: /^claude-fable-5/, tiers: { 1000: 'start', 4000: 'scale' } },
+    // As models.dev lists them, 2026-11.
+    { header: 'anthropic-ratelimit-requests-limit', model: /^claude-opus-5-5/, tiers: { 1000: 'start', 5000: 'build', 10000: 'scale' } },
+  ],
 } as const satisfies Record<string, readonly TierSign[]>

@@ -6,7 +6,10 @@ import { providerOptions } from './provider-options.ts'
 
 /** A vendor whose surface is OpenAI's, and how it departs from it. */
 export interface VendorRow<Id extends string = string>
-  extends Pick<ProviderRow<Id>, 'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'check'> {
+  extends Pick<
+    ProviderRow<Id>,
+    'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'hostSurcharges' | 'check'
+  > {
   readonly speaks: readonly BuiltInDialect[]
   /** A server of one's own, which asks for no key. */
   readonly keyless?: boolean

@@ -1,4 +1,5 @@
 import type { Quirks } from '../protocol/model.ts'
+import { hostSurcharges } from './host-surcharges.ts'
 import { rateLimits } from './rate-limits.ts'
 import { vendor } from './vendor.ts'
 
@@ -87,6 +88,7 @@ export const xai = vendor({
   check: '/models',
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
+  hostSurcharges: hostSurcharges.xai,
   quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority', rate_limits: rateLimits.openai },
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
 })
@@ -99,6 +101,7 @@ export const together = vendor({
   check: '/models',
   speaks: chat,
   data_policy: 'zdr',
+  hostSurcharges: hostSurcharges.together,
   quirks: {
     ...oldCap,
     reasoning_field: 'reasoning',

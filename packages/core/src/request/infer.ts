@@ -1,8 +1,8 @@
 import { promised } from '@signalbox/storage/awaitable'
 import { itemOwnerOf } from '../access/caller.ts'
 import { tagsOf } from '../access/tags.ts'
+import { requestPrice } from '../dialects/request-price.ts'
 import { createMeter, type MeteredAnswer, meteredAnswer, meterResponse } from '../metering/meter.ts'
-import { priceFor } from '../metering/tier.ts'
 import type { UsageDrains } from '../metering/usage-drains.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -68,7 +68,7 @@ interface RequestState {
   known: StampFacts
 }
 
-/** A request's whole life. Read this file first: `answer` has its steps in order. */
+/** A request's whole life. Read this file first: `answerRequest` has its steps in order. */
 export function infer(ports: RequestPorts, asked: InferenceRequest, options: InferOptions): Reply {
   const { requestId, signal, waitUntil } = options
   const at = ports.clock.now()
@@ -208,7 +208,7 @@ function* openAnswer(ports: RequestPorts, state: RequestState, context: Committe
   const { candidate, answer } = committed
   const { items } = ports
   const { caller } = state.options
-  // Said for keys here: it saves most requests a call.
+  // Inlined for callers with an API key, which most have.
   const isPlain = !caller.isEndUser && !caller.workspaceId.startsWith('[')
   const owner = isPlain ? caller.workspaceId : itemOwnerOf(caller)
   const kept = items && context.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
@@ -254,7 +254,7 @@ function* settleAnswer(state: RequestState, { committed, settlement }: Committed
 }
 
 function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: Committed) {
-  return runningLimit({ allowance, price: priceFor(committed.candidate, request), inputTokens, stop: stream.stop })
+  return runningLimit({ allowance, price: requestPrice(committed.candidate, request), inputTokens, stop: stream.stop })
 }
 
 const withUsage = (response: InferenceResponse, usage: Usage): InferenceResponse =>

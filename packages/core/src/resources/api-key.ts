@@ -76,6 +76,9 @@ export const apiKeyFields = {
   playground: { kind: 'boolean', create: 'optional', inProcess: true },
 } as const
 
+/** The options of the usage of an API key. */
+export const keyUsageFields = { period: { kind: 'enum', values: ['day', 'week', 'month'] } } as const
+
 /** An API key, without its secret. Times are Unix milliseconds. */
 export interface ApiKey extends RecordOf<typeof apiKeyFields> {
   /** Ids of the keys above it, nearest first: the key that created it, and those above that one. */

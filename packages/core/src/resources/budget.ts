@@ -95,6 +95,12 @@ export interface BudgetChange extends UpdateInput<typeof budgetFields> {}
 /** A budget as it is stored. */
 export interface BudgetBody extends BodyOf<typeof budgetFields> {}
 
+const { name, period, enforce, limit, used, remaining, resetsAt } = budgetFields
+/** The fields of a budget as the callers see it whose requests count against it. */
+export const callerBudgetFields = { name, period, enforce, limit, used, remaining, resetsAt } as const
+/** How a budget stands that requests of a caller count against. Money is microdollars, times are Unix milliseconds. */
+export interface CallerBudgetState extends RecordOf<typeof callerBudgetFields> {}
+
 /** The fields of the budget that comes with an API key and is deleted with it. */
 export const keyBudgetFields = { limit: budgetFields.limit, enforce: budgetFields.enforce, includeByok: budgetFields.includeByok } as const
 /** The budget that comes with an API key. `limit`: microdollars, as in `usd(50)`. */

@@ -1,25 +1,34 @@
 import { GatewayError } from '../errors/gateway-error.ts'
+import { isUtcTime } from '../protocol/time.ts'
+import { toUsd } from '../protocol/usd.ts'
 import { isObject, own } from '../protocol/wire.ts'
 import type { Field, Fields, InputMode, InputSpec, ValueSpec } from './fields.ts'
-import { didYouMean, invalidValue } from './invalid-value.ts'
+import { misfit, unknownField } from './invalid-value.ts'
+import { wireName } from './wire.ts'
 
-/** How a caller writes the names of fields: `json` as over HTTP, `typescript` as in process. */
+/** How a caller writes names and values of fields: `json` as over HTTP, with money in USD and times in ISO 8601; `typescript` as in process. */
 export type NameStyle = 'typescript' | 'json'
 
 interface CheckScope {
   readonly mode: InputMode
+  readonly nameStyle: NameStyle
   /** Stands before the names of the fields, as in `budget.`. */
   readonly prefix: string
 }
 
 /**
- * Checks what a caller passes in process. Fields that are `undefined` count as absent.
+ * Checks what a caller passes in process, or the body of an HTTP request. Fields that are `undefined` count as absent. Messages do not
+ * repeat texts that were passed, since these may be secrets.
  *
  * @throws `field_immutable`, `unknown_field`, `missing_required_parameter` or `invalid_parameter_value`, the first of these that
  * applies, with the name of the field
  */
-export function checkInput({ fields, mode }: InputSpec, input: Readonly<Record<string, unknown>>): void {
-  const faults = faultsIn(fields, input, { mode, prefix: '' })
+export function checkInput(
+  { fields, mode }: InputSpec,
+  input: Readonly<Record<string, unknown>>,
+  nameStyle: NameStyle = 'typescript',
+): void {
+  const faults = faultsIn(fields, input, { mode, nameStyle, prefix: '' })
   const [first, ...others] = faults
   if (first === undefined) return
   const rank = ({ code }: GatewayError): number => faultOrder.indexOf(code)
@@ -36,27 +45,21 @@ export function isTaken(field: Field, mode: InputMode, nameStyle: NameStyle): 'r
 }
 
 function faultsIn(fields: Fields, input: Readonly<Record<string, unknown>>, place: CheckScope): readonly GatewayError[] {
-  const need = (field: Field) => isTaken(field, place.mode, 'typescript')
-  const faults: GatewayError[] = []
-  let unknown: string | undefined
-  for (const [name, value] of Object.entries(input)) {
-    const field = own(fields, name)
-    if (value === undefined || (field && need(field) !== undefined)) continue
-    if (field && isImmutable(field, place.mode)) return [immutable(place.prefix + name)]
-    unknown ??= name
-  }
+  const need = (field: Field) => isTaken(field, place.mode, place.nameStyle)
+  const byName = new Map(
+    Object.entries(fields).map(([name, field]) => [place.nameStyle === 'json' ? wireName(name, field) : name, field] as const),
+  )
+  const isGiven = (name: string): boolean => own(input, name) !== undefined
+  const isLeftOut = (field: Field | undefined): boolean => field === undefined || need(field) === undefined
+  for (const [name, field] of byName) if (isImmutable(field, place.mode) && isGiven(name)) return [immutable(place.prefix + name)]
   // One of them is enough: an input may have a great many.
+  const unknown = Object.keys(input).find(name => isLeftOut(byName.get(name)) && isGiven(name))
   if (unknown !== undefined) {
-    const taken = Object.entries(fields).filter(([, field]) => need(field) !== undefined)
-    return [
-      unknownField(
-        place.prefix,
-        unknown,
-        taken.map(([name]) => name),
-      ),
-    ]
+    const taken = [...byName].filter(([, field]) => !isLeftOut(field)).map(([name]) => name)
+    return [unknownField(place.prefix, unknown, taken)]
   }
-  for (const [name, field] of Object.entries(fields)) {
+  const faults: GatewayError[] = []
+  for (const [name, field] of byName) {
     const value = own(input, name)
     if (need(field) === undefined || (value === null && need(field) === 'nullable')) continue
     const param = place.prefix + name
@@ -68,8 +71,14 @@ function faultsIn(fields: Fields, input: Readonly<Record<string, unknown>>, plac
 }
 
 /** Fields that a change may not name, since they were set when the resource was created. */
-export const isImmutable = (field: Field, mode: InputMode): boolean =>
+const isImmutable = (field: Field, mode: InputMode): boolean =>
   mode === 'update' && field.inProcess !== true && (field.immutable === true || (field.create !== undefined && field.update === undefined))
+
+/** The names in JSON of the fields that a change may not name. */
+export const immutableNames = ({ fields, mode }: InputSpec): readonly string[] =>
+  Object.entries(fields)
+    .filter(([, field]) => isImmutable(field, mode))
+    .map(([name, field]) => wireName(name, field))
 
 const immutable = (param: string): GatewayError =>
   new GatewayError('field_immutable', {
@@ -77,25 +86,15 @@ const immutable = (param: string): GatewayError =>
     param,
   })
 
-function unknownField(prefix: string, name: string, taken: readonly string[]): GatewayError {
-  const param = prefix + name.slice(0, 100)
-  const suggestion = didYouMean(name, taken)
-  return new GatewayError('unknown_field', {
-    message: `There is no field \`${param}\` here. ${suggestion ?? `It takes ${taken.join(', ')}.`}`,
-    param,
-    ...(suggestion !== undefined && { suggestion }),
-  })
-}
-
 /** `place.prefix`: the name of the field itself. */
 function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readonly GatewayError[] {
-  const takes = takesInstead(spec, value)
-  if (takes !== undefined) return [invalidValue(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : takes)]
+  const takes = takesInstead(spec, value, place.nameStyle)
+  if (takes !== undefined) return [misfit(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : takes)]
   if (spec.kind === 'object')
     return faultsIn(spec.fields, value as Readonly<Record<string, unknown>>, { ...place, prefix: `${place.prefix}.` })
   if (spec.kind !== 'list' || !Array.isArray(value)) return []
   for (const [at, entry] of value.entries()) {
-    if (spec.of.kind !== 'object' && takesInstead(spec.of, entry) === undefined) continue
+    if (spec.of.kind !== 'object' && takesInstead(spec.of, entry, place.nameStyle) === undefined) continue
     const faults = valueFaults(spec.of, entry, { ...place, prefix: `${place.prefix}[${at}]` })
     if (faults.length > 0) return faults
   }
@@ -103,27 +102,27 @@ function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readon
 }
 
 /** What a value would have to be, in words. Undefined: it fits. */
-function takesInstead(spec: ValueSpec, value: unknown): string | undefined {
+function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): string | undefined {
   switch (spec.kind) {
     case 'string':
-      return typeof value === 'string' ? lengthOutside(spec, charactersIn(value, spec.max), 'character') : 'a text'
+      return typeof value === 'string' ? lengthOutside(spec, charactersIn(value, spec), 'character') : 'a text'
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false'
     case 'number':
-      return typeof value === 'number' && Number.isFinite(value) ? valueOutside(spec, value) : 'a number'
+      return takesNumber(spec, value)
+    case 'usd':
+      return nameStyle === 'json' ? takesNumber(usdBounds(spec), value) : takesInteger(spec, value)
     case 'integer':
     case 'microdollars':
-    case 'usd':
       return takesInteger(spec, value)
     case 'enum':
       return spec.values.some(word => word === value) ? undefined : spec.values.map(word => JSON.stringify(word)).join(', ')
     case 'time':
-      return takesDate(value)
+      return nameStyle === 'json' ? takesTime(value) : takesDate(value)
     case 'milliseconds':
       return typeof value === 'number' && Math.abs(value) <= maxTime ? undefined : 'Unix milliseconds'
     case 'list':
-      if (spec.or !== undefined && value === spec.or) return undefined
-      return Array.isArray(value) ? lengthOutside(spec, value.length, 'entry') : `a list${spec.or === undefined ? '' : `, or "${spec.or}"`}`
+      return takesList(nameStyle === 'json' ? { ...spec, or: undefined } : spec, value)
     case 'map':
       return isObject(value) && Object.values(value).every(each => typeof each === 'string') ? undefined : 'an object of texts'
     case 'object':
@@ -131,18 +130,25 @@ function takesInstead(spec: ValueSpec, value: unknown): string | undefined {
   }
 }
 
-/** Characters as JSON Schema counts them, not UTF-16 units; a string of more than twice `max` units is not counted. */
-const charactersIn = (text: string, max = text.length): number =>
-  text.length > max && text.length <= 2 * max ? [...text].length : text.length
+/**
+ * Characters as JSON Schema counts them, not UTF-16 units. A character has one or two units, so most texts need not be counted to know
+ * whether they are within the bounds.
+ */
+function charactersIn(text: string, { min = 0, max = text.length }: Bounds): number {
+  const isUncertain = text.length < 2 * min || (text.length > max && text.length <= 2 * max)
+  return isUncertain ? [...text].length : text.length
+}
 
 /** The last moment that a Date can be, in Unix milliseconds. */
 const maxTime = 8.64e15
 
 interface Bounds {
-  readonly min?: number
-  readonly above?: number
-  readonly max?: number
+  readonly min?: number | undefined
+  readonly above?: number | undefined
+  readonly max?: number | undefined
 }
+
+const usdBounds = ({ min, max }: Bounds): Bounds => ({ min: min && toUsd(min), max: max && toUsd(max) })
 
 const plurals = { character: 'characters', entry: 'entries' } as const
 
@@ -164,10 +170,21 @@ function valueOutside(
   return value > max ? `${max} or less` : undefined
 }
 
-function takesInteger({ min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds, value: unknown): string | undefined {
+const takesNumber = (bounds: Bounds, value: unknown): string | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? valueOutside(bounds, value) : 'a number'
+
+function takesInteger(bounds: Bounds, value: unknown): string | undefined {
   if (typeof value !== 'number') return 'a number'
-  return Number.isSafeInteger(value) ? valueOutside({ min, max }, value) : 'a whole number'
+  return Number.isSafeInteger(value) ? valueOutside(bounds, value) : 'a whole number'
 }
+
+function takesList({ or, ...bounds }: Bounds & { readonly or?: string | undefined }, value: unknown): string | undefined {
+  if (or !== undefined && value === or) return undefined
+  return Array.isArray(value) ? lengthOutside(bounds, value.length, 'entry') : `a list${or === undefined ? '' : `, or "${or}"`}`
+}
+
+const takesTime = (value: unknown): string | undefined =>
+  typeof value === 'string' && isUtcTime(value) ? undefined : 'a time in UTC, as in "2030-01-31T12:00:00Z"'
 
 const takesDate = (value: unknown): string | undefined =>
   value instanceof Date && !Number.isNaN(value.getTime()) ? undefined : 'a valid Date, as in `new Date("2030-01-31T12:00:00Z")`'

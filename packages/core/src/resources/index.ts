@@ -1,6 +1,6 @@
 // What a workspace owns, as tables of fields: their types, the check of what a caller passes, and their JSON.
 
-export { type ApiKey, type ApiKeyChange, apiKeyFields, type NewApiKey } from './api-key.ts'
+export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from './api-key.ts'
 export { auditVerificationFields } from './audit-event.ts'
 export {
   type AutoReloadChange,
@@ -17,12 +17,14 @@ export {
   type Budget,
   type BudgetChange,
   budgetFields,
+  type CallerBudgetState,
+  callerBudgetFields,
   type KeyBudget,
   type KeyBudgetChange,
   type NewBudget,
 } from './budget.ts'
 export { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey } from './byok-key.ts'
-export { checkInput, isImmutable, isTaken, type NameStyle } from './check-input.ts'
+export { checkInput, immutableNames, isTaken, type NameStyle } from './check-input.ts'
 export type { CreateInput, Field, Fields, InputMode, InputOf, InputSpec, RecordOf, UpdateInput, ValueSpec } from './fields.ts'
 export {
   type Acceptance,

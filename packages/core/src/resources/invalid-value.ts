@@ -1,26 +1,45 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { nearestOf } from '../errors/nearest.ts'
 
-/** `invalid_parameter_value`: names the field, what it got, and what it takes, in words or as one of some. */
-export function invalidValue(param: string, got: unknown, takes: string | { readonly oneOf: readonly string[] }): GatewayError {
+type Takes = string | { readonly oneOf: readonly string[] }
+
+/** `invalid_parameter_value`: names the field, what it got, and what it takes, in words or as one of some. Repeats short texts. */
+export const invalidValue = (param: string, got: unknown, takes: Takes): GatewayError =>
+  refusal(param, typeof got === 'string' && got.length <= 60 ? `"${got}"` : describe(got), { got, takes })
+
+/** The same without the text that the field got, which may be a secret. */
+export const misfit = (param: string, got: unknown, takes: Takes): GatewayError => refusal(param, describe(got), { got, takes })
+
+function refusal(param: string, shown: string, { got, takes }: { readonly got: unknown; readonly takes: Takes }): GatewayError {
   const suggestion = typeof takes === 'string' || typeof got !== 'string' ? undefined : didYouMean(got, takes.oneOf)
   const choice = typeof takes === 'string' ? takes : `one of ${takes.oneOf.join(', ')}`
   return new GatewayError('invalid_parameter_value', {
-    message: `\`${param}\` is ${describe(got)}; it takes ${choice}.${suggestion === undefined ? '' : ` ${suggestion}`}`,
+    message: `\`${param}\` is ${shown}; it takes ${choice}.${suggestion === undefined ? '' : ` ${suggestion}`}`,
     param,
     ...(suggestion !== undefined && { suggestion }),
   })
 }
 
-const describe = (got: unknown): string => {
-  if (typeof got === 'string') return got.length > 60 ? `a text of ${got.length} characters` : `"${got}"`
+/** `unknown_field`, with the known name that is nearest, or all that are taken. */
+export function unknownField(prefix: string, name: string, taken: readonly string[]): GatewayError {
+  const param = prefix + name.slice(0, 100)
+  const suggestion = didYouMean(name, taken)
+  return new GatewayError('unknown_field', {
+    message: `There is no field \`${param}\` here. ${suggestion ?? `It takes ${taken.join(', ')}.`}`,
+    param,
+    ...(suggestion !== undefined && { suggestion }),
+  })
+}
+
+function describe(got: unknown): string {
+  if (typeof got === 'string') return got === '' ? 'an empty text' : `a text of ${got.length} character${got.length === 1 ? '' : 's'}`
   if (got instanceof Date && Number.isNaN(got.getTime())) return 'an invalid Date'
   if (Array.isArray(got)) return `a list of ${got.length}`
   return typeof got === 'object' && got !== null ? 'an object' : String(got)
 }
 
 /** `Did you mean "round"?`, if one of the known names is near. */
-export function didYouMean(name: string, known: readonly string[]): string | undefined {
+function didYouMean(name: string, known: readonly string[]): string | undefined {
   const [near] = nearestOf(name, known)
   return near === undefined ? undefined : `Did you mean "${near}"?`
 }

@@ -124,7 +124,7 @@ function modelNamed(name: string, param: string, { find, nearest }: PlanInput): 
 const allOf = (found: readonly Candidates[]): readonly Candidate[] =>
   found.length === 1 && found[0] ? found[0].all : found.flatMap(({ all }) => all)
 
-/** Distance from what the request prefers; models in an order of their own by that order first. */
+/** Distance from what the request prefers. Where models have an order of their own, that order comes first. */
 function distanceIn(models: readonly Model[], query: RoutingQuery): (candidate: Candidate) => number {
   const wish = preferenceDistance(query)
   if (models.length < 2) return wish

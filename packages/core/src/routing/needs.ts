@@ -2,7 +2,7 @@ import { wantsLogprobs } from '../dialects/sampling.ts'
 import type { Model } from '../protocol/model.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { DataPolicyDemand } from '../protocol/provider-facts.ts'
-import type { InferenceRequest, RoutingOptions, Tool } from '../protocol/request.ts'
+import type { InferenceRequest, Prompt, RoutingOptions, Tool } from '../protocol/request.ts'
 import type { DialectName } from '../protocol/wire.ts'
 import { type ContentNeeds, contentNeedsOf } from './media-needs.ts'
 
@@ -15,7 +15,8 @@ export interface Needs extends ContentNeeds {
   /** Reasoning is requested. */
   readonly reasoning: boolean
   readonly toolChoiceRequired: boolean
-  readonly serviceTier: string | undefined
+  /** Fields that decide its price. */
+  readonly pricing: Pick<Prompt, 'service_tier' | 'native'>
   /** Dialects of tools that no other dialect has: preferred, else the tool is dropped, or the grammar of a custom tool, with a warning. */
   readonly toolDialects: readonly DialectName[]
   /** An estimate. */
@@ -75,7 +76,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     logprobs: wantsLogprobs(prompt),
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
     toolChoiceRequired: prompt.tool_choice === 'required',
-    serviceTier: prompt.service_tier,
+    pricing: prompt,
     toolDialects: tools.flatMap(onlyDialectsOf),
     inputTokens,
     outputTokens: prompt.max_output_tokens,

@@ -1,8 +1,9 @@
+import { requestPrice } from '../dialects/request-price.ts'
 import { buysDear } from '../dialects/service-tier.ts'
 import type { Ability, Quirks, Rates } from '../protocol/model.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import { type DataPolicyDemand, dataPolicies } from '../protocol/provider-facts.ts'
-import { maxTokensFor, priorityPriceOf, ratesUpTo } from '../protocol/rates.ts'
+import { maxTokensFor, ratesUpTo } from '../protocol/rates.ts'
 import { toUsd } from '../protocol/usd.ts'
 import type { DialectName } from '../protocol/wire.ts'
 import type { RoutingQuery } from './needs.ts'
@@ -31,14 +32,14 @@ export const meetsDataPolicy = (candidate: Candidate, demand: DataPolicyDemand =
 
 /** Whether the request gets the priority tier here. */
 export const getsPriorityTier = (candidate: Candidate, { needs, routing }: RoutingQuery): boolean =>
-  buysDear(needs.serviceTier, routing, { price: candidate.offer.price, quirks: quirksOf(candidate) })
+  buysDear(needs.pricing.service_tier, routing, { price: candidate.offer.price, quirks: quirksOf(candidate) })
 
 /** Rates above the request's price limit that it may have to pay, in words. Every rate that may apply must be within the limit. */
 export function priceAboveLimit(candidate: Candidate, query: RoutingQuery): string | undefined {
-  const { price } = candidate.offer
-  const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = query.routing.max_price ?? {}
-  const paid = price && getsPriorityTier(candidate, query) ? priorityPriceOf(price) : price
-  const rates: readonly Rates[] = paid ? ratesUpTo(paid, maxTokensFor(query.needs.inputTokens)) : []
+  const { routing, needs } = query
+  const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}
+  const paid = requestPrice(candidate, { prompt: needs.pricing, routing })
+  const rates: readonly Rates[] = paid ? ratesUpTo(paid, maxTokensFor(needs.inputTokens)) : []
   const over = rates.find(rate => toUsd(rate.input) > input || toUsd(rate.output) > output)
   return over && `${toUsd(over.input)} USD for a million tokens of input and ${toUsd(over.output)} for output`
 }

@@ -15,7 +15,7 @@ const rankPreferences: readonly RankPreference[] = [
     applies: () => true,
     isMet: ({ credential }, { routing }) => (credential.owner === 'workspace') === (routing.byok_first ?? true),
   },
-  { applies: ({ needs, routing }) => routing.tier !== undefined || needs.serviceTier !== undefined, isMet: getsPriorityTier },
+  { applies: ({ needs, routing }) => routing.tier !== undefined || needs.pricing.service_tier !== undefined, isMet: getsPriorityTier },
   // A model that does not reason answers all the same, with a warning if its dialect cannot express the option.
   { applies: ({ needs }) => needs.reasoning, isMet: candidate => !lacksAbility(candidate, 'reasoning') },
   {

@@ -49,7 +49,7 @@ export const softFilters: readonly SoftFilter[] = [
     param: 'top_logprobs',
     applies: ({ needs }) => needs.logprobs,
     excludes: candidate => loses(candidate, 'logprobs') || refuses(candidate, 'top_logprobs') || refuses(candidate, 'logprobs'),
-    reason: 'it tells no probabilities, which others do',
+    reason: 'it does not return logprobs, and other candidates do',
   },
   {
     unlessLast: 'any',
@@ -57,6 +57,6 @@ export const softFilters: readonly SoftFilter[] = [
     param: 'top_logprobs',
     applies: ({ needs }) => needs.logprobs,
     excludes: candidate => lacksAbility(candidate, 'logprobs'),
-    reason: 'it is not known to tell probabilities, as others are',
+    reason: 'it is not known to return logprobs, and other candidates are',
   },
 ]

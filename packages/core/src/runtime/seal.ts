@@ -52,13 +52,23 @@ const algorithms = {
 } as const
 const usages = { seal: ['encrypt', 'decrypt'], sign: ['sign', 'verify'] } as const
 
+/** A copy of the bytes of a key that may be given as hex digits; undefined if it is neither bytes nor hex. */
+export function bytesOfKey(key: Uint8Array | string): Uint8Array | undefined {
+  if (key instanceof Uint8Array) return key.slice()
+  if (typeof key !== 'string' || !/^(?:[0-9a-f]{2})+$/i.test(key)) return undefined
+  return Uint8Array.from(key.match(/../g) ?? [], pair => Number.parseInt(pair, 16))
+}
+
 /** The ring of a gateway. The keys are copied at once: an array that is wiped after the start must not become a key of zeros. */
 export function keyRingOf(
-  { sealingKey, previousSealingKeys = [] }: { readonly sealingKey?: Uint8Array; readonly previousSealingKeys?: readonly Uint8Array[] },
+  {
+    sealingKey,
+    previousSealingKeys = [],
+  }: { readonly sealingKey?: Uint8Array | string | undefined; readonly previousSealingKeys?: readonly (Uint8Array | string)[] },
   random: (bytes: number) => Uint8Array,
 ): KeyRing {
-  const first = sealingKey?.slice()
-  const older = previousSealingKeys.map(key => key.slice())
+  const first = sealingKey ? bytesOfKey(sealingKey) : undefined
+  const older = previousSealingKeys.flatMap(key => bytesOfKey(key) ?? [])
   return makeKeyRing(() => [first ?? random(keyBytes), ...older])
 }
 

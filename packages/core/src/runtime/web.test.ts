@@ -1,8 +1,8 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { asIterator } from './source.ts'
-import { webIds, webTransport } from './web.ts'
+import { sha256, webIds, webTransport } from './web.ts'
 
 const server = setupServer()
 beforeAll(() => server.listen())
@@ -72,4 +72,13 @@ test('ids are unique, and sort by the time of their making', async () => {
   const later = Array.from({ length: 10_000 }, () => ids.uuid())
   expect(new Set(later).size).toBe(10_000)
   expect(later.every(id => id > first && /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toBe(true)
+})
+
+test('SHA-256 is the same with `node:crypto` and with Web Crypto alone', async () => {
+  const text = 'ak_é😀'
+  const atOnce = await sha256(text)
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined)
+  expect(await sha256(text)).toBe(atOnce)
+  vi.restoreAllMocks()
+  expect(await sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
 })

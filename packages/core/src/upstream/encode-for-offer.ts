@@ -13,12 +13,16 @@ export function encodeForOffer(
   const encoded = dialect.encodeRequest(request, offer, quirks)
   const lost = unknownFieldWarnings(request.prompt, dialect.name)
   const warnings = lost.length === 0 ? encoded.warnings : [...encoded.warnings, ...lost]
-  return { ...encoded, body: withLast(encoded.body, dialect.conversationField), warnings }
+  return { ...encoded, body: inOrder(encoded.body, dialect), warnings }
 }
 
-/** The body with one field behind all others. */
-function withLast(body: JsonObject, field: string | undefined): JsonObject {
+/** The body with the conversation behind all that stays the same, and what is about this request alone behind that. */
+function inOrder(body: JsonObject, { conversationField: field, requestFields = noRequestFields }: ProviderDialect): JsonObject {
   if (field === undefined || !Object.hasOwn(body, field)) return body
   const { [field]: last, ...rest } = body
-  return { ...rest, [field]: last }
+  if (!requestFields.some(name => Object.hasOwn(body, name))) return { ...rest, [field]: last }
+  const [late, early] = [true, false].map(isLate => Object.entries(rest).filter(([name]) => requestFields.includes(name) === isLate))
+  return Object.fromEntries([...(early ?? []), [field, last], ...(late ?? [])])
 }
+
+const noRequestFields: readonly string[] = []

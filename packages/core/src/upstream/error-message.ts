@@ -10,7 +10,7 @@ const ownMessages: Readonly<Record<FailureKind, string>> = {
   client_left: 'The client left before the answer was over.',
   shut_down: 'The gateway is shutting down.',
   out_of_credit: 'The answer costs more than the workspace has credit for, and was ended here. Add credit, or lower `max_output_tokens`.',
-  out_of_budget: 'The answer costs more than is left of a budget, and was ended here. Raise the budget, or lower `max_output_tokens`.',
+  out_of_budget: 'The answer costs more than is left of a budget, and was ended here. A lower `max_output_tokens` lets it fit.',
   stale_state: '{provider} could not use the reasoning state of the conversation.',
   rejected: '{provider} refused the request.',
   policy: '{provider} refused the content of the request.',

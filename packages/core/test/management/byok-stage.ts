@@ -104,6 +104,7 @@ export async function byokStage(options: Parameters<typeof stage>[0] = {}): Prom
       azure(),
       cloudflare(),
       compatible({ id: 'other', baseUrl: 'https://other.example/v1' }),
+      compatible({ id: 'internal', baseUrl: 'http://10.0.0.5:8000/v1', byok: false }),
       simulated({ id: 'sim' }),
     ],
     models: [{ id: 'm', offers: [offer] }],

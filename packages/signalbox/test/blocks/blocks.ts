@@ -62,6 +62,7 @@ const folder = join(import.meta.dirname, 'pages')
 const shared: Readonly<Record<string, string>> = {
   './gateway.ts': 'gateway.ts',
   '@/gateway': 'gateway.ts',
+  '@/user': 'user.ts',
   './app.module.ts': 'app.module.ts',
   '../src/index.ts': 'storage.ts',
 }
@@ -71,10 +72,12 @@ function sourcesOf(blocks: readonly CodeBlock[]): ReadonlyMap<string, { readonly
   const own = blocks
     .filter(({ use }) => use !== 'fragment')
     .map(({ place, language, code }, at) => [join(folder, `block-${at}.${language}`), { place, code: `${code}\nexport {}\n` }] as const)
-  const codeOf = (page: string): string => blocks.find(block => block.page === page && block.file !== undefined)?.code ?? ''
+  const codeOf = (page: string, file?: string): string =>
+    blocks.find(block => block.page === page && block.file !== undefined && (file === undefined || block.file === file))?.code ?? ''
   return new Map([
     ...own,
     [join(folder, 'gateway.ts'), { place: 'README.md', code: codeOf('README.md') }],
+    [join(folder, 'user.ts'), { place: 'docs/getting-started/next.md', code: codeOf('docs/getting-started/next.md', 'user.ts') }],
     [join(folder, 'storage.ts'), { place: 'docs/how-to/add-a-storage.md', code: codeOf('docs/how-to/add-a-storage.md') }],
     [join(folder, 'app.module.ts'), { place: 'Nest', code: 'export class AppModule {}\n' }],
   ])

@@ -13,7 +13,10 @@ export interface SqlStatement {
 
 /** The connection to PostgreSQL that the store needs: each `run` is one statement and one transaction. */
 export interface PostgresClient {
-  run(statement: SqlStatement): Promise<readonly SqlRow[]>
+  /** Whether several statements may be under way, so that one may be answered while another is not. */
+  readonly isConcurrent: boolean
+  /** With a signal, a statement may be given up: it fails, and its connection is closed. */
+  run(statement: SqlStatement, signal?: AbortSignal): Promise<readonly SqlRow[]>
   /** Runs texts of one or more statements in one transaction on one connection. */
   transaction(work: (run: (text: string) => Promise<readonly SqlRow[]>) => Promise<void>): Promise<void>
   close(): Promise<void>
@@ -60,24 +63,27 @@ export function poolClient(
   { timeoutMs, owned }: { readonly timeoutMs: number; readonly owned: boolean },
 ): PostgresClient {
   const listened = new WeakSet<PostgresPoolClient>()
-  const lend = async (): Promise<PostgresPoolClient> => {
+  const lend = async (signal?: AbortSignal): Promise<PostgresPoolClient> => {
     try {
       const connection = await (await pool()).connect()
       // A lost connection fails its statement. Without a listener it would also end the process.
       if (!listened.has(connection)) connection.on?.('error', () => undefined)
       listened.add(connection)
-      return connection
+      if (!signal?.aborted) return connection
+      connection.release()
+      throw new Error('given up before it was sent')
     } catch (error) {
       throw new NotSentError(errorMessage(error), { cause: error })
     }
   }
   return {
-    async run({ text, values, name }) {
-      const connection = await lend()
+    isConcurrent: true,
+    async run({ text, values, name }, signal) {
+      const connection = await lend(signal)
       let isBroken = true
       try {
         const asked = connection.query({ text, values: values as unknown[], ...(name !== undefined && { name }) })
-        const { rows } = await within(asked, timeoutMs)
+        const { rows } = await within(asked, timeoutMs, signal)
         isBroken = false
         return rows
       } catch (error) {
@@ -117,6 +123,7 @@ export function singleClient(client: PostgresSingleClient, { timeoutMs }: { read
     return next
   }
   return {
+    isConcurrent: false,
     run: ({ text, values }) => inTurn(async () => (await within(client.query(text, [...values]), timeoutMs)).rows as readonly SqlRow[]),
     transaction: work =>
       inTurn(async () => {
@@ -134,12 +141,13 @@ export function singleClient(client: PostgresSingleClient, { timeoutMs }: { read
   }
 }
 
-/** Fails if a promise takes too long; what it was waiting for goes on. */
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+/** Fails if a promise takes too long or is given up; what it was waiting for goes on. */
+async function within<T>(promise: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const began = performance.now()
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new LostAnswerError(`no answer within ${Math.round(performance.now() - began)} ms`)), timeoutMs)
+    signal?.addEventListener('abort', () => reject(new LostAnswerError('given up')), { once: true })
   })
   try {
     return await Promise.race([promise, late])

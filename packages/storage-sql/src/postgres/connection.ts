@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Batches, createBatches, RETRY_AFTER_MS } from './batches.ts'
 import { errorMessage, NotSentError, type PostgresClient, type SqlRow, type SqlStatement } from './client.ts'
-import { isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
+import { failsInSilence, isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
 import { callSql } from './parameters.ts'
+import { createSilenceGuard, type SilenceGuard } from './silence.ts'
 
 /** A schema of a database as the stores use it: it is made ready at the first use. */
 export interface PostgresConnection {
@@ -63,17 +64,14 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const state: Readiness = { isReady: false, getting: undefined }
   const queues: Batches<unknown, unknown>[] = []
   const nameOf = makeNames(options.prepare)
-  const attempt = async (statement: SqlStatement, prepare?: () => Promise<void> | undefined): Promise<readonly SqlRow[]> => {
-    if (!state.isReady) await getReady(client, options, state)
-    await prepare?.()
-    return client.run(statement)
-  }
+  const guard = createSilenceGuard(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
+  const attempt = attemptsOf(client, options, { state, guard })
   let closing: Promise<void> | undefined
   const closedError = (): Error => new Error('postgresStorage: it is closed. Create another, or close it after the last request.')
 
   const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
     if (closing) throw closedError()
-    return runTwice(verb, () => attempt(statement)).catch(error => {
+    return runTwice(verb, () => attempt(verb, statement)).catch(error => {
       throw toPostgresError(verb, error, secrets)
     })
   }
@@ -97,7 +95,7 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
       const batches = createBatches({
         verb,
         send: async (calls: readonly Parameters<typeof toValues>[0][number][]) => {
-          const rows = await attempt({ ...statement, values: toValues(calls) }, () => prepare?.(calls))
+          const rows = await attempt(verb, { ...statement, values: toValues(calls) }, () => prepare?.(calls))
           return toAnswers(rows[0]?.answer, calls)
         },
         toError: error => toPostgresError(verb, error, secrets),
@@ -111,11 +109,32 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
       await run('read', { text: `SELECT version FROM ${schema}.schema_version`, values: [] })
     },
     close() {
-      closing ??= Promise.all(queues.map(queue => queue.idle())).then(() => client.close())
+      closing ??= Promise.all(queues.map(queue => queue.idle())).then(() => {
+        guard.close()
+        return client.close()
+      })
       return closing
     },
   }
 }
+
+type Attempt = (verb: PostgresVerb, statement: SqlStatement, prepare?: () => Promise<void> | undefined) => Promise<readonly SqlRow[]>
+
+/** Sends statements once the schema is ready. Those that a request waits for fail while the server is silent. */
+const attemptsOf =
+  (
+    client: PostgresClient,
+    options: PostgresConnectionOptions,
+    parts: { readonly state: Readiness; readonly guard: SilenceGuard },
+  ): Attempt =>
+  (verb, statement, prepare) => {
+    const send = async (signal?: AbortSignal): Promise<readonly SqlRow[]> => {
+      if (!parts.state.isReady) await getReady(client, options, parts.state)
+      await prepare?.()
+      return client.run(statement, signal)
+    }
+    return client.isConcurrent && failsInSilence(verb) ? parts.guard.run(send) : parts.guard.follow(send)
+  }
 
 /** Runs a statement, once more if that may help. */
 async function runTwice<T>(verb: PostgresVerb, attempt: () => Promise<T>): Promise<T> {

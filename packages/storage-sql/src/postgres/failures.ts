@@ -1,4 +1,5 @@
 import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
+import { SilentServerError } from './silence.ts'
 
 // What happens when PostgreSQL fails, decided in one place: what an error says about the statement, and what each verb does then.
 
@@ -10,9 +11,9 @@ export class SchemaError extends Error {
 /**
  * What is known of a statement that failed. `notSent` and `rolledBack`: it changed nothing, and may succeed if it is sent again.
  * `lost`: the connection ended before the answer, so it may have been done. `late`: it took too long and was cancelled.
- * `refused`: it fails again.
+ * `silent`: the server has answered nothing for a while, so it may have been done. `refused`: it fails again.
  */
-export type FailureKind = 'notSent' | 'rolledBack' | 'lost' | 'late' | 'refused'
+export type FailureKind = 'notSent' | 'rolledBack' | 'lost' | 'late' | 'silent' | 'refused'
 
 /** Errors of the server after which the same statement may succeed. Every other one is `refused`. */
 const kindsByState: Readonly<Record<string, FailureKind>> = {
@@ -45,57 +46,71 @@ export function kindOfFailure(error: unknown): FailureKind {
     // A password that is wrong, or a database that does not exist, does not become right by waiting.
     return cause !== undefined && !Object.hasOwn(kindsByState, cause) ? 'refused' : 'notSent'
   }
+  if (error instanceof SilentServerError) return 'silent'
   return error instanceof RangeError || error instanceof SchemaError ? 'refused' : 'lost'
 }
 
-/**
- * Whether a verb is sent again if the answer to it was lost. `again`: doing it twice is doing it once, by its id or by what it does.
- * `fail`: it would be counted twice, so it fails with an error that the outcome is unknown.
- */
-const afterLostAnswer = {
+/** What a verb does when its statement fails. */
+interface FailureRow {
+  /**
+   * If the answer to it was lost. `again`: doing it twice is doing it once, by its id or by what it does. `fail`: it would be counted
+   * twice, so it fails with an error that the outcome is unknown.
+   */
+  readonly lost: 'again' | 'fail'
+  /**
+   * While the server is silent. `fail`: a request waits for it, and is refused. `wait`: nothing is refused by it, and it waits for the
+   * timeout of its statement, because what it says should not get lost.
+   */
+  readonly silence: 'fail' | 'wait'
+}
+
+const failureRows = {
   /** By id. */
-  'ledger.reserve': 'again',
-  'ledger.settle': 'again',
-  'ledger.credit': 'again',
-  'usage.append': 'again',
+  'ledger.reserve': { lost: 'again', silence: 'fail' },
+  'ledger.settle': { lost: 'again', silence: 'wait' },
+  'ledger.credit': { lost: 'again', silence: 'wait' },
+  'usage.append': { lost: 'again', silence: 'wait' },
   /** A version that grows by two has grown. */
-  'ledger.renew': 'again',
-  /** Would set the amount aside twice. */
-  'ledger.extend': 'fail',
+  'ledger.renew': { lost: 'again', silence: 'wait' },
+  /** Would set the amount aside twice. The request runs already. */
+  'ledger.extend': { lost: 'fail', silence: 'wait' },
   /** Would count twice. */
-  'counters.take': 'fail',
-  'counters.add': 'fail',
+  'counters.take': { lost: 'fail', silence: 'fail' },
+  'counters.add': { lost: 'fail', silence: 'wait' },
   /** The same slot twice is one slot. */
-  'counters.enter': 'again',
-  'counters.leave': 'again',
+  'counters.enter': { lost: 'again', silence: 'fail' },
+  'counters.leave': { lost: 'again', silence: 'wait' },
   /** A second time it would conflict with itself. */
-  'records.commit': 'fail',
+  'records.commit': { lost: 'fail', silence: 'fail' },
   /** The latest use wins. */
-  'records.touch': 'again',
+  'records.touch': { lost: 'again', silence: 'wait' },
   /** What is gone stays gone; the number returned is that of the second time. */
-  'records.expire': 'again',
-  'usage.forget': 'again',
-  'ledger.forget': 'again',
+  'records.expire': { lost: 'again', silence: 'wait' },
+  'usage.forget': { lost: 'again', silence: 'wait' },
+  'ledger.forget': { lost: 'again', silence: 'wait' },
   /** An id that comes twice stands for two items. */
-  'items.put': 'fail',
-  'items.renew': 'again',
+  'items.put': { lost: 'fail', silence: 'wait' },
+  'items.renew': { lost: 'again', silence: 'wait' },
   /** Routing state merges. */
-  'routing.publish': 'again',
-  'routing.pause': 'again',
-  'routing.remember': 'again',
+  'routing.publish': { lost: 'again', silence: 'wait' },
+  'routing.pause': { lost: 'again', silence: 'wait' },
+  'routing.remember': { lost: 'again', silence: 'wait' },
   /** A mark that has been moved already does not move again. */
-  'usage.totals': 'again',
-  'usage.partition': 'again',
-  sweep: 'again',
-  read: 'again',
-} as const satisfies Readonly<Record<string, 'again' | 'fail'>>
+  'usage.totals': { lost: 'again', silence: 'wait' },
+  'usage.partition': { lost: 'again', silence: 'wait' },
+  sweep: { lost: 'again', silence: 'wait' },
+  read: { lost: 'again', silence: 'fail' },
+} as const satisfies Readonly<Record<string, FailureRow>>
 
 /** A verb of the store as its errors and the table above name it. */
-export type PostgresVerb = keyof typeof afterLostAnswer
+export type PostgresVerb = keyof typeof failureRows
 
 /** Whether a verb that failed so is sent once more. */
 export const isSentAgain = (verb: PostgresVerb, kind: FailureKind): boolean =>
-  kind === 'notSent' || kind === 'rolledBack' || (kind === 'lost' && afterLostAnswer[verb] === 'again')
+  kind === 'notSent' || kind === 'rolledBack' || (kind === 'lost' && failureRows[verb].lost === 'again')
+
+/** Whether a verb fails while the server is silent. */
+export const failsInSilence = (verb: PostgresVerb): boolean => failureRows[verb].silence === 'fail'
 
 /**
  * Classes of SQLSTATE that may be due to one call of a batch: cardinality, data, constraints, serialization, limits of sizes, raised.
@@ -111,6 +126,7 @@ const waysOut: Readonly<Record<FailureKind, string>> = {
   rolledBack: 'Nothing was changed: try again.',
   lost: 'The connection ended before the answer, so whether it was done is unknown. Check the server, and read before writing again.',
   late: 'Nothing was changed. Look for long transactions and locks on the server, or raise `statementTimeoutMs`.',
+  silent: 'Whether it was done is unknown. The server is probed until it answers; check it and the network.',
   refused: 'Nothing was changed.',
 }
 

@@ -9,7 +9,7 @@ import { expect } from 'vitest'
 import type { AnswerContent } from '../../src/answers/index.ts'
 import { type Act, acts, scriptedProvider, testGateway } from '../../src/index.ts'
 import type { Language } from '../drivers/languages.ts'
-import { repeatedPrefixes } from '../drivers/prefix.ts'
+import { repeatedPrefixes, sharedPrefixes } from '../drivers/prefix.ts'
 import { type CodingAgent, callIn, type Ended, run, type Workplace } from './agent.ts'
 import { startRelay } from './relay.ts'
 
@@ -33,6 +33,8 @@ export interface Observed {
   /** Believed warm tokens of each turn of the model. */
   readonly warmTokens: readonly number[]
   readonly prefixes: readonly (true | number)[]
+  /** Of the bytes of each request as they were sent, the share that the next one begins with. */
+  readonly shares: readonly number[]
   /** Milliseconds to the first byte of each answer. */
   readonly waits: readonly number[]
   readonly errors: string
@@ -86,6 +88,7 @@ export async function doTask(agent: CodingAgent, language: Language, programs: s
       warmTokens: decisions
         .filter((_, at) => model.kinds[at] === 'turn')
         .map(({ candidates }) => Math.max(...candidates.map(({ estimate }) => estimate?.cachedTokens ?? 0))),
+      shares: sharedPrefixes(turns.map(body => ({ body }))),
       prefixes: repeatedPrefixes(turns.map(body => ({ body: comparable(body) }))),
       errors: ended.map(({ errors, printed }) => errors + printed).join('\n'),
     }

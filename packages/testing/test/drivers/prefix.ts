@@ -10,7 +10,11 @@ function sharedPrefix(body: string, next: string): number {
 
 /** For each of the bodies but the last: whether the next one begins with 99 % of it, or else with how much. */
 export function repeatedPrefixes(calls: readonly { readonly body: JsonObject }[]): readonly (true | number)[] {
+  return sharedPrefixes(calls).map(share => share >= 0.99 || share)
+}
+
+/** For each of the bodies but the last: the share of it that the next one begins with. */
+export function sharedPrefixes(calls: readonly { readonly body: JsonObject }[]): readonly number[] {
   const bodies = calls.map(({ body }) => JSON.stringify(body))
-  const shares = bodies.slice(1).map((next, at) => sharedPrefix(bodies[at] ?? '', next))
-  return shares.map(share => share >= 0.99 || share)
+  return bodies.slice(1).map((next, at) => sharedPrefix(bodies[at] ?? '', next))
 }

@@ -1,4 +1,5 @@
 import { type Route, allRoutes as routes } from '@signalbox/api/routes'
+import { immutableNames } from '@signalbox/core/resources'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from './asking.ts'
@@ -32,7 +33,7 @@ const fits = (name: string, field: string, value: unknown): boolean =>
 const values: readonly unknown[] = [null, true, 0, -1, 0.5, 1e300, '', 'nonsense', 'x'.repeat(10_000), [], [null], [1], {}, { odd: 1 }]
 
 /** And those that take a body without being of a workspace. */
-const open = routes.filter(({ of, strict }) => of === undefined && strict).map(row => [`${row.method} ${row.path}`, row] as const)
+const open = routes.filter(({ of, input }) => of === undefined && input).map(row => [`${row.method} ${row.path}`, row] as const)
 
 describe.each<readonly [string, Route]>([...rows, ...open])('%s', (_, row) => {
   const asking = async (body: unknown, query = ''): Promise<readonly unknown[]> => {
@@ -89,7 +90,7 @@ describe.each<readonly [string, Route]>([...rows, ...open])('%s', (_, row) => {
     }
   })
 
-  test.each(row.immutable ?? [])('does not change %s', async field => {
+  test.each(row.input ? immutableNames(row.input) : [])('does not change %s', async field => {
     for (const value of [null, 'x', [], bodyFor(row)[field]])
       if (value !== undefined) expect(await asking({ ...bodyFor(row), [field]: value })).toEqual([400, 'field_immutable', field])
   })

@@ -244,9 +244,13 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
   })
 })
 
-/** All that a workspace can be told of itself. */
+/** All that a workspace can be told of itself, but when the key that asks was used last: that is written a while after each use. */
 async function everything(house: House): Promise<unknown> {
   const told: unknown[] = []
-  for (const [name, row] of rows) if (row.method === 'GET') told.push([name, (await ask(house, await callOf(row, house))).text])
+  for (const [name, row] of rows) {
+    if (row.method !== 'GET') continue
+    const { text } = await ask(house, await callOf(row, house))
+    told.push([name, text.replaceAll(/"last_used_at":"[^"]*",/g, '')])
+  }
   return told
 }

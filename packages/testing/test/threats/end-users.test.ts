@@ -9,7 +9,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { json } from '../../src/chaos/acts.ts'
 import { chaosProvider, fakeClock, testGateway } from '../../src/index.ts'
-import { describeWith } from '../services.ts'
+import { describeWith, postgresUrl } from '../services.ts'
 
 // What a user of an app may try against the gateway that the app embeds, and against the app's other users.
 
@@ -46,18 +46,17 @@ async function outcome(gateway: Gateway, user: EndUser, { model = 'small', works
 
 const describePostgres = await describeWith('postgres')
 const schema = `end_users_${process.pid}`
-const url = 'postgres://postgres@127.0.0.1:5432/postgres'
 afterAll(async () => {
   if (describePostgres !== describe) return
   const { Pool } = createRequire(import.meta.resolve('@signalbox/storage-sql/postgres'))('pg')
-  const pool = new Pool({ connectionString: url })
+  const pool = new Pool({ connectionString: postgresUrl })
   await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await pool.end()
 })
 const stores = [
   [describe, 'memory', () => memoryStorage()],
   [describe, 'SQLite', () => sqliteStorage(':memory:')],
-  [describePostgres, 'PostgreSQL', () => postgresStorage(url, { schema, clock: 'caller' })],
+  [describePostgres, 'PostgreSQL', () => postgresStorage(postgresUrl, { schema, clock: 'caller' })],
 ] as const
 
 for (const [describeHere, name, makeStorage] of stores)

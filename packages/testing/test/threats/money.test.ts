@@ -97,8 +97,9 @@ test('a gateway does not start with a secret that is none', () => {
     })
   const good = new Uint8Array(32).fill(7)
   for (const bad of [
-    '',
     'a'.repeat(32),
+    'g'.repeat(64),
+    '0'.repeat(64),
     new Uint8Array(0),
     new Uint8Array(31).fill(7),
     new Uint8Array(33).fill(7),
@@ -111,6 +112,9 @@ test('a gateway does not start with a secret that is none', () => {
     expect(start(good, [bad]), String(bad)).toThrow(/previousSealingKeys/)
   }
   expect(start(undefined, [good])).toThrow(/previousSealingKeys/)
+  // A variable that is set to nothing is a key that is absent; among keys of before it is a mistake.
+  expect(start('')).not.toThrow()
+  expect(start(good, [''])).toThrow(/previousSealingKeys/)
   expect(start(good)).not.toThrow()
 })
 

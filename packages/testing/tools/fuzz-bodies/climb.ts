@@ -1,5 +1,5 @@
 import { seeded } from '../../src/cuts.ts'
-import type { FuzzScene } from './scene.ts'
+import { type FuzzScene, sendForCost } from './scene.ts'
 import { type Genes, genesOf, pick, type ShapedBody, shapes, turned } from './shapes.ts'
 
 // A search for the body within the caps that costs most: for each shape the genes that cost most are turned on.
@@ -42,7 +42,7 @@ export async function climb(scene: FuzzScene, { rounds, seed, goesOn = () => tru
     const genes = before && dice() < 0.8 ? turned(before.genes, dice) : { ...genesOf(dice), size: 0.9 + dice() * 0.1 }
     const model = before && dice() < 0.7 ? before.model : pick(dice, models)
     const text = JSON.stringify({ ...shape.make(genes), model })
-    const { status, code, cpuMs } = await scene.send('POST', shape.path, text)
+    const { status, code, cpuMs } = await sendForCost(scene, shape.path, text)
     sent += 1
     if (status >= 500) failures.push(`${status} ${code} ${shape.path} ${shape.name} ${JSON.stringify(genes)}`)
     if (!before || cpuMs > before.cpuMs)

@@ -2,7 +2,7 @@ import { seeded } from '../../src/cuts.ts'
 import { endpoints } from '../../test/inference-endpoints.ts'
 import { bodies } from '../../test/matrix/samples.ts'
 import { mutated } from './mutate.ts'
-import { type FuzzScene, managementRows } from './scene.ts'
+import { type FuzzScene, managementRows, sendForCost } from './scene.ts'
 import { pick } from './shapes.ts'
 
 // Mutated bodies over every route that takes one, one after the other, so that what each costs is known.
@@ -71,9 +71,8 @@ export async function flood(scene: FuzzScene, { count, seed, goesOn = () => true
     const { method, path, body } = pick(dice, targets(scene.workspaceId))
     const isInference = 'model' in body
     const text = mutated(isInference ? { ...body, model: pick(dice, models), stream: dice() < 0.3 } : body, dice)
-    const { status, code, cpuMs } = await scene
-      .send(method, path, text)
-      .catch((error: unknown) => ({ status: 599, code: String(error), cpuMs: 0 }))
+    const answer = isInference ? sendForCost(scene, path, text) : scene.send(method, path, text)
+    const { status, code, cpuMs } = await answer.catch((error: unknown) => ({ status: 599, code: String(error), cpuMs: 0 }))
     const name = `${status} ${code}`.trim()
     answers.set(name, (answers.get(name) ?? 0) + 1)
     if (status >= 500 && samples.length < maxSamples) samples.push(`${name} ${method} ${path} ${text.slice(0, 4_000)}`)

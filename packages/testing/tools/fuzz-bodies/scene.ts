@@ -23,6 +23,19 @@ interface Sent {
   readonly cpuMs: number
 }
 
+const maxTries = 4
+const dearMs = 250
+
+/** Sends what seems dear again; its best try counts, since cold code and a busy machine make a request dearer than it is. */
+export async function sendForCost(scene: FuzzScene, path: string, text: string): Promise<Sent> {
+  let best = await scene.send('POST', path, text)
+  for (let tries = 1; tries < maxTries && best.cpuMs > dearMs && best.status < 500; tries += 1) {
+    const again = await scene.send('POST', path, text)
+    if (again.cpuMs < best.cpuMs || again.status >= 500) best = again
+  }
+  return best
+}
+
 interface House {
   readonly api: Api
   readonly secretFor: (path: string) => string

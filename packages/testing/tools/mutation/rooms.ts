@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /** The parts where a fault costs money, limits, secrets or answers: what is drawn from, by the name it is reported under. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  api: ['packages/api/src/{body,match,handle,once,admit,stream}.ts'],
+  api: ['packages/api/src/{authorize,body,body-density,handle,idempotency,match,stream,uploads}.ts'],
   access: ['packages/core/src/access/*.ts'],
   'decoders and encoders': ['packages/core/src/dialects/*/{decode-*,encode-*,partial-*,item-*,items,frames,event-stream}.ts'],
   'error reading': [
@@ -18,7 +18,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   router: ['packages/router/src/**/*.ts'],
   'sealing and events': ['packages/core/src/runtime/seal.ts', 'packages/core/src/sse/*.ts'],
   'memory store': ['packages/storage-memory/src/*.ts'],
-  'SQL store': ['packages/storage-sql/src/*.ts'],
+  'SQL store': ['packages/storage-sql/src/**/*.ts'],
 }
 
 export interface Room {

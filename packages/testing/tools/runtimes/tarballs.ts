@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { oneAtATime } from './one-at-a-time.ts'
 import { serveTarballs } from './registry.ts'
 
 const run = promisify(execFile)
@@ -23,7 +22,7 @@ export interface Tarballs {
 /** Builds and packs every package that is published, into `folder`. */
 export async function makeTarballs(folder: string): Promise<Tarballs> {
   mkdirSync(folder)
-  await oneAtATime(() => buildAndPack(folder))
+  await oneAtATime('tarballs', () => buildAndPack(folder))
   const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: folder })
   const { url, close } = await serveTarballs(folder, stdout.trim())
   return { url, close, env: caches => ({ ...ownEnv(), npm_config_registry: url, ...cachesIn(caches) }) }
@@ -34,22 +33,6 @@ async function buildAndPack(folder: string): Promise<void> {
   for (const name of readdirSync(join(root, 'packages'))) {
     const { private: isPrivate } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
     if (!isPrivate) await run('npx', ['-y', 'pnpm@12', 'pack', '--pack-destination', folder], { cwd: join(root, 'packages', name) })
-  }
-}
-
-/** Test files of one run do not build at the same time: a build empties `dist` first. */
-async function oneAtATime(build: () => Promise<void>): Promise<void> {
-  const lock = join(tmpdir(), `signalbox-build-${process.ppid}`)
-  while (!isMade(lock)) await setTimeout(500)
-  await build().finally(() => rmdirSync(lock))
-}
-
-function isMade(folder: string): boolean {
-  try {
-    mkdirSync(folder)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,5 +1,5 @@
 // What `useChat` posts to: the gateway in process, as the user who is signed in.
-import { APICallError, convertToModelMessages, streamText, type UIMessage } from 'ai'
+import { APICallError, convertToModelMessages, createUIMessageStreamResponse, streamText, toUIMessageStream, type UIMessage } from 'ai'
 import { signalbox } from 'signalbox/ai-sdk'
 import { gateway, gatewayUser } from '@/gateway'
 import { signedInUser } from '@/session'
@@ -8,13 +8,15 @@ export async function POST(request: Request): Promise<Response> {
   const user = await signedInUser()
   if (!user) return new Response('Your session has ended. Please sign in again.', { status: 401 })
   const { messages } = (await request.json()) as { messages: UIMessage[] }
-  const caller = await gateway.workspaces('app').as(gatewayUser(user))
-  const answer = streamText({
+  const caller = await gateway.workspaces('my-app').as(gatewayUser(user))
+  const { stream } = streamText({
     model: signalbox(gateway, { caller })('assistant'),
     messages: await convertToModelMessages(messages),
+    maxOutputTokens: 500, // What is left of the budget must have room for so long an answer.
     abortSignal: request.signal,
+    onError: () => {}, // Without it, `streamText` prints each refusal to the console.
   })
-  return answer.toUIMessageStreamResponse({ onError: messageFor })
+  return createUIMessageStreamResponse({ stream: toUIMessageStream({ stream, onError: messageFor }) })
 }
 
 /** What the user reads. Without it, the AI SDK shows no reason at all. */

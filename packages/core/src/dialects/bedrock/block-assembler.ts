@@ -255,14 +255,14 @@ function thoughtItem({ partial, signature, redacted }: OpenThought): Item {
   }
 }
 
-/** Finishes all items and the answer. */
-export function finishAnswer(assembler: BlockAssembler, ending: Outcome, usage: Json | undefined): void {
+/** Finishes all items and the answer. `metadata`: what the provider says of all of it, with the usage. */
+export function finishAnswer(assembler: BlockAssembler, ending: Outcome, metadata: JsonObject): void {
   const outcome = assembler.fault && ending.status !== 'failed' ? assembler.fault : ending
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
   if (assembler.message) finishOpenItem(assembler, assembler.message, status)
   for (const open of assembler.blocks.values()) finishOpenItem(assembler, open, isCompleteCall(open) ? 'completed' : status)
   if (assembler.count === 0 && status === 'completed') emitItem(assembler, emptyMessage, messageShell)
-  const counts = decodeUsage(usage, assembler.count > 0)
+  const counts = decodeUsage(metadata, assembler.count > 0)
   const { unmodeled } = assembler
   assembler.events.push({ type: 'finished', outcome, ...(counts && { usage: counts }), ...(unmodeled && { unmodeled: [...unmodeled] }) })
 }

@@ -29,7 +29,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
   const assembler = createBlockAssembler(mapping)
   const message = isObject(body.output) && isObject(body.output.message) ? body.output.message : undefined
   if (message) for (const [index, block] of objects(message.content).entries()) addBlock(assembler, index, block)
-  finishAnswer(assembler, message ? outcomeOf(stringOf(body.stopReason)) : failed(errorIn(body)), body.usage)
+  finishAnswer(assembler, message ? outcomeOf(stringOf(body.stopReason)) : failed(errorIn(body)), body)
   return remember(fold(drainEvents(assembler)), { dialect, body })
 }
 

@@ -1,6 +1,6 @@
 import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { Outcome } from '../../protocol/response.ts'
-import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed } from '../answer-failures.ts'
 import { failureFrom } from '../failure.ts'
 import { readFrame } from '../frame.ts'
@@ -29,7 +29,7 @@ import { inputText, outcomeOf } from './wire.ts'
 interface DecoderState extends BlockAssembler, StreamDecoderState {
   /** Set by the stop reason. `metadata`, with the usage, comes before or after it. */
   outcome: Outcome | undefined
-  usage: Json | undefined
+  metadata: JsonObject
   hasMetadata: boolean
   /** The last index of a block, for events without one. */
   lastIndex: number
@@ -39,7 +39,7 @@ export function decodeEvents(mapping?: ResponseMapping): EventDecoder {
   const state: DecoderState = {
     ...createBlockAssembler(mapping),
     outcome: undefined,
-    usage: undefined,
+    metadata: {},
     hasMetadata: false,
     isFinished: false,
     lastIndex: 0,
@@ -103,9 +103,9 @@ function handleMessageStop(state: DecoderState, { stopReason }: JsonObject): voi
   state.outcome ??= outcomeOf(stringOf(stopReason))
 }
 
-function handleMetadata(state: DecoderState, { usage }: JsonObject): void {
+function handleMetadata(state: DecoderState, metadata: JsonObject): void {
   state.hasMetadata = true
-  state.usage = usage ?? state.usage
+  state.metadata = metadata.usage ? metadata : state.metadata
 }
 
 function blockIndex(state: DecoderState, { contentBlockIndex: index }: JsonObject): number {
@@ -115,5 +115,5 @@ function blockIndex(state: DecoderState, { contentBlockIndex: index }: JsonObjec
 
 function finishStream(state: DecoderState, outcome: Outcome): void {
   state.isFinished = true
-  finishAnswer(state, state.outcome ?? outcome, state.usage)
+  finishAnswer(state, state.outcome ?? outcome, state.metadata)
 }

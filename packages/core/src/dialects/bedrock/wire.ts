@@ -1,7 +1,7 @@
 import type { Outcome, Usage } from '../../protocol/response.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { stringOf } from '../json.ts'
-import { isCounted, readUsage, type UsageFields } from '../usage.ts'
+import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
 
 export const dialect = 'bedrock'
 
@@ -30,9 +30,9 @@ const usageFields: UsageFields = {
 }
 
 /** Undefined if the counts are unusable. `hasOutput`: the answer holds at least one item. */
-export function decodeUsage(wire: Json | undefined, hasOutput: boolean): Usage | undefined {
+export function decodeUsage({ usage: wire, serviceTier }: JsonObject, hasOutput: boolean): Usage | undefined {
   const usage = readUsage(wire, usageFields)
-  return isCounted(usage, hasOutput) ? usage : undefined
+  return isCounted(usage, hasOutput) ? withTier(usage, isObject(serviceTier) ? serviceTier.type : undefined) : undefined
 }
 
 /** The arguments of a call, or a piece of them, as text. Undefined if an object is nested too deep to be written. */

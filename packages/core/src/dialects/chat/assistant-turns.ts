@@ -15,6 +15,8 @@ export interface AssistantTurn {
   /** The caller's own message, if the turn came in this language. */
   origin: JsonObject | undefined
   readonly messages: TurnMessage[]
+  /** The caller's own message holds images that the model made: they go back in it. */
+  hasImages: boolean
   readonly calls: (FunctionCallItem | Native)[]
   readonly reasoning: TurnReasoning
   readonly signatures: Map<string, string>
@@ -33,6 +35,7 @@ export interface TurnMessage {
 export const startTurn = (origin: JsonObject | undefined): AssistantTurn => ({
   origin,
   messages: [],
+  hasImages: false,
   calls: [],
   reasoning: startReasoning(),
   signatures: new Map(),
@@ -63,7 +66,7 @@ export function encodeTurn(turn: AssistantTurn, quirks: Quirks, rules: Reasoning
   const { fields, parts, isDropped } = encodeThoughts(reasoning, origin, rules)
   const messages: JsonObject[] = []
   const hasReasoning = reasoning.thoughts.length + reasoning.details.length > 0 && Object.keys(fields).length + parts.length > 0
-  if (turn.messages.length > 0 || calls.length > 0 || hasReasoning) {
+  if (turn.messages.length > 0 || turn.hasImages || calls.length > 0 || hasReasoning) {
     messages.push({
       ...withPartsFirst(encodeSpeech(turn), parts),
       ...fields,

@@ -53,8 +53,8 @@ const gist = (response: InferenceResponse): unknown =>
     thoughts: thoughtsOf(response).replaceAll('\n\n', ''),
     calls: callsOf(response),
     status: response.outcome.status,
-    // Chat Completions has no field for calls of hosted tools, or for options that raise the price.
-    usage: { ...response.usage, hosted_calls: undefined, options: undefined },
+    // Chat Completions has no field for calls of hosted tools, or for options that raise the price. Its tier may be the caller's.
+    usage: { ...response.usage, hosted_calls: undefined, options: undefined, service_tier: undefined },
   })
 
 if (!haveRecordings) skipWithout('the recordings of real providers')

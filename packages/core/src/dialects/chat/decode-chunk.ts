@@ -56,6 +56,8 @@ export interface AnswerDecoder extends StreamDecoderState {
   /** The message or thought that grows now. */
   speech: PartialItem | undefined
   usage: Json | undefined
+  /** The `service_tier` that was stated last. */
+  tier: Json | undefined
   /** The last chunk that names sources beside the message, until the message cites them. */
   sources: JsonObject | undefined
   isCited: boolean
@@ -73,6 +75,7 @@ export const createAnswerDecoder = ({ toolNames }: ResponseMapping = {}): Answer
   head: undefined,
   speech: undefined,
   usage: undefined,
+  tier: undefined,
   sources: undefined,
   isCited: false,
   lastChunk: {},
@@ -86,6 +89,7 @@ export function decodeChunk(decoder: AnswerDecoder, chunk: JsonObject): void {
   const choice = firstChoice(chunk)
   const usage = usageIn(chunk, choice)
   decoder.usage = usage ?? decoder.usage
+  decoder.tier = chunk.service_tier ?? decoder.tier
   if ((chunk.citations || chunk.search_results) && !decoder.isCited && namesSources(chunk)) decoder.sources = chunk
   if (usage) decoder.lastChunk = chunk
   if (decoder.outcome) return
@@ -102,7 +106,7 @@ export function finishAnswer(decoder: AnswerDecoder, outcome: Outcome): void {
   decoder.isFinished = true
   if (decoder.sources && !decoder.isCited) noteUnmodeled(decoder, 'citations')
   const { events, count, lastChunk, unmodeled } = decoder
-  const usage = countUsage(decoder.usage, count > 0)
+  const usage = countUsage(decoder.usage, count > 0, decoder.tier)
   const facts = { outcome: settled, ...(usage && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
   events.push(remember({ type: 'finished', ...facts }, { dialect, body: lastChunk }))
 }

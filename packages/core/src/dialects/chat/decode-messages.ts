@@ -1,4 +1,4 @@
-import type { FunctionCallItem, Item, MessageItem, Native, Part, ReasoningItem, Role } from '../../protocol/item.ts'
+import type { FunctionCallItem, ImagePart, Item, MessageItem, Native, Part, ReasoningItem, Role } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import {
@@ -14,9 +14,10 @@ import {
   required,
   wrongType,
 } from '../field-readers.ts'
+import { isImageUrl, sentBack } from '../generated-image.ts'
 import { deriveCallId } from '../ids.ts'
 import { decodeContent } from './decode-parts.ts'
-import { signatureIn, textsOf } from './message-fields.ts'
+import { imageUrl, signatureIn, textsOf } from './message-fields.ts'
 import { dialect } from './wire.ts'
 
 // A caller's messages → items. A message of the assistant becomes several items, and each of them remembers that message, so
@@ -56,7 +57,9 @@ function decodeResult(place: ObjectAtPath, call_id: string): Item {
 
 /** Thoughts, then text, then calls; the state of a call that is not the first stands right before it. */
 function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] {
-  const content = decodeTexts(place)
+  const made = optional(place, 'images', arrayOf(decodeImage)) ?? []
+  const images = made.filter(part => part.type === 'image')
+  const content = [...decodeTexts(place), ...made.filter(part => part.type === 'native')]
   const called = [...(optional(place, 'tool_calls', arrayOf(decodeCall(place.body))) ?? []), ...decodeOldCall(place, calls)]
   const later = new Set(called.slice(1).flatMap(({ state }) => (state === '' ? [] : [state])))
   const states = [...sealedIn(place), ...called.slice(0, 1).map(({ state }) => state)]
@@ -68,8 +71,24 @@ function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] 
     used.add(state)
     return [noted<ReasoningItem>({ type: 'reasoning', summary: [], encrypted_content: state }, place), call]
   })
-  const hasMessage = callItems.length === 0 || content.some(part => part.type !== 'text' || part.text !== '')
-  return [...thoughts, ...(hasMessage ? [message(place, 'assistant', content)] : []), ...callItems]
+  const hasMessage = callItems.length + images.length === 0 || content.some(part => part.type !== 'text' || part.text !== '')
+  return [
+    ...thoughts,
+    ...(hasMessage ? [message(place, 'assistant', content)] : []),
+    ...(images.length > 0 ? [noted(sentBack(images), place)] : []),
+    ...callItems,
+  ]
+}
+
+/** An image that the model made; one that is neither bytes nor an address is known to no other language. */
+const decodeImage: Read<ImagePart | Native> = (value, path) => {
+  const body = objectValue(value, path)
+  const url = imageUrl(body)
+  return remember<ImagePart | Native>(isImageUrl(url) ? { type: 'image', url, isGenerated: true } : { type: 'native', dialect, body }, {
+    dialect,
+    body,
+    path,
+  })
 }
 
 function decodeTexts(place: ObjectAtPath): readonly Part[] {

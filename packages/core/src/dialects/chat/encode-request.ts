@@ -2,11 +2,11 @@ import type { EncodedRequest } from '../../protocol/dialect.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { dropRefused, type Encoded, extend, isGatewayField } from '../apply-quirks.ts'
+import { dropRefused, type Encoded, extend, isGatewayField, unsupported } from '../apply-quirks.ts'
 import { shortId } from '../ids.ts'
 import { dropSampling, wantsLogprobs } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, tierField } from '../service-tier.ts'
-import { writeThinking } from '../thinking-fields.ts'
+import { type WrittenThinking, writeThinking } from '../thinking-fields.ts'
 import { type ToolRenames, withPlainNames } from '../tool-names.ts'
 import { reasoningRulesOf } from './encode-reasoning.ts'
 import { encodeFormat, encodeTools } from './encode-tools.ts'
@@ -80,7 +80,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   const leading = [instructions, format.instruction].filter(text => text !== undefined)
   const { messages, warnings } = encodeMessages(input, leading, { quirks, rules: reasoningRulesOf(offer.provider_model_id, quirks) })
   const tools = encodeTools(prompt, quirks)
-  const thinking = writeThinking(prompt.reasoning?.effort, quirks)
+  const thinking = thinkingBeside(tools.fields, prompt, quirks)
   const unknown = native?.dialect === dialect ? native.body : {}
   const body: Record<string, Json | undefined> = {
     ...Object.fromEntries(Object.entries(unknown).filter(([field]) => !isGatewayField(field))),
@@ -99,6 +99,13 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
     body,
     warnings: [...warnings, ...tools.warnings, ...format.warnings, ...thinking.warnings, ...unsupportedFields(prompt)],
   }
+}
+
+function thinkingBeside(tools: JsonObject, { reasoning }: Prompt, quirks: Quirks): WrittenThinking {
+  const effort = reasoning?.effort
+  if (!quirks.effort_without_tools || !tools.tools || effort === undefined || effort === 'none') return writeThinking(effort, quirks)
+  const warning = unsupported('reasoning.effort', 'This model takes no tools beside a reasoning effort here; the effort was set to none.')
+  return { fields: { reasoning_effort: 'none' }, warnings: [warning] }
 }
 
 const encodeLogprobs = (prompt: Prompt): JsonObject => {

@@ -12,6 +12,7 @@ import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost } from '../apply-quirks.ts'
+import { imagesSentBack } from '../generated-image.ts'
 import { itemParts } from '../lossy-marks.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { type AssistantTurn, encodeCallId, encodeTurn, originsOf, startTurn, type TurnMessage } from './assistant-turns.ts'
@@ -80,6 +81,7 @@ function encodeItem(encoder: MessageEncoder, item: Item, entry: ItemOrigin): voi
   else if (item.type === 'function_call') continueTurn(encoder, entry.origin).calls.push(item)
   else if (item.type === 'reasoning') addThought(continueTurn(encoder, entry.origin), item, entry.param)
   else if (item.type === 'function_call_output') addResult(encoder, item, entry)
+  else if (originalBody(item) !== undefined && imagesSentBack(item)) continueTurn(encoder, entry.origin).hasImages = true
   else if (item.role === 'assistant') {
     continueTurn(encoder, entry.origin).messages.push(turnMessage(item, lossReporter(encoder, item, entry)))
   } else {

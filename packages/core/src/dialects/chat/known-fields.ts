@@ -3,10 +3,13 @@ const marks = ['prompt_cache_breakpoint', 'cache_control']
 export const knownFields: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   [
     'message',
-    ['role', 'content', 'refusal', 'tool_calls', 'tool_call_id', 'function_call', 'reasoning_content', 'reasoning', 'reasoning_details'],
+    [
+      ...['role', 'content', 'refusal', 'images', 'tool_calls', 'tool_call_id', 'function_call'],
+      ...['reasoning_content', 'reasoning', 'reasoning_details'],
+    ],
   ],
   ['text', ['type', 'text', ...marks]],
-  ['image_url', ['type', 'image_url', ...marks]],
+  ['image_url', ['type', 'image_url', 'index', ...marks]],
   ['image_url.image_url', ['url', 'detail']],
   ['input_audio', ['type', 'input_audio', ...marks]],
   ['input_audio.input_audio', ['data', 'format']],

@@ -3,7 +3,7 @@ import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
-import { isCounted, readUsage, type UsageFields } from '../usage.ts'
+import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
 
 export const dialect = 'chat'
 
@@ -74,9 +74,10 @@ const usageFields: UsageFields = {
   audio: ['prompt_tokens_details.audio_tokens'],
 }
 
-export function countUsage(wire: Json | undefined, answered: boolean): ReturnType<typeof readUsage> {
+/** `tier`: what the answer states as its `service_tier`. */
+export function countUsage(wire: Json | undefined, answered: boolean, tier: Json | undefined): ReturnType<typeof readUsage> {
   const usage = readUsage(wire, usageFields)
-  return isCounted(usage, answered) ? usage : undefined
+  return isCounted(usage, answered) ? withTier(usage, tier) : undefined
 }
 
 export const headOf = ({

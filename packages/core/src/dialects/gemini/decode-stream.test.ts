@@ -96,7 +96,8 @@ describe('what an answer says', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thoughtSignature: 's' }
     const told = read(piece([{ ...image, thought: true }, { text: 'a' }, image]), stop([{ text: 'b' }]))
     const body = { type: 'image_generation_call', status: 'completed', result: 'AAAA', output_format: 'png' }
-    expect(told.output).toMatchObject([message('a'), { type: 'native', dialect: 'responses', body }, message('b')])
+    const signature = { type: 'reasoning', encrypted_content: '{"on":"image","signature":"s"}' }
+    expect(told.output).toMatchObject([message('a'), signature, { type: 'native', dialect: 'responses', body }, message('b')])
     expect(told.unmodeled).toEqual(['thought'])
   })
 

@@ -25,6 +25,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     names,
     allowsMediaResults: isCurrent,
     needsSignatures: quirks.thought_signatures ?? isCurrent,
+    takesOwnImages: quirks.own_images === true,
     noSystem: quirks.no_system === true,
     refuses: { file: quirks.files === false, audio: quirks.audio === false },
   }

@@ -44,6 +44,7 @@ const levels: ReadonlyMap<string, string> = new Map([
   ['low', 'LOW'],
   ['medium', 'MEDIUM'],
   ['high', 'HIGH'],
+  ['xhigh', 'XHIGH'],
 ])
 
 /** The levels of every model that has levels. */

@@ -4,6 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
 import { fileAsText } from '../file-text.ts'
+import { imagesSentBack } from '../generated-image.ts'
 import { objectIn, objects } from '../json.ts'
 import { oneWarning } from '../lossy-marks.ts'
 import { openingText, openingWarning } from '../opening-turn.ts'
@@ -22,6 +23,8 @@ export interface ContentOptions {
   /** Tool results may hold media. */
   readonly allowsMediaResults: boolean
   readonly needsSignatures: boolean
+  /** Images that the model made stand in its turns without a signature. */
+  readonly takesOwnImages: boolean
   /** System prompts are part of the user's first turn. */
   readonly noSystem: boolean
   readonly refuses: { readonly file: boolean; readonly audio: boolean }
@@ -43,6 +46,8 @@ interface EncoderState {
   /** Signatures for the next call and the next text of the model. */
   callSignature: SignatureState | undefined
   textSignature: SignatureState | undefined
+  /** Signatures for the next images of the model: a client may tell all of them before the first. */
+  imageSignatures: readonly SignatureState[]
   /** A signature for the end of the next text: it came before the text, from a client that tells all thoughts first. */
   endSignature: SignatureState | undefined
   /** The paths of names of files. */
@@ -61,6 +66,7 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
     calls: new Map(),
     callSignature: undefined,
     textSignature: undefined,
+    imageSignatures: [],
     endSignature: undefined,
     fileNames: [],
     isStart: true,
@@ -96,6 +102,7 @@ function turnOf(state: EncoderState, role: ContentTurn['role']): ContentTurn {
   if (role === 'user') {
     state.callSignature = undefined
     state.textSignature = undefined
+    state.imageSignatures = []
     state.endSignature = undefined
   }
   if (isEmpty(turns.at(-1))) turns.pop()
@@ -144,7 +151,27 @@ function encodeSystem(state: EncoderState, { content }: MessageItem, param: stri
   else if (texts.length > 0) turnOf(state, 'user').parts.push({ text: `<system>\n${texts.join('\n\n')}\n</system>` })
 }
 
-function encodeMessage(state: EncoderState, { role, content }: MessageItem, param: string): void {
+/**
+ * Images that the model made, in its own turn; undefined if they go as images of the user. A model of this dialect edits its image there,
+ * with the signature that it came with, and refuses an image without one; those without thoughts sign none.
+ */
+function encodeOwnImages(state: EncoderState, item: MessageItem): readonly JsonObject[] | undefined {
+  const images = imagesSentBack(item)
+  const { imageSignatures, options } = state
+  if (!images || (imageSignatures.length < images.length && !options.takesOwnImages)) return undefined
+  const parts = images.map(encodeMediaPart)
+  if (!parts.every(part => part?.inlineData !== undefined)) return undefined
+  state.imageSignatures = imageSignatures.slice(images.length)
+  return parts.map((part, at) => ({ ...part, ...(imageSignatures[at] && { thoughtSignature: imageSignatures[at].signature }) }))
+}
+
+function encodeMessage(state: EncoderState, item: MessageItem, param: string): void {
+  const { role, content } = item
+  const own = encodeOwnImages(state, item)
+  if (own) {
+    turnOf(state, 'model').parts.push(...own)
+    return
+  }
   const isAssistant = role === 'assistant'
   const { parts } = turnOf(state, isAssistant ? 'model' : 'user')
   for (const [at, part] of content.entries()) {
@@ -204,6 +231,7 @@ function encodeOutput({ output, is_error }: FunctionCallOutputItem): JsonObject 
 function encodeThought(state: EncoderState, { encrypted_content, summary }: ReasoningItem): void {
   const signed = decodeReasoningState(encrypted_content)
   if (signed?.on === 'call') state.callSignature = signed
+  else if (signed?.on === 'image') state.imageSignatures = [...state.imageSignatures, signed]
   else if (signed?.on === 'text') state.textSignature = signed
   else if (signed?.on === 'thought')
     turnOf(state, 'model').parts.push({ text: summary.join(''), thought: true, thoughtSignature: signed.signature })

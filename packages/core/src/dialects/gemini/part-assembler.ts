@@ -76,7 +76,7 @@ export const createPartAssembler = (mapping: ResponseMapping = {}): PartAssemble
 export function addPart(assembler: PartAssembler, part: JsonObject, logprobs: readonly JsonObject[]): void {
   const signature = stringOf(part.thoughtSignature)
   if (isObject(part.functionCall)) addCall(assembler, part.functionCall, signature)
-  else if (!isText(part)) addNativePart(assembler, part)
+  else if (!isText(part)) addNativePart(assembler, part, signature)
   else if (part.thought === true) addThought(assembler, stringOf(part.text), signature)
   else addTextPart(assembler, stringOf(part.text), { signature, logprobs })
 }
@@ -89,16 +89,17 @@ function isText(part: JsonObject): boolean {
   return true
 }
 
-function addNativePart(assembler: PartAssembler, body: JsonObject): void {
+function addNativePart(assembler: PartAssembler, body: JsonObject, signature: string): void {
   const { inlineData: blob, thought } = body
   // A draft of an image is a thought, and not the answer.
   if (thought === true) {
     noteUnmodeled(assembler, 'thought')
     return
   }
-  finishOpenItem(assembler)
   const url = isObject(blob) ? `data:${stringOf(blob.mimeType)};base64,${stringOf(blob.data)}` : ''
   const image = imageItem(url, { dialect, body })
+  if (image && signature !== '') addSignature(assembler, { on: 'image', signature, length: 0 })
+  else finishOpenItem(assembler)
   if (image) emitItem(assembler, image, announcedImage)
   else emitItem(assembler, { type: 'native', dialect, body })
   assembler.hasAnswer = true

@@ -5,10 +5,11 @@ import { objectIn, stringOf } from '../json.ts'
 
 export interface SignatureState {
   /**
-   * `call`: the tool call that follows. `text`: the first `length` characters of the text that follows. `end`: the last
-   * `length` characters of the text before, or an empty part of its own if that is 0. `thought`: the thought itself.
+   * `call`: the tool call that follows. `image`: the next image that has none yet. `text`: the first `length` characters of the text
+   * that follows. `end`: the last `length` characters of the text before, or an empty part of its own if that is 0. `thought`: the
+   * thought itself.
    */
-  readonly on: 'call' | 'text' | 'end' | 'thought'
+  readonly on: 'call' | 'image' | 'text' | 'end' | 'thought'
   readonly signature: string
   readonly length: number
 }
@@ -16,7 +17,7 @@ export interface SignatureState {
 export const encodeReasoningState = ({ on, signature, length }: SignatureState): string =>
   JSON.stringify({ on, signature, ...(length > 0 && { length }) })
 
-const positions: ReadonlySet<string> = new Set(['call', 'text', 'end', 'thought'] satisfies readonly SignatureState['on'][])
+const positions: ReadonlySet<string> = new Set(['call', 'image', 'text', 'end', 'thought'] satisfies readonly SignatureState['on'][])
 const isPosition = (value: unknown): value is SignatureState['on'] => typeof value === 'string' && positions.has(value)
 
 /** Undefined if the text is no state of this dialect. */

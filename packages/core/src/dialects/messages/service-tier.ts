@@ -5,6 +5,7 @@ import type { Encoded } from '../apply-quirks.ts'
 export const tierWords: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['priority', 'priority'],
+  ['fast', 'priority'],
   ['standard_only', 'standard_only'],
   ['default', 'standard_only'],
   ['standard', 'standard_only'],

@@ -1,8 +1,17 @@
-import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Native, Part, ReasoningItem } from '../../protocol/item.ts'
+import type {
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  ImagePart,
+  Item,
+  MessageItem,
+  Native,
+  Part,
+  ReasoningItem,
+} from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { anyText, arrayOf, literalOf, nonEmptyText, objectValue, optional, type Read, required, wrongType } from '../field-readers.ts'
-import { imageType, imageUrlOf } from '../generated-image.ts'
+import { imageType, imageUrlOf, sentBack } from '../generated-image.ts'
 import { decodeToolsOf } from './decode-options.ts'
 import { decodeContent, decodePart } from './decode-parts.ts'
 import { entryTexts } from './items.ts'
@@ -95,16 +104,12 @@ const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
   }
 }
 
-/**
- * An image that the model made in an earlier turn. Elsewhere it is an image of the user, since few models take one in their own turns; one
- * without its bytes stays what it is.
- */
+/** An image that the model made in an earlier turn; one without its bytes stays what it is. */
 function readGeneratedImage(body: JsonObject): Item {
   const native: Native = { type: 'native', dialect, body }
   const url = imageUrlOf(native)
   if (url === undefined) return native
-  const image = remember<Part>({ type: 'image', url }, { dialect, body })
-  return { type: 'message', role: 'user', content: [{ type: 'text', text: '(The image that the assistant made:)' }, image] }
+  return sentBack([remember<ImagePart>({ type: 'image', url, isGenerated: true }, { dialect, body })])
 }
 
 /** Tools that join the conversation here. */

@@ -8,7 +8,7 @@ import { failed, namelessCall } from '../answer-failures.ts'
 import { unreadable } from '../failure.ts'
 import { callIdFor } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { isCounted, readHostedCalls, readUsage } from '../usage.ts'
+import { isCounted, readHostedCalls, readUsage, withTier } from '../usage.ts'
 import { failureIn } from './errors.ts'
 import { decodeItem } from './items.ts'
 import { dialect, usageFields } from './wire.ts'
@@ -59,7 +59,7 @@ export function usageOf(body: JsonObject, answered: boolean): InferenceResponse[
   const usage = readUsage(body.usage, usageFields)
   if (!isCounted(usage, answered)) return undefined
   const hosted_calls = readHostedCalls(body.tool_usage, hostedFields) ?? hostedCallsIn(body.output)
-  return hosted_calls ? { ...usage, hosted_calls } : usage
+  return withTier(hosted_calls ? { ...usage, hosted_calls } : usage, body.service_tier)
 }
 
 const hostedFields = { web_search: ['web_search.num_requests'], web_fetch: ['web_fetch.num_requests'] } as const

@@ -12,6 +12,8 @@ import { dialect } from './wire.ts'
 export const responsesProvider: ProviderDialect = {
   name: dialect,
   conversationField: 'input',
+  // Codex: ids of the turn, and times.
+  requestFields: ['client_metadata'],
   encodeRequest,
   decodeResponse,
   decodeEvents,

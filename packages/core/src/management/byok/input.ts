@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { nearestOf } from '../../errors/nearest.ts'
-import type { Credential, Provider } from '../../protocol/provider.ts'
+import { type Credential, type Provider, takesOwnKeys } from '../../protocol/provider.ts'
 import type { AccountTier } from '../../protocol/provider-facts.ts'
 import { isObject } from '../../protocol/wire.ts'
 import { invalidValue } from '../../resources/invalid-value.ts'
@@ -10,15 +10,15 @@ const wrongField = (param: string, message: string, suggestion?: string): Gatewa
 
 export function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Provider {
   const found = providers.get(id)
-  const takers = [...providers.values()].filter(({ answer }) => !answer).map(provider => provider.id)
+  const takers = [...providers.values()].filter(takesOwnKeys).map(provider => provider.id)
   if (!found) {
     const [near] = nearestOf(id, takers)
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
-    const way = hint ?? `Those that are reached with a key: ${takers.join(', ') || 'none'}.`
+    const way = hint ?? `Those that take keys of workspaces: ${takers.join(', ') || 'none'}.`
     throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)
   }
-  if (found.answer)
-    throw invalidValue('provider', id, `a provider that is reached with a key: ${takers.join(', ') || 'there is none here'}`)
+  if (!takesOwnKeys(found))
+    throw invalidValue('provider', id, `a provider that takes keys of workspaces: ${takers.join(', ') || 'there is none here'}`)
   return found
 }
 

@@ -58,8 +58,9 @@ describe('a key that a workspace brings', () => {
 
   test.each([
     [{ provider: 'opnai' }, /no provider "opnai" here.*"openai"/],
-    [{ provider: 'zzz' }, /no provider "zzz" here.*reached with a key: .*openai/],
+    [{ provider: 'zzz' }, /no provider "zzz" here.*take keys of workspaces: (?!.*internal).*openai/],
     [{ provider: 'sim' }, /`provider` is "sim"/],
+    [{ provider: 'internal' }, /`provider` is "internal".*takes keys of workspaces/],
     [{ apiKey: 'short' }, /`apiKey`/],
     [{ apiKey: 'with space in it' }, /`apiKey`/],
     [{ apiKey: 'sk-ümlaut-and-more' }, /`apiKey`/],

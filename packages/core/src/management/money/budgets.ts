@@ -8,7 +8,7 @@ import { absent } from '../check.ts'
 import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
-import { changeBudgetBody, checkKey, checkRoom, createBudgetBody } from './check-budgets.ts'
+import { budgetsIn, changeBudgetBody, checkKey, checkRoom, createBudgetBody } from './check-budgets.ts'
 
 /** The budgets of a workspace and of its keys. Amounts are microdollars: `usd(50)`. */
 export interface Budgets {
@@ -49,7 +49,10 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
       const id = ids.uuid()
       const budget = await commitWithAudit(workspaceId, actor, async () => {
         await findWorkspace(records, workspaceId)
-        await checkRoom(records, workspaceId)
+        const all = await budgetsIn(records, workspaceId)
+        const old = ports.isForSetup && all.find(each => each.body.name === body.name && each.body.apiKeyId === body.apiKeyId)
+        if (old) return { events: [], result: old }
+        checkRoom(all)
         if (body.apiKeyId !== undefined) await checkKey(ports, workspaceId, body.apiKeyId)
         const record = { id, workspaceId, createdAt: clock.now(), body }
         return {

@@ -1,5 +1,5 @@
 import { isActive } from '../../access/ancestors.ts'
-import type { Records } from '../../access/records.ts'
+import type { Records, TypedRecord } from '../../access/records.ts'
 import { maxRecordsOfKind } from '../../access/workspace-policy.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import type { BudgetBody, BudgetChange, NewBudget } from '../../resources/budget.ts'
@@ -28,9 +28,12 @@ export function changeBudgetBody(body: BudgetBody, change: BudgetChange): Budget
   return { ...next, alertAt: [...new Set(next.alertAt)].sort((a, b) => a - b) }
 }
 
+/** All budgets of a workspace. */
+export const budgetsIn = async (records: Records, workspaceId: string): Promise<readonly TypedRecord<'budget'>[]> =>
+  records.list('budget', { workspaceId, limit: maxRecordsOfKind })
+
 /** Throws `state_precondition_failed` if the workspace has as many budgets as it can have. */
-export async function checkRoom(records: Records, workspaceId: string): Promise<void> {
-  const there = await records.list('budget', { workspaceId, limit: maxRecordsOfKind })
+export function checkRoom(there: readonly TypedRecord<'budget'>[]): void {
   if (there.length >= maxRecordsOfKind)
     throw new GatewayError('state_precondition_failed', {
       message: `This workspace has ${maxRecordsOfKind} budgets, as many as it can have. Delete one first.`,

@@ -1,13 +1,12 @@
 import { isActive } from '../../access/ancestors.ts'
 import type { KeyBody } from '../../access/kinds.ts'
 import { changedRecord, newRecord, recordRemoval, type TypedRecord } from '../../access/records.ts'
-import { maxRecordsOfKind } from '../../access/workspace-policy.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { budgetFields, type KeyBudgetChange } from '../../resources/budget.ts'
 import { toWire } from '../../resources/wire.ts'
 import type { Draft } from '../commit-with-audit.ts'
 import type { ManagementPorts } from '../ports.ts'
-import { changeBudgetBody, checkRoom, createBudgetBody } from './check-budgets.ts'
+import { budgetsIn, changeBudgetBody, checkRoom, createBudgetBody } from './check-budgets.ts'
 
 /** What the change of a key means for budgets; joined to the draft of the key's own. */
 export type BudgetPart = Required<Pick<Draft<unknown>, 'puts' | 'removals' | 'events'>>
@@ -45,7 +44,7 @@ async function newBudget({ records, clock, ids }: ManagementPorts, key: Owner, b
       message: '`budget.limit` is missing. A budget says how much may be spent.',
       param: 'budget.limit',
     })
-  await checkRoom(records, key.workspaceId)
+  checkRoom(await budgetsIn(records, key.workspaceId))
   const input = { ...budget, limit, name: key.body.name, apiKeyId: key.id, period: 'total' } as const
   const id = ids.uuid()
   const record = { id, workspaceId: key.workspaceId, name: keyBudgetName(key.id), createdAt: clock.now(), body: createBudgetBody(input) }
@@ -58,7 +57,7 @@ async function newBudget({ records, clock, ids }: ManagementPorts, key: Owner, b
 
 /** The budgets of a key go with it. */
 export async function budgetsGone({ records }: ManagementPorts, { id, workspaceId }: Owner): Promise<BudgetPart> {
-  const all = await records.list('budget', { workspaceId, limit: maxRecordsOfKind })
+  const all = await budgetsIn(records, workspaceId)
   return withoutBudgets(all.filter(({ body }) => body.apiKeyId === id))
 }
 

@@ -33,8 +33,8 @@ export interface Reload {
 
 export interface Reloads {
   /**
-   * Looks, beside whatever else happens, whether a workspace needs a reload; never throws. To be called after what was spent is
-   * in the books, and where credit did not suffice, of workspaces that have auto reload.
+   * Checks in the background whether a workspace with auto reload needs one; never throws. To be called after a charge is settled, and
+   * when credit did not suffice.
    */
   look(workspaceId: string): void
 }
@@ -62,13 +62,13 @@ export function keepReloads(ports: ReloadPorts): Reloads {
   // What is spent during a check is checked afterwards: one check of a workspace runs at a time, and none is lost.
   const looking = new Map<string, { again: boolean }>()
 
-  const lament = (workspaceId: string, error: unknown): void =>
+  const logFailure = (workspaceId: string, error: unknown): void =>
     logger.error({ workspaceId, error: String(error) }, 'Credit could not be reloaded; it is tried again later.')
   const ask = async (workspaceId: string, reload: Reload): Promise<void> => {
     try {
       await onReload(workspaceId, reload)
     } catch (error) {
-      lament(workspaceId, error)
+      logFailure(workspaceId, error)
     }
   }
   const lookAll = async (workspaceId: string, state: { again: boolean }): Promise<void> => {
@@ -95,7 +95,7 @@ export function keepReloads(ports: ReloadPorts): Reloads {
       const fresh = { again: false }
       looking.set(workspaceId, fresh)
       const done = lookAll(workspaceId, fresh)
-        .catch(error => lament(workspaceId, error))
+        .catch(error => logFailure(workspaceId, error))
         .finally(() => pending.delete(done))
       pending.add(done)
     },

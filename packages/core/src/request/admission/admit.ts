@@ -18,7 +18,7 @@ export interface AdmitPorts {
   readonly clock: Clock
   /** Counts requests that a limit refuses. */
   readonly refusals: KeyRefusals
-  /** Credit has gone down, or did not suffice, of a workspace that reloads it. */
+  /** Called when the credit of a workspace with auto reload went down or did not suffice. */
   readonly onSpent?: ((workspaceId: string) => void) | undefined
 }
 
@@ -60,8 +60,10 @@ export function* admit(
   } catch (error) {
     const { keys, amount } = tokens ?? { keys: [], amount: 0 }
     const subtract = keys.map(key => () => counters.add(key, -amount, at))
-    // Should this fail too, the slot frees itself in time, and the first trouble is the one to tell.
-    yield* wait(allSettled([...leaveSlots(slots, requestId, counters), ...subtract]))
+    const givingBack = allSettled([...leaveSlots(slots, requestId, counters), ...subtract])
+    // Should this fail too, the slot frees itself in time, and the first trouble is the one to tell. A storage that failed may be silent
+    // for long, which the client does not wait for.
+    if (!isGatewayError(error) || error.code !== 'service_unavailable') yield* wait(givingBack)
     if (isGatewayError(error) && error.code === 'insufficient_credits' && reloadsCredit(policy)) onSpent?.(caller.workspaceId)
     throw error
   }

@@ -5,10 +5,10 @@ import { budgetsOf, byokAccount, creditAccount, periodOf } from '../../access/ac
 import { budgetAccountAt, budgetFacts, maySee } from '../../access/budget-facts.ts'
 import type { Caller } from '../../access/caller.ts'
 import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.ts'
+import { requestPrice } from '../../dialects/request-price.ts'
 import { GatewayError, orStoreDown, storeDown } from '../../errors/gateway-error.ts'
 import { estimateMaxCost } from '../../metering/estimate.ts'
 import type { Microdollars } from '../../metering/money.ts'
-import { priceFor } from '../../metering/tier.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { toUsd } from '../../protocol/usd.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
@@ -139,7 +139,7 @@ function budgetOf({ caller, at }: HoldContext, budget: CallerBudget, amount: Mic
         })
       const remaining = Math.max(0, available)
       return new GatewayError('budget_exceeded', {
-        message: `The request may cost up to ${formatUsd(amount)}, and the budget "${name}" of ${formatUsd(limit)} has ${formatUsd(remaining)} left${until}. Raise it, or lower \`max_output_tokens\`.`,
+        message: `The request may cost up to ${formatUsd(amount)}, and the budget "${name}" of ${formatUsd(limit)} has ${formatUsd(remaining)} left${until}. ${caller.isEndUser ? 'Lower' : 'Raise it, or lower'} \`max_output_tokens\`.`,
         budget: budgetFacts(budget.body, { used: limit - remaining, at }),
       })
     },
@@ -170,9 +170,15 @@ function maxCostOfAll(holding: HoldContext, candidates: readonly Candidate[]): M
   return answer + reading
 }
 
-const maxCostOf = (candidate: Candidate, { request, bounds }: HoldContext, output: number): Microdollars => {
-  const price = priceFor(candidate, request)
-  return estimateMaxCost({ ...candidate.offer, ...(price && { price }) }, { ...bounds.size, output })
+function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, output: number): Microdollars {
+  const price = requestPrice(candidate, request)
+  const tokens = { ...bounds.size, output }
+  const held = estimateMaxCost({ ...candidate.offer, ...(price && { price }) }, tokens)
+  // A provider may serve what asks for the priority tier at the usual one, whose long prompts may cost more.
+  const usual = candidate.offer.price?.priority && requestPrice(candidate, request, usualTier)
+  return usual && usual !== price ? Math.max(held, estimateMaxCost({ ...candidate.offer, price: usual }, tokens)) : held
 }
+
+const usualTier = { service_tier: 'default' }
 
 const formatUsd = (amount: Microdollars): string => `$${toUsd(amount).toFixed(6)}`

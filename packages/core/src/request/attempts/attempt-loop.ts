@@ -24,7 +24,7 @@ export interface AttemptLoopPorts extends CallPorts {
   readonly clock: Clock
   readonly hooks: Hooks
   readonly logger: Logger
-  /** A credential of a workspace's own is not what its provider takes. */
+  /** Called when a provider refuses a key that its workspace brought. */
   readonly onCredentialRefused?: ((workspaceId: string, credential: Credential) => void) | undefined
 }
 

@@ -1,6 +1,6 @@
 import type { DynamicRouter, RouterChoice, RouterOffer, RouterRequest, TrackedOffer } from '@signalbox/router'
 import type { Trace } from '@signalbox/router/decision-log'
-import { priceFor } from '../../metering/tier.ts'
+import { requestPrice } from '../../dialects/request-price.ts'
 import type { Rates } from '../../protocol/model.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
@@ -123,7 +123,7 @@ const defaultReasoningMs = 30_000
 const unknownRates: Rates = { input: 1_000_000_000, output: 1_000_000_000 }
 
 function ratesFor(candidate: Candidate, request: InferenceRequest, inputTokens: number): Rates {
-  const price = priceFor(candidate, request)
+  const price = requestPrice(candidate, request)
   return price ? ratesAt(price, inputTokens) : unknownRates
 }
 

@@ -158,6 +158,15 @@ test('a new sealing key opens nothing by itself, and everything beside the old o
   expect((await goOn({ gateway: beside.gateway, caller }, history)).stamp.warnings).toEqual([])
 })
 
+test('a sealing key in hex digits is the same key as its bytes', async () => {
+  const a = provider('a', thinks, done)
+  const storage = memoryStorage()
+  const stage = await open([a], { storage })
+  const history = await begun(stage)
+  const again = await open([a], { storage, sealingKey: '07'.repeat(32) })
+  expect((await goOn({ gateway: again.gateway, caller: stage.caller }, history)).stamp.warnings).toEqual([])
+})
+
 test('a provider that cannot use the state is asked again at once without any', async () => {
   const [a, b] = [provider('a', thinks, stale, done), provider('b')]
   const stage = await open([a, b])
@@ -247,7 +256,13 @@ test('fields of an item that nobody knows go both ways beside its state', async 
 
 test.each([
   ['a key that is too short', { sealingKey: new Uint8Array(16) }, '`sealingKey` is 16 bytes'],
-  ['a key in hex', { sealingKey: '00'.repeat(32) as unknown as Uint8Array }, '`sealingKey` is a string'],
+  [
+    'a key in hex that is too short',
+    { sealingKey: 'ab'.repeat(31) },
+    '`sealingKey` is 31 bytes; it takes 32 random bytes, or 64 hex digits',
+  ],
+  ['a key in hex of zeros alone', { sealingKey: '00'.repeat(32) }, '`sealingKey` is all zeros'],
+  ['a key of other text', { sealingKey: 'correct horse battery staple' }, '`sealingKey` is a text that is no hex'],
   [
     'an older key that is too long',
     { sealingKey, previousSealingKeys: [sealingKey, new Uint8Array(33)] },

@@ -1,11 +1,10 @@
-import { unpricedFields } from '../../dialects/service-tier.ts'
+import { requestPrice, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage } from '../../metering/clamp-usage.ts'
 import { estimateOutput, mayThink, type OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { maxClaim } from '../../metering/prompt-size.ts'
-import { priceFor } from '../../metering/tier.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage, Warning } from '../../protocol/response.ts'
@@ -40,7 +39,7 @@ export interface Charge {
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
   const { call, request, bounds, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
-  const price = priceFor(committed.candidate, request, seen.usage?.options)
+  const price = requestPrice(committed.candidate, request, seen.usage)
   if (!seen.usage)
     return { ...billUsage(seen, price, { input: inputTokens, output: unseenOutput(charging, committed, seen) }), warnings: [] }
   const { usage, isClamped } = clampUsage(seen.usage, {
@@ -52,11 +51,9 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   })
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
-  const { options } = seen.usage
   const told = unpriced.map(tool => unpricedWarning('unpriced_tool', tool))
-  const warnings = options
-    ? [...told, ...unpricedFields(options, offer.price).map(field => unpricedWarning('unpriced_option', field))]
-    : told
+  const extras = price ? unpricedExtras(committed.candidate, seen.usage) : []
+  const warnings = extras.length > 0 ? [...told, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : told
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn({ ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
@@ -74,7 +71,7 @@ const clampedWarning: Warning = {
     'The provider claims more tokens or calls of its tools than the request can have. What cannot be true was left out of the usage and the cost.',
 }
 
-/** `what`: a tool that was called, or a field that raises the price. */
+/** `what`: a tool that was called, or a field or a host that raises the price. */
 const unpricedWarning = (code: string, what: string): Warning => ({
   code,
   message: `The provider charges extra for \`${what}\`; no price is known here, so it was not charged.`,

@@ -18,7 +18,7 @@ import { amountsOf, type Bill } from './bill.ts'
 /** Settles what processes that are gone have left: their spools, then their holds. */
 export interface HoldCollector {
   /**
-   * A request came, or the gateway was asked for its state: looks where that is due, and goes on by a timer for as long as there is a
+   * A request came, or a workspace, a caller or the state of the gateway was asked for: looks where that is due, and goes on by a timer for as long as there is a
    * reason. A look outlasts the request where its runtime takes it.
    */
   wake(waitUntil?: WaitUntil): void

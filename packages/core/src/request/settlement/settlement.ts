@@ -2,12 +2,12 @@ import type { DynamicRouter } from '@signalbox/router'
 import type { Awaitable, Storage, UsageResult, UsageRow } from '@signalbox/storage'
 import { allOf, recover } from '@signalbox/storage/awaitable'
 import { reloadsCredit, type WorkspacePolicy } from '../../access/workspace-policy.ts'
+import { requestPrice } from '../../dialects/request-price.ts'
 import { isGatewayError } from '../../errors/gateway-error.ts'
 import { billUsage, resultOf, zeroBill } from '../../metering/bill-usage.ts'
 import type { OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import type { Settlements } from '../../metering/settlements.ts'
-import { priceFor } from '../../metering/tier.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
@@ -45,7 +45,7 @@ export interface SettlementPorts {
   readonly hooks: Hooks
   /** Of what is recorded of routing, the share that usage rows keep in full. */
   readonly storedShare: number
-  /** Credit has gone down of a workspace that reloads it. */
+  /** Called after a charge to a workspace with auto reload. */
   readonly onSpent?: ((workspaceId: string) => void) | undefined
   /** What follows settlements: hooks, reloads. A closing gateway waits for it. */
   readonly pending: Set<Promise<void>>
@@ -111,7 +111,7 @@ interface SettlementState {
 /** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
 const unreadBill = ({ attempts, request, inputTokens }: SettlementContext): Bill =>
   attempts.accepted.reduce(
-    (bill, payee) => addToBill(bill, payee, billUsage({ characters: 0 }, priceFor(payee, request), { input: inputTokens }).cost),
+    (bill, payee) => addToBill(bill, payee, billUsage({ characters: 0 }, requestPrice(payee, request), { input: inputTokens }).cost),
     noBill,
   )
 
@@ -163,7 +163,7 @@ function progressOf(
   { characters, firstContentAt }: Pick<MeteredAnswer, 'characters' | 'firstContentAt'>,
 ): JournalProgress {
   const { request, inputTokens, allowance, attempts, startedAt } = context
-  const { usage, cost } = billUsage({ characters }, priceFor(candidate, request), { input: inputTokens })
+  const { usage, cost } = billUsage({ characters }, requestPrice(candidate, request), { input: inputTokens })
   const unread = unreadBill(context)
   const left = Math.max(0, allowance.least() - unread.cost - unread.byokCost)
   return {
@@ -184,7 +184,7 @@ function* release(settling: SettlementState, error: unknown, isLeft: boolean): S
   const { attempts, plan, request, inputTokens, allowance } = context
   const payer = isLeft ? attempts.accepted[0] : undefined
   const candidate = payer ?? plan.candidates[0]
-  const { usage } = payer ? billUsage({ characters: 0 }, priceFor(payer, request), { input: inputTokens }) : zeroBill
+  const { usage } = payer ? billUsage({ characters: 0 }, requestPrice(payer, request), { input: inputTokens }) : zeroBill
   yield* writeSettlement(settling, {
     model: candidate.model.id,
     provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
@@ -261,7 +261,7 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
   )
 }
 
-/** How it was routed, for the usage row. A fault here is not worth a settlement. */
+/** How it was routed, for the usage row. An error here must not fail the settlement. */
 function evidenceOf({ ports, context, selection }: SettlementState, result: UsageResult): Pick<UsageRow, 'routing'> {
   const { call, ticket, attempts } = context
   const { excluded, strategy } = ticket.plan

@@ -6,6 +6,6 @@ import { signedInUser } from '@/session'
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = nextHandlers(gateway, {
   async authenticate() {
     const user = await signedInUser()
-    return user === undefined ? undefined : { workspace: 'app', ...gatewayUser(user) }
+    return user === undefined ? undefined : { workspace: 'my-app', ...gatewayUser(user) }
   },
 })

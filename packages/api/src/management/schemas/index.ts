@@ -1,32 +1,16 @@
 import * as z from 'zod'
 import { analyticsSchemas } from './analytics.ts'
-import { apiKeySchemas } from './api-keys.ts'
 import { auditEventSchemas } from './audit-events.ts'
-import { billingSchemas } from './billing.ts'
-import { budgetSchemas } from './budgets.ts'
-import { byokKeySchemas } from './byok-keys.ts'
-import { inviteSchemas } from './invites.ts'
+import { balance } from './balance.ts'
 import { keyUsageSchemas } from './key-usage.ts'
-import { memberSchemas } from './members.ts'
 import { requestSchemas } from './requests.ts'
-import { routingDefaultsSchemas } from './routing-defaults.ts'
-import { sessionSchemas } from './sessions.ts'
-import { settingsSchemas } from './settings.ts'
-import { subscriptionSchemas } from './subscription.ts'
+import { resourceSchemas } from './resources.ts'
 
-/** What the rows of workspaces take and give. */
+/** The bodies and replies of the routes of workspaces, for the OpenAPI document. No request loads them. */
 export const managementSchemas = () => ({
-  ...apiKeySchemas(),
+  ...resourceSchemas(),
   ...keyUsageSchemas(),
-  ...budgetSchemas(),
-  ...billingSchemas(),
-  ...subscriptionSchemas(),
-  ...byokKeySchemas(),
-  ...sessionSchemas(),
-  ...settingsSchemas(),
-  ...routingDefaultsSchemas(),
-  ...memberSchemas(),
-  ...inviteSchemas(),
+  Balance: balance(),
   ...auditEventSchemas(),
   ...analyticsSchemas(),
   ...requestSchemas(),

@@ -1,0 +1,11 @@
+import * as z from 'zod'
+
+/** Of a list that can grow. */
+export const pageSchema = (entry: z.ZodType) =>
+  z.object({
+    object: z.literal('list').describe('Type of the object.'),
+    data: z.array(entry).describe('The entries.'),
+    count: z.int().meta({ description: 'Number of entries on this page.', example: 1 }),
+    has_more: z.boolean().meta({ description: 'Whether there is a next page.', example: false }),
+    next: z.string().nullable().meta({ description: 'Send it as `after` for the next page; null on the last one.', example: null }),
+  })

@@ -1,0 +1,87 @@
+import {
+  acceptanceFields,
+  apiKeyFields,
+  autoReloadFields,
+  budgetFields,
+  byokKeyFields,
+  creditFields,
+  inviteFields,
+  ledgerEntryFields,
+  memberFields,
+  routingDefaultsFields,
+  sessionFields,
+  settingsFields,
+  subscriptionFields,
+} from '@signalbox/core/resources'
+import * as z from 'zod'
+import { pageSchema } from './page.ts'
+import { resourceSchema } from './resource.ts'
+import { nameWarnings, propagationStatus } from './shared.ts'
+
+/** Bodies and replies that are derived from the tables of fields, with what a reply has besides. */
+export const resourceSchemas = () => ({
+  ...keySchemas(),
+  ...byokKeySchemas(),
+  ...accessSchemas(),
+  CreateBudget: resourceSchema(budgetFields, 'create'),
+  UpdateBudget: resourceSchema(budgetFields, 'update'),
+  Budget: resourceSchema(budgetFields, 'reply'),
+  BudgetList: pageSchema(resourceSchema(budgetFields, 'reply')),
+  CreateCredit: resourceSchema(creditFields, 'create'),
+  UpdateAutoReload: resourceSchema(autoReloadFields, 'update'),
+  LedgerEntryList: pageSchema(resourceSchema(ledgerEntryFields, 'reply')),
+  Subscription: resourceSchema(subscriptionFields, 'reply'),
+  UpdateSettings: resourceSchema(settingsFields, 'update'),
+  Settings: resourceSchema(settingsFields, 'reply').extend({ warnings: nameWarnings() }),
+  UpdateRoutingDefaults: resourceSchema(routingDefaultsFields, 'update'),
+  RoutingDefaults: resourceSchema(routingDefaultsFields, 'reply').extend({ warnings: nameWarnings() }),
+})
+
+function keySchemas() {
+  const profile = z.enum(['inference', 'management', 'mixed']).meta({ description: 'What the scopes are for.', example: 'inference' })
+  const apiKey = resourceSchema(apiKeyFields, 'reply').extend({ profile })
+  return {
+    CreateApiKey: resourceSchema(apiKeyFields, 'create'),
+    UpdateApiKey: resourceSchema(apiKeyFields, 'update'),
+    ApiKey: apiKey,
+    CreatedApiKey: apiKey.extend({
+      api_key: z.string().meta({ description: 'The secret. It is shown this once.', example: 'ak_Zx81kQ2pF7…' }),
+      propagation_status: propagationStatus(),
+    }),
+    ApiKeyList: pageSchema(apiKey),
+  }
+}
+
+function byokKeySchemas() {
+  const byokKey = resourceSchema(byokKeyFields, 'reply').extend({ propagation_status: propagationStatus() })
+  return {
+    CreateByokKey: resourceSchema(byokKeyFields, 'create'),
+    UpdateByokKey: resourceSchema(byokKeyFields, 'update'),
+    ByokKey: byokKey,
+    ByokKeyList: pageSchema(byokKey),
+  }
+}
+
+function accessSchemas() {
+  const session = resourceSchema(sessionFields, 'reply')
+  const invite = resourceSchema(inviteFields, 'reply')
+  const member = resourceSchema(memberFields, 'reply')
+  return {
+    CreateSession: resourceSchema(sessionFields, 'create'),
+    CreatedSession: session.extend({
+      token: z.string().meta({ description: 'The token. It is shown this once.', example: 'st_Zx81kQ2pF7…' }),
+    }),
+    SessionList: pageSchema(session),
+    UpdateMember: resourceSchema(memberFields, 'update'),
+    Member: member,
+    MemberList: pageSchema(member),
+    CreateInvite: resourceSchema(inviteFields, 'create'),
+    Invite: invite,
+    CreatedInvite: invite.extend({ token: z.string().meta({ description: 'The proof. It is shown this once.', example: 'inv_Jf0…' }) }),
+    InviteList: pageSchema(invite),
+    AcceptInvite: resourceSchema(acceptanceFields, 'create'),
+    AcceptedInvite: member.extend({
+      workspace_id: z.string().meta({ description: 'The workspace that was joined.', example: 'acme' }),
+    }),
+  }
+}

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { estimateMaxCost } from '../metering/estimate.ts'
+import type { Model, Offer, Quirks } from '../protocol/model.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { googleVertex, openai, together, xai } from '../providers/index.ts'
+import { chatProvider, messagesClient, messagesProvider, responsesClient, responsesProvider } from './index.ts'
+import { requestPrice, unpricedExtras } from './request-price.ts'
+
+const ordinary = { input: 1_000_000, output: 2_000_000 }
+const priority = { input: 3_000_000, output: 6_000_000 }
+const dear: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { ...ordinary, priority } }
+const plain: Offer = { ...dear, price: ordinary }
+const ask = (fields: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
+
+const asked: readonly JsonObject[] = [
+  {},
+  { service_tier: 'auto' },
+  { service_tier: 'flex' },
+  { service_tier: 'priority' },
+  { service_tier: 'fast' },
+  { service_tier: 'warp' },
+  { service_tier: '' },
+  { gateway: { routing: { tier: 'priority' } } },
+  { service_tier: 'flex', gateway: { routing: { tier: 'priority' } } },
+  { service_tier: 'priority', extensions: { service_tier: 'warp' } },
+]
+const quirks: readonly Quirks[] = [
+  {},
+  { priority_tier: 'fast' },
+  { refuses: ['service_tier'] },
+  { priority_tier: 'fast', refuses: ['service_tier'] },
+]
+
+test('a dear tier is sent exactly where its price is paid', () => {
+  const cheap = new Set([undefined, 'auto', 'flex'])
+  for (const fields of asked)
+    for (const provider of quirks)
+      for (const offer of [dear, plain])
+        for (const dialect of [chatProvider, responsesProvider]) {
+          const request = ask(fields)
+          const { body } = dialect.encodeRequest(request, offer, provider)
+          const paid = requestPrice({ offer, provider: { quirks: provider } }, request)
+          const sent = body.service_tier as string | undefined
+          expect({ fields, sent, dear: paid === priority }).toEqual({ fields, sent, dear: !cheap.has(sent) })
+        }
+})
+
+test('the offer’s own quirks come before its provider’s', () => {
+  const request = ask({ gateway: { routing: { tier: 'priority' } } })
+  expect(requestPrice({ offer: dear, provider: {} }, request)).toBe(dear.price)
+  expect(requestPrice({ offer: { ...dear, quirks: { priority_tier: 'x' } }, provider: {} }, request)).toBe(priority)
+  expect(
+    requestPrice({ offer: { ...dear, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priority_tier: 'x' } } }, request),
+  ).toBe(dear.price)
+})
+
+test('no price is no price, and a hold follows the tier', () => {
+  const { price, ...free } = dear
+  const request = ask({ service_tier: 'priority', max_output_tokens: 10 })
+  expect(requestPrice({ offer: free, provider: {} }, request)).toBeUndefined()
+  expect(estimateMaxCost({ ...dear, price: requestPrice({ offer: dear, provider: {} }, request) }, { likely: 0, max: 0, output: 10 })).toBe(
+    60,
+  )
+  expect(estimateMaxCost(dear, { likely: 0, max: 0, output: 10 })).toBe(20)
+})
+
+test('what makes an answer dearer than its price is left out, and named', () => {
+  const sent = (fields: JsonObject) => {
+    const { body, warnings } = messagesProvider.encodeRequest(
+      messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields }),
+      { ...plain, dialect: 'messages' },
+      {},
+    )
+    return { speed: body.speed, geo: body.inference_geo, warned: warnings.map(({ param }) => param) }
+  }
+  expect(sent({ speed: 'fast', inference_geo: 'us' })).toEqual({ speed: undefined, geo: undefined, warned: ['speed', 'inference_geo'] })
+  expect(sent({ speed: 'standard', inference_geo: 'global' })).toEqual({ speed: 'standard', geo: 'global', warned: [] })
+  expect(sent({ extensions: { speed: 'fast' } })).toEqual({ speed: undefined, geo: undefined, warned: ['extensions.speed'] })
+})
+
+test('what makes an answer dearer is sent and paid where its price is known', () => {
+  const surcharges = [
+    { field: 'speed', value: 'fast', percent: 200 },
+    { field: 'inference_geo', value: 'us', percent: 110 },
+  ]
+  const price = { input: 33, output: 100, tiers: [{ over: 9, input: 50, output: 150 }], request: 7, surcharges }
+  const offer = { ...plain, dialect: 'messages', price }
+  const asking = (fields: JsonObject) =>
+    messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
+  const both = asking({ speed: 'fast', inference_geo: 'us' })
+  const { body, warnings } = messagesProvider.encodeRequest(both, offer, {})
+  expect([body.speed, body.inference_geo, warnings]).toEqual(['fast', 'us', []])
+  expect(requestPrice({ offer, provider: {} }, both)).toEqual({
+    ...price,
+    input: 73,
+    output: 220,
+    tiers: [{ over: 9, input: 110, output: 330 }],
+  })
+  // What the answer states is paid, whatever was asked for.
+  expect(requestPrice({ offer, provider: {} }, both, { options: { speed: 'standard' } })?.output).toBe(110)
+  expect(requestPrice({ offer, provider: {} }, asking({}), { options: { inference_geo: 'us' } })?.output).toBe(110)
+  // A field of another language is not sent, and not paid for.
+  expect(requestPrice({ offer: { ...offer, dialect: 'chat' }, provider: {} }, both)?.output).toBe(100)
+  expect(messagesProvider.encodeRequest(asking({ inference_geo: 'eu' }), offer, {}).warnings.map(({ param }) => param)).toEqual([
+    'inference_geo',
+  ])
+})
+
+test('no caller names another model for the provider to fall back on, at its own price and length', () => {
+  const sent = (fields: JsonObject): unknown => {
+    const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
+    const { body, warnings } = messagesProvider.encodeRequest(request, { ...plain, dialect: 'messages' }, {})
+    return { fallbacks: body.fallbacks, warned: warnings.map(({ param }) => param) }
+  }
+  const fallbacks = [{ model: 'claude-opus-5', speed: 'fast', max_tokens: 100_000 }]
+  expect(sent({ fallbacks })).toEqual({ fallbacks: undefined, warned: ['fallbacks'] })
+  expect(sent({ fallbacks: 'default' })).toEqual({ fallbacks: undefined, warned: ['fallbacks'] })
+  expect(sent({ extensions: { fallbacks } })).toEqual({ fallbacks: undefined, warned: ['extensions.fallbacks'] })
+})
+
+describe('the tier that an answer states', () => {
+  const usual = ask({})
+  const fast = ask({ service_tier: 'priority' })
+  const at = (request: typeof usual, service_tier?: string, offer = dear) =>
+    requestPrice({ offer, provider: {} }, request, service_tier === undefined ? {} : { service_tier })
+
+  test.each(['default', 'standard', 'flex', 'on_demand'])('is paid where it is cheaper than the one that was asked for: %s', tier => {
+    expect(at(fast, tier)).toBe(dear.price)
+  })
+
+  test.each(['priority', 'fast'])('is paid where it is dearer than the one that was asked for: %s', tier => {
+    expect(at(usual, tier)).toBe(priority)
+    expect(at(usual, tier, plain)).toBe(ordinary)
+    expect(unpricedExtras({ offer: plain, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
+    expect(unpricedExtras({ offer: dear, provider: {} }, { service_tier: tier })).toEqual([])
+  })
+
+  test.each(['auto', undefined])('is the one that was asked for where it says nothing: %s', tier => {
+    expect([at(usual, tier), at(fast, tier)]).toEqual([dear.price, priority])
+    expect(unpricedExtras({ offer: dear, provider: {} }, tier === undefined ? {} : { service_tier: tier })).toEqual([])
+  })
+
+  test.each(['warp', '__proto__', 'x'.repeat(9_999)])('is the one that was asked for where nobody knows it, with a warning', tier => {
+    expect([at(usual, tier), at(fast, tier)]).toEqual([dear.price, priority])
+    expect(unpricedExtras({ offer: dear, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
+  })
+})
+
+describe('a host that costs more', () => {
+  const credential = { id: 'c', owner: 'platform', secret: 'sk' } as const
+  const model = (created?: string): Model => ({
+    id: 'm',
+    offers: [],
+    ...(created !== undefined && { created: Date.parse(created) / 1_000 }),
+  })
+  const soldAt = (baseUrl: string, created?: string, offer = dear) => ({
+    offer,
+    model: model(created),
+    provider: openai({ apiKey: 'sk', baseUrl }),
+    credential,
+  })
+
+  test.each([
+    ['https://us.api.openai.com/v1', '2026-03-05', 1_100_000],
+    ['https://EU.api.openai.com:443/v1', undefined, 1_100_000],
+    ['https://us.api.openai.com/v1', '2026-03-04', 1_000_000],
+    ['https://api.openai.com/v1', '2026-03-05', 1_000_000],
+    ['https://.api.openai.com/v1', '2026-03-05', 1_000_000],
+    ['https://us.api.openai.com.example/v1', '2026-03-05', 1_000_000],
+    ['https://proxy.example/us.api.openai.com/v1', '2026-03-05', 1_000_000],
+  ])('is known by its name: %s for a model of %s', (baseUrl, created, input) => {
+    expect(requestPrice(soldAt(baseUrl, created), ask({}))?.input).toBe(input)
+  })
+
+  test('raises the price of every tier, and is one price for all requests', () => {
+    const sold = soldAt('https://us.api.openai.com/v1')
+    const paid = [ask({ service_tier: 'priority' }), ask({})].map(request => requestPrice(sold, request))
+    expect(paid.map(price => [price?.input, price?.output])).toEqual([
+      [3_300_000, 6_600_000],
+      [1_100_000, 2_200_000],
+    ])
+    expect(requestPrice(sold, ask({}))).toBe(requestPrice(soldAt('https://us.api.openai.com/v1'), ask({})))
+  })
+
+  test.each([
+    [together, 'https://us-api.together.ai/v1', 'any', 1_250_000, []],
+    [xai, 'https://us.api.x.ai/v1', 'grok-4.7', 1_100_000, []],
+    [xai, 'https://us.api.x.ai/v1', 'grok-4.5', 1_000_000, []],
+    [xai, 'https://eu-west-1.api.x.ai/v1', 'grok-4.7', 1_000_000, ['*.api.x.ai']],
+  ] as const)('charges what its vendor says, and warns where it does not say how much', (...row) => {
+    const [make, baseUrl, id, input, unpriced] = row
+    const sold = { offer: { ...plain, provider_model_id: id }, provider: make({ apiKey: 'sk', baseUrl }), credential }
+    expect(requestPrice(sold, ask({}))?.input).toBe(input)
+    expect(unpricedExtras(sold, {})).toEqual(unpriced)
+  })
+
+  test.each([
+    ['us-east5', 'claude-sonnet-4-5@20250929', 1_100_000],
+    ['eu', 'claude-opus-5-5', 1_100_000],
+    ['global', 'claude-opus-5-5', 1_000_000],
+    ['us-east5', 'claude-opus-4-1@20250805', 1_000_000],
+    ['us-east5', 'claude-3-7-sonnet@20250219', 1_000_000],
+  ])('of Vertex AI in %s for %s', (location, id, input) => {
+    const provider = googleVertex({ project: 'p', location, accessToken: 'ya29.x' })
+    const sold = { offer: { ...plain, provider_model_id: id, dialect: 'messages' }, provider, credential }
+    expect(requestPrice(sold, ask({}))?.input).toBe(input)
+  })
+
+  test('is that of the account of a workspace, and an account without an address costs nothing extra', () => {
+    const provider = googleVertex({ location: 'global', project: 'p' })
+    const sold = (extra: Readonly<Record<string, string>>) => ({
+      offer: { ...plain, provider_model_id: 'claude-opus-5-5', dialect: 'messages' },
+      provider,
+      credential: { id: 'own', owner: 'workspace', secret: 'ya29.x', extra } as const,
+    })
+    expect(requestPrice(sold({ project: 'p', location: 'us-east5' }), ask({}))?.input).toBe(1_100_000)
+    expect(requestPrice(sold({ location: 'not a place' }), ask({}))?.input).toBe(1_000_000)
+  })
+})

@@ -1,0 +1,69 @@
+import { hostSurchargeOf } from '../protocol/host-surcharge.ts'
+import type { Model, Offer, Price } from '../protocol/model.ts'
+import { type Credential, type Provider, quirksFor } from '../protocol/provider.ts'
+import { priorityPriceOf, withSurcharges } from '../protocol/rates.ts'
+import type { Prompt, RoutingOptions } from '../protocol/request.ts'
+import type { Usage } from '../protocol/response.ts'
+import { buysDear, isUnpricedTier, tierPriceOf, unpricedFields } from './service-tier.ts'
+
+/** An offer and its provider, as a candidate has them. */
+interface Sold {
+  readonly offer: Offer
+  readonly model?: Model
+  readonly provider: Pick<Provider, 'quirks' | 'quirksOf'> & Partial<Pick<Provider, 'endpoint' | 'hostSurcharges'>>
+  readonly credential?: Credential
+}
+
+/** What of a request decides its price. */
+interface PricedRequest {
+  readonly prompt: Pick<Prompt, 'service_tier' | 'native'>
+  readonly routing: RoutingOptions
+}
+
+/** What of an answer decides its price. */
+type StatedUsage = Pick<Usage, 'options' | 'service_tier'>
+
+/**
+ * The price of an offer for this request: its usual price, with tiers for long prompts, or its priority price if that tier is
+ * requested; with the surcharges of the host, and of what the request asks for. What its answer states in `stated` wins over the
+ * request. Undefined: no price is known.
+ *
+ * @example billUsage(seen, requestPrice(candidate, request, seen.usage), { input })
+ */
+export function requestPrice(sold: Sold, request: PricedRequest, stated?: StatedUsage): Price | undefined {
+  const { offer, provider } = sold
+  const { price } = offer
+  if (!price) return undefined
+  const tierPrice = price.priority && paysPriority(sold, request, stated) ? priorityPriceOf(price) : price
+  if (!tierPrice || !(price.surcharges || provider.hostSurcharges)) return tierPrice
+  return withSurcharges(tierPrice, percentsFor(sold, request, stated))
+}
+
+function paysPriority({ offer, provider }: Sold, { prompt, routing }: PricedRequest, stated?: StatedUsage): boolean {
+  const tiers = { price: offer.price, quirks: quirksFor(provider, offer) }
+  const tier = tierPriceOf(stated?.service_tier, tiers)
+  return tier === undefined ? buysDear(prompt.service_tier, routing, tiers) : tier === 'priority'
+}
+
+function percentsFor(sold: Sold, { prompt }: PricedRequest, stated?: StatedUsage): readonly number[] {
+  const { surcharges = [] } = sold.offer.price ?? {}
+  const named = prompt.native?.dialect === sold.offer.dialect ? prompt.native.body : {}
+  const percents: number[] = []
+  for (const { field, value, percent } of surcharges) if ((stated?.options?.[field] ?? named[field]) === value) percents.push(percent)
+  const { percent } = (sold.provider.hostSurcharges && hostSurchargeOf(sold)) ?? {}
+  if (percent !== undefined) percents.push(percent)
+  return percents
+}
+
+/** What made an answer dearer, and has no known price: names of fields, and the host. */
+export function unpricedExtras(sold: Sold, { options, service_tier }: StatedUsage): readonly string[] {
+  const { offer, provider } = sold
+  if (!options && service_tier === undefined && !provider.hostSurcharges) return []
+  const { host, percent } = (provider.hostSurcharges && hostSurchargeOf(sold)) ?? {}
+  const tiers = { price: offer.price, quirks: quirksFor(provider, offer) }
+  return [
+    ...(options ? unpricedFields(options, offer.price) : []),
+    ...(isUnpricedTier(service_tier, tiers) ? ['service_tier'] : []),
+    ...(host !== undefined && percent === undefined ? [host] : []),
+  ]
+}

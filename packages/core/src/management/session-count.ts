@@ -1,0 +1,47 @@
+import type { RecordPut } from '@signalbox/storage'
+import type { SessionCountBody } from '../access/kinds.ts'
+import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+
+/** Live sessions of a workspace at most. */
+const maxSessions = 100_000
+/** Sessions are counted by the quarter of an hour in which they expire: a count of a day is 97 numbers. */
+const quarterMs = 900_000
+
+/** The count with one more session. Throws if there are too many. */
+export function countWith(
+  { ends }: SessionCountBody = { ends: [] },
+  { expiresAt, now }: { readonly expiresAt: number; readonly now: number },
+): SessionCountBody {
+  const live = ends.filter(([end]) => end > now)
+  const total = live.reduce((sum, [, sessions]) => sum + sessions, 0)
+  if (total >= maxSessions)
+    throw new GatewayError('state_precondition_failed', {
+      message: `The workspace has ${maxSessions} live sessions, as many as there can be. Revoke some, or let them expire sooner with \`expiresIn\`.`,
+      param: 'expiresIn',
+    })
+  return { ends: countedAt(live, expiresAt, 1) }
+}
+
+/** The count with one session less. */
+export const countWithout = ({ ends }: SessionCountBody, expiresAt: number): SessionCountBody => ({ ends: countedAt(ends, expiresAt, -1) })
+
+interface NewCount {
+  readonly workspaceId: string
+  readonly count: SessionCountBody
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+/** The record of a count, for a commit. */
+export const changedCount = (counted: TypedRecord<'session_count'> | undefined, { workspaceId, count, at }: NewCount): RecordPut =>
+  counted
+    ? changedRecord(counted, { body: count })
+    : newRecord('session_count', { id: workspaceId, workspaceId, createdAt: at, body: count })
+
+function countedAt(ends: SessionCountBody['ends'], expiresAt: number, more: 1 | -1): SessionCountBody['ends'] {
+  const end = Math.ceil(expiresAt / quarterMs) * quarterMs
+  const before = ends.find(([each]) => each === end)?.[1] ?? 0
+  const others = ends.filter(([each]) => each !== end)
+  return before + more > 0 ? [...others, [end, before + more]] : others
+}

@@ -1,0 +1,67 @@
+import { newRecord, type TypedRecord } from '../access/records.ts'
+import type { CommitWithAudit, Draft } from './commit-with-audit.ts'
+import { findWorkspace } from './find-workspace.ts'
+import { lineBelow } from './keys-below.ts'
+import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
+import { changedCount, countWith } from './session-count.ts'
+
+// Changes of a workspace are committed one after the other, because each audit row has the hash of the one before it. Sessions are made
+// by the hundred at a time, so those that wait for the change before theirs are committed together, each with an audit row of its own.
+
+const maxGroup = 100
+
+/** Commits a session, with others of its workspace that wait. One with an `Idempotency-Key` goes alone, since its note may be taken. */
+export async function commitSession(groups: ManagementPorts['sessionGroups'], draft: SessionDraft): Promise<TypedRecord<'session'>> {
+  const { ports, workspaceId, actor } = draft.context
+  const waiting = actor.idempotency ? undefined : groups.get(workspaceId)
+  const group = waiting && waiting.drafts.length < maxGroup ? waiting : beginGroup(groups, ports.commitWithAudit, draft)
+  const place = waiting === group ? group.drafts.push(draft) - 1 : 0
+  const made = (await group.made)[place]
+  if (made?.status !== 'fulfilled') throw made?.reason
+  return made.value
+}
+
+function beginGroup(groups: ManagementPorts['sessionGroups'], commitWithAudit: CommitWithAudit, first: SessionDraft): SessionGroup {
+  const { workspaceId, actor } = first.context
+  const drafts = [first]
+  const close = (): void => {
+    if (groups.get(workspaceId)?.drafts === drafts) groups.delete(workspaceId)
+  }
+  const made = commitWithAudit(workspaceId, actor.idempotency ? actor : {}, () => {
+    close()
+    return decideGroup(drafts)
+  }).finally(close)
+  const group = { drafts, made }
+  if (!actor.idempotency) groups.set(workspaceId, group)
+  return group
+}
+
+/** A session that may not be made fails alone. */
+async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<readonly PromiseSettledResult<TypedRecord<'session'>>[]>> {
+  const [first] = drafts
+  if (!first) return { events: [], result: [] }
+  const { ports, workspaceId } = first.context
+  const { records, clock } = ports
+  await findWorkspace(records, workspaceId)
+  const counted = await records.find('session_count', workspaceId, workspaceId)
+  let count = counted?.body
+  const lines = drafts.map(async each => lineBelow(each.context))
+  const result = await Promise.allSettled(
+    drafts.map(async ({ record }, place): Promise<TypedRecord<'session'>> => {
+      const body = { ...record.body, ...(await lines[place]) }
+      count = countWith(count, { expiresAt: body.expiresAt, now: clock.now() })
+      return { ...record, body, kind: 'session', version: 1 }
+    }),
+  )
+  const made = result.flatMap(each => (each.status === 'fulfilled' ? each.value : []))
+  return {
+    puts: [
+      ...made.map(record => newRecord('session', record)),
+      ...(count ? [changedCount(counted, { workspaceId, count, at: clock.now() })] : []),
+    ],
+    events: drafts.flatMap(({ event, context }, place) =>
+      result[place]?.status === 'fulfilled' ? { ...event, actor: context.actor } : [],
+    ),
+    result,
+  }
+}

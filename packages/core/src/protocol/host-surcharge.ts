@@ -1,0 +1,52 @@
+import type { Model, Offer } from './model.ts'
+import type { Credential, HostSurcharge, Provider } from './provider.ts'
+
+/** An offer, where it is called. */
+interface CalledOffer {
+  readonly offer: Pick<Offer, 'dialect' | 'provider_model_id'>
+  readonly model?: Pick<Model, 'created'>
+  readonly provider: Partial<Pick<Provider, 'endpoint' | 'hostSurcharges'>>
+  readonly credential?: Credential
+}
+
+/** Cached: the address of a candidate does not change. */
+const found = new WeakMap<CalledOffer, HostSurcharge | null>()
+
+/** The first surcharge of the host at which an offer is called, if any. Asked of providers that have `hostSurcharges`. */
+export function hostSurchargeOf(called: CalledOffer): HostSurcharge | undefined {
+  const known = found.get(called)
+  if (known !== undefined) return known ?? undefined
+  const surcharge = findSurcharge(called)
+  found.set(called, surcharge ?? null)
+  return surcharge
+}
+
+function findSurcharge(called: CalledOffer): HostSurcharge | undefined {
+  const { offer, model, provider } = called
+  const host = calledHost(called)
+  return provider.hostSurcharges?.find(
+    each =>
+      matches(host, each.host) &&
+      (each.model?.test(offer.provider_model_id) ?? true) &&
+      // A model of unknown age may be a new one.
+      (each.since === undefined || model?.created === undefined || model.created >= Date.parse(each.since) / 1_000),
+  )
+}
+
+function calledHost({ offer, provider, credential }: CalledOffer): string {
+  if (!credential) return ''
+  try {
+    const url = provider.endpoint?.({ dialect: offer.dialect, model: offer.provider_model_id, stream: false, credential })
+    return url === undefined ? '' : new URL(url).hostname
+  } catch {
+    // An account that has no address: the call itself says so.
+    return ''
+  }
+}
+
+function matches(host: string, pattern: string): boolean {
+  const star = pattern.indexOf('*')
+  if (star === -1) return host === pattern
+  const end = pattern.slice(star + 1)
+  return host.length > pattern.length - 1 && host.startsWith(pattern.slice(0, star)) && host.endsWith(end)
+}

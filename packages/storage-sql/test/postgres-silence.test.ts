@@ -1,0 +1,77 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
+import { describeWith, postgresUrlAt, services } from '../../testing/test/services.ts'
+import { silenceBounds } from '../src/postgres/silence.ts'
+import { postgresStorage } from '../src/postgres.ts'
+import { useSchema } from './postgres-schema.ts'
+
+const AT = 1_750_000_000_000
+const describePostgres = await describeWith('postgres')
+vi.setConfig({ testTimeout: 60_000 })
+
+const account = 'a'
+const holdOf = (id: string) => ({ id, amount: 1, accounts: [{ account, floor: 0 }], at: AT })
+
+describePostgres('PostgreSQL that accepts connections and answers nothing', () => {
+  const { schema, pool, open } = useSchema()
+
+  /** A storage on a way that can be blocked, with credit on its account. */
+  async function onTheWay() {
+    const way = await openBlockableProxy(services.postgres.port)
+    const storage = postgresStorage(postgresUrlAt(way.port), { schema, connections: 5 })
+    onTestFinished(() => storage.close())
+    await storage.ledger.credit({ id: 'c', account, amount: 1_000, at: AT })
+    return { way, storage }
+  }
+
+  test('fails what a request waits for before the timeout of a statement; what comes later fails at once and is not sent', async () => {
+    const { way, storage } = await onTheWay()
+    const { ledger, records, counters } = storage
+    await ledger.reserve(holdOf('before'))
+    way.block('hanging')
+    const events: string[] = []
+    const settling = Promise.resolve(ledger.settle({ id: 'before', amounts: { [account]: 1 }, at: AT })).then(() => events.push('settled'))
+    const asked = [
+      ...Array.from({ length: 40 }, (_, n) => ledger.reserve(holdOf(`under way ${n}`))),
+      ...Array.from({ length: 10 }, () => records.findByName('key', 'none')),
+      counters.enter({ key: 'k', slot: 's', limit: 1, ttlMs: 60_000 }, AT),
+    ]
+    const outcomes = await Promise.allSettled(asked)
+    for (const outcome of outcomes) expect(String((outcome as PromiseRejectedResult).reason)).toContain('has answered nothing for 3 s')
+    for (let n = 0; n < 200; n++) await expect(Promise.resolve(ledger.reserve(holdOf(`later ${n}`)))).rejects.toThrow('answered nothing')
+    await expect(Promise.resolve(storage.ping())).rejects.toThrow('answered nothing')
+    // The settlement has its own, longer time.
+    expect(events).toEqual([])
+    way.unblock()
+    await settling
+    await vi.waitFor(async () => expect(await ledger.reserve(holdOf('after'))).toBeUndefined(), { timeout: 20_000 })
+    const held = (await ledger.holds({ limit: 1_000 })).map(({ id }) => id)
+    expect(held).toContain('after')
+    expect(held.filter(id => id.startsWith('later'))).toEqual([])
+  })
+
+  test('is not what a row is that another session has locked for longer: a request waits for it', async () => {
+    const { storage } = await onTheWay()
+    const other = await pool.connect()
+    onTestFinished(() => other.release(true))
+    await other.query(`BEGIN; SELECT 1 FROM ${schema}.accounts WHERE account = '${account}' FOR UPDATE`)
+    const events: string[] = []
+    const reserving = Promise.resolve(storage.ledger.reserve(holdOf('patient'))).then(refusal => events.push(`reserved ${refusal}`))
+    await new Promise(resolve => setTimeout(resolve, silenceBounds.maxMs + 1_500))
+    events.push('unlocked')
+    await other.query('COMMIT')
+    await reserving
+    expect(events).toEqual(['unlocked', 'reserved undefined'])
+  })
+
+  test('at its first use fails the same way', async () => {
+    await open().ping()
+    const way = await openBlockableProxy(services.postgres.port)
+    way.block('hanging')
+    const storage = postgresStorage(postgresUrlAt(way.port), { schema })
+    onTestFinished(() => storage.close())
+    await expect(Promise.resolve(storage.ping())).rejects.toThrow('answered nothing for 3 s')
+    way.unblock()
+    await vi.waitFor(() => storage.ping(), { timeout: 20_000 })
+  })
+})
