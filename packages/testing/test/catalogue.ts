@@ -54,7 +54,8 @@ export async function build(setting: Setting, timeouts = patient): Promise<House
     // Some answers are megabytes long.
     limits: { inferenceRpm: 100_000, concurrentRequests: 1_000, maxOutputTokens: 1_000_000 },
   })
-  const server = await serve(test.gateway, { port: 0 })
+  // Where a busy machine takes long to read megabytes, their status is still awaited: opening such a stream early has tests of its own.
+  const server = await serve(test.gateway, { port: 0, holdMs: patient.deadlineMs })
   return {
     ...setting,
     broken,
