@@ -12,6 +12,7 @@ export default library({
     ledger: 'src/ledger.ts',
     records: 'src/records.ts',
     routing: 'src/routing.ts',
+    settlement: 'src/settlement.ts',
     'usage-totals': 'src/usage-totals.ts',
     histogram: 'src/histogram.ts',
     faults: 'src/faults.ts',

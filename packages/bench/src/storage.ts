@@ -33,10 +33,10 @@ const verbs: Readonly<Record<string, (storage: Storage, n: number) => Awaitable<
     await counters.leave(`w${n % 100}/slots`, `s${n}`)
   },
   'hold on one account (reserve)': ({ ledger }, n) => ledger.reserve({ ...holdOf(`hot${n}`), accounts: [{ account: 'hot', floor: 0 }] }),
-  'hold, settle and log a request': async ({ ledger, usage }, n) => {
+  'hold, settle and log a request': async ({ ledger, settle }, n) => {
     const account = `w${n % 100}`
     await ledger.reserve({ ...holdOf(`r${n}`), accounts: [{ account, floor: Number.NEGATIVE_INFINITY }] })
-    await Promise.all([ledger.settle({ id: `r${n}`, amounts: { [account]: 7 }, at: Date.now() }), usage.append(rowOf(n))])
+    await settle({ row: rowOf(n), amounts: { [account]: 7 }, slotKeys: [], at: Date.now() })
   },
 }
 

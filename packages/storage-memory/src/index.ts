@@ -2,7 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import { memoryAudit } from './audit.ts'
 import { memoryCounters } from './counters.ts'
 import { memoryItems } from './items.ts'
-import { memoryLedger } from './ledger.ts'
+import { memoryLedger, memorySettle } from './ledger.ts'
 import { memoryRecords } from './records.ts'
 import { memoryRouting } from './routing.ts'
 import { memoryUsage } from './usage.ts'
@@ -34,14 +34,16 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
       throw new RangeError(`memoryStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
   const ledger = memoryLedger({ maxEntries, maxIds })
   const audit = memoryAudit(maxAuditRows)
+  const [counters, usage] = [memoryCounters(), memoryUsage(maxUsageRows)]
   return {
     records: memoryRecords({ audit, ledger }),
     audit,
-    counters: memoryCounters(),
+    counters,
     ledger,
-    usage: memoryUsage(maxUsageRows),
+    usage,
     items: memoryItems(67_108_864),
     routing: memoryRouting({ maxRows: 20_000, maxPauses: 10_000, maxConversations: 50_000 }),
+    settle: memorySettle({ ledger, usage, counters }),
     isShared: false,
     ping() {},
     close() {},

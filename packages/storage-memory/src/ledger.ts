@@ -1,6 +1,7 @@
-import type { Balance, CreditEntry, LedgerEntry, LedgerStore } from '@signalbox/storage'
+import type { Balance, CreditEntry, LedgerEntry, LedgerStore, Storage } from '@signalbox/storage'
 import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement, faultOfSums, maxSum } from '@signalbox/storage/faults'
 import type { AccountHold, HoldRefusal } from '@signalbox/storage/ledger'
+import type { SettlementStores } from '@signalbox/storage/settlement'
 import { createRecentIds, type RecentIds } from './recent-ids.ts'
 
 /** The sums of an account that a credit changes. */
@@ -155,6 +156,21 @@ function settlementVerbs(books: Books): Pick<MemoryLedger, 'settle'> {
     },
   }
 }
+
+/** Settles requests in one turn. `memorySettle({ ledger, usage, counters })(settlement)` */
+export const memorySettle =
+  ({ ledger, usage, counters }: SettlementStores): Storage['settle'] =>
+  ({ row, amounts, slotKeys, at }) => {
+    let refused: { readonly error: unknown } | undefined
+    try {
+      usage.append(row)
+    } catch (error) {
+      refused = { error }
+    }
+    for (const key of slotKeys) counters.leave(key, row.id)
+    ledger.settle({ id: row.id, amounts, at })
+    if (refused) throw refused.error
+  }
 
 const creditId = (name: string, id: string): string => `${id.length} ${id}${name}`
 

@@ -11,7 +11,9 @@ import { createMonths } from './postgres/months.ts'
 import { createPool, secretsOf } from './postgres/pool.ts'
 import { postgresRecords } from './postgres/records.ts'
 import { postgresRouting } from './postgres/routing.ts'
+import { postgresSettle } from './postgres/settle.ts'
 import { postgresUsage } from './postgres/usage.ts'
+import { createUsageReader } from './postgres/usage-reader.ts'
 import { findEngine } from './sqlite/engine.ts'
 import { sqliteSpool } from './sqlite/spool.ts'
 
@@ -71,14 +73,19 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
   const secrets = typeof database === 'string' ? secretsOf(database) : []
   const connection = openPostgres(client, { schema, migrate, prepare, isServerTime: clock === 'server', secrets })
   const months = createMonths(connection)
+  const usage = { months, reader: createUsageReader(connection) }
+  const parts = {
+    counters: postgresCounters(connection),
+    ledger: postgresLedger(connection),
+    usage: postgresUsage(connection, usage),
+  }
   const maintenance = startPostgresMaintenance(connection, { usageMonths: options.usageMonths })
   const spool = options.spool === undefined ? undefined : sqliteSpool(findEngine(), options.spool)
   return {
     records: postgresRecords(connection, months),
     audit: postgresAudit(connection),
-    counters: postgresCounters(connection),
-    ledger: postgresLedger(connection),
-    usage: postgresUsage(connection, months),
+    ...parts,
+    settle: postgresSettle(connection, parts, usage),
     routing: postgresRouting(connection),
     items: postgresItems(connection),
     ...(spool && { spool }),

@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
-import { verbs } from './workers/verbs.ts'
+import { settleInParts } from '@signalbox/storage/settlement'
+import { ownVerbs, verbs } from './workers/verbs.ts'
 import { type CallOutcome, fromWire, type StoreCall, toWire } from './workers/wire.ts'
 
 export { type ObjectState, StorageObject } from './workers/storage-object.ts'
@@ -27,8 +28,8 @@ export interface WorkersStorageOptions {
 
 /**
  * Opens a storage for a Worker: one Durable Object, which does one call after the other, so that limits and credit are exact however
- * many Workers call at once and wherever they run. Calls of one turn, such as those of a settlement, reach the object together, and it
- * keeps all of them or none if it stops.
+ * many Workers call at once and wherever they run. Calls of one turn reach the object together, and it keeps all of them or
+ * none if it stops.
  *
  * @example
  * export { StorageObject } from '@signalbox/storage-sql/workers'
@@ -51,9 +52,13 @@ export function workersStorage({ objects, name = 'signalbox', rows, timeoutMs = 
     ...inObject,
     ...(rows && { usage: rows.usage }),
     ...(rows?.items && { items: rows.items }),
+    async settle(settlement) {
+      if (rows) await settleInParts({ ...inObject, usage: rows.usage }, settlement)
+      else await send({ method: 'settle', args: [settlement] }, ownVerbs.settle)
+    },
     isShared: true,
     async ping() {
-      await Promise.all([send({ method: 'ping', args: [] }, 'again'), rows?.ping()])
+      await Promise.all([send({ method: 'ping', args: [] }, ownVerbs.ping), rows?.ping()])
     },
     close: () => rows?.close(),
   }

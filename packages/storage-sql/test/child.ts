@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs'
 import type { Storage, UsageRow } from '@signalbox/storage'
-import { andThen } from '@signalbox/storage/awaitable'
 import { libsqlStorage } from '../src/libsql.ts'
 import { postgresStorage } from '../src/postgres.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
@@ -47,7 +46,7 @@ const storage = (openUrl[/^\w+:/.exec(url)?.[0] ?? ''] ?? (() => sqliteStorage(p
 
 /** Requests for ever, sixteen at a time, until killed. */
 async function work(): Promise<void> {
-  const { ledger, usage, counters } = storage
+  const { ledger, counters } = storage
   const one = async (id: string): Promise<void> => {
     await ledger.credit({ id, account: 'a', amount: 10, at: AT })
     say(`credit ${id}`)
@@ -62,11 +61,8 @@ async function work(): Promise<void> {
       at: AT,
     })
     say(`reserve ${id}`)
-    await Promise.all([
-      andThen(ledger.settle({ id, amounts: { a: 7, b: 7 }, at: AT }), () => say(`settle ${id}`)),
-      andThen(usage.append(usageRow(id)), () => say(`usage ${id}`)),
-      counters.leave('slots', id),
-    ])
+    await storage.settle({ row: usageRow(id), amounts: { a: 7, b: 7 }, slotKeys: ['slots'], at: AT })
+    say(`settle ${id}`)
   }
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {

@@ -76,12 +76,12 @@ describePostgres('PostgreSQL, several processes', () => {
     const lost = [...acknowledged].filter(line => {
       const [verb, id = ''] = line.split(' ')
       if (verb === 'credit') return !inA.has(`credit ${id}`)
-      if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`)
-      if (verb === 'usage') return !used.has(id)
+      if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`) || !used.has(id)
       // Held, and then either settled or left behind: never neither.
       return left.has(id) === inA.has(`usage ${id}`)
     })
     expect(lost).toEqual([])
+    expect([...used].map(id => `usage ${id}`).sort()).toEqual([...inA].filter(name => name.startsWith('usage ')).sort())
     for (const id of left) await storage.ledger.settle({ id, amounts: {}, at: AT })
     for (const account of ['a', 'b']) expect((await storage.ledger.balance(account)).held).toBe(0)
     const slots = Array.from({ length: 50 }, (_, n) =>

@@ -79,6 +79,58 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
     expect(await enter('b', 'next')).toBe(false)
   })
 
+  const settlementOf = (id: string, amounts: Record<string, number> = {}) => ({ row: makeRow(id, 1), amounts, slotKeys: [], at: AT })
+  const free = { id: 'r', amount: 10, accounts: [{ account: 'x', floor: 0 }], at: AT }
+
+  test('a hold that is being placed while its request is settled is freed by the settlement', async () => {
+    const [one, other] = await opened(2)
+    const blocker = await session()
+    await one?.ledger.credit({ id: 'c', account: 'x', amount: 100, at: AT })
+    // `reserve` has placed the hold, and stops before it commits.
+    await blocker.query(`BEGIN; LOCK TABLE ${schema}.movements IN ACCESS EXCLUSIVE MODE`)
+    const rival = await session()
+    await rival.query(
+      `BEGIN; INSERT INTO ${schema}.holds VALUES ('r', 1, '{x}', '{10}'); UPDATE ${schema}.accounts SET held = 10 WHERE account = 'x'`,
+    )
+    const settled = other?.settle(settlementOf('r'))
+    await waiting('settle_requests')
+    await blocker.query('COMMIT')
+    await waiting('settle_requests')
+    await rival.query('COMMIT')
+    await settled
+    expect([await one?.ledger.balance('x'), await one?.ledger.holds({ limit: 9 })]).toMatchObject([{ held: 0 }, []])
+  })
+
+  test('a hold of a request whose settlement is being committed is not placed', async () => {
+    const [one, other] = await opened(2)
+    const blocker = await session()
+    await one?.ledger.credit({ id: 'c', account: 'x', amount: 100, at: AT })
+    // `settle_requests` has ended the hold that its id had for the time of the transaction, and stops before it commits.
+    await blocker.query(`BEGIN; LOCK TABLE ${schema}.slots IN ACCESS EXCLUSIVE MODE`)
+    const settled = other?.settle({ ...settlementOf('r'), slotKeys: ['k'] })
+    await waiting('settle_requests')
+    const held = one?.ledger.reserve(free)
+    await waiting('reserve')
+    await blocker.query('COMMIT')
+    await settled
+    expect(await held).toBeUndefined()
+    expect([await one?.ledger.balance('x'), await one?.ledger.holds({ limit: 9 })]).toMatchObject([{ held: 0 }, []])
+  })
+
+  test('holds and settlements of one id by two processes at the same moment leave no hold, and charge once', async () => {
+    const [one, other] = await opened(2)
+    await one?.ledger.credit({ id: 'c', account: 'x', amount: 1_000_000, at: AT })
+    for (let round = 0; round < 20; round++) {
+      const ids = Array.from({ length: 50 }, (_, n) => `${round} ${n}`)
+      await Promise.all([
+        ...ids.map(id => one?.ledger.reserve({ ...free, id })),
+        ...ids.map((id, n) => other?.settle(settlementOf(id, n % 2 ? { y: 1 } : {}))),
+      ])
+    }
+    expect(await one?.ledger.holds({ limit: 9 })).toEqual([])
+    expect([await one?.ledger.balance('x'), await one?.ledger.balance('y')]).toMatchObject([{ held: 0 }, { spent: 500 }])
+  })
+
   test('a usage row whose statement is slow is counted in the totals, though later rows are counted first', async () => {
     const [one, other] = await opened(2)
     const rival = await session()

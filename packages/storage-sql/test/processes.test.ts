@@ -104,12 +104,12 @@ test.each(someDrivers)(
     const lost = [...acknowledged].filter(line => {
       const [verb, id = ''] = line.split(' ')
       if (verb === 'credit') return !inA.has(`credit ${id}`)
-      if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`)
-      if (verb === 'usage') return !used.has(id)
+      if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`) || !used.has(id)
       // Held, and then either settled or left behind: never neither.
       return left.has(id) === inA.has(`usage ${id}`)
     })
     expect(lost).toEqual([])
+    expect([...used].map(id => `usage ${id}`).sort()).toEqual([...inA].filter(name => name.startsWith('usage ')).sort())
     const listed = await storage.ledger.holds({ limit: 1_000_000 })
     expect(new Set(listed.map(({ id }) => id))).toEqual(left)
     for (const { id } of listed) await storage.ledger.settle({ id, amounts: {}, at: AT })

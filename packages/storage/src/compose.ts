@@ -7,6 +7,7 @@ import { consoleLog, createOutageGuard, type OutageEvent, type OutageGuard, type
 import { outageRows } from './outage-policy.ts'
 import type { Change, RecordStore } from './records.ts'
 import type { RoutingStore } from './routing.ts'
+import type { RequestSettlement } from './settlement.ts'
 import type { Storage } from './storage.ts'
 
 export type { ChangeChannel, RecordChange } from './changes.ts'
@@ -90,10 +91,9 @@ export function composeStorage(options: ComposeOptions): Storage {
     ledger: durable.ledger,
     usage: durable.usage,
     ...(routing && { routing }),
-    ...(durable.items && { items: durable.items }),
-    ...(durable.spool && { spool: durable.spool }),
+    ...optionalParts(durable),
     ...(ephemeral.changes ? { changes: feedOf(listeners) } : durable.changes && { changes: durable.changes }),
-    ...(durable.outage && { outage: () => durable.outage?.() }),
+    settle: settlement => settleApart(settlement, { durable, counters }),
     isShared: true,
     ping: () => durable.ping(),
     close() {
@@ -174,6 +174,26 @@ function announcingRecords(records: RecordStore, announce: (changes: readonly Re
     expire: (at, limit) => records.expire(at, limit),
   }
 }
+
+/** What a durable storage may have or not. */
+const optionalParts = (durable: Storage): Pick<Storage, 'items' | 'spool' | 'outage'> => ({
+  ...(durable.items && { items: durable.items }),
+  ...(durable.spool && { spool: durable.spool }),
+  ...(durable.outage && { outage: () => durable.outage?.() }),
+})
+
+/** Slots are of another store than the charge and the row. */
+const settleApart = (
+  settlement: RequestSettlement,
+  { durable, counters }: { readonly durable: Pick<Storage, 'settle'>; readonly counters: CounterStore },
+): Awaitable<void> =>
+  andThen(
+    allSettled([
+      () => durable.settle({ ...settlement, slotKeys: [] }),
+      ...settlement.slotKeys.map(key => () => counters.leave(key, settlement.row.id)),
+    ]),
+    throwFirst,
+  )
 
 const recordChangesOf = ({ puts = [], removals = [] }: Change): readonly RecordChange[] =>
   [...puts, ...removals].map(({ kind, workspaceId, id }) => ({ kind, workspaceId, id }))

@@ -12,6 +12,8 @@ export interface FallbackCountersOptions {
 
 /** Counters with a fallback for outages. */
 export interface FallbackCounters extends CounterStore {
+  /** Frees a slot in the fallback alone: something else frees it in the primary store. */
+  leaveFallback(key: string, slot: string): Awaitable<void>
   /** Takes and frees slots in the primary store as it happened during the outage. Rejects if it cannot. */
   repair(): Promise<void>
 }
@@ -53,6 +55,7 @@ export function fallbackCounters({ guard, primary, fallback }: FallbackCountersO
       if (!notes.entered.delete(name)) return leavePrimary()
       return andThen(allSettled([leavePrimary, () => fallback.leave(key, slot)]), () => undefined)
     },
+    leaveFallback: (key, slot) => (notes.entered.delete(slotName(key, slot)) ? fallback.leave(key, slot) : undefined),
     async repair() {
       // Whatever the limit: the requests run. One that ended in the meantime has left, and must not enter after that.
       await inParts([...notes.entered], async ([name, slot]) => {

@@ -1,18 +1,24 @@
-import { andThen, promised } from './awaitable.ts'
+import { type Awaitable, andThen, promised } from './awaitable.ts'
 import type { BookEntry, GraceBook } from './grace-book.ts'
 import type { GraceGuard } from './grace-guard.ts'
-import type { HoldRefusal, HoldRequest, LedgerStore } from './ledger.ts'
+import type { HoldRefusal, HoldRequest, LedgerStore, Settlement } from './ledger.ts'
 import { graceRows } from './outage-policy.ts'
+import { chargeOf } from './settlement.ts'
+import type { Storage } from './storage.ts'
 
 /** What a ledger with grace is made of. */
 export interface GraceLedgerOptions {
   readonly ledger: LedgerStore
+  /** Settles a request in the database. */
+  readonly settleThere: Storage['settle']
   readonly guard: GraceGuard
   readonly book: GraceBook
 }
 
 /** A ledger that holds within caps while its database is away. */
 export interface GraceLedger extends LedgerStore {
+  /** `settle` of the storage. */
+  readonly settleRequest: Storage['settle']
   /** Places the holds of running requests in the database. Those that it does not take now stay in the book. */
   repair(): Promise<void>
 }
@@ -21,11 +27,20 @@ export interface GraceLedger extends LedgerStore {
  * Holds in the database, and during an outage in the book. A settlement always goes to the database: one that fails waits in the queue
  * and the spool of the gateway, which writes it once, and is in the book until then.
  */
-export function graceLedger({ ledger, guard, book }: GraceLedgerOptions): GraceLedger {
+export function graceLedger({ ledger, settleThere, guard, book }: GraceLedgerOptions): GraceLedger {
   const heard = (hold: HoldRequest, mark: number, refusal: HoldRefusal | undefined): HoldRefusal | undefined => {
     if (refusal) book.uncover(refusal.account)
     else book.cover(hold, mark)
     return refusal
+  }
+  const settleBooked = (settlement: Settlement, settle: () => Awaitable<void>): Awaitable<void> => {
+    const { id } = settlement
+    const entry = book.entry(id)
+    if (!entry) return guard.run({ row: graceRows.other, run: settle, instead: settle })
+    book.spend(entry, settlement)
+    // A hold that is being placed must not come after its settlement.
+    const run = () => andThen(andThen(entry.placing, settle), () => book.written(id, entry))
+    return guard.run({ row: graceRows.other, run, instead: run })
   }
   return {
     reserve(hold) {
@@ -54,16 +69,8 @@ export function graceLedger({ ledger, guard, book }: GraceLedgerOptions): GraceL
         instead: extendHere,
       })
     },
-    settle(settlement) {
-      const { id } = settlement
-      const entry = book.entry(id)
-      const settleThere = () => ledger.settle(settlement)
-      if (!entry) return guard.run({ row: graceRows.other, run: settleThere, instead: settleThere })
-      book.spend(entry, settlement)
-      // A hold that is being placed must not come after its settlement.
-      const run = () => andThen(andThen(entry.placing, settleThere), () => book.written(id, entry))
-      return guard.run({ row: graceRows.other, run, instead: run })
-    },
+    settle: settlement => settleBooked(settlement, () => ledger.settle(settlement)),
+    settleRequest: settlement => settleBooked(chargeOf(settlement), () => settleThere(settlement)),
     async repair() {
       await Promise.all(book.unplaced().map(([id, entry]) => placeHold(ledger, id, entry)))
     },

@@ -3,8 +3,8 @@ import type { Awaitable } from './awaitable.ts'
 /** Accounts of money in microdollars: holds before a request, settlements after it, credit, and the entries of all of them. */
 export interface LedgerStore {
   /**
-   * Sets money aside on every account, or on none. The same `id` twice is one hold, and answers as the first did. A hold ends only
-   * by `settle`: no clock frees it. One without accounts sets nothing aside and only carries its journal.
+   * Sets money aside on every account, or on none. The same `id` twice is one hold, and answers as the first did; one that is settled
+   * already, or at the same moment, sets nothing aside. A hold ends only by `settle`: no clock frees it. One without accounts sets nothing aside and only carries its journal.
    */
   reserve(hold: HoldRequest): Awaitable<HoldRefusal | undefined>
   /**
@@ -22,8 +22,7 @@ export interface LedgerStore {
   /**
    * Ends a hold and writes an entry of the true amount for each account named. An account that is not named pays nothing; if none
    * is, the hold is released. The true amount may exceed the hold: what was used is owed. The same `id` twice does nothing the
-   * second time, but for a hold that was placed at the same moment as the first: it is freed; an `id` that was never held is charged too,
-   * once. It is never refused: a balance or a sum spent that would exceed
+   * second time; an `id` that was never held is charged too, once. It is never refused: a balance or a sum spent that would exceed
    * `maxSum` stays there, while the entry has the true amount.
    */
   settle(settlement: Settlement): Awaitable<void>

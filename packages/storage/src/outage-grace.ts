@@ -1,4 +1,4 @@
-import { type Awaitable, recover } from './awaitable.ts'
+import { type Awaitable, allSettled, andThen, recover } from './awaitable.ts'
 import type { CounterStore } from './counters.ts'
 import { fallbackCounters, sharedOut } from './fallback-counters.ts'
 import { type GraceCaps, graceBook } from './grace-book.ts'
@@ -80,11 +80,15 @@ export function withOutageGrace(storage: Storage, options: OutageGraceOptions): 
     report: (state, outage) => reportGrace({ logger, onOutage }, { ...outage, state, requests: book.size(), amount: book.amount() }),
   })
   const guardedCounters = fallbackCounters({ guard, primary: storage.counters, fallback: sharedOut(counters, processes) })
-  const guardedLedger = graceLedger({ ledger, guard, book })
+  const guardedLedger = graceLedger({ ledger, settleThere: settlement => storage.settle(settlement), guard, book })
   return {
     ...passing(storage, guard),
     counters: guardedCounters,
     ledger: guardedLedger,
+    settle: settlement =>
+      andThen(allSettled(settlement.slotKeys.map(key => () => guardedCounters.leaveFallback(key, settlement.row.id))), () =>
+        guardedLedger.settleRequest(settlement),
+      ),
     ...(storage.changes && { changes: storage.changes }),
     spool: storage.spool,
     isShared: storage.isShared,

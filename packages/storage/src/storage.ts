@@ -6,6 +6,7 @@ import type { ItemStore } from './items.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { RecordStore } from './records.ts'
 import type { RoutingStore } from './routing.ts'
+import type { RequestSettlement } from './settlement.ts'
 import type { SpoolStore } from './spool.ts'
 import type { UsageStore } from './usage.ts'
 
@@ -33,6 +34,12 @@ export interface Storage {
   readonly changes?: ChangeFeed
   /** The outage during which it goes on without its database, such as that of `withOutageGrace`. Undefined, or absent: there is none. */
   outage?(): StorageOutage | undefined
+  /**
+   * Settles a request: `ledger.settle`, `usage.append` and `counters.leave` in one step, all of it or nothing. What is written already
+   * is not written again, so a second call does nothing, and a settlement of which a part is there gets the rest. If the row or an
+   * amount is invalid, the others are written, and it fails with a RangeError.
+   */
+  settle(settlement: RequestSettlement): Awaitable<void>
   /** Whether other processes may change it too; they see a change by `changes`, or once their caches have expired. */
   readonly isShared: boolean
   /**

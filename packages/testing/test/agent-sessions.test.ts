@@ -36,9 +36,9 @@ interface Turn {
 }
 
 function alwaysAnswering(id: string, dialect: ProviderDialect): ScriptedProvider {
-  const answer: Act = context => {
+  const answer: Act = stage => {
     provider.play(answer)
-    return acts.reply('Done.')(context)
+    return acts.reply('Done.')(stage)
   }
   const provider: ScriptedProvider = scriptedProvider({ id, dialect, acts: [answer] })
   return provider

@@ -26,12 +26,12 @@ const open = async (name: string) => {
     dialect: language.dialect,
     acts: [acts.toolCall('apply_patch', { input: patch }), acts.reply('All done.')],
   })
-  const testbed = await testGateway({ providers: [provider] })
-  onTestFinished(testbed.close)
+  const house = await testGateway({ providers: [provider] })
+  onTestFinished(house.close)
   const client = new OpenAI({
     baseURL: 'http://signalbox.local/v1',
-    apiKey: testbed.secret,
-    fetch: gatewayFetch(testbed.gateway),
+    apiKey: house.secret,
+    fetch: gatewayFetch(house.gateway),
     maxRetries: 0,
   })
   const sentCalls = (turn: number) => found(provider.calls[turn]?.body ?? {}, language.call)

@@ -29,8 +29,15 @@ function processOn(kept: Storage, clock: FakeClock, script: readonly Act[]) {
         }
       },
     })
-  const { records, counters, ledger, usage } = kept
-  const storage = { ...kept, records: watched(records), counters: watched(counters), ledger: watched(ledger), usage: watched(usage) }
+  const { records, counters, ledger, usage, settle } = kept
+  const storage = {
+    ...kept,
+    ...watched({ settle }),
+    records: watched(records),
+    counters: watched(counters),
+    ledger: watched(ledger),
+    usage: watched(usage),
+  }
   const provider = scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: script })
   const models = [{ id: 'model', offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'chat', price }] }]
   const note = (_: unknown, message: string): void => void state.log.push(message)

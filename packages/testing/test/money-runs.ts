@@ -4,7 +4,7 @@ import { chatProvider } from '@signalbox/core/dialects'
 import type { InferenceEvent } from '@signalbox/core/protocol'
 import type { Storage } from '@signalbox/storage'
 import fc from 'fast-check'
-import type { ReplyContext } from '../src/answers/index.ts'
+import type { Stage } from '../src/answers/index.ts'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 
@@ -198,8 +198,15 @@ function begin(storage: Storage, options: Omit<GatewayOptions, 'storage'>): Proc
         return (...args: readonly unknown[]) => (isGone ? new Promise(() => {}) : Reflect.apply(verb, target, args))
       },
     })
-  const { counters, ledger, usage, records, audit } = storage
-  const parts = { counters: mortal(counters), ledger: mortal(ledger), usage: mortal(usage), records: mortal(records), audit: mortal(audit) }
+  const { counters, ledger, usage, records, audit, settle } = storage
+  const parts = {
+    ...mortal({ settle }),
+    counters: mortal(counters),
+    ledger: mortal(ledger),
+    usage: mortal(usage),
+    records: mortal(records),
+    audit: mortal(audit),
+  }
   // The storage is the caller's: it looks into it when all is over.
   const gateway = createGateway({ ...options, storage: { ...storage, ...parts, close: async () => {} } })
   return { gateway, crash: () => crash(), gone }
@@ -264,10 +271,10 @@ const charactersOf = (event: InferenceEvent): number =>
 /** The form, with an answer of so many words and that claim. */
 const actOf =
   ({ words, claim, form, count }: Ask): Act =>
-  (context: ReplyContext) => {
+  (stage: Stage) => {
     const speech = { text: 'word '.repeat(words), usage: claims[claim](words) }
-    const told = context.writer.write(speech, { model: 'm', includeUsage: true })
-    return forms[form](count)({ ...context, answer: told })
+    const told = stage.writer.write(speech, { model: 'm', includeUsage: true })
+    return forms[form](count)({ ...stage, answer: told })
   }
 
 const unrecorded: ReadonlySet<string> = new Set(['insufficient_credits', 'budget_exceeded', 'crashed'])

@@ -11,9 +11,9 @@ import { acts, fakeClock, scriptedProvider } from '../src/index.ts'
 async function scene(requests: number) {
   const kept = memoryStorage()
   const state = { isDown: false }
-  const append: Storage['usage']['append'] = row =>
-    state.isDown ? Promise.reject(new Error('ENOSPC: no space left on device')) : kept.usage.append(row)
-  const storage: Storage = { ...kept, usage: { ...kept.usage, append } }
+  const settle: Storage['settle'] = settlement =>
+    state.isDown ? Promise.reject(new Error('ENOSPC: no space left on device')) : kept.settle(settlement)
+  const storage: Storage = { ...kept, settle }
   const clock = fakeClock()
   const script = Array.from({ length: requests }, () => acts.reply())
   const providers = [scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: script })]

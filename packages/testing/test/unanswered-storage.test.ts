@@ -11,7 +11,7 @@ import { type Act, fakeClock, scriptedProvider, type TestGatewayOptions, testGat
 
 // A store, or a hook, that takes a call and never answers it, or answers it long after its request is over.
 
-type Verb = `${'records' | 'counters' | 'ledger' | 'usage'}.${string}`
+type Verb = `${'storage' | 'records' | 'counters' | 'ledger'}.${string}`
 
 /** The same storage, which leaves some verbs unanswered. */
 function silent(storage: Storage) {
@@ -30,14 +30,14 @@ function silent(storage: Storage) {
         }
       },
     })
-  const { records, counters, ledger, usage } = storage
+  const { records, counters, ledger, settle } = storage
   return {
     storage: {
       ...storage,
       records: watch('records', records),
       counters: watch('counters', counters),
       ledger: watch('ledger', ledger),
-      usage: watch('usage', usage),
+      ...watch('storage', { settle }),
     },
     /** From now on these are not answered. `doesIt`: they are done all the same. */
     hang(names: readonly Verb[], doesIt = false): void {
@@ -231,10 +231,8 @@ test('a deadline that passes while a hold is extended is told as the deadline, a
 })
 
 const settling: readonly (readonly [string, readonly Verb[], boolean])[] = [
-  ['takes the usage row and never says so', ['usage.append'], true],
-  ['loses the usage row', ['usage.append'], false],
-  ['settles the hold and never says so', ['ledger.settle'], true],
-  ['loses what frees a slot', ['counters.leave'], false],
+  ['takes the settlement and never says so', ['storage.settle'], true],
+  ['loses the settlement', ['storage.settle'], false],
 ]
 
 test.each(settling)('an answer whose store %s is told within 11 s, and settled once', async (_, verbs, doesIt) => {
@@ -257,7 +255,7 @@ test('a gateway closes though neither its store nor its spool answers', async ()
   const { clock, hang, ask, outcomeOf, gateway } = await scene({
     storage: { ...memoryStorage(), spool: { append: never, clear: never, adopt: never }, close: never },
   })
-  hang(['usage.append'])
+  hang(['storage.settle'])
   outcomeOf(ask().whole())
   await clock.advance(100)
   const closed = outcomeOf(gateway.close())

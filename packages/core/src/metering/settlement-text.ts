@@ -1,14 +1,8 @@
-import type { UsageRow } from '@signalbox/storage'
+import type { RequestSettlement } from '@signalbox/storage/settlement'
 import { isObject } from '../protocol/wire.ts'
 
 /** What one settlement writes. */
-export interface SettlementFacts {
-  readonly row: UsageRow
-  /** Microdollars by account. */
-  readonly amounts: Readonly<Record<string, number>>
-  /** Slots that it frees. */
-  readonly slotKeys: readonly string[]
-}
+export type SettlementFacts = Omit<RequestSettlement, 'at'>
 
 /** One line of text that holds a settlement. */
 export const formatSettlement = ({ row, amounts, slotKeys }: SettlementFacts): string => JSON.stringify({ row, amounts, slotKeys })

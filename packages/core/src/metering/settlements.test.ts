@@ -13,19 +13,19 @@ const row = (id: string): UsageRow => ({
 })
 const settling = (id: string) => ({ row: row(id), amounts: { 'credit:w': 5 }, slotKeys: ['slots:k'] })
 
-/** A store whose usage cannot be written: `down` fails at once, `stuck` waits until it is over. */
+/** A store that takes no settlements: `down` fails at once, `stuck` waits until it is over. */
 function scene({ spool, clock = fakeClock() }: { readonly spool?: SpoolStore; readonly clock?: FakeClock } = {}) {
   const kept = memoryStorage()
   const state = { mode: 'up' as 'up' | 'down' | 'stuck' | 'wrong', writes: 0, log: [] as string[] }
   const waiting: (() => void)[] = []
-  const append = async (next: UsageRow): Promise<void> => {
+  const settle: Storage['settle'] = async settlement => {
     state.writes += 1
     if (state.mode === 'down') throw new Error('SQLITE_BUSY: database is locked')
-    if (state.mode === 'wrong') throw new RangeError('usage.append: no')
+    if (state.mode === 'wrong') throw new RangeError('settle: no')
     if (state.mode === 'stuck') await new Promise<void>(resolve => waiting.push(resolve))
-    await kept.usage.append(next)
+    await kept.settle(settlement)
   }
-  const storage: Storage = { ...kept, usage: { ...kept.usage, append }, ...(spool && { spool }) }
+  const storage: Storage = { ...kept, settle, ...(spool && { spool }) }
   const note = (_: unknown, message: string): void => void state.log.push(message)
   const settlements = createSettlements({ storage, clock, logger: { info: note, warn: note, error: note } })
   const rows = async () => (await kept.usage.list({ workspaceId: 'w', from: 0, to: 1e15, limit: 10_000 })).map(({ id }) => id).sort()
@@ -120,6 +120,20 @@ test('an answer waits for a store that is stuck only until its settlement is in 
   release()
   await clock.advance(settlementLimits.spoolAfterMs)
   expect([await rows(), own]).toEqual([['r'], []])
+})
+
+test('slots are freed though their settlement waits, because it is slow or fails', async () => {
+  const { settlements, state, clock, storage } = scene()
+  const enter = (slot: string) => storage.counters.enter({ key: 'slots:k', slot, limit: 1, ttlMs: 90_000 }, 1_000)
+  state.mode = 'down'
+  await enter('failing')
+  await settlements.settle(settling('failing'))
+  expect(await enter('slow')).toBe(true)
+  state.mode = 'stuck'
+  void settlements.settle(settling('slow'))
+  expect(await enter('next')).toBe(false)
+  await clock.advance(2 * settlementLimits.spoolAfterMs)
+  expect(await enter('next')).toBe(true)
 })
 
 test('writes that are quick never touch the spool', async () => {

@@ -32,7 +32,7 @@ export interface Settlements {
 }
 
 export interface SettlementPorts {
-  readonly storage: Pick<Storage, 'ledger' | 'usage' | 'counters' | 'spool' | 'outage'>
+  readonly storage: Pick<Storage, 'settle' | 'counters' | 'spool' | 'outage'>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -46,19 +46,27 @@ export function createSettlements(ports: SettlementPorts): Settlements {
     isSpoolUsed: () => writes.values().some(({ spool }) => spool !== 'out'),
   })
   const { queue, spool } = backlog
+  const freeSlots = slotsOf(storage)
   /** Under way for the first time. */
   const writes = settlementWrites({
     clock,
-    onSlow: entries => void (spool.isThere && spool.add(entries)),
+    onSlow: entries => {
+      freeSlots(entries)
+      void (spool.isThere && spool.add(entries))
+    },
     onOverdue: entry => notWritten(backlog, entry, writeOverdue()),
   })
+  const failed = (entry: QueuedSettlement, error: unknown): void => {
+    freeSlots([entry])
+    notWritten(backlog, entry, error)
+  }
   /** The first try of a settlement whose store takes its time. */
   const follow = (entry: QueuedSettlement, outcome: Promise<Failure | undefined>): void => {
     writes.add(entry)
     void outcome.then(failure => {
       // It was overdue, and is tried again.
       if (!writes.remove(entry)) return
-      if (failure) return notWritten(backlog, entry, failure.error)
+      if (failure) return failed(entry, failure.error)
       entry.resolve()
       tellSettled(entry.settlement, logger)
       if (entry.spool !== 'out') tidySpool(backlog)
@@ -76,7 +84,7 @@ export function createSettlements(ports: SettlementPorts): Settlements {
       return new Promise(resolve => {
         const entry: QueuedSettlement = { settlement, since: clock.monotonic(), resolve, text: '', spool: 'out' }
         if (isPromise(outcome)) follow(entry, outcome)
-        else notWritten(backlog, entry, outcome.error)
+        else failed(entry, outcome.error)
       })
     },
     has: id => writes.has(id) || queue.has(id),
@@ -124,21 +132,21 @@ async function closeBacklog(backlog: Backlog, writes: ReturnType<typeof settleme
   await waitAtMost(settlementLimits.spoolMs, spool.settled(), clock)
 }
 
-/** Each of the writes does nothing the second time, so what did succeed is not done twice. */
-function writeTo(
-  { ledger, usage, counters }: Pick<Storage, 'ledger' | 'usage' | 'counters'>,
-  { row, amounts, slotKeys }: SettlementFacts,
-): Awaitable<undefined> {
-  const writing = allSettled([
-    () => ledger.settle({ id: row.id, amounts, at: row.at + Math.round(row.durationMs) }),
-    () => usage.append(row),
-    ...slotKeys.map(key => () => counters.leave(key, row.id)),
-  ])
-  return andThen(writing, done => {
-    const failed = done.find(result => result.status === 'rejected')
-    if (failed) throw failed.reason
-    return undefined
-  })
+const writeTo = (storage: Pick<Storage, 'settle'>, { row, amounts, slotKeys }: SettlementFacts): Awaitable<undefined> =>
+  andThen(storage.settle({ row, amounts, slotKeys, at: row.at + Math.round(row.durationMs) }), () => undefined)
+
+/** Frees slots, once: they do not wait with their settlement, because the next request of their caller would be refused. */
+function slotsOf({ counters }: Pick<Storage, 'counters'>) {
+  const freed = new WeakSet<QueuedSettlement>()
+  return (entries: readonly QueuedSettlement[]): void => {
+    for (const entry of entries) {
+      if (freed.has(entry)) continue
+      freed.add(entry)
+      const { row, slotKeys } = entry.settlement
+      // Those that stay are freed by the settlement.
+      void allSettled(slotKeys.map(key => () => counters.leave(key, row.id)))
+    }
+  }
 }
 
 /** What follows a settlement cannot undo it. */

@@ -1,5 +1,5 @@
-import { UnresponsiveServerError } from './circuit-breaker.ts'
 import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
+import { SilentServerError } from './silence.ts'
 
 // What happens when PostgreSQL fails, decided in one place: what an error says about the statement, and what each verb does then.
 
@@ -46,7 +46,7 @@ export function kindOfFailure(error: unknown): FailureKind {
     // A password that is wrong, or a database that does not exist, does not become right by waiting.
     return cause !== undefined && !Object.hasOwn(kindsByState, cause) ? 'refused' : 'notSent'
   }
-  if (error instanceof UnresponsiveServerError) return 'silent'
+  if (error instanceof SilentServerError) return 'silent'
   return error instanceof RangeError || error instanceof SchemaError ? 'refused' : 'lost'
 }
 
@@ -69,6 +69,7 @@ const failureRows = {
   'ledger.reserve': { lost: 'again', silence: 'fail' },
   'ledger.settle': { lost: 'again', silence: 'wait' },
   'ledger.credit': { lost: 'again', silence: 'wait' },
+  settle: { lost: 'again', silence: 'wait' },
   'usage.append': { lost: 'again', silence: 'wait' },
   /** A version that grows by two has grown. */
   'ledger.renew': { lost: 'again', silence: 'wait' },
@@ -120,6 +121,10 @@ const classesOfOneCall: ReadonlySet<string> = new Set(['21', '22', '23', '40', '
 
 /** Whether an error of a batch may be due to one of its calls. */
 export const isOfOneCall = (error: unknown): boolean => classesOfOneCall.has((sqlStateOf(error) ?? '').slice(0, 2))
+
+/** Whether a call was refused for what it says: it fails again, whatever it is sent with. */
+export const isRefusedCall = (error: unknown): boolean =>
+  kindOfFailure(error) === 'refused' && (error instanceof RangeError || isOfOneCall(error))
 
 const waysOut: Readonly<Record<FailureKind, string>> = {
   notSent: 'Check that the server runs and accepts connections, and that `connections` and the server’s limit leave room.',

@@ -142,23 +142,29 @@ const renewVerb = {
   toAnswers: noAnswers,
 }
 
+/** The types of `chargeParameters`. */
+export const chargeTypes: readonly string[] = ['bigint[]', 'int[]', 'text[]', 'bigint[]']
+
+/** The times of settlements, and one row for each account of each. `chargeParameters([{ amounts, at }])` */
+export function chargeParameters(settlements: readonly Pick<Settlement, 'amounts' | 'at'>[]): readonly string[] {
+  const numbers: number[] = []
+  const accounts: string[] = []
+  const amounts: number[] = []
+  for (const [index, settlement] of settlements.entries())
+    for (const [account, amount] of Object.entries(settlement.amounts)) {
+      numbers.push(index + 1)
+      accounts.push(account)
+      amounts.push(amount)
+    }
+  return [numberArray(settlements.map(({ at }) => at)), numberArray(numbers), textArray(accounts), numberArray(amounts)]
+}
+
 const settleVerb = {
   verb: 'ledger.settle' as const,
   name: 'settle',
-  types: ['text[]', 'bigint[]', 'int[]', 'text[]', 'bigint[]'],
+  types: ['text[]', ...chargeTypes],
   keyOf: ({ id }: Settlement) => id,
-  toValues: (settlements: readonly Settlement[]) => {
-    const rows = settlements.flatMap(({ amounts }, index) =>
-      Object.entries(amounts).map(([account, amount]) => ({ number: index + 1, account, amount })),
-    )
-    return [
-      textArray(settlements.map(({ id }) => id)),
-      numberArray(settlements.map(({ at }) => at)),
-      numberArray(rows.map(({ number }) => number)),
-      textArray(rows.map(({ account }) => account)),
-      numberArray(rows.map(({ amount }) => amount)),
-    ]
-  },
+  toValues: (settlements: readonly Settlement[]) => [textArray(settlements.map(({ id }) => id)), ...chargeParameters(settlements)],
   toAnswers: noAnswers,
 }
 

@@ -7,6 +7,7 @@ import { forgetFunctionsSql } from './schema/forget-functions.ts'
 import { holdFunctionsSql } from './schema/hold-functions.ts'
 import { itemFunctionsSql } from './schema/item-functions.ts'
 import { ledgerFunctionsSql } from './schema/ledger-functions.ts'
+import { settleFunctionSql, settleRequestsSql } from './schema/settle-functions.ts'
 import { partitionedTablesSql, tablesSql } from './schema/tables.ts'
 import { usageFunctionsSql } from './schema/usage-functions.ts'
 import { usageTagsSql } from './schema/usage-tags.ts'
@@ -17,6 +18,7 @@ const migrations: readonly string[] = [
     tablesSql,
     partitionedTablesSql,
     holdFunctionsSql,
+    settleFunctionSql,
     ledgerFunctionsSql,
     counterFunctionsSql,
     commitFunctionSql,
@@ -27,6 +29,8 @@ const migrations: readonly string[] = [
   // They replace those of schemas that were made before holds, counters and slots were decided on locked rows alone.
   [holdFunctionsSql, counterFunctionsSql].join(''),
   forgetFunctionsSql,
+  // Holds and settlements of one id at the same moment exclude each other, and a request is settled as a whole.
+  [holdFunctionsSql, settleFunctionSql, settleRequestsSql].join(''),
 ]
 
 /** The newest schema version that this program knows. */

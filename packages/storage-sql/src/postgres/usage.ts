@@ -5,7 +5,7 @@ import type { PostgresConnection } from './connection.ts'
 import type { Months } from './months.ts'
 import { toInteger } from './parameters.ts'
 import { fromUsageColumns, usageParameters, usageParameterTypes } from './usage-columns.ts'
-import { createUsageReader, narrowRange, type UsageReader } from './usage-reader.ts'
+import { narrowRange, type UsageReader } from './usage-reader.ts'
 import { totalDimensions } from './usage-rollup.ts'
 import { postgresTotals } from './usage-totals.ts'
 
@@ -14,12 +14,17 @@ const FEW_ROWS = 2_000
 /** Rows deleted by one statement. */
 const DELETED_ROWS = 5_000
 
+/** What usage rows need beside a connection. */
+export interface UsageParts {
+  readonly months: Months
+  readonly reader: UsageReader
+}
+
 /**
  * Usage rows in PostgreSQL, with totals of whole hours and days beside them. Totals of whole hours include removed rows if at most one
  * of key, model, provider and tag is named; all others are of existing rows.
  */
-export function postgresUsage(connection: PostgresConnection, months: Months): UsageStore {
-  const reader = createUsageReader(connection)
+export function postgresUsage(connection: PostgresConnection, { months, reader }: UsageParts): UsageStore {
   const { reads, statements, rollup } = reader
   const append = connection.batched({
     verb: 'usage.append',
@@ -49,8 +54,8 @@ export function postgresUsage(connection: PostgresConnection, months: Months): U
   }
 }
 
-/** A copy that its caller cannot change while the row waits for a batch. */
-const ownRow = (row: UsageRow): UsageRow => ({
+/** A copy that its caller cannot change while the row waits for a batch. `append(ownRow(row))` */
+export const ownRow = (row: UsageRow): UsageRow => ({
   ...row,
   warnings: [...row.warnings],
   ...(row.metadata && { metadata: { ...row.metadata } }),

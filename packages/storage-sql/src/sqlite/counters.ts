@@ -26,9 +26,12 @@ export function sqliteCounters({ write }: Pick<Connection, 'write'>): CounterSto
       const fault = faultOfSlot(request, at)
       return fault ? Promise.reject(fault) : write(sweep(enterVerb(request, at), at))
     },
-    leave: (key, slot) => write(command(statement('DELETE FROM slots WHERE key = ?1 AND slot = ?2', key, slot))),
+    leave: (key, slot) => write(command(leaveSlot(key, slot))),
   }
 }
+
+/** Frees a slot. `command(leaveSlot('key_1', 'req_1'))` */
+export const leaveSlot = (key: string, slot: string): Statement => statement('DELETE FROM slots WHERE key = ?1 AND slot = ?2', key, slot)
 
 // Requests have the columns key, amount, amount so far, limit and length of the window; ?1 is the time.
 

@@ -85,7 +85,8 @@ function renewVerb(holds: readonly HoldRenewal[]): Verb<void> {
   return command(...inParts(pairs, HOLDS_PER_RENEWAL).map(part => statement(sql.RENEW, JSON.stringify(part))))
 }
 
-function settleVerb({ id, amounts, at }: Settlement): Verb<void> {
+/** Charges a request once, and ends its hold. */
+export function settleVerb({ id, amounts, at }: Settlement): Verb<void> {
   const charged = Object.entries(amounts)
   const ending = [statement(sql.FREE_HELD, id), statement(sql.UNHOLD, id), statement(sql.BEGIN_SETTLEMENT, id)]
   const charges = (): readonly Statement[] => [

@@ -36,11 +36,13 @@ export function verbRunner(db: SyncDatabase): VerbRunner {
   }
   const all = ({ sql, values }: Statement) => prepare(sql).all(...values)
   return {
-    run({ refusal, repair, statements }) {
+    run({ refusal, repair, statements, always = [] }) {
       const verdict = refusal && prepare(refusal.sql).get(...refusal.values)?.verdict
-      if (typeof verdict !== 'string') return { rows: statements.map(all), verdict: undefined }
-      if (repair) all(repair)
-      return { rows: [], verdict }
+      const isRefused = typeof verdict === 'string'
+      if (isRefused && repair) all(repair)
+      const rows = isRefused ? [] : statements.map(all)
+      always.forEach(all)
+      return { rows, verdict: isRefused ? verdict : undefined }
     },
     batch: statements => statements.map(all),
   }

@@ -6,15 +6,20 @@ import { sqliteItems } from './items.ts'
 import { sqliteLedger } from './ledger.ts'
 import { sqliteRecords } from './records.ts'
 import { sqliteRouting } from './routing.ts'
+import { sqliteSettle } from './settle.ts'
 import { sqliteUsage } from './usage.ts'
+import { sqliteRollup } from './usage-rollup.ts'
 
 /** The stores of a database, whichever driver runs their verbs. */
-export const sqliteStores = (connection: Connection): Omit<Storage, 'isShared' | 'spool' | 'ping' | 'close'> => ({
-  records: sqliteRecords(connection),
-  audit: sqliteAudit(connection),
-  counters: sqliteCounters(connection),
-  ledger: sqliteLedger(connection),
-  usage: sqliteUsage(connection),
-  items: sqliteItems(connection),
-  routing: sqliteRouting(connection),
-})
+export function sqliteStores(connection: Connection): Omit<Storage, 'isShared' | 'spool' | 'ping' | 'close'> {
+  const rollup = sqliteRollup(connection)
+  const parts = { counters: sqliteCounters(connection), ledger: sqliteLedger(connection), usage: sqliteUsage(connection, rollup) }
+  return {
+    records: sqliteRecords(connection),
+    audit: sqliteAudit(connection),
+    ...parts,
+    settle: sqliteSettle(connection, { ...parts, rollup }),
+    items: sqliteItems(connection),
+    routing: sqliteRouting(connection),
+  }
+}

@@ -2,11 +2,11 @@ import type { UsageQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
 import { faultOfUsage } from '@signalbox/storage/faults'
 import type { Connection } from './connection.ts'
-import { dimensions, type Rollup, sqliteRollup } from './usage-rollup.ts'
+import { dimensions, type Rollup } from './usage-rollup.ts'
 import { toUsageRow, toValues, USAGE_COLUMNS } from './usage-rows.ts'
 import { filterValues, intersectRanges, MATCH_PARAMETERS, sqliteUsageScan, USAGE_MATCHES, type UsageScan } from './usage-scan.ts'
 import { sqliteTotals } from './usage-totals.ts'
-import { command, query, statement, type Verb } from './verb.ts'
+import { command, query, type Statement, statement, type Verb } from './verb.ts'
 
 /** Rows outside the stored totals that a query reads one by one. */
 const FEW = 2_000
@@ -18,17 +18,17 @@ const DELETED = 1_000
  * key, model, provider and tag is named; all others are of existing rows.
  *
  * ```ts
- * await sqliteUsage(connection).totals({ workspaceId: 'ws_1', from, to, interval: 'day' })
+ * await sqliteUsage(connection, sqliteRollup(connection)).totals({ workspaceId: 'ws_1', from, to, interval: 'day' })
  * ```
  */
-export function sqliteUsage(connection: Connection): UsageStore {
+export function sqliteUsage(connection: Connection, rollup: Rollup): UsageStore {
   const { read, write } = connection
-  const parts = { rollup: sqliteRollup(connection), scan: sqliteUsageScan(connection) }
+  const parts = { rollup, scan: sqliteUsageScan(connection) }
   return {
     append(row) {
       const fault = faultOfUsage(row)
       if (fault) return Promise.reject(fault)
-      return andThen(write(command(statement(APPEND, ...toValues(row)))), () => parts.rollup.note(row.id))
+      return andThen(write(command(appendRow(row))), () => parts.rollup.note(row.id))
     },
     find: (workspaceId, id) => read(query(statement(FIND_ROW, id, workspaceId), ([row]) => row && toUsageRow(row))),
     totals: sqliteTotals(connection, parts),
@@ -40,6 +40,10 @@ export function sqliteUsage(connection: Connection): UsageStore {
 
 const APPEND = `
   INSERT INTO usage (${USAGE_COLUMNS}) VALUES (${USAGE_COLUMNS.split(',').map((_, n) => `?${n + 1}`)}) ON CONFLICT (id) DO NOTHING`
+
+/** Appends a row, once. `command(appendRow(row))` */
+export const appendRow = (row: UsageRow): Statement => statement(APPEND, ...toValues(row))
+
 const FIND_ROW = `SELECT ${USAGE_COLUMNS} FROM usage WHERE id = ?1 AND workspace_id = ?2`
 
 interface Parts {

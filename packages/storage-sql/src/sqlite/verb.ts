@@ -26,6 +26,8 @@ export interface Verb<T> {
   /** Runs when the verb is refused, and may run when it is not: it only puts right what a clock that was set back has left wrong. */
   readonly repair?: Statement
   readonly statements: readonly Statement[]
+  /** Run last, whether or not the verb is refused. Their rows are not read. */
+  readonly always?: readonly Statement[]
   /** Is called after the transaction, with no rows if the verb was refused. What it throws fails this verb only. */
   answer(rows: Rows, verdict: string | undefined): T
 }
@@ -79,15 +81,17 @@ const KEEP_REFUSAL = 'INSERT INTO refusals (verdict)'
 const FORGET_REFUSAL: Statement = { sql: 'DELETE FROM refusals RETURNING verdict', values: [] }
 
 /** A verb as one list without a choice: its refusal is a row that exists only within the transaction. */
-export function batchOf<T>({ refusal, repair, statements, answer }: Verb<T>): Verb<T> {
-  if (!refusal) return { statements, answer: rows => answer(rows, undefined) }
+export function batchOf<T>({ refusal, repair, statements, always = [], answer }: Verb<T>): Verb<T> {
+  if (!refusal) return { statements: [...statements, ...always], answer: rows => answer(rows, undefined) }
   const refuse = { sql: `${KEEP_REFUSAL} ${refusal.sql}`, values: refusal.values }
   const before = repair ? [refuse, repair] : [refuse]
   return {
-    statements: [...before, ...statements, FORGET_REFUSAL],
+    statements: [...before, ...statements, ...always, FORGET_REFUSAL],
     answer(rows) {
       const verdict = rows.at(-1)?.[0]?.verdict
-      return typeof verdict === 'string' ? answer([], verdict) : answer(rows.slice(before.length, -1), undefined)
+      return typeof verdict === 'string'
+        ? answer([], verdict)
+        : answer(rows.slice(before.length, before.length + statements.length), undefined)
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
 import { type DurableObjectStorage, durableObjectStorage } from '../durable-object.ts'
-import { verbs } from './verbs.ts'
+import { ownVerbs, verbs } from './verbs.ts'
 import { type CallOutcome, fromWire, type StoreCall, toWire } from './wire.ts'
 
 /** What is used of `ctx` of a Durable Object. */
@@ -56,7 +56,8 @@ function methodsOf(storage: Storage): ReadonlyMap<string, Method> {
   const methods = Object.entries(storage).flatMap(([store, target]) =>
     Object.entries(target as object).map(([verb, method]) => [`${store}.${verb}`, method as Method] as const),
   )
-  return new Map([...methods.filter(([name]) => known.has(name)), ['ping', () => storage.ping()]])
+  const own = Object.keys(ownVerbs).map(name => [name, storage[name as keyof typeof ownVerbs] as Method] as const)
+  return new Map([...methods.filter(([name]) => known.has(name)), ...own])
 }
 
 /** Journals cross as text; stores call them. */

@@ -13,6 +13,7 @@ import { describeRecords } from './records.ts'
 import { describeCommit } from './records-commit.ts'
 import { describeRecordsModel } from './records-model.ts'
 import { describeReopen } from './reopen.ts'
+import { describeRequestSettlements } from './request-settlements.ts'
 import { describeRouting } from './routing.ts'
 import { describeSpool } from './spool.ts'
 import { type MakeStorage, opener } from './subject.ts'
@@ -54,6 +55,7 @@ export function describeStorage(name: string, make: MakeStorage, { share = 1 }: 
     describeUsage(open)
     describeTotals(open)
     describeUsageModel(open, runs)
+    describeRequestSettlements(open)
     describeRouting(open, runs)
     describeItems(open)
     describeReopen(open)

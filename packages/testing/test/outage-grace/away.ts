@@ -76,6 +76,7 @@ function wayTo(storage: Storage): Way {
       ...storage,
       ...Object.fromEntries(stores.flatMap(name => (storage[name] ? [[name, wrapped(name, storage[name])]] : []))),
       spool,
+      settle: settlement => through('settle', () => storage.settle(settlement)) as Promise<void>,
       isShared: true,
       ping: () => through('ping', () => storage.ping()) as Promise<void>,
       close: () => {},

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '@signalbox/storage'
+import type { LedgerStore, UsageRow } from '@signalbox/storage'
 import { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
@@ -29,7 +29,8 @@ function processOf(net: Network, options: Partial<OutageGraceOptions> = {}) {
       refusal => (refusal ? 'refused' : 'held'),
       () => 'failed',
     )
-  const settle = (id: string, amount: number) => retried(() => storage.ledger.settle({ id, amounts: { [credit]: amount }, at: 2 }))
+  const settle = (id: string, amount: number, slotKeys: readonly string[] = []) =>
+    retried(() => storage.settle({ row: usageRow(id, amount), amounts: { [credit]: amount }, slotKeys, at: 2 }))
   /** Cut off, and noticed. */
   const lose = async (how: Away): Promise<void> => {
     way.cut(how)
@@ -42,6 +43,12 @@ function processOf(net: Network, options: Partial<OutageGraceOptions> = {}) {
   }
   return { ...way, storage, events, states, hold, settle, lose, rejoin }
 }
+
+const usageRow = (id: string, cost: number): UsageRow => ({
+  ...{ id, workspaceId: 'w', keyId: 'k', at: 1, modelAsked: 'm', model: 'm', provider: 'p', credential: 'platform', strategy: 's' },
+  ...{ streamed: true, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, estimated: false },
+  ...{ cost, byokCost: 0, result: 'ok', attempts: 1, durationMs: 10, warnings: [] },
+})
 
 /** As the queue of the gateway does it: until it is written. */
 async function retried(run: () => unknown): Promise<void> {
@@ -241,6 +248,26 @@ test('limits are counted by each process for its share meanwhile, and slots of r
   expect(await net.storage.counters.enter({ ...slot, slot: 'q' }, 1)).toBe(true)
 })
 
+test('a settlement frees the slots of its request where they are: those of an outage in the process, and in the database', async () => {
+  const net = network()
+  const one = processOf(net)
+  const isFree = async (key: string) => {
+    const isIn = await one.storage.counters.enter({ key, slot: 'probe', limit: 1, ttlMs: 90_000 }, 1)
+    await one.storage.counters.leave(key, 'probe')
+    return isIn
+  }
+  const begin = (key: string) => one.storage.counters.enter({ key, slot: 'r', limit: 1, ttlMs: 90_000 }, 1)
+  await begin('w/before')
+  await one.lose('refusing')
+  await begin('w/meanwhile')
+  expect(await isFree('w/meanwhile')).toBe(false)
+  const settled = one.settle('r', 0, ['w/before', 'w/meanwhile'])
+  await vi.waitFor(async () => expect(await isFree('w/meanwhile')).toBe(true))
+  await one.rejoin()
+  await settled
+  expect([await isFree('w/before'), await isFree('w/meanwhile')]).toEqual([true, true])
+})
+
 test('a storage without a spool, and numbers that make no sense, are refused', () => {
   const { counters } = memoryStorage()
   expect(() => withOutageGrace(memoryStorage(), { counters })).toThrow('the storage has no spool')
@@ -298,6 +325,8 @@ test(`${runs} runs of two processes in random order: each request is charged onc
     const costs = new Map(charged.map(({ id, amount }) => [id, 0 - amount]))
     expect(spent, `run ${run}`).toBe(owed.reduce((sum, [, cost]) => sum + cost, 0))
     for (const [id, cost] of owed) expect(costs.get(id), `${id} of run ${run}`).toBe(cost)
+    const rows = await net.storage.usage.list({ workspaceId: 'w', from: 0, to: 9, limit: 1_000 })
+    expect(new Map(rows.map(({ id, cost }) => [id, cost])), `run ${run}`).toEqual(new Map(owed))
     expect(charged.length).toBe(new Set(charged.map(({ id }) => id)).size)
     expect(balance, `run ${run}`).toBeGreaterThanOrEqual(-2 * cap)
     overspent.push(Math.max(0, -balance))

@@ -1,5 +1,4 @@
 import type { Storage } from '@signalbox/storage'
-import { allOf } from '@signalbox/storage/awaitable'
 import type { LiveHold } from '@signalbox/storage/ledger'
 import { creditAccount } from '../../access/accounts.ts'
 import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
@@ -9,7 +8,7 @@ import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { sleep, unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import { interruptedRow, type Journal, parseJournal } from '../admission/journal.ts'
-import type { RunningRequest } from '../running-requests.ts'
+import type { Live } from '../live.ts'
 import { amountsOf, type Bill } from './bill.ts'
 
 // A process that ends leaves the holds of its requests behind. A live process renews its holds; a hold whose version does not change
@@ -27,10 +26,10 @@ export interface HoldCollector {
 }
 
 export interface CollectorPorts {
-  readonly storage: Pick<Storage, 'ledger' | 'usage' | 'counters'>
+  readonly storage: Pick<Storage, 'ledger' | 'settle'>
   readonly settlements: Pick<Settlements, 'adopt' | 'has'>
   readonly policies: Pick<WorkspacePolicies, 'of'>
-  readonly running: ReadonlySet<RunningRequest>
+  readonly live: ReadonlySet<Live>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -66,7 +65,7 @@ interface Sight {
 }
 
 export function createHoldCollector(ports: CollectorPorts): HoldCollector {
-  const { running, clock, logger } = ports
+  const { live, clock, logger } = ports
   const sight: Sight = { watched: new Map(), lookedAt: Number.NEGATIVE_INFINITY }
   let dueAt = Number.NEGATIVE_INFINITY
   let timer: unknown
@@ -76,7 +75,7 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   const lookAndGoOn = async (): Promise<void> => {
     await lookAndSettle(sight, ports)
     dueAt = clock.monotonic() + collectorTimes.lookMs
-    if (!isClosed && (running.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
+    if (!isClosed && (live.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
   }
   const begin = (): Promise<void> | undefined => {
     if (isClosed || looks.isUnderWay()) return undefined
@@ -119,11 +118,11 @@ async function lookAndSettle(sight: Sight, ports: CollectorPorts): Promise<void>
 }
 
 /** Holds that stood still for a lease; what is watched from now on is what there is now. */
-async function findStill(sight: Sight, { storage, settlements, running, clock }: CollectorPorts): Promise<readonly LiveHold[]> {
+async function findStill(sight: Sight, { storage, settlements, live, clock }: CollectorPorts): Promise<readonly LiveHold[]> {
   // Reads work while another process has the lock: only time in which the store can be written counts against a hold.
   await withinStorageWait(storage.ledger.renew([]), clock)
   const hasPaused = clock.monotonic() - sight.lookedAt > collectorTimes.maxPauseMs
-  const mine = new Set([...running].map(({ requestId }) => requestId))
+  const mine = new Set([...live].map(({ requestId }) => requestId))
   const found = new Map<string, Watched>()
   const still: LiveHold[] = []
   let after: string | undefined
@@ -147,7 +146,7 @@ async function findStill(sight: Sight, { storage, settlements, running, clock }:
   return still
 }
 
-/** In one turn, so that a store that groups its writes does all of it or nothing. Resolves to what was billed. */
+/** Resolves to what was billed. */
 async function settleInterrupted({ id, journal: text }: LiveHold, ports: CollectorPorts): Promise<number> {
   const { storage, clock, logger } = ports
   const journal = parseJournal(text)
@@ -158,12 +157,7 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
   }
   const { row, bill } = interruptedRow(id, journal)
   const amounts = await amountsIn(journal, bill, ports)
-  const settling = allOf([
-    () => storage.ledger.settle({ id, amounts, at: clock.now() }),
-    () => storage.usage.append(row),
-    ...journal.slotKeys.map(key => () => storage.counters.leave(key, id)),
-  ])
-  await withinStorageWait(settling, clock)
+  await withinStorageWait(storage.settle({ row, amounts, slotKeys: journal.slotKeys, at: clock.now() }), clock)
   return bill.cost
 }
 

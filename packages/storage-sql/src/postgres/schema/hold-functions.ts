@@ -149,6 +149,13 @@ BEGIN
   IF v_made < v_left THEN
     RAISE EXCEPTION 'a hold was made by another batch at the same moment' USING ERRCODE = 'serialization_failure';
   END IF;
+  -- Again, because a settlement that was under way before may have been committed while the insert waited for its id.
+  IF EXISTS (
+    SELECT FROM unnest(p_ids) WITH ORDINALITY c (id, place) JOIN movements m ON m.id = c.id AND m.kind = 'usage' AND m.credited_account = ''
+    WHERE v_skipped IS NULL OR NOT v_skipped[c.place]
+  ) THEN
+    RAISE EXCEPTION 'a request was settled by another batch at the same moment' USING ERRCODE = 'serialization_failure';
+  END IF;
   RETURN v_refused::text;
 END $$;
 

@@ -2,7 +2,7 @@ import type { Gateway } from '@signalbox/core'
 import { anthropic, azure, cloudflare, compatible, google, openai, simulated } from '@signalbox/core/providers'
 import type { Transport, TransportRequest } from '@signalbox/core/runtime'
 import { expect, vi } from 'vitest'
-import { createFixture, type Fixture } from './fixture.ts'
+import { type Stage, stage } from './stage.ts'
 
 export interface Answered {
   readonly status: number
@@ -42,7 +42,7 @@ interface Seen extends Pick<TransportRequest, 'url' | 'method'> {
   readonly secret: string
 }
 
-export interface ByokFixture extends Fixture {
+export interface ByokStage extends Stage {
   /** In the order of their coming. */
   readonly seen: Seen[]
   /** All that was logged, as text. */
@@ -73,7 +73,7 @@ const facts = [
 
 export const sealingKey = (fill = 1): Uint8Array => new Uint8Array(32).fill(fill)
 
-export async function createByokFixture(options: Parameters<typeof createFixture>[0] = {}): Promise<ByokFixture> {
+export async function byokStage(options: Parameters<typeof stage>[0] = {}): Promise<ByokStage> {
   const seen: Seen[] = []
   const logged: string[] = []
   let does = usual
@@ -95,7 +95,7 @@ export async function createByokFixture(options: Parameters<typeof createFixture
   }
   const log = (told: object, message: string): void => void logged.push(`${message} ${JSON.stringify(told)}`)
   const offer = { provider: 'openai', provider_model_id: 'gpt-5', dialect: 'chat', price: { input: 1, output: 1 } }
-  const made = await createFixture({
+  const made = await stage({
     sealingKey: sealingKey(),
     providers: [
       openai(),
@@ -138,7 +138,7 @@ export async function createByokFixture(options: Parameters<typeof createFixture
 export const openaiKey = { provider: 'openai', apiKey: 'sk-one-0123456789', name: 'one' } as const
 
 /** Until the background has written what came of the validation. */
-export const settled = (keys: ByokFixture['keys'], id: string) =>
+export const settled = (keys: ByokStage['keys'], id: string) =>
   vi.waitFor(async () => {
     const key = await keys.get(id)
     expect(key.validationStatus).not.toBe('pending')
