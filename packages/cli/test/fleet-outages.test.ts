@@ -161,7 +161,8 @@ describePostgres('two servers under load', () => {
           .filter(({ outcome }) => outcome === 503),
       ).toEqual([])
       expect(poorBalance).toBeGreaterThanOrEqual(0)
-      expect(inWindow).toBeLessThanOrEqual(2 * fleetLimits.perMinute)
+      // What one server took since the other last heard of the counter.
+      expect(inWindow).toBeLessThanOrEqual(fleetLimits.perMinute + 10)
     })
   })
 })

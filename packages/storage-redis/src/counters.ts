@@ -3,11 +3,13 @@ import type { CounterRefusal, CounterRequest } from '@signalbox/storage/counters
 import { faultOfAdd, faultOfSlot, faultOfTake } from '@signalbox/storage/faults'
 import type { Batches } from './batches.ts'
 import { type KeyNames, tagOf } from './keys.ts'
+import type { KnownCounts } from './known-counts.ts'
 import type { ScriptReply } from './script.ts'
 
 export interface RedisCountersOptions {
   readonly batches: Batches
   readonly names: KeyNames
+  readonly known: KnownCounts
   /** Whether the keys of one call have to be on one node. */
   readonly isCluster: boolean
   /** Called with each call that admits requests. */
@@ -15,7 +17,7 @@ export interface RedisCountersOptions {
 }
 
 /** Windows and slots in Redis. `await redisCounters({ … }).enter({ key, slot, limit: 8, ttlMs: 60_000 }, at)` */
-export function redisCounters({ batches, names, isCluster, onUse }: RedisCountersOptions): CounterStore {
+export function redisCounters({ batches, names, known, isCluster, onUse }: RedisCountersOptions): CounterStore {
   const laneOf = (key: string): string => (isCluster ? tagOf(key) : '')
   return {
     take(requests, at) {
@@ -28,12 +30,13 @@ export function redisCounters({ batches, names, isCluster, onUse }: RedisCounter
       const args = requests.flatMap(({ amount, limit, windowMs }) => [amount, limit, windowMs])
       return batches
         .call(laneOf(first.key), { method: 'take', keys, args, at, count: requests.length })
-        .then(reply => refusalOf(requests, reply))
+        .then(reply => refusalOf(requests, reply, known))
     },
     async add(key, amount, at) {
       const fault = faultOfAdd(amount, at)
       if (fault) throw fault
       await batches.call(laneOf(key), { method: 'add', keys: [names.counter(key)], args: [amount], at })
+      known.add(key, amount)
     },
     enter(request, at) {
       const fault = faultOfSlot(request, at)
@@ -60,8 +63,15 @@ function faultOfTags([first, ...others]: readonly CounterRequest[]): RangeError 
   )
 }
 
-function refusalOf(requests: readonly CounterRequest[], reply: ScriptReply): CounterRefusal | undefined {
-  const [place, retryAfterMs] = reply as readonly number[]
+/** Notes what the counters hold. */
+function refusalOf(requests: readonly CounterRequest[], reply: ScriptReply, known: KnownCounts): CounterRefusal | undefined {
+  const [place, ...figures] = (reply as readonly (number | string)[]).map(Number)
   const refused = requests[Number(place) - 1]
-  return refused && { key: refused.key, retryAfterMs: Number(retryAfterMs) }
+  if (!refused) {
+    for (const [index, { key }] of requests.entries()) known.note(key, figures[2 * index] ?? 0, figures[2 * index + 1] ?? 0)
+    return undefined
+  }
+  const [retryAfterMs = 0, used = 0] = figures
+  known.note(refused.key, used, retryAfterMs)
+  return { key: refused.key, retryAfterMs }
 }

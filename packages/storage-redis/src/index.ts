@@ -5,6 +5,7 @@ import { redisChanges } from './changes.ts'
 import { openRedis } from './connection.ts'
 import { redisCounters } from './counters.ts'
 import { keyNames } from './keys.ts'
+import { knownCounts } from './known-counts.ts'
 import { type RedisStoresOptions, resolveOptions } from './options.ts'
 import { redisRouting } from './routing.ts'
 
@@ -28,6 +29,7 @@ export function redisStores(options: RedisStoresOptions): Required<EphemeralStor
   const connection = openRedis(resolved)
   const self = randomUUID()
   const names = keyNames(prefix)
+  const known = knownCounts()
   const changes = redisChanges({ connection, channel: names.channel, self, inTime: run => withinWait(run, name, maxWaitMs) })
   let lastLane = ''
   const batches = createBatches({
@@ -46,10 +48,11 @@ export function redisStores(options: RedisStoresOptions): Required<EphemeralStor
     return Number(await batches.call(isCluster ? '_' : '', call))
   })
   return {
-    counters: redisCounters({ batches, names, isCluster, onUse: presenceOf.noteUse }),
+    counters: redisCounters({ batches, names, known, isCluster, onUse: presenceOf.noteUse }),
     routing: redisRouting({ batches, names, isCluster, newId: randomUUID }),
     changes,
     processes: presenceOf.count,
+    known: known.of,
     // Of a cluster, the node that failed last: the others may be well.
     async probe() {
       await batches.call(lastLane, { method: 'probe', keys: [names.probe(lastLane || '_')], args: [], at: 0 })

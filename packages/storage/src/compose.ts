@@ -11,7 +11,7 @@ import type { RequestSettlement } from './settlement.ts'
 import type { Storage } from './storage.ts'
 
 export type { ChangeChannel, RecordChange } from './changes.ts'
-export { EphemeralError, type EphemeralFailure, type EphemeralStores } from './ephemeral.ts'
+export { EphemeralError, type EphemeralFailure, type EphemeralStores, type KnownCounter } from './ephemeral.ts'
 export { type GraceEvent, graceFacts, type OutageGraceOptions, withOutageGrace } from './outage-grace.ts'
 export type { OutageEvent, OutageLogger } from './outage-guard.ts'
 export type { StorageOutage } from './storage.ts'
@@ -70,6 +70,7 @@ export function composeStorage(options: ComposeOptions): Storage {
   const counters: FallbackCounters = fallbackCounters({
     guard,
     primary: ephemeral.counters,
+    known: key => ephemeral.known?.(key),
     fallback: fallback === 'durable' ? durable.counters : sharedOut(fallback.local, () => ephemeral.processes?.() ?? 1),
   })
   const announce = (changes: readonly RecordChange[]): Awaitable<void> => {

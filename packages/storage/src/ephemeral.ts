@@ -18,9 +18,21 @@ export interface EphemeralStores {
   readonly changes?: ChangeChannel
   /** How many processes use these stores, as last known: 1 or more. Absent: one. */
   processes?(): number
+  /**
+   * A counter as this process last heard of it; undefined if that is unknown, or its window is over. The fallback begins there. Absent:
+   * nothing is known.
+   */
+  known?(key: string): KnownCounter | undefined
   /** Succeeds if the other methods would now. Unlike `Storage.ping` it may write. */
   probe(): Awaitable<void>
   close(): Awaitable<void>
+}
+
+/** A counter as it was when it was last heard of. */
+export interface KnownCounter {
+  readonly used: number
+  /** Milliseconds until its window ends, now. */
+  readonly leftMs: number
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Awaitable, allSettled, andThen } from './awaitable.ts'
 import type { CounterRequest, CounterStore, SlotRequest } from './counters.ts'
-import { EphemeralError } from './ephemeral.ts'
+import { EphemeralError, type KnownCounter } from './ephemeral.ts'
 import type { OutageGuard } from './outage-guard.ts'
 import { failureRows, maxRepeatedSlots, outageRows } from './outage-policy.ts'
 
@@ -8,36 +8,60 @@ export interface FallbackCountersOptions {
   readonly guard: OutageGuard
   readonly primary: CounterStore
   readonly fallback: CounterStore
+  /** A counter of the primary store, as last known. Default: nothing is known. */
+  readonly known?: (key: string) => KnownCounter | undefined
 }
 
 /** Counters with a fallback for outages. */
 export interface FallbackCounters extends CounterStore {
   /** Frees a slot in the fallback alone: something else frees it in the primary store. */
   leaveFallback(key: string, slot: string): Awaitable<void>
-  /** Takes and frees slots in the primary store as it happened during the outage. Rejects if it cannot. */
+  /** Counts, takes and frees in the primary store what was so during the outage. Rejects if it cannot. */
   repair(): Promise<void>
 }
 
-interface SlotNotes {
+interface OutageNotes {
+  /** What counters of the fallback admitted, by key. */
+  readonly counted: Map<string, CountedAmount>
   /** Slots taken in the fallback, by `slotName`. */
   readonly entered: Map<string, SlotRequest & { readonly at: number }>
   /** Slots that have not been freed in the primary store. */
   readonly left: Map<string, Pick<SlotRequest, 'key' | 'slot'>>
 }
 
+interface CountedAmount {
+  readonly key: string
+  readonly amount: number
+  /** Milliseconds. Absent: only corrections. */
+  readonly windowMs?: number
+  readonly at: number
+}
+
 const repairsAtOnce = 500
 
 /**
- * Counts in the primary store, and during an outage in the fallback. The windows of the two know nothing of each other: at a change
- * from one to the other a counter begins anew, so that at most twice its limit is admitted in that window.
+ * Counts in the primary store, and during an outage in the fallback. A counter of the fallback has what is left of its limit by what
+ * is known of the primary store, and what it admits is counted there afterwards. So a limit admits too much only by what others took
+ * since this process last heard of it, and again by its whole size if the primary store loses its memory.
  */
-export function fallbackCounters({ guard, primary, fallback }: FallbackCountersOptions): FallbackCounters {
-  const notes: SlotNotes = { entered: new Map(), left: new Map() }
+export function fallbackCounters({ guard, primary, fallback, known = () => undefined }: FallbackCountersOptions): FallbackCounters {
+  const notes: OutageNotes = { counted: new Map(), entered: new Map(), left: new Map() }
   return {
     take: (requests, at) =>
-      guard.run({ row: outageRows['counters.take'], run: () => primary.take(requests, at), instead: () => fallback.take(requests, at) }),
+      guard.run({
+        row: outageRows['counters.take'],
+        run: () => primary.take(requests, at),
+        instead: () => takeFallback(requests, at, { fallback, known, notes }),
+      }),
     add: (key, amount, at) =>
-      guard.run({ row: outageRows['counters.add'], run: () => primary.add(key, amount, at), instead: () => fallback.add(key, amount, at) }),
+      guard.run({
+        row: outageRows['counters.add'],
+        run: () => primary.add(key, amount, at),
+        instead() {
+          count(notes.counted, { key, amount, at })
+          return fallback.add(key, amount, at)
+        },
+      }),
     enter: (request, at) =>
       guard.run({
         row: outageRows['counters.enter'],
@@ -57,6 +81,15 @@ export function fallbackCounters({ guard, primary, fallback }: FallbackCountersO
     },
     leaveFallback: (key, slot) => (notes.entered.delete(slotName(key, slot)) ? fallback.leave(key, slot) : undefined),
     async repair() {
+      await inParts([...notes.counted.values()], async counted => {
+        notes.counted.delete(counted.key)
+        try {
+          await countPrimary(primary, counted)
+        } catch (error) {
+          count(notes.counted, counted)
+          throw error
+        }
+      })
       // Whatever the limit: the requests run. One that ended in the meantime has left, and must not enter after that.
       await inParts([...notes.entered], async ([name, slot]) => {
         if (notes.entered.has(name)) await primary.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER }, slot.at)
@@ -67,6 +100,33 @@ export function fallbackCounters({ guard, primary, fallback }: FallbackCountersO
       })
     },
   }
+}
+
+/** An amount that was admitted begins a window if there is none. */
+function countPrimary(primary: CounterStore, { key, amount, windowMs, at }: CountedAmount): Awaitable<unknown> {
+  if (amount < 0 || windowMs === undefined) return primary.add(key, amount, at)
+  return primary.take([{ key, amount, limit: Number.MAX_SAFE_INTEGER, windowMs }], at)
+}
+
+/** Adds to what is counted in the primary store later. */
+function count(counted: OutageNotes['counted'], { key, amount, windowMs, at }: CountedAmount): void {
+  const before = counted.get(key)
+  const window = windowMs ?? before?.windowMs
+  const sum = amount + (before?.amount ?? 0)
+  note(counted, key, { key, amount: sum, at: Math.max(at, before?.at ?? at), ...(window !== undefined && { windowMs: window }) })
+}
+
+function takeFallback(
+  requests: readonly CounterRequest[],
+  at: number,
+  { fallback, known, notes }: Required<Pick<FallbackCountersOptions, 'fallback' | 'known'>> & { readonly notes: OutageNotes },
+) {
+  const left = requests.map(request => ({ ...request, limit: Math.max(0, request.limit - (known(request.key)?.used ?? 0)) }))
+  return andThen(fallback.take(left, at), refusal => {
+    if (refusal) return { ...refusal, retryAfterMs: Math.min(refusal.retryAfterMs, known(refusal.key)?.leftMs ?? refusal.retryAfterMs) }
+    for (const { key, amount, windowMs } of requests) count(notes.counted, { key, amount, windowMs, at })
+    return undefined
+  })
 }
 
 /** Repairs all rows but those whose entries are damaged: one of them must not keep the whole store from being used. */
@@ -81,7 +141,7 @@ async function inParts<Row>(rows: readonly Row[], repair: (row: Row) => Promise<
 function enterFallback(
   request: SlotRequest,
   at: number,
-  { fallback, notes }: Pick<FallbackCountersOptions, 'fallback'> & { readonly notes: SlotNotes },
+  { fallback, notes }: Pick<FallbackCountersOptions, 'fallback'> & { readonly notes: OutageNotes },
 ) {
   const name = slotName(request.key, request.slot)
   notes.left.delete(name)

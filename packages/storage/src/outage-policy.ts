@@ -26,7 +26,7 @@ export interface OutageRow {
    */
   readonly instead: 'fallback' | 'grace' | 'later' | 'reject'
   /**
-   * `nothing`. `repeat`: slots that were taken or freed meanwhile are taken and freed in the stores. `lost`: other processes hear that
+   * `nothing`. `repeat`: what was counted, and slots that were taken or freed meanwhile, are so in the stores too. `lost`: other processes hear that
    * messages were lost, and drop all that they have cached of records.
    */
   readonly afterwards: 'nothing' | 'repeat' | 'lost'
@@ -34,8 +34,8 @@ export interface OutageRow {
 
 /** The rows by method. */
 export const outageRows = {
-  'counters.take': { instead: 'fallback', afterwards: 'nothing' },
-  'counters.add': { instead: 'fallback', afterwards: 'nothing' },
+  'counters.take': { instead: 'fallback', afterwards: 'repeat' },
+  'counters.add': { instead: 'fallback', afterwards: 'repeat' },
   'counters.enter': { instead: 'fallback', afterwards: 'repeat' },
   'counters.leave': { instead: 'later', afterwards: 'repeat' },
   'routing.publish': { instead: 'reject', afterwards: 'nothing' },

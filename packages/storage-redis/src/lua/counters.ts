@@ -18,8 +18,8 @@ local function is_counting(counter, at, window)
   return counter and counter.ends > at and counter.ends <= at + 2 * window
 end
 
--- KEYS: the counters. ARGV: amount, limit and window of each. Returns the place of the counter without room (0: all were taken) and
--- the milliseconds until it has room.
+-- KEYS: the counters. ARGV: amount, limit and window of each. Returns 0, and what each counter holds and the milliseconds until its
+-- window ends. Or the place of the counter without room, the milliseconds until it has room, and what it holds.
 function methods.take(keys, args, at, count)
   local counters, pending = {}, {}
   for place = 1, count do
@@ -32,12 +32,12 @@ function methods.take(keys, args, at, count)
     local counter = counters[key]
     local counting = is_counting(counter, at, window)
     if (counting and counter.used or 0) + pending[key] + amount > limit then
-      if not counting then return { place, window } end
+      if not counting then return { place, window, 0 } end
       if counter.ends > at + window then
         counter.ends = at + window
         write_counter(key, counter, at)
       end
-      return { place, counter.ends - at }
+      return { place, counter.ends - at, counter.used }
     end
     pending[key] = pending[key] + amount
   end
@@ -52,7 +52,12 @@ function methods.take(keys, args, at, count)
     end
   end
   for key, counter in pairs(counters) do write_counter(key, counter, at) end
-  return { 0, 0 }
+  local held = { 0 }
+  for place = 1, count do
+    local counter = counters[KEYS[keys + place]]
+    held[2 * place], held[2 * place + 1] = counter.used, counter.ends - at
+  end
+  return held
 end
 
 -- KEYS: a counter. ARGV: the amount.

@@ -1,0 +1,137 @@
+import { composeStorage, type OutageEvent } from '@signalbox/storage/compose'
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { describeWith } from '../../testing/test/services.ts'
+import { redisStores } from '../src/index.ts'
+import { type RedisServer, testRedis } from './redis-server.ts'
+
+// What a limit admits when Redis goes away and comes back within its window, to the request.
+
+const describeServer = await describeWith('redis-server')
+const limit = 10
+const windowMs = 60_000
+const slotKey = 'w/slots'
+
+/** Processes with one Redis and one durable storage. */
+async function fleet(count: number) {
+  const server = await testRedis()
+  const durable = memoryStorage()
+  const processes = Array.from({ length: count }, () => {
+    const events: OutageEvent[] = []
+    const ephemeral = redisStores({ url: server.url, maxWaitMs: 200 })
+    const logger = { info: () => {}, warn: () => {} }
+    const storage = composeStorage({ durable, ephemeral, onOutage: event => events.push(event), logger })
+    onTestFinished(() => storage.close())
+    const take = () => storage.counters.take([{ key: 'w/rpm', amount: 1, limit, windowMs }], Date.now())
+    const admitted = async (times: number): Promise<number> => {
+      let admitted = 0
+      for (let n = 0; n < times; n++) if ((await take()) === undefined) admitted += 1
+      return admitted
+    }
+    const enter = (slot: string, most = 1) => storage.counters.enter({ key: slotKey, slot, limit: most, ttlMs: windowMs }, Date.now())
+    const isOver = () => vi.waitFor(() => expect(events.at(-1)?.state).toBe('over'), { timeout: 10_000, interval: 20 })
+    return { ephemeral, storage, take, admitted, enter, isOver }
+  })
+  for (const { ephemeral } of processes) await vi.waitFor(() => ephemeral.probe(), { timeout: 10_000 })
+  const slots = (redis: RedisServer) => redis.admin(client => client.zcard('signalbox:slots:{_w}w/slots'))
+  return { server, processes, slots }
+}
+
+async function processOf(count = 1) {
+  const { server, processes, slots } = await fleet(count)
+  const [one, other] = processes
+  if (!one) throw new Error('There is no process.')
+  return { server, one, other: other ?? one, slots }
+}
+
+describeServer('a limit, when Redis does not answer for a moment', () => {
+  test('that is full stays full, and says when its window ends', async () => {
+    const { server, one } = await processOf()
+    expect(await one.admitted(limit + 1)).toBe(limit)
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    await server.signal('SIGSTOP')
+    expect(await one.admitted(20)).toBe(0)
+    expect((await one.take())?.retryAfterMs).toBeLessThanOrEqual(windowMs - 1_000)
+    await server.signal('SIGCONT')
+    await one.isOver()
+    expect(await one.admitted(20)).toBe(0)
+  })
+
+  test('admits in all as much as ever, in one process', async () => {
+    const { server, one } = await processOf()
+    expect(await one.admitted(4)).toBe(4)
+    await server.signal('SIGSTOP')
+    expect(await one.admitted(3)).toBe(3)
+    await server.signal('SIGCONT')
+    await one.isOver()
+    // The call that noticed the outage is counted by Redis too, once it goes on.
+    expect([2, 3]).toContain(await one.admitted(20))
+  })
+
+  test('admits more by what another process took since this one last heard of it, and by no more', async () => {
+    const { server, one, other } = await processOf(2)
+    expect([await one.admitted(4), await other.admitted(3)]).toEqual([4, 3])
+    await server.signal('SIGSTOP')
+    // One knows of 4 and the other of 7: the fallback that they share goes up to 6.
+    expect([await other.admitted(20), await one.admitted(20)]).toEqual([3, 3])
+    await server.signal('SIGCONT')
+    await Promise.all([one.isOver(), other.isOver()])
+    expect([await one.admitted(20), await other.admitted(20)]).toEqual([0, 0])
+  })
+
+  test('admits what Redis has forgotten again, and what was admitted meanwhile is counted', async () => {
+    const { server, one } = await processOf()
+    expect(await one.admitted(4)).toBe(4)
+    await server.signal('SIGKILL')
+    expect(await one.admitted(20)).toBe(6)
+    await server.restart()
+    await one.isOver()
+    expect(await one.admitted(20)).toBe(4)
+  })
+
+  test('has what corrections changed meanwhile', async () => {
+    const { server, one } = await processOf()
+    expect(await one.admitted(4)).toBe(4)
+    await server.signal('SIGKILL')
+    expect(await one.admitted(6)).toBe(6)
+    await one.storage.counters.add('w/rpm', -3, Date.now())
+    await server.restart()
+    await one.isOver()
+    expect(await one.admitted(20)).toBe(7)
+  })
+})
+
+describeServer('a slot, when the answer of Redis is lost', () => {
+  test('is free again if it was taken and given back meanwhile', async () => {
+    const { server, one, slots } = await processOf()
+    await server.signal('SIGSTOP')
+    // It is sent, and done once the server goes on; the answer of the fallback is used.
+    expect(await one.enter('r')).toBe(true)
+    await one.storage.counters.leave(slotKey, 'r')
+    await server.signal('SIGCONT')
+    await one.isOver()
+    await vi.waitFor(async () => expect(await slots(server)).toBe(0))
+    expect(await one.enter('next')).toBe(true)
+  })
+
+  test('is one slot if it was taken and its request still runs, and is free once that is settled', async () => {
+    const { server, one, slots } = await processOf()
+    await server.signal('SIGSTOP')
+    expect(await one.enter('r')).toBe(true)
+    await server.signal('SIGCONT')
+    await one.isOver()
+    expect([await slots(server), await one.enter('next')]).toEqual([1, false])
+    await one.storage.counters.leave(slotKey, 'r')
+    expect([await slots(server), await one.enter('next')]).toEqual([0, true])
+  })
+
+  test('is free if giving it back is what was not answered', async () => {
+    const { server, one, slots } = await processOf()
+    expect(await one.enter('r')).toBe(true)
+    await server.signal('SIGSTOP')
+    await one.storage.counters.leave(slotKey, 'r')
+    await server.signal('SIGCONT')
+    await one.isOver()
+    expect([await slots(server), await one.enter('next')]).toEqual([0, true])
+  })
+})
