@@ -76,7 +76,10 @@ describe('a price that changes on an announced day', () => {
   })
 
   test('is that of the start of a request that spans the change', async () => {
-    const { clock, ask } = await open([changing], { at: '2026-12-31T23:59:55Z', script: [acts.stall(10_000), acts.stall(10_000)] })
+    const { clock, ask, credit, ledgerSum } = await open([changing], {
+      at: '2026-12-31T23:59:55Z',
+      script: [acts.stall(10_000), acts.stall(10_000)],
+    })
     const slowly = async (): Promise<unknown> => {
       const asked = ask()
       await clock.advance(10_001)
@@ -85,6 +88,7 @@ describe('a price that changes on an announced day', () => {
     const before = await slowly()
     expect(before).toBeGreaterThan(0)
     expect(await slowly()).toBe(2 * Number(before))
+    expect(await ledgerSum()).toBe(await credit())
   })
 
   test('goes back with a wall clock that is set back', async () => {
@@ -99,12 +103,13 @@ describe('a price that changes on an announced day', () => {
 
 test('a price by the hour opens and closes', async () => {
   const price = { ...cheap, windows: [{ days: [1], from: '01:00', to: '04:00', ...dear }] }
-  const { clock, ask } = await open([{ id: 'm', offers: [{ ...offer, price }] }], { at: '2026-11-23T00:59:59Z' })
+  const { clock, ask, credit, ledgerSum } = await open([{ id: 'm', offers: [{ ...offer, price }] }], { at: '2026-11-23T00:59:59Z' })
   expect(await ask()).toBe(1_100)
   await clock.advance(1_000)
   expect(await ask()).toBe(2_200)
   await clock.advance(3 * 3_600_000)
   expect(await ask()).toBe(1_100)
+  expect(await ledgerSum()).toBe(await credit())
 })
 
 test('a price by the request is charged beside the tokens', async () => {
@@ -131,10 +136,11 @@ describe('a model that its maker shuts down', () => {
   })
 
   test('is answered by its successor where the gateway is told to', async () => {
-    const { clock, ask } = await open([old, next], { at: '2026-12-11T23:59:59Z', retiredModels: 'successor' })
+    const { clock, ask, credit, ledgerSum } = await open([old, next], { at: '2026-12-11T23:59:59Z', retiredModels: 'successor' })
     expect(await ask()).toBe(1_100)
     await clock.advance(1_000)
     expect(await ask()).toBe(2_200)
+    expect(await ledgerSum()).toBe(await credit())
   })
 
   test('yields to offers that stay, within 30 days of its end', async () => {
@@ -142,11 +148,12 @@ describe('a model that its maker shuts down', () => {
       { ...offer, price: cheap, retires_at: '2026-12-11' },
       { ...offer, provider: 'two', price: dear },
     ]
-    const { clock, ask } = await open([{ id: 'm', offers }], { at: '2026-11-11T00:00:00Z' })
+    const { clock, ask, credit, ledgerSum } = await open([{ id: 'm', offers }], { at: '2026-11-11T00:00:00Z' })
     const cost = { gateway: { routing: { strategy: 'cost' } } }
     expect(await ask(cost)).toBe(1_100)
     await clock.advance(1.1 * day)
     expect(await ask(cost)).toBe(2_200)
+    expect(await ledgerSum()).toBe(await credit())
   })
 
   test('leaves the others of its pool', async () => {

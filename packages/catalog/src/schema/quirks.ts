@@ -20,6 +20,7 @@ export const quirks = section({
   prompt_cache_ms: whole(1).exactOptional(),
   sealed_reasoning: flag().exactOptional(),
   priority_tier: name().exactOptional(),
+  tier_header: name().exactOptional(),
   thinking: list(oneOf(['adaptive', 'level', 'budget', 'toggle'])).exactOptional(),
   thinking_budget: section({ min: whole(0), max: whole(0) }).exactOptional(),
   thinking_switch: section({ on: json(), off: json() }).exactOptional(),

@@ -222,6 +222,8 @@ export interface Quirks {
   readonly prompt_cache_ms?: number
   /** The `service_tier` that `gateway.routing.tier: priority` buys there, if its price is known (`Price.priority`). Default: none, a warning says so. */
   readonly priority_tier?: string
+  /** The header of answers, in lower case, that names the tier they got. A tier in the body wins. Default: none does. */
+  readonly tier_header?: string
   /**
    * How thinking is asked for. `adaptive`: the model decides, steered by effort; `level`: by a named level; `budget`: by a number
    * of tokens from `min` to `max`; `toggle`: on or off. First that fits the request wins. Default: the newest form of the dialect.

@@ -16,7 +16,8 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
     dialects: [geminiProvider],
     apiKey,
     keyHeaders: { gemini: 'x-goog-api-key' },
-    quirks: { priority_tier: 'priority' },
+    // ai.google.dev/gemini-api/docs/priority-inference, read on 2026-11-24.
+    quirks: { priority_tier: 'priority', tier_header: 'x-gemini-service-tier' },
     quirksOf: model => geminiQuirks(model, ['top_logprobs']),
     data_policy: 'no_training',
     check: '/models?pageSize=1',

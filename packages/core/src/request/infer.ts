@@ -246,7 +246,7 @@ function* settleAnswer(state: RequestState, { committed, settlement }: Committed
   try {
     const warnings = withUsageWarning(pipeline.warnings(), seen)
     const settled = yield* settlement.complete({ ...committed, warnings }, seen, isLeft)
-    state.known = { ...state.known, ...settled, warnings }
+    state.known = { ...state.known, ...settled }
     return settled.usage
   } finally {
     release()

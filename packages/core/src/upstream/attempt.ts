@@ -39,6 +39,8 @@ export interface AttemptOptions {
   readonly limits: AttemptLimits
   /** The call goes out now. Not called where it never does. */
   readonly onSent?: () => void
+  /** The headers of the answer name the tier that it got (`Quirks.tier_header`). */
+  readonly onTier?: (tier: string) => void
 }
 
 export interface AttemptPorts extends SendPorts {
@@ -165,18 +167,20 @@ const besides = (before: readonly Warning[], encoded: readonly Warning[]): reado
   before.length === 0 ? encoded : [...before, ...encoded.filter(({ code }) => before.every(known => known.code !== code))]
 
 function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHandlers {
-  const { dialect } = state
+  const { dialect, quirks, options } = state
   return {
     onReading: source => {
       const stopReading = (): void => source.cancel()
       state.stopReading = stopReading
     },
-    onAccepted: () => {
+    onAccepted: header => {
       state.isAccepted = true
+      const tier = quirks.tier_header && header(quirks.tier_header)
+      if (tier) options.onTier?.(tier.trim().toLowerCase())
     },
     onBody: body => receiveBody(state, body, mapping),
     onStream: (source, format) => {
-      const { connection, options, timer } = state
+      const { connection, timer } = state
       const reader = readStream(
         { source, format, decoder: dialect.decodeEvents(mapping) },
         {

@@ -22,6 +22,8 @@ export interface UpstreamCall {
   readonly cancellation: Cancellation
   /** When it was sent, in monotonic milliseconds. */
   sentAt?: number
+  /** The tier that the headers of the answer named. */
+  statedTier?: string
   /** The router's attempt, from when the call is sent until its outcome is reported. */
   underway?: RouterAttempt | undefined
 }

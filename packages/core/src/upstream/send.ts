@@ -40,7 +40,7 @@ export interface AnswerHandlers {
   /** An answer is being read. `cancel` ends that, also where the transport does not follow its signal. */
   readonly onReading?: (source: Pick<Source<unknown>, 'cancel'>) => void
   /** The provider has taken the request: from here on it may bill. */
-  readonly onAccepted: () => void
+  readonly onAccepted: (header: TransportReply['header']) => void
   readonly onBody: (body: JsonObject) => void
   /** Gives the reader of the stream. */
   readonly onStream: <Read>(source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>, format: FrameFormat<Read>) => Sink<Read>
@@ -124,7 +124,7 @@ function readReply(reply: TransportReply, options: SendOptions, { ports, handler
       })
     source.read(collectText(source, maxFailureBytes, { done, fail }))
   } else {
-    handlers.onAccepted()
+    handlers.onAccepted(reply.header)
     source.read(detectShape(shape => readerOf(shape, { source, options, handlers, fail, status })))
   }
 }
@@ -192,6 +192,8 @@ function byteFrames({ dialect, stream }: SendOptions): FrameFormat<Uint8Array> {
 
 const ownFrames: FrameFormat<readonly Frame[]> = { toFrames: frames => frames, last: () => [], relax: () => {} }
 
+const noHeader = (): undefined => undefined
+
 /** A provider in this process. */
 function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: AnswerHandlers): void {
   const { provider } = options.candidate
@@ -207,12 +209,12 @@ function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: Answe
         return
       }
       handlers.onReading?.(source)
-      handlers.onAccepted()
+      handlers.onAccepted(noHeader)
       source.read(streamReader(source, ownFrames, handlers))
       return
     }
     if (reply.status >= 200 && reply.status < 300) {
-      handlers.onAccepted()
+      handlers.onAccepted(name => reply.headers?.[name])
       handlers.onBody(reply.body)
       return
     }

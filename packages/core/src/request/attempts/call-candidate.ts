@@ -39,6 +39,9 @@ export function* callCandidate(
       cancellation: call.cancellation,
       limits: { ...limits, ceilingMs: call.ceilingMs },
       onSent,
+      onTier: tier => {
+        call.statedTier = tier
+      },
     },
     { transport, clock, logger, media, onHeadroom },
   )

@@ -39,7 +39,8 @@ export interface Charge {
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
   const { call, request, bounds, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
-  const price = requestPrice(committed.candidate, request, seen.usage)
+  const stated = { ...(committed.call.statedTier !== undefined && { service_tier: committed.call.statedTier }), ...seen.usage }
+  const price = requestPrice(committed.candidate, request, stated)
   if (!seen.usage)
     return { ...billUsage(seen, price, { input: inputTokens, output: unseenOutput(charging, committed, seen) }), warnings: [] }
   const { usage, isClamped } = clampUsage(seen.usage, {
@@ -52,7 +53,7 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
   const told = unpriced.map(tool => unpricedWarning('unpriced_tool', tool))
-  const extras = price ? unpricedExtras(committed.candidate, seen.usage) : []
+  const extras = price ? unpricedExtras(committed.candidate, stated) : []
   const warnings = extras.length > 0 ? [...told, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : told
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }

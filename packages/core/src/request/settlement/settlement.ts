@@ -75,7 +75,7 @@ type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' 
 }
 
 /** What a settled answer used and cost, and when it ended. */
-type Settled = Pick<StampFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt'> & { readonly usage: Usage }
+type Settled = Pick<StampFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
 
 /** Settles one admitted request, however it ends: one usage row, and its cost by the ledger. */
 export interface Settlement {
@@ -130,6 +130,7 @@ function* complete(settling: SettlementState, committed: CommittedCall, { seen, 
   const { usage, cost, warnings } = chargeFor(charging, committed, seen)
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
+  const told = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
   const bill = yield* payableBill(addToBill(unreadBill(context), candidate, cost), context, allowance)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
   yield* writeSettlement(settling, {
@@ -139,10 +140,11 @@ function* complete(settling: SettlementState, committed: CommittedCall, { seen, 
     usage,
     bill,
     ...resultOf(seen, isLeft),
-    warnings: [...committed.warnings, ...warnings].map(({ code }) => code),
+    warnings: told.map(({ code }) => code),
     ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
   })
-  return { usage, cost: bill.cost, ...(bill.isByok && { byokCost: bill.byokCost }), outputMs, endedAt: clock.now(), settledAt: now }
+  const byok = bill.isByok && { byokCost: bill.byokCost }
+  return { usage, cost: bill.cost, ...byok, outputMs, endedAt: clock.now(), settledAt: now, warnings: told }
 }
 
 /** A stream that comes at once is measured like a whole answer: from when its call was sent. */
