@@ -330,7 +330,11 @@ describe('an error of a user', () => {
       }
     }
   }
-  const leaks = (text: string) => secrets.filter(secret => new RegExp(`\\b${secret.replace('.', '\\.')}`).test(text))
+  // Random ids are left out: a part of one may begin with the digits of a secret.
+  const leaks = (text: string) => {
+    const words = text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '')
+    return secrets.filter(secret => new RegExp(`\\b${secret.replace('.', '\\.')}`).test(words))
+  }
 
   test('tells nothing of the money and the limits that it shares, and all of its own; a key is told both', async () => {
     const gateway = await stage()
