@@ -82,7 +82,7 @@ function start(folder: string, credit: number, openai: Readonly<Record<string, s
     compatibilityDate: config.compatibility_date,
     compatibilityFlags: config.compatibility_flags,
     routes: [`${name}/*`],
-    bindings: { GATEWAY_KEY: secret, CREDIT_USD: String(credit / 1_000_000), ...openai },
+    bindings: { GATEWAY_KEY: secret, SEALING_KEY: '5'.repeat(64), CREDIT_USD: String(credit / 1_000_000), ...openai },
     durableObjects: { STORAGE: { className, useSQLite: true, ...(name !== 'one' && { scriptName: 'one' }) } },
   })
   const miniflare = new Miniflare({

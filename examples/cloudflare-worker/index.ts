@@ -8,6 +8,7 @@ export { StorageObject } from 'signalbox/workers'
 interface Env {
   readonly STORAGE: ObjectNamespace<never>
   readonly GATEWAY_KEY: string
+  readonly SEALING_KEY: string
   readonly CREDIT_USD: string
   readonly OPENAI_API_KEY?: string
   readonly OPENAI_BASE_URL?: string
@@ -30,6 +31,7 @@ export default workersHandler((env: Env) =>
     // Offers are tried in the order above. Without this the one with the best expected cost, latency and reliability is first.
     strategy: 'order',
     storage: workersStorage({ objects: env.STORAGE }),
+    sealingKey: env.SEALING_KEY,
     limits: { inferenceRpm: 5_000, concurrentRequests: 2_000 },
     async setup({ workspaces }) {
       // Runs before the first request. Existing records are left as they are, and credit is given once per reference.

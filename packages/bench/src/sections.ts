@@ -1,8 +1,8 @@
 import { allocations, held, promoted } from './allocations.ts'
 import { analytics } from './analytics.ts'
+import { codecs } from './codecs.ts'
 import { counts } from './counts.ts'
 import { growth } from './growth.ts'
-import { halves } from './halves.ts'
 import { image } from './image.ts'
 import { peers } from './peers.ts'
 import { profile } from './profile.ts'
@@ -33,7 +33,7 @@ export const sections: Readonly<Record<string, Listed>> = {
   peers: { run: peers, page: 'performance', isOnDemand: true },
   streams: { run: streams, page: 'performance' },
   translate: { run: translate, page: 'performance' },
-  halves: { run: halves, page: 'performance' },
+  codecs: { run: codecs, page: 'performance' },
   image: { run: image, page: 'performance' },
   routing: { run: routing, page: 'routing' },
   constants: { run: constants, page: 'routing-constants' },

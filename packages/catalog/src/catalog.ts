@@ -1,6 +1,6 @@
 import type { Model, ProviderFacts } from '@signalbox/core/protocol'
-import { data } from './data/facts.ts'
-import { unpackCatalog } from './stored.ts'
+import { head, lines } from './data/facts.ts'
+import { mayBeSold, unpackCatalog } from './stored.ts'
 
 /** Models with their offers and prices, and facts about providers. A custom catalog is this as JSON. */
 export interface Catalog {
@@ -21,7 +21,7 @@ export interface SellingProvider {
   readonly dialects: readonly { readonly name: string }[]
 }
 
-/** Parsed on first use and shared: it is frozen. */
+/** Parsed on first use and shared: it is frozen. The offers of a model are parsed when they are first read. */
 let builtIn: Catalog | undefined
 
 /**
@@ -30,7 +30,7 @@ let builtIn: Catalog | undefined
  * @example createGateway({ models: sold(catalog(), on), facts: catalog().providers, … })
  */
 export function catalog(): Catalog {
-  builtIn ??= unpackCatalog(data)
+  builtIn ??= unpackCatalog({ head, lines })
   return builtIn
 }
 
@@ -45,6 +45,7 @@ export function catalog(): Catalog {
 export function sold({ models, as_of }: Pick<Catalog, 'models'> & Partial<Catalog>, query: CatalogQuery): readonly Model[] {
   const spoken = dialectsByProvider(query)
   return models.flatMap(model => {
+    if (!mayBeSold(model, spoken.keys())) return []
     const offers = model.offers.filter(({ provider, dialect }) => spoken.get(provider)?.has(dialect))
     if (offers.length === 0 && !(model.offers.length === 0 && spoken.has(model.author ?? ''))) return []
     const dated = offers.every(offer => offer.as_of !== undefined || as_of === undefined)

@@ -1,4 +1,4 @@
-import { nearestOf } from '@signalbox/core/errors'
+import { nearestOf } from '@signalbox/core/errors/nearest'
 import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
 import type { Catalog } from './catalog.ts'
 import { deepFreeze } from './deep-freeze.ts'

@@ -3,12 +3,20 @@ import type { Catalog } from './catalog.ts'
 import { deepFreeze } from './deep-freeze.ts'
 
 // The stored form of the built-in catalog, which tools/pack.ts writes: sets that many models share are stored once and referenced
-// by name. Names are texts, even if they are numbers: replacing a number by a set in hundreds of objects would change their hidden
+// by name, the alias `author/id` is an empty text, and the offers of a model are a line of their own, parsed when they are first
+// read. Names are texts, even if they are numbers: replacing a number by a set in hundreds of objects would change their hidden
 // class, which takes as long as the parsing.
 
-interface Stored extends Omit<Catalog, 'models'> {
+/** The texts of the built-in catalog. */
+export interface StoredCatalog {
+  /** JSON: `as_of`, the shared sets and the providers. */
+  readonly head: string
+  /** Two lines of JSON for each model: its fields, then its offers. */
+  readonly lines: string
+}
+
+interface Head extends Pick<Catalog, 'as_of' | 'providers'> {
   readonly sets: Sets
-  readonly models: readonly StoredModel[]
 }
 
 interface Sets {
@@ -22,7 +30,6 @@ interface StoredModel extends Omit<Model, 'capabilities' | 'input_modalities' | 
   readonly capabilities: string
   readonly input_modalities: string
   readonly output_modalities: string
-  readonly offers: readonly StoredOffer[]
 }
 
 interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
@@ -31,25 +38,64 @@ interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
 }
 
 /** Parses a stored catalog, resolves the sets and freezes it. In place, because copies would take longer than the parsing. */
-export function unpackCatalog(text: string): Catalog {
-  const { sets, models, providers, ...rest } = JSON.parse(text) as Stored
-  const origin = { source: usualSource, as_of: rest.as_of }
+export function unpackCatalog({ head, lines }: StoredCatalog): Catalog {
+  const { sets, providers, as_of } = JSON.parse(head) as Head
   deepFreeze(sets)
-  for (const model of models) {
-    for (const offer of model.offers) unpackOffer(offer, sets, origin)
-    Object.freeze(model.offers)
-    Object.freeze(model.aliases)
-    Object.freeze(
-      Object.assign(model, {
-        capabilities: sets.capabilities[model.capabilities],
-        input_modalities: sets.modalities[model.input_modalities],
-        output_modalities: sets.modalities[model.output_modalities],
-      }),
-    )
-  }
+  const texts = lines.split('\n')
+  const models: Model[] = []
+  for (let at = 0; at + 1 < texts.length; at += 2) models.push(unpackModel(texts[at] ?? '', { text: texts[at + 1] ?? '', sets, as_of }))
   // Gathered by hand from the documents of each.
-  const dated = providers.map(facts => ({ ...(facts.docs_url !== undefined && { source: facts.docs_url }), as_of: rest.as_of, ...facts }))
-  return Object.freeze({ ...rest, providers: deepFreeze(dated), models: Object.freeze(models) as readonly object[] as readonly Model[] })
+  const dated = providers.map(facts => ({ ...(facts.docs_url !== undefined && { source: facts.docs_url }), as_of, ...facts }))
+  return Object.freeze({ as_of, providers: deepFreeze(dated), models: Object.freeze(models) })
+}
+
+/** The offers of a model before they are parsed. */
+interface UnreadOffers {
+  readonly text: string
+  readonly sets: Sets
+  readonly as_of: string
+}
+
+const unread = new WeakMap<Model, string>()
+
+/**
+ * False if none of these providers has an offer of the model, as far as that is known without parsing its offers.
+ *
+ * @example mayBeSold(model, ['openai'])
+ */
+export function mayBeSold(model: Model, providers: Iterable<string>): boolean {
+  const text = unread.get(model)
+  if (text === undefined || text === '[]') return true
+  for (const id of providers) if (text.includes(`"provider":${JSON.stringify(id)}`)) return true
+  return false
+}
+
+function unpackModel(line: string, { text, sets, as_of }: UnreadOffers): Model {
+  const stored = JSON.parse(line) as StoredModel
+  const { id, author, aliases } = stored
+  const model = Object.assign(stored, {
+    ...(aliases && { aliases: Object.freeze(aliases.map(alias => alias || `${author}/${id}`)) }),
+    capabilities: sets.capabilities[stored.capabilities],
+    input_modalities: sets.modalities[stored.input_modalities],
+    output_modalities: sets.modalities[stored.output_modalities],
+  }) as object as Model
+  let offers: readonly Offer[] | undefined
+  Object.defineProperty(model, 'offers', {
+    enumerable: true,
+    get: () => {
+      unread.delete(model)
+      offers ??= unpackOffers({ text, sets, as_of })
+      return offers
+    },
+  })
+  unread.set(model, text)
+  return Object.freeze(model)
+}
+
+function unpackOffers({ text, sets, as_of }: UnreadOffers): readonly Offer[] {
+  const offers = JSON.parse(text) as readonly StoredOffer[]
+  for (const offer of offers) unpackOffer(offer, sets, { source: usualSource, as_of })
+  return Object.freeze(offers) as readonly object[] as readonly Offer[]
 }
 
 /** The source of offers that name none. */

@@ -10,21 +10,21 @@ import { usualSource } from '../src/stored.ts'
 type Sets = Readonly<Record<'abilities' | 'quirks' | 'capabilities' | 'modalities', string[]>>
 
 /**
- * Writes the module that holds a catalog, a line for each provider and model, so that a change of facts is easy to read.
+ * Writes the module that holds a catalog, a line for each provider and two for each model, so that a change of facts is easy to read.
  *
  * @example writeFileSync('src/data/facts.ts', moduleOf(catalog))
  */
 export function moduleOf({ as_of, providers, models }: Catalog): string {
   const sets: Sets = { abilities: [], quirks: [], capabilities: [], modalities: [] }
-  const stored = models.map(model => storedModel(model, { sets, as_of }))
+  const lines = models.map(model => `${storedModel(model, sets)}\n${storedOffers(model, { sets, as_of })}`).join('\n')
   const listed = Object.entries(sets).map(([name, items]) => `"${name}":{\n${items.map((item, at) => `"${at}":${item}`).join(',\n')}\n}`)
-  const json = `{"as_of":"${as_of}",
+  const head = `{"as_of":"${as_of}",
 "sets":{${listed.join(',')}},
-"providers":${linesOf(providers.map(facts => storedFacts(facts, as_of)))},
-"models":${linesOf(stored)}}`
-  if (/[`\\]|\$\{/.test(json)) throw new Error('The facts hold a character that has a meaning in a template literal.')
+"providers":${linesOf(providers.map(facts => storedFacts(facts, as_of)))}}`
+  if (/[`\\]|\$\{/.test(head + lines)) throw new Error('The facts hold a character that has a meaning in a template literal.')
   return `// Written by tools/correct.ts; do not edit. Sources and licenses: THIRD_PARTY_NOTICES.md. The shape is that of src/stored.ts.
-export const data = \`${json}\`
+export const head = \`${head}\`
+export const lines = \`${lines}\`
 `
 }
 
@@ -42,13 +42,16 @@ const storedFacts = ({ source, as_of, ...facts }: ProviderFacts, usual: string):
   ...(as_of !== usual && { as_of }),
 })
 
-const storedModel = (model: Model, { sets, as_of }: StoreContext): object => ({
-  ...model,
-  input_modalities: positionOf(model.input_modalities ?? [], sets.modalities),
-  output_modalities: positionOf(model.output_modalities ?? [], sets.modalities),
-  capabilities: positionOf(model.capabilities ?? [], sets.capabilities),
-  offers: model.offers.map(offer => storedOffer(offer, { sets, as_of })),
-})
+const storedModel = ({ offers: _, ...model }: Model, sets: Sets): string =>
+  JSON.stringify({
+    ...model,
+    ...(model.aliases && { aliases: model.aliases.map(alias => (alias === `${model.author}/${model.id}` ? '' : alias)) }),
+    input_modalities: positionOf(model.input_modalities ?? [], sets.modalities),
+    output_modalities: positionOf(model.output_modalities ?? [], sets.modalities),
+    capabilities: positionOf(model.capabilities ?? [], sets.capabilities),
+  })
+
+const storedOffers = ({ offers }: Model, context: StoreContext): string => JSON.stringify(offers.map(offer => storedOffer(offer, context)))
 
 const storedOffer = ({ quirks, source, as_of, ...offer }: Offer, { sets, as_of: usual }: StoreContext): object => ({
   ...offer,

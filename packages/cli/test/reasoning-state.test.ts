@@ -3,7 +3,7 @@ import type { JsonObject, Model, Offer, Provider } from '@signalbox/core/protoco
 import { compatible } from '@signalbox/core/providers'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Client, clients } from '../../core/test/state/clients.ts'
-import { type Answered, ask, openStage, type Scripted, type Stage, scripted } from '../../core/test/state/stage.ts'
+import { type Answered, ask, type Fixture, openFixture, type Scripted, scripted } from '../../core/test/state/fixture.ts'
 import { canary, stateWriters } from '../../core/test/state/state-writers.ts'
 import { fieldsOf } from '../src/access.ts'
 import { builtIns } from '../src/built-in.ts'
@@ -34,7 +34,7 @@ const isR1 = (model: string): boolean => /r1/i.test(model)
 
 interface Scene {
   readonly provider: Scripted
-  readonly stage: Stage
+  readonly fixture: Fixture
 }
 
 const wordsOf = (answered: Answered): readonly string[] => answered.stamp.warnings.map(({ code }) => code)
@@ -75,7 +75,7 @@ interface Loop {
 }
 
 /** What is wrong after a tool loop. */
-async function faultsOf({ provider, stage }: Scene, { model, client, field }: Loop): Promise<readonly string[]> {
+async function faultsOf({ provider, fixture }: Scene, { model, client, field }: Loop): Promise<readonly string[]> {
   const dialect = provider.dialects[0]?.name ?? ''
   const writer = stateWriters.find(({ name }) => name.split(',')[0] === dialect)
   if (!writer) throw new Error(`No writer speaks ${dialect}.`)
@@ -85,9 +85,9 @@ async function faultsOf({ provider, stage }: Scene, { model, client, field }: Lo
   if ('status' in first || 'status' in last) throw new Error('These are answers.')
   provider.play({ ...first, whole: renamed(first.whole, field) }, { ...last, whole: renamed(last.whole, field) })
   const question = client.question('Go.')
-  const answered = await ask(stage, client.language, { ...client.body([question], false), model })
+  const answered = await ask(fixture, client.language, { ...client.body([question], false), model })
   const history = [question, ...client.turn(answered, true), client.result('call_1', 'Nothing there.')]
-  const again = await ask(stage, client.language, { ...client.body(history, false), model })
+  const again = await ask(fixture, client.language, { ...client.body(history, false), model })
   expect(wordsOf(answered)).not.toContain('reasoning_state_dropped')
   const body = provider.calls.at(-1) ?? {}
   const isBack = holds(body, state)
@@ -115,9 +115,9 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
     beforeAll(async () => {
       const provider = played(row, id, dialect)
       const models = offers.map((each, at): Model => ({ id: `${at}:${each.provider_model_id}`, offers: [each] }))
-      scene = { provider, stage: await openStage([provider], { models }) }
+      scene = { provider, fixture: await openFixture([provider], { models }) }
     })
-    afterAll(() => scene.stage.close())
+    afterAll(() => scene.fixture.close())
 
     test.each(clients.slice(0, inject('isLongRun') ? undefined : 1))('comes back in a tool loop of a client of $language', async client => {
       const wrong: string[] = []
@@ -145,12 +145,12 @@ describe('a caller of chat that keeps the words of thoughts and nothing else', (
     const provider = played(row, id, 'chat')
     const answer = stateWriters.find(({ name }) => name.startsWith('chat'))?.say({ state: 'x', text: 'Done.' })
     if (answer) provider.play(answer)
-    const stage = await openStage([provider], { models: [{ id: 'model', offers: [offer(id, 'chat', model)] }] })
+    const fixture = await openFixture([provider], { models: [{ id: 'model', offers: [offer(id, 'chat', model)] }] })
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
     const turn = { role: 'assistant', content: null, reasoning_content: 'Look first.', tool_calls: [call] }
-    await ask(stage, 'chat', chat.body([chat.question('Go.'), turn, chat.result('call_1', 'Nothing there.')], false))
+    await ask(fixture, 'chat', chat.body([chat.question('Go.'), turn, chat.result('call_1', 'Nothing there.')], false))
     const { reasoning_content, ...rest } = turn
     expect(provider.calls[0]).toMatchObject({ messages: [{ role: 'user' }, { ...rest, [field]: 'Look first.' }, { role: 'tool' }] })
-    await stage.close()
+    await fixture.close()
   })
 })

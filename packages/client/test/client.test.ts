@@ -6,20 +6,20 @@ import { isGatewayError } from '@signalbox/core'
 import { type RunningServer, serve } from '@signalbox/node-http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createFixture, type Fixture, madeIn, nowhere, openIn } from '../../testing/test/matrix/fixture.ts'
 import { bodyFor } from '../../testing/test/matrix/samples.ts'
-import { madeIn, nowhere, openIn, type Stage, stage } from '../../testing/test/matrix/stage.ts'
 import { type Client, ClientError, createClient } from '../src/index.ts'
 
 // Every method against a server on 127.0.0.1.
 
-let here: Stage
+let here: Fixture
 let server: RunningServer
 let base: string
 let client: Client
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 beforeAll(async () => {
-  here = await stage()
+  here = await createFixture()
   server = await serve(here.gateway, { port: 0 })
   base = `http://127.0.0.1:${server.port}`
   client = createClient({ baseUrl: base, apiKey: here.mine.secret ?? '' })

@@ -2,8 +2,8 @@ import type { Authenticator } from './access/authenticate.ts'
 import type { Byok } from './management/byok/byok.ts'
 import type { Settlements } from './metering/settlements.ts'
 import type { RequestPorts } from './request/infer.ts'
-import { endForShutdown } from './request/live.ts'
 import type { RoutingSync } from './request/routing-sync/routing-sync.ts'
+import { endForShutdown } from './request/running-requests.ts'
 import type { HoldCollector } from './request/settlement/collect-holds.ts'
 import { sleep, waitAtMost } from './runtime/timers.ts'
 
@@ -23,13 +23,13 @@ const maxWaitMs = 10_000
 /** Gives running requests `graceMs` to end, cancels the others, finishes what is pending, and closes the storage. */
 export async function closeGateway(parts: ClosingParts, graceMs: number): Promise<void> {
   const { ports, collector, settlements, byok, authenticator, sharing } = parts
-  const { live, clock } = ports
+  const { running, clock } = ports
   await untilEmpty(ports, graceMs)
-  endForShutdown(live)
+  endForShutdown(running)
   ports.drains.stop()
   // Requests that were cancelled still have to be settled and answered.
   await untilEmpty(ports, 2_000)
-  await waitAtMost(maxWaitMs, Promise.allSettled([...live].map(({ control }) => control?.leave())), clock)
+  await waitAtMost(maxWaitMs, Promise.allSettled([...running].map(({ control }) => control?.leave())), clock)
   await waitAtMost(maxWaitMs, Promise.allSettled(ports.pending), clock)
   await waitAtMost(maxWaitMs, collector.close(), clock)
   await settlements.close()
@@ -41,7 +41,7 @@ export async function closeGateway(parts: ClosingParts, graceMs: number): Promis
 }
 
 /** Waits until no request is running, or the time is over. */
-async function untilEmpty({ live, clock }: RequestPorts, milliseconds: number): Promise<void> {
+async function untilEmpty({ running, clock }: RequestPorts, milliseconds: number): Promise<void> {
   const until = clock.monotonic() + milliseconds
-  while (live.size > 0 && clock.monotonic() < until) await sleep(clock, 20)
+  while (running.size > 0 && clock.monotonic() < until) await sleep(clock, 20)
 }

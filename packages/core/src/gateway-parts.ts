@@ -21,8 +21,8 @@ import { createLeases } from './request/admission/leases.ts'
 import { createGatewayDecisionLog } from './request/attempts/gateway-decision-log.ts'
 import type { RequestPorts } from './request/infer.ts'
 import { openItems } from './request/item-references/open-items.ts'
-import type { Live } from './request/live.ts'
 import { createRoutingSync } from './request/routing-sync/routing-sync.ts'
+import type { RunningRequest } from './request/running-requests.ts'
 import { createHoldCollector } from './request/settlement/collect-holds.ts'
 import { evidenceFrom } from './request/settlement/evidence.ts'
 import { createRetention } from './request/settlement/retention.ts'
@@ -145,7 +145,7 @@ function assembleRequests(
   const { records, ring, policies, refusals } = access
   const { byok, reloads, pending } = management
   const { record = {} } = options
-  const live = new Set<Live>()
+  const running = new Set<RunningRequest>()
   const settlements = createSettlements({ storage, clock, logger })
   const engine: RequestPorts = {
     policies,
@@ -161,10 +161,10 @@ function assembleRequests(
     transport,
     hooks: options.hooks ?? {},
     timeouts: { ...defaultTimeouts, ...options.timeouts },
-    live,
+    running,
     items: openItems(options, { ring, clock, logger }),
     refusals,
-    leases: createLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger }),
+    leases: createLeases({ running, counters: storage.counters, ledger: storage.ledger, clock, logger }),
     settlements,
     retention: createRetention({ storage, records, clock, logger }),
     ring,
@@ -178,7 +178,7 @@ function assembleRequests(
     schemas: makeSchemaCache(),
     ...(options.prepare && { prepare: options.prepare }),
   }
-  const collector = createHoldCollector({ storage, settlements, policies, live, clock, logger })
+  const collector = createHoldCollector({ storage, settlements, policies, running, clock, logger })
   return { engine, settlements, collector }
 }
 

@@ -18,7 +18,7 @@ import type { Provider } from '../src/protocol/provider.ts'
 import { createLeases } from '../src/request/admission/leases.ts'
 import { createGatewayDecisionLog } from '../src/request/attempts/gateway-decision-log.ts'
 import type { RequestPorts } from '../src/request/infer.ts'
-import type { Live } from '../src/request/live.ts'
+import type { RunningRequest } from '../src/request/running-requests.ts'
 import { strategies } from '../src/routing/strategies.ts'
 import { createCandidateTracker } from '../src/routing/tracked-offers.ts'
 import { makeKeyRing } from '../src/runtime/seal.ts'
@@ -45,7 +45,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
   const kept = createCandidateTracker(router)
   const contenders = new Set<TrackedOffer>()
   const directory = directoryOf(models, providers, { clock })
-  const live = new Set<Live>()
+  const running = new Set<RunningRequest>()
   const settlements = createSettlements({ storage, clock, logger: quiet })
   const limits = { ...defaultLimits, inferenceRpm: 1e6, concurrentRequests: 1e5 }
   return {
@@ -89,10 +89,10 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       limits,
       transport: webTransport(),
       ring: makeKeyRing(() => [new Uint8Array(32).fill(1)]),
-      live,
+      running,
       refusals: createKeyRefusals({ records: recordsOf(storage.records, clock), store: storage.records, clock, logger: quiet }),
       schemas: makeSchemaCache(),
-      leases: createLeases({ live, counters: storage.counters, ledger: storage.ledger, clock, logger: quiet }),
+      leases: createLeases({ running, counters: storage.counters, ledger: storage.ledger, clock, logger: quiet }),
       settlements,
       retention: { look: () => {}, flush: async () => {} },
       drains: createUsageDrains(clock),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { edgesOf, packageNames, sourcesOf } from './sources.ts'
 
-/** The map of the house. A room may import from itself and from the floors below. */
-const floors: readonly (readonly string[])[] = [
+/** Directories of core, the lowest layer first. A directory imports from itself and from lower layers. */
+const layers: readonly (readonly string[])[] = [
   ['protocol'],
   ['errors', 'runtime', 'sse'],
   ['dialects', 'resources'],
@@ -13,7 +13,7 @@ const floors: readonly (readonly string[])[] = [
 ]
 
 /** Who may import whom among the packages, and who may use what only Node has. */
-const walls: Readonly<Record<string, { readonly packages: readonly string[] | 'all'; readonly node: boolean }>> = {
+const rules: Readonly<Record<string, { readonly packages: readonly string[] | 'all'; readonly node: boolean }>> = {
   storage: { packages: [], node: false },
   'storage-memory': { packages: ['storage'], node: false },
   'storage-sql': { packages: ['storage'], node: true },
@@ -32,27 +32,27 @@ const walls: Readonly<Record<string, { readonly packages: readonly string[] | 'a
   bench: { packages: 'all', node: true },
 }
 
-const doors = /^(errors|providers|dialects|runtime|protocol)$/
+/** What dialects and providers import from: plug-ins can too. */
+const publicDirectories = /^(errors|providers|dialects|runtime|protocol)$/
 
 const core = sourcesOf('core')
 const edges = edgesOf(core)
-const roomOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '')
-const floorOf = (path: string): number => {
-  const floor = floors.findIndex(rooms => rooms.includes(roomOf(path)))
-  return floor === -1 ? floors.length : floor
+const directoryOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '')
+const layerOf = (path: string): number => {
+  const layer = layers.findIndex(directories => directories.includes(directoryOf(path)))
+  return layer === -1 ? layers.length : layer
 }
 const show = ({ from, to }: { from: string; to: string }): string => `${from} → ${to}`
 
-test('every room stands on a floor', () => {
-  expect(core.map(({ path }) => roomOf(path)).filter(room => room !== '' && !floors.flat().includes(room))).toEqual([])
+test('every directory belongs to a layer', () => {
+  expect(core.map(({ path }) => directoryOf(path)).filter(directory => directory !== '' && !layers.flat().includes(directory))).toEqual([])
 })
 
 test('imports point down', () => {
-  expect(edges.filter(({ from, to }) => roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from)).map(show)).toEqual([])
+  expect(edges.filter(({ from, to }) => directoryOf(from) !== directoryOf(to) && layerOf(to) >= layerOf(from)).map(show)).toEqual([])
 })
 
-// What a quantile is stands where the bins are filled: two places would come to differ.
-// And a value that a store may give at once is gone on with in one way.
+// Quantiles are computed where the bins are filled, and values that a store may return at once are continued in one way.
 test('storage is known to core by its types, by how its distributions are read, and by how its answers are awaited', () => {
   const shared = ['quantileOf', 'andThen', 'recover', 'allOf', 'allSettled', 'promised', 'isPromise']
   const values = /import (?!type\b)([^']*)'@signalbox\/storage(?:\/[\w-]+)?'/g
@@ -67,28 +67,32 @@ test('dialects do not know each other', () => {
   expect(edges.filter(({ from, to }) => language(from) && language(to) && language(from) !== language(to)).map(show)).toEqual([])
 })
 
-test('dialects and providers are written with what outsiders have too', () => {
-  const open = (path: string): boolean => roomOf(path) === 'dialects' || roomOf(path) === 'providers'
-  expect(edges.filter(({ from, to }) => open(from) && roomOf(to) !== roomOf(from) && !doors.test(roomOf(to))).map(show)).toEqual([])
+test('dialects and providers import only what plug-ins can import too', () => {
+  const isPlugin = (path: string): boolean => directoryOf(path) === 'dialects' || directoryOf(path) === 'providers'
+  expect(
+    edges
+      .filter(({ from, to }) => isPlugin(from) && directoryOf(to) !== directoryOf(from) && !publicDirectories.test(directoryOf(to)))
+      .map(show),
+  ).toEqual([])
 })
 
-test('every package has its walls', () => {
-  expect(packageNames.filter(name => !(name in walls))).toEqual([])
+test('every package has its rules', () => {
+  expect(packageNames.filter(name => !(name in rules))).toEqual([])
 })
 
 test.each(packageNames)('%s imports only what stands below it', name => {
-  const wall = walls[name]
+  const rule = rules[name]
   const sources = sourcesOf(name)
-  const strangers = sources.flatMap(({ path, imports }) =>
+  const forbidden = sources.flatMap(({ path, imports }) =>
     imports.filter(specifier => !isAllowed(specifier)).map(to => show({ from: path, to })),
   )
   const outside = edgesOf(sources).filter(({ to }) => to.startsWith('..'))
-  expect([...strangers, ...outside.map(show)]).toEqual([])
+  expect([...forbidden, ...outside.map(show)]).toEqual([])
 
   function isAllowed(specifier: string): boolean {
-    if (specifier.startsWith('node:')) return wall?.node ?? false
-    const [, neighbour] = /^@signalbox\/([^/]+)/.exec(specifier) ?? []
-    if (neighbour === undefined || wall?.packages === 'all') return true
-    return wall?.packages.includes(neighbour) ?? false
+    if (specifier.startsWith('node:')) return rule?.node ?? false
+    const [, other] = /^@signalbox\/([^/]+)/.exec(specifier) ?? []
+    if (other === undefined || rule?.packages === 'all') return true
+    return rule?.packages.includes(other) ?? false
   }
 })

@@ -8,7 +8,7 @@ const product = productSources()
 
 /** Words that name no file: metaphors, and participles that do not say of what. */
 const bannedFileNames: ReadonlySet<string> = new Set(
-  `answering ask asking book booking books branch carry dice drains fits flight flight-text flights growing guard hearing hearsay house
+  `answering ask asking book booking books branch carry dice drains fits flight flight-text flights growing guard hearing hearsay testbed
   journey judge judge-offer layout lessons limits-told line loss marks mint narrow nobody-left note onwards others pace passage post
   reading receipt register remarks remembered see sift sorting spelling standouts tally tell telling terms told unread unsayable
   verbatim walk watch wish writing yield`

@@ -4,7 +4,7 @@ import { describeAnswers } from './adapter/answers.ts'
 import { describeBodyLimit, describeLargeBodies, smallLimit } from './adapter/bodies.ts'
 import { describeLeaving } from './adapter/leaving.ts'
 import { describeManners } from './adapter/manners.ts'
-import { type StartAdapter, stage } from './adapter/setting.ts'
+import { createFixture, type StartAdapter } from './adapter/setting.ts'
 
 /**
  * What every server bridge must do, over real sockets: answers whole and streamed, back-pressure, hanging up, limits,
@@ -16,14 +16,14 @@ import { type StartAdapter, stage } from './adapter/setting.ts'
 export function describeAdapter(name: string, start: StartAdapter, more: { readonly transport?: () => Transport } = {}): void {
   describe(`${name}, as a server adapter`, () => {
     describe('with the usual limits', () => {
-      const setting = stage({ start, ...more })
+      const setting = createFixture({ start, ...more })
       describe('answers', () => describeAnswers(setting))
       describe('leaving', () => describeLeaving(setting))
       describe('large bodies', () => describeLargeBodies(setting))
       describe('manners', () => describeManners(setting))
     })
     describe(`with a limit of ${smallLimit} bytes`, () => {
-      const setting = stage({ start, options: { bodyBytes: smallLimit }, ...more })
+      const setting = createFixture({ start, options: { bodyBytes: smallLimit }, ...more })
       describeBodyLimit(setting)
     })
   })

@@ -13,9 +13,9 @@ export interface ScriptedCall {
 }
 
 /** What a scripted provider does with one call. */
-export type Act = (stage: Stage) => Promise<LocalReply>
+export type Act = (context: ReplyContext) => Promise<LocalReply>
 
-export interface Stage {
+export interface ReplyContext {
   readonly body: JsonObject
   readonly stream: boolean
   readonly signal: AbortSignal
@@ -42,27 +42,27 @@ const left = (signal: AbortSignal): Promise<never> =>
 
 const allFrames = (told: WrittenAnswer): readonly Frame[] => [...told.opening, ...told.content, ...told.closing]
 
-const framesThen = (frames: readonly Frame[], stage: Stage, then: () => Promise<void> | void): LocalReply => ({
+const framesThen = (frames: readonly Frame[], context: ReplyContext, then: () => Promise<void> | void): LocalReply => ({
   status: 200,
   frames: (async function* () {
     for (const frame of frames) {
-      if (stage.signal.aborted) throw stage.signal.reason
+      if (context.signal.aborted) throw context.signal.reason
       yield [frame]
     }
     await then()
   })(),
 })
 
-const answer: Act = async stage => {
-  if (stage.stream) return framesThen(allFrames(stage.answer), stage, stage.finished)
-  stage.finished()
-  return { status: 200, body: stage.answer.whole }
+const answer: Act = async context => {
+  if (context.stream) return framesThen(allFrames(context.answer), context, context.finished)
+  context.finished()
+  return { status: 200, body: context.answer.whole }
 }
 
 const withContent =
   (script: AnswerContent): Act =>
-  stage =>
-    answer({ ...stage, answer: stage.writer.write(script, answerRequestOf(stage.body)) })
+  context =>
+    answer({ ...context, answer: context.writer.write(script, answerRequestOf(context.body)) })
 
 const scriptedError = (message: string, code: string): AnswerError => ({ message, type: code, code })
 
@@ -79,9 +79,9 @@ export const acts = {
   /** Nothing for so long, then the act (default: the right answer). */
   stall:
     (milliseconds: number, then: Act = answer): Act =>
-    async stage => {
-      await stage.wait(milliseconds)
-      return then(stage)
+    async context => {
+      await context.wait(milliseconds)
+      return then(context)
     },
   /** A status other than 200, with an error in the dialect of the provider. `retryAfter` in seconds. */
   status:
@@ -100,28 +100,28 @@ export const acts = {
       body: writer.error(scriptedError(more.message ?? `Status ${status}.`, more.code ?? 'scripted_error')),
     }),
   /** Announces an answer and says nothing of it; the connection breaks. */
-  preambleThenFail: (): Act => async stage =>
-    stage.stream ? framesThen(stage.answer.opening, stage, brokenConnection) : brokenConnection(),
+  preambleThenFail: (): Act => async context =>
+    context.stream ? framesThen(context.answer.opening, context, brokenConnection) : brokenConnection(),
   /** The connection breaks after `count` events of content. */
   breakAfter:
     (count: number): Act =>
-    async stage =>
-      stage.stream
-        ? framesThen([...stage.answer.opening, ...stage.answer.content.slice(0, count)], stage, brokenConnection)
+    async context =>
+      context.stream
+        ? framesThen([...context.answer.opening, ...context.answer.content.slice(0, count)], context, brokenConnection)
         : brokenConnection(),
   /** The stream ends in order after `count` events of content, with nothing to say that the answer is over. */
   endAfter:
     (count: number): Act =>
-    async stage =>
-      stage.stream
-        ? framesThen([...stage.answer.opening, ...stage.answer.content.slice(0, count)], stage, () => {})
+    async context =>
+      context.stream
+        ? framesThen([...context.answer.opening, ...context.answer.content.slice(0, count)], context, () => {})
         : { status: 200, body: {} },
   /** `count` events of content, then silence for so long, then the rest. */
   pauseAfter:
     (count: number, milliseconds: number): Act =>
-    async stage => {
-      const { opening, content, closing } = stage.answer
-      if (!stage.stream) return acts.stall(milliseconds)(stage)
+    async context => {
+      const { opening, content, closing } = context.answer
+      if (!context.stream) return acts.stall(milliseconds)(context)
       return {
         status: 200,
         frames: paused(
@@ -129,13 +129,13 @@ export const acts = {
             [...opening, ...content.slice(0, count)],
             [...content.slice(count), ...closing],
           ],
-          stage,
+          context,
           milliseconds,
         ),
       }
     },
   /** An answer that never comes. */
-  never: (): Act => stage => left(stage.signal),
+  never: (): Act => context => left(context.signal),
   /** No connection at all. */
   unreachable: (): Act => async () => {
     throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
@@ -143,37 +143,37 @@ export const acts = {
   /** Status 200 and an error as the first that is said. */
   errorFirst:
     (code = 'server_error', message = 'The server had an error.'): Act =>
-    async stage => {
-      const asked = answerRequestOf(stage.body)
-      return stage.stream
-        ? framesThen(stage.writer.errorFrames(scriptedError(message, code), asked), stage, () => {})
-        : { status: 200, body: stage.writer.failed(scriptedError(message, code), asked) }
+    async context => {
+      const asked = answerRequestOf(context.body)
+      return context.stream
+        ? framesThen(context.writer.errorFrames(scriptedError(message, code), asked), context, () => {})
+        : { status: 200, body: context.writer.failed(scriptedError(message, code), asked) }
     },
   /** An error after `count` events of content. */
   errorAfter:
     (count: number, code = 'server_error', message = 'The server had an error.'): Act =>
-    async stage => {
-      const asked = answerRequestOf(stage.body)
+    async context => {
+      const asked = answerRequestOf(context.body)
       const frames = [
-        ...stage.answer.opening,
-        ...stage.answer.content.slice(0, count),
-        ...stage.writer.errorFrames(scriptedError(message, code), asked),
+        ...context.answer.opening,
+        ...context.answer.content.slice(0, count),
+        ...context.writer.errorFrames(scriptedError(message, code), asked),
       ]
-      return stage.stream
-        ? framesThen(frames, stage, () => {})
-        : { status: 200, body: stage.writer.failed(scriptedError(message, code), asked) }
+      return context.stream
+        ? framesThen(frames, context, () => {})
+        : { status: 200, body: context.writer.failed(scriptedError(message, code), asked) }
     },
 } as const
 
 async function* paused(
   halves: readonly [readonly Frame[], readonly Frame[]],
-  stage: Stage,
+  context: ReplyContext,
   milliseconds: number,
 ): AsyncGenerator<readonly Frame[], void> {
   yield halves[0]
-  await stage.wait(milliseconds)
+  await context.wait(milliseconds)
   yield halves[1]
-  stage.finished()
+  context.finished()
 }
 
 const waiting =
@@ -240,7 +240,7 @@ export function scriptedProvider(options: {
         },
         { once: true },
       )
-      const stage: Stage = {
+      const context: ReplyContext = {
         body,
         stream,
         signal,
@@ -251,7 +251,7 @@ export function scriptedProvider(options: {
           call.finished = true
         },
       }
-      return (script.shift() ?? answer)(stage)
+      return (script.shift() ?? answer)(context)
     },
   }
 }

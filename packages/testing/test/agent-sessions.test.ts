@@ -36,9 +36,9 @@ interface Turn {
 }
 
 function alwaysAnswering(id: string, dialect: ProviderDialect): ScriptedProvider {
-  const answer: Act = stage => {
+  const answer: Act = context => {
     provider.play(answer)
-    return acts.reply('Done.')(stage)
+    return acts.reply('Done.')(context)
   }
   const provider: ScriptedProvider = scriptedProvider({ id, dialect, acts: [answer] })
   return provider

@@ -27,11 +27,11 @@ afterEach(async () => {
 describe.each(clients)('$name', client => {
   test.each(languages)('does the task before a provider of $name', async language => {
     const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: taskScript(language, client) })
-    const house = await testGateway({ providers: [provider] })
-    closing.push(house.close)
-    const server = await serve(house.gateway, { port: 0 })
+    const testbed = await testGateway({ providers: [provider] })
+    closing.push(testbed.close)
+    const server = await serve(testbed.gateway, { port: 0 })
     closing.push(() => server.close())
-    await doTask(client, { ...house, url: server.url }, { provider, language })
+    await doTask(client, { ...testbed, url: server.url }, { provider, language })
     passed.add(`${client.name} ${language.name}`)
   })
 })

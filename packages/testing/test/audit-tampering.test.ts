@@ -203,21 +203,21 @@ test('the chain is verified as valid while two processes go on writing to it', a
   const file = join(folder, 'signalbox.db')
   const open = () =>
     createGateway({ providers: [], models: [], storage: sqliteStorage(file), logger: quiet, sealingKey: new Uint8Array(32).fill(9) })
-  const houses = [open(), open()]
+  const testbeds = [open(), open()]
   onTestFinished(async () => {
-    for (const gateway of houses) await gateway.close()
+    for (const gateway of testbeds) await gateway.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  const id = (await houses[0]?.workspaces.create({ name: 'W' }))?.id ?? ''
+  const id = (await testbeds[0]?.workspaces.create({ name: 'W' }))?.id ?? ''
   let writing = true
   const verified: boolean[] = []
   const verifying = (async () => {
-    while (writing) verified.push((await houses[0]?.workspaces(id).auditEvents.verify())?.valid === true)
+    while (writing) verified.push((await testbeds[0]?.workspaces(id).auditEvents.verify())?.valid === true)
   })()
-  await Promise.all(Array.from({ length: 30 }, (_, at) => houses[at % 2]?.workspaces(id).settings.update({ logRetentionDays: 1 + at })))
+  await Promise.all(Array.from({ length: 30 }, (_, at) => testbeds[at % 2]?.workspaces(id).settings.update({ logRetentionDays: 1 + at })))
   writing = false
   await verifying
   expect(verified.length).toBeGreaterThan(0)
   expect(verified).not.toContain(false)
-  expect(await houses[1]?.workspaces(id).auditEvents.verify()).toEqual({ valid: true, checked: 31, anchored: true, anchoredFrom: 1 })
+  expect(await testbeds[1]?.workspaces(id).auditEvents.verify()).toEqual({ valid: true, checked: 31, anchored: true, anchoredFrom: 1 })
 })

@@ -13,13 +13,13 @@ let secret: string
 beforeAll(async () => {
   const clock = fakeClock()
   const instant = { ...clock, setTimeout: (run: () => void, ms: number) => (ms < 1_000 ? setTimeout(run, 0) : clock.setTimeout(run, ms)) }
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0, clock: instant })],
     limits: { inferenceRpm: 1_000_000, concurrentRequests: 1_000 },
     models: [{ id: 'm', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1, output: 1 } }] }],
   })
-  secret = house.secret
-  api = createApi(house.gateway)
+  secret = testbed.secret
+  api = createApi(testbed.gateway)
 })
 
 interface Told {

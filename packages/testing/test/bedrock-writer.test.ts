@@ -77,7 +77,7 @@ describe('a server on a socket', () => {
     return { id, offers: [offer(id), ...(id === 'fault:status-503' ? [offer('plain')] : [])] }
   })
 
-  async function house() {
+  async function testbed() {
     const server = await chaosProvider()
     const test = await testGateway({
       providers: [amazonBedrock({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', baseUrl: server.url })],
@@ -96,7 +96,7 @@ describe('a server on a socket', () => {
   }
 
   test.each(['whole', 'stream'] as const)('finds model and delivery in the path: %s', async delivery => {
-    const { server, ask, close } = await house()
+    const { server, ask, close } = await testbed()
     expect((await ask('say:tool', delivery)).output).toMatchObject([{ type: 'function_call', call_id: 'tooluse_1', name: 'get_weather' }])
     expect((await ask('say:reasoning', delivery)).output).toMatchObject([
       { type: 'reasoning', summary: [cannedAnswers.reasoning.reasoning] },
@@ -120,13 +120,13 @@ describe('a server on a socket', () => {
   })
 
   test('a stream that breaks in its middle is a failure', async () => {
-    const { ask, close } = await house()
+    const { ask, close } = await testbed()
     await expect(ask('fault:reset-mid-stream', 'stream')).rejects.toThrow(/ended early/)
     await close()
   })
 
   test('every byte of a stream may come alone, and one wrong byte ends it', async () => {
-    const { server, ask, close } = await house()
+    const { server, ask, close } = await testbed()
     const { opening, content, closing } = answerWriters.bedrock.write({ text: 'Grüße 🚂' }, { model: 'm', includeUsage: true })
     const bytes = answerWriters.bedrock.wire?.bytes([...opening, ...content, ...closing]) ?? new Uint8Array()
     server.next(streamed([...bytes].map(byte => Uint8Array.of(byte))))

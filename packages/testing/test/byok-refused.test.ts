@@ -40,7 +40,7 @@ function vendor() {
   return { taken, asked, transport }
 }
 
-async function house() {
+async function testbed() {
   const { taken, asked, transport } = vendor()
   const clock = fakeClock()
   const gateway = createGateway({
@@ -69,7 +69,7 @@ async function house() {
 const codesOf = (warnings: unknown): unknown => (Array.isArray(warnings) ? warnings.map(({ code }) => code) : [])
 
 test('an answer that credit pays for, since the key of the workspace was refused, says so and names the key', async () => {
-  const { respond, key, taken, asked, balance } = await house()
+  const { respond, key, taken, asked, balance } = await testbed()
   const usual = await respond()
   expect([codesOf(usual.json.warnings), usual.headers['x-warnings'], await balance()]).toEqual([[], undefined, 1_000_000])
   taken.delete(theirs)
@@ -82,7 +82,7 @@ test('an answer that credit pays for, since the key of the workspace was refused
 })
 
 test('so does every answer after it, in every language and at the end of a stream, until the key is seen to', async () => {
-  const { own, clock, http, respond, key, marked, taken, asked } = await house()
+  const { own, clock, http, respond, key, marked, taken, asked } = await testbed()
   taken.delete(theirs)
   await respond()
   await marked('invalid')
@@ -115,7 +115,7 @@ test('so does every answer after it, in every language and at the end of a strea
 })
 
 test('where only keys of the workspace may be used, a request without one fails with the way out, and credit stays', async () => {
-  const { own, http, respond, marked, taken, asked, balance, key } = await house()
+  const { own, http, respond, marked, taken, asked, balance, key } = await testbed()
   expect((await http('GET …/settings')).json).toMatchObject({ own_keys_only: false })
   expect((await http('PATCH …/settings', { body: { own_keys_only: true } })).json).toMatchObject({ own_keys_only: true })
   expect(await own.settings.get()).toMatchObject({ ownKeysOnly: true })
@@ -140,7 +140,7 @@ test('where only keys of the workspace may be used, a request without one fails 
 })
 
 test('a setting that is no boolean is a 400 that names it', async () => {
-  const { http, own } = await house()
+  const { http, own } = await testbed()
   expect(await http('PATCH …/settings', { body: { own_keys_only: 'yes' } })).toMatchObject({
     status: 400,
     json: { error: { param: 'own_keys_only' } },

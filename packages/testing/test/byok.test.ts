@@ -30,7 +30,7 @@ async function vendor() {
   return { seen, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
 }
 
-async function house() {
+async function testbed() {
   const { seen, baseUrl } = await vendor()
   const folder = mkdtempSync(join(tmpdir(), 'byok-'))
   const transport = nodeTransport()
@@ -65,7 +65,7 @@ async function house() {
 }
 
 test('a key is brought, looked at, changed, refused and deleted; no answer holds its secret', async () => {
-  const { seen, call, gateway, workspaceId } = await house()
+  const { seen, call, gateway, workspaceId } = await testbed()
   const texts: string[] = []
   const told = async (line: string, body?: unknown) => {
     const answer = await call(line, body)
@@ -123,7 +123,7 @@ test.each([
   [{ extra: { region: 'x' } }, 'extra', /takes nothing/],
   [{ data_policy: 'zdr' }, 'data_policy', /no field/],
 ])('a body with %j is a 400 that names the field', async (fields, param, words) => {
-  const { call, seen } = await house()
+  const { call, seen } = await testbed()
   const { status, json } = await call('POST ', { provider: 'vendor', api_key: good, name: 'mine', ...fields })
   expect(json.error).toMatchObject({ param, message: expect.stringMatching(words) })
   expect([status, seen]).toEqual([400, []])

@@ -36,7 +36,7 @@ export interface Setting {
   readonly caller: Client
 }
 
-export interface House extends Setting {
+export interface Testbed extends Setting {
   readonly broken: ChaosProvider
   readonly sound: ChaosProvider
   readonly test: TestGateway
@@ -44,7 +44,7 @@ export interface House extends Setting {
   close(): Promise<void>
 }
 
-export async function build(setting: Setting, timeouts = patient): Promise<House> {
+export async function build(setting: Setting, timeouts = patient): Promise<Testbed> {
   const [broken, sound] = await Promise.all([chaosProvider({ pace }), chaosProvider({ pace })])
   const test = await testGateway({
     servers: setting.fallback ? [broken, sound] : [broken],
@@ -71,22 +71,22 @@ export async function build(setting: Setting, timeouts = patient): Promise<House
 }
 
 /** The limits in time that the caller of a fault sets. */
-function limitsOf(house: House, { hangs, deadlineMs }: Fault, patience: number): object {
+function limitsOf(testbed: Testbed, { hangs, deadlineMs }: Fault, patience: number): object {
   const limits = {
-    ...(hangs && { timeout_ms: patience * hangingMsOf(house) }),
+    ...(hangs && { timeout_ms: patience * hangingMsOf(testbed) }),
     ...(deadlineMs !== undefined && { deadline_ms: patience * stretched(deadlineMs) }),
   }
   return hangs || deadlineMs !== undefined ? { gateway: { routing: limits } } : {}
 }
 
-export async function ask(house: House, fault: Fault, patience = 1): Promise<Answer> {
-  const { url, test, mode, caller } = house
+export async function ask(testbed: Testbed, fault: Fault, patience = 1): Promise<Answer> {
+  const { url, test, mode, caller } = testbed
   const body = {
     model: `fault:${fault.name}`,
     ...caller.body,
     stream: mode === 'stream',
     ...fault.asks,
-    ...limitsOf(house, fault, patience),
+    ...limitsOf(testbed, fault, patience),
   }
   if (caller.ask) return caller.ask(url, test.secret, body)
   const response = await fetch(`${url}${caller.path}`, {
@@ -97,7 +97,7 @@ export async function ask(house: House, fault: Fault, patience = 1): Promise<Ans
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-export async function rowOf({ test: { storage, caller } }: Pick<House, 'test'>, answer: Answer): Promise<UsageRow> {
+export async function rowOf({ test: { storage, caller } }: Pick<Testbed, 'test'>, answer: Answer): Promise<UsageRow> {
   const row = await storage.usage.find(caller.workspaceId, answer.headers.get('x-request-id') ?? '')
   if (!row) throw new Error(`The request left no usage record: ${answer.text.slice(0, 200)}`)
   return row
@@ -145,22 +145,22 @@ function checkFallenBack(end: End, row: UsageRow): void {
 }
 
 /** Where the clock decides what is met, a machine that was too busy gets another try with longer waits. What is wrong stays wrong. */
-async function meetInTime(house: House, fault: Fault): Promise<void> {
-  if (!fault.hangs && !fault.heavy && fault.deadlineMs === undefined) return meet(house, fault)
+async function meetInTime(testbed: Testbed, fault: Fault): Promise<void> {
+  if (!fault.hangs && !fault.heavy && fault.deadlineMs === undefined) return meet(testbed, fault)
   try {
-    await meet(house, fault)
+    await meet(testbed, fault)
   } catch {
-    await meet(house, fault, 2)
+    await meet(testbed, fault, 2)
   }
 }
 
 /** One fault met by one caller, and all that must hold of its answer. */
-async function meet(house: House, fault: Fault, patience = 1): Promise<void> {
-  const { dialect, mode, fallback, caller } = house
+async function meet(testbed: Testbed, fault: Fault, patience = 1): Promise<void> {
+  const { dialect, mode, fallback, caller } = testbed
   const expected = expectedOf(fault, dialect, mode)
   if (!expected) throw new Error(`The fault ${fault.name} does not say what is expected of ${mode}.`)
-  const answer = await ask(house, fault, patience)
-  const row = await rowOf(house, answer)
+  const answer = await ask(testbed, fault, patience)
+  const row = await rowOf(testbed, answer)
   const end = caller.read(answer)
   if (fallback && expected.fallback === true) checkFallenBack(end, row)
   else if (!fallback || expected.fallback === false) checkAsWritten(end, row, expected)
@@ -168,7 +168,7 @@ async function meet(house: House, fault: Fault, patience = 1): Promise<void> {
 }
 
 /** Nothing is held, nothing taken, nobody waited for, no connection lost, and no request went astray. */
-export async function checkAtRest({ test: { gateway, storage, caller }, broken, sound }: House): Promise<void> {
+export async function checkAtRest({ test: { gateway, storage, caller }, broken, sound }: Testbed): Promise<void> {
   for (const server of [broken, sound]) {
     await server.until('nobody waits for an answer', ({ playing }) => playing() === 0, settledMs)
     // Those that can serve again are kept; one that is neither kept nor closed would be one more with every fault.
@@ -218,26 +218,26 @@ export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (
   const settings = dialects.flatMap(dialect =>
     fallbacks.flatMap(fallback => modes.map((mode): Setting => ({ dialect, fallback, mode, caller }))),
   )
-  // One house for each: what a fault taught the gateway about a provider must not change the next answer.
+  // One testbed for each: what a fault taught the gateway about a provider must not change the next answer.
   describe.concurrent.each(settings.map(setting => ({ ...setting, name: setting.caller.name ?? setting.caller.path })))(
     '$name, a provider speaking $dialect, another behind it: $fallback, $mode',
     setting => {
-      let house: House
+      let testbed: Testbed
       beforeAll(async () => {
-        house = await build(setting, timeouts)
+        testbed = await build(setting, timeouts)
       })
       afterAll(async () => {
         try {
-          await checkAtRest(house)
+          await checkAtRest(testbed)
         } finally {
-          await house.close()
+          await testbed.close()
         }
       })
       const cases = faults
         .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
         .filter(fault => isMetThere(fault, setting) && (!setting.fallback || withFallback(fault)))
         .map(fault => ({ row: fault.row, name: fault.name, fault }))
-      test.concurrent.for(cases)('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) => meetInTime(house, fault))
+      test.concurrent.for(cases)('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) => meetInTime(testbed, fault))
     },
   )
 }

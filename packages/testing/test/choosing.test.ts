@@ -51,9 +51,9 @@ describe('who is asked', () => {
     const clock = startClock()
     const [dead, ill] = [moody('dead', clock, down), moody('ill', clock)]
     let calls = 0
-    ill.mood = stage => {
+    ill.mood = context => {
       calls += 1
-      return calls % 3 === 0 ? acts.stall(300)(stage) : down(stage)
+      return calls % 3 === 0 ? acts.stall(300)(context) : down(context)
     }
     const scene = await openScene({ clock, providers: [dead, ill], offers: [offerOf(dead, cheap), offerOf(ill, dear)] })
     await scene.load(2, 30)
@@ -69,10 +69,10 @@ describe('who is asked', () => {
       const providers = ['a', 'b', 'c'].map(id => moody(id, clock))
       providers.forEach((provider, at) => {
         let calls = at
-        provider.mood = stage => {
+        provider.mood = context => {
           calls += 1
-          if (calls % 7 === 0) return down(stage)
-          return calls % 11 === 0 ? acts.status(429)(stage) : acts.stall(100 + ((calls * 37) % 400))(stage)
+          if (calls % 7 === 0) return down(context)
+          return calls % 11 === 0 ? acts.status(429)(context) : acts.stall(100 + ((calls * 37) % 400))(context)
         }
       })
       const scene = await openScene({ clock, providers, offers: providers.map(each => offerOf(each)), seed })
@@ -201,9 +201,9 @@ describe('a limit', () => {
     const only = moody('only', clock)
     const scene = await openScene({ clock, providers: [only], offers: [offerOf(only)] })
     await scene.load(1, 20)
-    only.mood = stage => {
+    only.mood = context => {
       only.mood = acts.stall(300)
-      return acts.status(429, { retryAfter: 1 })(stage)
+      return acts.status(429, { retryAfter: 1 })(context)
     }
     const [soon] = await scene.load(1, 1)
     expect(soon).toMatchObject({ provider: 'only' })

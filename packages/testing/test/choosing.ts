@@ -13,9 +13,9 @@ export interface Moody extends ScriptedProvider {
 }
 
 export function moody(id: string, clock: FakeClock, mood: Act = acts.stall(300)): Moody {
-  const always: Act = stage => {
+  const always: Act = context => {
     provider.play(always)
-    return provider.mood(stage)
+    return provider.mood(context)
   }
   const provider: Moody = Object.assign(scriptedProvider({ id, dialect: chatProvider, clock, acts: [always] }), { mood })
   return provider

@@ -42,9 +42,9 @@ const beside = (clock: FakeClock): { readonly clock: Clock; jump(milliseconds: n
 function processOver(storage: Storage, clock: Clock): Process {
   // Each answer takes 5 s, so that requests are under way while a clock is set.
   const slow = acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } })
-  const answers = Array.from({ length: 2_000 }, (): typeof slow => async stage => {
-    await stage.wait(5_000)
-    return slow(stage)
+  const answers = Array.from({ length: 2_000 }, (): typeof slow => async context => {
+    await context.wait(5_000)
+    return slow(context)
   })
   const provider = scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: answers })
   const gateway = createGateway({

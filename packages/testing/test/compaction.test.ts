@@ -18,7 +18,7 @@ const tools = [{ type: 'function', name: 'rent', parameters: { type: 'object', p
 
 type Item = JsonObject & { readonly type: string }
 
-async function stage(dialect: 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock' = 'responses') {
+async function createFixture(dialect: 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock' = 'responses') {
   const provider = await chaosProvider()
   const scene = await testGateway({ servers: [provider], dialect })
   onTestFinished(async () => {
@@ -39,7 +39,7 @@ async function stage(dialect: 'responses' | 'chat' | 'messages' | 'gemini' | 'be
 }
 
 test('the reply is the messages of the user and one sealed item, and the summary is of the whole conversation', async () => {
-  const { compact, provider } = await stage()
+  const { compact, provider } = await createFixture()
   const { json, output } = await compact({ instructions: 'Be brief.', text: { format: { type: 'json_object' } } })
   expect(json).toMatchObject({
     object: 'response.compaction',
@@ -67,7 +67,7 @@ test('the reply is the messages of the user and one sealed item, and the summary
 test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
   'the items go on as text to a provider that speaks %s, and can be compacted again',
   async dialect => {
-    const { compact, post, provider } = await stage(dialect)
+    const { compact, post, provider } = await createFixture(dialect)
     const { output } = await compact()
     const next = await post('', { model: 'test-model', input: [...output, { role: 'user', content: 'Go on.' }] })
     expect(next).toMatchObject({ status: 200, json: { status: 'completed' } })
@@ -83,7 +83,7 @@ test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
 )
 
 test('it is billed and logged as one request', async () => {
-  const { compact, storage, caller, gateway } = await stage()
+  const { compact, storage, caller, gateway } = await createFixture()
   const { json } = await compact()
   const rows = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10 })
   expect(rows).toMatchObject([{ result: 'ok', streamed: false }])
@@ -93,7 +93,7 @@ test('it is billed and logged as one request', async () => {
 })
 
 test('an item of another workspace, or an altered one, is refused by name', async () => {
-  const { compact, post, gateway } = await stage()
+  const { compact, post, gateway } = await createFixture()
   const { output } = await compact()
   const item = output.at(-1) as Item
   const other = await gateway.workspaces.create({ name: 'Other', billing: 'postpaid' })
@@ -117,14 +117,14 @@ test('an item of another workspace, or an altered one, is refused by name', asyn
 })
 
 test('an item that a vendor made goes to that vendor as it is', async () => {
-  const { post, provider } = await stage()
+  const { post, provider } = await createFixture()
   const item = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAAABpM0Yj' }
   expect((await post('', { model: 'test-model', input: [item, { role: 'user', content: 'Go on.' }] })).status).toBe(200)
   expect(provider.requests[0]?.json?.input).toMatchObject([item, { role: 'user' }])
 })
 
 test('a model that writes nothing is an error, and one that fails is the error that it is', async () => {
-  const { compact } = await stage()
+  const { compact } = await createFixture()
   expect((await compact({ model: 'say:refusal' })).json).toMatchObject({ error: { code: 'provider_error' } })
   expect((await compact({ model: 'no-such-model' })).json).toMatchObject({ error: { code: 'model_not_found' } })
   expect((await compact({ input: undefined })).json).toMatchObject({ error: { code: 'missing_required_parameter' } })
@@ -132,7 +132,7 @@ test('a model that writes nothing is an error, and one that fails is the error t
 })
 
 test.each([false, true])('a trigger at the end of a request is answered with one sealed item that goes on, streamed: %s', async stream => {
-  const { post, gateway, secret, provider } = await stage('messages')
+  const { post, gateway, secret, provider } = await createFixture('messages')
   const body = { model: 'test-model', input: [...conversation, { type: 'compaction_trigger' }], tools, stream }
   const handle = createFetchHandler(gateway)
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
@@ -155,7 +155,7 @@ test.each([false, true])('a trigger at the end of a request is answered with one
 })
 
 test('a trigger whose model cannot be asked is the error that it is', async () => {
-  const { post } = await stage()
+  const { post } = await createFixture()
   const input = [{ role: 'user', content: 'Hi' }, { type: 'compaction_trigger' }]
   expect(await post('', { model: 'no-such-model', input })).toMatchObject({ status: 404, json: { error: { code: 'model_not_found' } } })
 })

@@ -111,7 +111,7 @@ interface Sent {
 }
 
 /** A model of each dialect alone, by the dialect's name, and `all` in every one. */
-async function openStage(): Promise<(request: InferenceRequest) => Promise<Sent>> {
+async function openFixture(): Promise<(request: InferenceRequest) => Promise<Sent>> {
   const bodies: JsonObject[] = []
   const made = providers.map((name): Provider => {
     const { answer, ...provider } = scriptedProvider({ id: name, dialect: providerDialects[name] })
@@ -140,7 +140,7 @@ async function openStage(): Promise<(request: InferenceRequest) => Promise<Sent>
     }
   }
 }
-const stage = openStage()
+const fixture = openFixture()
 
 const clients = ['responses', 'chat', 'messages'] as const
 const decode = (client: ClientName, body: JsonObject): InferenceRequest | undefined => {
@@ -181,7 +181,7 @@ function expectNothingLost({ bodies: sent, error }: Sent, marks: readonly string
 describe.each(clients)('a caller of %s', client => {
   describe.each([...providers, 'all'])('towards %s', model => {
     test.each(Object.keys(samples))('%s reaches the provider, or is refused', async name => {
-      const send = await stage
+      const send = await fixture
       const { mark, parts } = samples[name] ?? { mark: '', parts: {} }
       const part = parts[client]
       if (!part) return
@@ -193,7 +193,7 @@ describe.each(clients)('a caller of %s', client => {
   })
 
   test('where any dialect can take it, it is asked', async () => {
-    const send = await stage
+    const send = await fixture
     for (const { mark, parts } of Object.values(samples)) {
       const part = parts[client]
       const request = part && decode(client, { model: 'all', ...bodies[client](part, 'user') })
@@ -205,7 +205,7 @@ describe.each(clients)('a caller of %s', client => {
 })
 
 test('conversations of many parts lose none of them', async () => {
-  const send = await stage
+  const send = await fixture
   const said = fc.record({ name: fc.constantFrom(...Object.keys(samples)), place: fc.constantFrom(...places) })
   const conversations = fc.record({
     client: fc.constantFrom(...clients),
@@ -244,7 +244,7 @@ test.each<[ClientName, JsonObject, string]>([
   ['chat', { messages: [{ role: 'assistant', content: null }] }, 'messages'],
   ['messages', { max_tokens: 9, messages: [{ role: 'user', content: [] }] }, 'messages'],
 ])('%s %j says nothing, and nobody is asked', async (client, body, param) => {
-  const send = await stage
+  const send = await fixture
   for (const model of providers) {
     const request = decode(client, { model, ...body })
     if (!request) throw new Error('It was not read.')
@@ -266,7 +266,7 @@ test.each<[ClientName, JsonObject]>([
     },
   ],
 ])('%s %j says something to every provider', async (client, body) => {
-  const send = await stage
+  const send = await fixture
   for (const model of providers) {
     const request = decode(client, { model, ...body })
     if (!request) throw new Error('It was not read.')

@@ -38,7 +38,7 @@ async function counting(
     seen.push(call)
     return answer(call)
   })
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: [compatible({ id: 'plain', baseUrl: server.url }), anthropic({ apiKey: 'sk-ours', baseUrl: `${server.url}/v1` })],
     models: [
       { id: 'counted', offers: [offer('plain', 'chat'), offer('anthropic', 'messages')] },
@@ -46,18 +46,18 @@ async function counting(
     ],
     ...options,
   })
-  closing.push(house, server)
-  return Object.assign(house, { seen })
+  closing.push(testbed, server)
+  return Object.assign(testbed, { seen })
 }
 
 const body = { model: 'counted', system: 'Be brief.', messages: [{ role: 'user', content: 'How long is this? '.repeat(100) }] }
 const ask = async (
-  house: TestGateway,
+  testbed: TestGateway,
   change: object = {},
 ): Promise<{ readonly status: number; readonly said: unknown; readonly estimated: boolean }> => {
-  const response = await createFetchHandler(house.gateway)('http://x/v1/messages/count_tokens?beta=true', {
+  const response = await createFetchHandler(testbed.gateway)('http://x/v1/messages/count_tokens?beta=true', {
     method: 'POST',
-    headers: { 'x-api-key': house.secret, 'content-type': 'application/json' },
+    headers: { 'x-api-key': testbed.secret, 'content-type': 'application/json' },
     body: JSON.stringify({ ...body, ...change }),
   })
   return { status: response.status, said: await response.json(), estimated: response.headers.get('x-token-count') === 'estimated' }
@@ -69,18 +69,18 @@ const spent = async ({ gateway, caller }: TestGateway): Promise<unknown> => {
 
 describe('the provider’s own counter', () => {
   test('is asked where one of the candidates has one, with what it knows of the request, and nothing is paid', async () => {
-    const house = await counting(() => Response.json({ input_tokens: 4711 }))
-    const before = await spent(house)
-    expect(await ask(house, { max_tokens: 5, stop_sequences: ['x'] })).toEqual({
+    const testbed = await counting(() => Response.json({ input_tokens: 4711 }))
+    const before = await spent(testbed)
+    expect(await ask(testbed, { max_tokens: 5, stop_sequences: ['x'] })).toEqual({
       status: 200,
       said: { input_tokens: 4711 },
       estimated: false,
     })
-    expect(house.seen).toHaveLength(1)
-    expect(house.seen[0]?.path).toBe('/v1/messages/count_tokens')
-    expect(house.seen[0]?.headers.get('x-api-key')).toBe('sk-ours')
-    expect(Object.keys(house.seen[0]?.body ?? {}).sort()).toEqual(['messages', 'model', 'system'])
-    expect(await spent(house)).toEqual(before)
+    expect(testbed.seen).toHaveLength(1)
+    expect(testbed.seen[0]?.path).toBe('/v1/messages/count_tokens')
+    expect(testbed.seen[0]?.headers.get('x-api-key')).toBe('sk-ours')
+    expect(Object.keys(testbed.seen[0]?.body ?? {}).sort()).toEqual(['messages', 'model', 'system'])
+    expect(await spent(testbed)).toEqual(before)
   })
 
   test.each<[string, () => Response]>([
@@ -91,63 +91,66 @@ describe('the provider’s own counter', () => {
     ['sends a page', () => new Response('<html>')],
     ['sends a stream', () => new Response('data: {"input_tokens":1}\n\n', { headers: { 'content-type': 'text/event-stream' } })],
   ])('that %s is not missed: the count is an estimate, and its provider is none the worse for it', async (_, answer) => {
-    const house = await counting(answer)
-    const { status, estimated, said } = await ask(house)
+    const testbed = await counting(answer)
+    const { status, estimated, said } = await ask(testbed)
     expect([status, estimated]).toEqual([200, true])
     expect(said).toEqual({ input_tokens: expect.any(Number) })
-    const request = house.gateway.dialects.responses.decodeRequest({ model: 'counted', input: 'Hi' })
-    expect((await house.gateway.plan(request, house.caller)).candidates.map(({ provider }) => provider.id)).toEqual(['plain', 'anthropic'])
+    const request = testbed.gateway.dialects.responses.decodeRequest({ model: 'counted', input: 'Hi' })
+    expect((await testbed.gateway.plan(request, testbed.caller)).candidates.map(({ provider }) => provider.id)).toEqual([
+      'plain',
+      'anthropic',
+    ])
   })
 
   test('that is silent is hung up on', async () => {
     const clock = fakeClock()
-    const house = await counting(() => new Promise<Response>(() => {}), { clock })
-    const asked = ask(house)
-    await expect.poll(() => house.seen.length).toBe(1)
+    const testbed = await counting(() => new Promise<Response>(() => {}), { clock })
+    const asked = ask(testbed)
+    await expect.poll(() => testbed.seen.length).toBe(1)
     await clock.advance(5_000)
     expect(await asked).toMatchObject({ status: 200, estimated: true })
-    await expect.poll(() => house.seen[0]?.signal.aborted).toBe(true)
+    await expect.poll(() => testbed.seen[0]?.signal.aborted).toBe(true)
   })
 
   test('is left at once when the caller leaves', async () => {
-    const house = await counting(() => new Promise<Response>(() => {}))
+    const testbed = await counting(() => new Promise<Response>(() => {}))
     const leaving = new AbortController()
-    const counted = house.gateway.messages.countTokens(body, { caller: house.caller, signal: leaving.signal })
-    await expect.poll(() => house.seen.length).toBe(1)
+    const counted = testbed.gateway.messages.countTokens(body, { caller: testbed.caller, signal: leaving.signal })
+    await expect.poll(() => testbed.seen.length).toBe(1)
     leaving.abort()
     expect(await counted).toMatchObject({ estimated: true })
-    await expect.poll(() => house.seen[0]?.signal.aborted).toBe(true)
+    await expect.poll(() => testbed.seen[0]?.signal.aborted).toBe(true)
   })
 })
 
 test('where nobody can count, the length is estimated, whatever the windows and the ways of delivery', async () => {
-  const house = await counting(() => Response.json({}))
-  const { status, said, estimated } = await ask(house, { model: 'uncounted' })
-  expect([status, estimated, house.seen.length]).toEqual([200, true, 0])
+  const testbed = await counting(() => Response.json({}))
+  const { status, said, estimated } = await ask(testbed, { model: 'uncounted' })
+  expect([status, estimated, testbed.seen.length]).toEqual([200, true, 0])
   // Six tokens, a hundred times.
   expect(Math.abs((said as { readonly input_tokens: number }).input_tokens - 510)).toBeLessThan(60)
 })
 
 test('counting counts against the rate of the key, and asks nobody past it', async () => {
-  const house = await counting(() => Response.json({ input_tokens: 1 }), { limits: { inferenceRpm: 2 } })
-  expect((await ask(house)).status).toBe(200)
-  expect((await ask(house)).status).toBe(200)
-  expect(await ask(house)).toMatchObject({ status: 429, said: { type: 'error', error: { type: 'rate_limit_error' } } })
-  expect(house.seen).toHaveLength(2)
+  const testbed = await counting(() => Response.json({ input_tokens: 1 }), { limits: { inferenceRpm: 2 } })
+  expect((await ask(testbed)).status).toBe(200)
+  expect((await ask(testbed)).status).toBe(200)
+  expect(await ask(testbed)).toMatchObject({ status: 429, said: { type: 'error', error: { type: 'rate_limit_error' } } })
+  expect(testbed.seen).toHaveLength(2)
 })
 
 test('an unknown model, a body without messages and a key without the scope are refused', async () => {
-  const house = await counting(() => Response.json({ input_tokens: 1 }))
-  expect((await ask(house, { model: 'countd' })).status).toBe(404)
-  expect((await ask(house, { messages: undefined })).status).toBe(400)
-  const { secret } = await house.gateway.workspaces(house.caller.workspaceId).apiKeys.create({ name: 'reader', scopes: ['usage:read'] })
-  expect((await ask({ ...house, secret })).status).toBe(403)
-  expect(house.seen).toEqual([])
+  const testbed = await counting(() => Response.json({ input_tokens: 1 }))
+  expect((await ask(testbed, { model: 'countd' })).status).toBe(404)
+  expect((await ask(testbed, { messages: undefined })).status).toBe(400)
+  const { secret } = await testbed.gateway.workspaces(testbed.caller.workspaceId).apiKeys.create({ name: 'reader', scopes: ['usage:read'] })
+  expect((await ask({ ...testbed, secret })).status).toBe(403)
+  expect(testbed.seen).toEqual([])
 })
 
 test('a gateway that is closing counts no more', async () => {
-  const house = await counting(() => Response.json({ input_tokens: 1 }))
-  const { gateway, caller } = house
+  const testbed = await counting(() => Response.json({ input_tokens: 1 }))
+  const { gateway, caller } = testbed
   const request = gateway.dialects.responses.decodeRequest({ model: 'counted', input: 'Hi' })
   await gateway.close()
   await expect(gateway.countTokens(request, caller)).rejects.toMatchObject({ code: 'service_unavailable' })

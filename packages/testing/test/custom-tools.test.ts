@@ -26,12 +26,12 @@ const open = async (name: string) => {
     dialect: language.dialect,
     acts: [acts.toolCall('apply_patch', { input: patch }), acts.reply('All done.')],
   })
-  const house = await testGateway({ providers: [provider] })
-  onTestFinished(house.close)
+  const testbed = await testGateway({ providers: [provider] })
+  onTestFinished(testbed.close)
   const client = new OpenAI({
     baseURL: 'http://signalbox.local/v1',
-    apiKey: house.secret,
-    fetch: gatewayFetch(house.gateway),
+    apiKey: testbed.secret,
+    fetch: gatewayFetch(testbed.gateway),
     maxRetries: 0,
   })
   const sentCalls = (turn: number) => found(provider.calls[turn]?.body ?? {}, language.call)

@@ -18,7 +18,7 @@ const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as c
 /** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
-async function stage(storage: Storage = memoryStorage()): Promise<Gateway> {
+async function createFixture(storage: Storage = memoryStorage()): Promise<Gateway> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'small', offers: [offer] }],
@@ -48,7 +48,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
   describeHere(`budgets of end users, in ${name}`, () => {
     test('no user passes a cap by a microdollar, however many requests race', async () => {
       const storage = makeStorage()
-      const gateway = await stage(storage)
+      const gateway = await createFixture(storage)
       const users = Array.from({ length: inject('isLongRun') ? 10_000 : 60 }, (_each, at) => `u${at}`)
       const limit = 350
       const ends: Awaited<ReturnType<typeof race>>[] = []
@@ -66,7 +66,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
 
     test('users of one group share a cap, and each keeps a cap of its own', async () => {
       const storage = makeStorage()
-      const gateway = await stage(storage)
+      const gateway = await createFixture(storage)
       const budgets: readonly EndUserBudget[] = [{ limit: usd(1) }, { limit: 500, group: 'team' }]
       const ends = await Promise.all(['a', 'b', 'c'].map(user => race(gateway, { user, budgets }, 20)))
       expect(ends.some(({ codes }) => codes.has('budget_exceeded'))).toBe(true)
@@ -78,7 +78,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
 
     test('ids that hold separators lead to no account of another user', async () => {
       const storage = makeStorage()
-      const gateway = await stage(storage)
+      const gateway = await createFixture(storage)
       const spend = async (workspace: string, user: string) => {
         const caller = await gateway.workspaces(workspace).as({ user, budgets: [{ limit: 150, period: 'total' }] })
         return gateway.responses.create(ask, { caller })
@@ -112,7 +112,7 @@ test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
 })
 
 test('a user is told what is left of its own budgets, and nothing of those that it shares', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const app = gateway.workspaces('app')
   await app.budgets.create({ name: 'all of the app', limit: usd(9) })
   const budgets: readonly EndUserBudget[] = [{ limit: 1_000 }, { limit: 500, group: 'team' }, { limit: usd(1), period: 'total' }]
@@ -129,7 +129,7 @@ test('a user is told what is left of its own budgets, and nothing of those that 
 })
 
 test('usage is counted by user, and limits hold for each user alone', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const limited = { user: 'u1', limits: { requestsPerMinute: 3 } }
   const { answered, codes } = await race(gateway, limited, 10)
   expect([answered, codes]).toEqual([3, new Set(['requests_per_min_exceeded'])])
@@ -139,7 +139,7 @@ test('usage is counted by user, and limits hold for each user alone', async () =
 })
 
 test('tags of a user and of its request are recorded, also of one that failed, and audit events name the user', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const app = gateway.workspaces('app')
   const caller = await app.as({ user: 'u1', tags: ['plan:pro'], scopes: ['inference:invoke', 'keys:write'] })
   const metadata = { tags: 'search,plan:pro', page: '7' }
@@ -159,7 +159,7 @@ test('tags of a user and of its request are recorded, also of one that failed, a
 })
 
 test('what is no user is refused by name, and so is a workspace that is not there', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const wrong: readonly (readonly [object, string])[] = [
     [{}, '`user`'],
     [{ user: '' }, '`user`'],
@@ -206,7 +206,7 @@ describe('over HTTP', () => {
     ['a node listener', byNode],
   ] as const)('%s', (_, mount) => {
     test('serves a signed-in user without a key, refuses what it may not do, and passes a reply of the sign-in on', async () => {
-      const gateway = await stage()
+      const gateway = await createFixture()
       const send = await mount(gateway)
       expect((await send('/v1/responses', { cookie: 'user=u1' }, ask)).status).toBe(200)
       expect((await send('/v1/responses', {}, ask)).status).toBe(401)
@@ -219,7 +219,7 @@ describe('over HTTP', () => {
     })
 
     test('ends in 402 once the cap of the user is reached', async () => {
-      const send = await mount(await stage())
+      const send = await mount(await createFixture())
       const statuses: number[] = []
       for (let n = 0; n < 200 && !statuses.includes(402); n++)
         statuses.push((await send('/v1/responses', { cookie: 'user=u1' }, ask)).status)
@@ -229,7 +229,7 @@ describe('over HTTP', () => {
   })
 
   test('a page of another site cannot spend in the name of a signed-in user, unless its origin is allowed by name', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const from = (origin: string, more: Record<string, string> = {}) => ({ cookie: 'user=u1', host: 'app.example', origin, ...more })
     const statusOf = async (send: Send, headers: Record<string, string>) => (await send('/v1/responses', headers, ask)).status
     const send = await byFetch(gateway)
@@ -261,7 +261,7 @@ describe('over HTTP', () => {
   })
 
   test('a sign-in that throws or names no user is a 500 without its message, and nobody is served', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     for (const authenticate of [() => Promise.reject(new Error('secret detail')), () => ({ workspace: 'app' }) as EndUserOf]) {
       const send = await byFetch(gateway, { authenticate })
       const response = await send('/v1/responses', {}, ask)

@@ -49,16 +49,16 @@ const stores: Readonly<Record<string, () => Storage>> = {
   },
 }
 
-interface Stage {
+interface Fixture {
   readonly ask: (query?: string) => Promise<ApiReply>
   /** How often the store was asked for a page. */
   readonly asked: { pages: number }
 }
 
-async function stage(
+async function createFixture(
   storage: Storage,
   { rows, exportRows = 100_000 }: { readonly rows: readonly UsageRow[]; readonly exportRows?: number },
-): Promise<Stage> {
+): Promise<Fixture> {
   const asked = { pages: 0 }
   const usage: Storage['usage'] = {
     ...storage.usage,
@@ -121,7 +121,7 @@ const nasty = [
 describe.each(Object.entries(stores))('an export from %s', (_, open) => {
   test('is read by three parsers as it was meant, and runs in no spreadsheet', async () => {
     const rows = nasty.map((text, n) => row(`r${String(n).padStart(2, '0')}`, { modelAsked: text, at: at + n, metadata: { [text]: text } }))
-    const { ask } = await stage(open(), { rows })
+    const { ask } = await createFixture(open(), { rows })
     const text = await textOf(await ask())
     const readings: readonly (readonly string[][])[] = [
       parse(text, { relax_column_count: false }),
@@ -140,7 +140,7 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
 
   test('tells in its headers how many rows there are, how many there may be, and whether that is all', async () => {
     const rows = Array.from({ length: 7 }, (_, n) => row(`r${n}`, { at: at + n, keyId: n < 3 ? 'key_1' : 'key_2' }))
-    const { ask } = await stage(open(), { rows, exportRows: 5 })
+    const { ask } = await createFixture(open(), { rows, exportRows: 5 })
     const cut = await ask()
     expect(cut.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
@@ -159,7 +159,7 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
 
   test('reads a page when the one before it was taken, and no more once nobody takes any', async () => {
     const rows = Array.from({ length: 2_600 }, (_, n) => row(`r${n}`, { at: at - n }))
-    const { ask, asked } = await stage(open(), { rows })
+    const { ask, asked } = await createFixture(open(), { rows })
     const { body } = await ask()
     if (typeof body === 'string') throw new Error('An export comes in pieces.')
     const pieces = asIterator(body)

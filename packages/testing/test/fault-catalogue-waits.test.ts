@@ -8,7 +8,7 @@ import { testGateway } from '../src/gateway.ts'
 import { responsesCaller } from './callers.ts'
 import { ask, build, checkAsWritten, checkAtRest, describeCatalogue, hangingMs, impatient, rowOf } from './catalogue.ts'
 
-// Faults that last until the gateway gives up, and those that need a connection or a house of their own: all of them wait, and
+// Faults that last until the gateway gives up, and those that need a connection or a testbed of their own: all of them wait, and
 // so they wait together.
 
 const modes: readonly Mode[] = ['whole', 'stream']
@@ -25,16 +25,16 @@ const onOneConnection = own.flatMap(fault =>
 test.concurrent.for(onOneConnection)(
   'row $row, $name, a provider speaking $dialect, $mode: each request on the connection gets its own answer',
   async ({ fault, dialect, mode }) => {
-    const house = await build({ dialect, fallback: false, mode, caller: responsesCaller })
+    const testbed = await build({ dialect, fallback: false, mode, caller: responsesCaller })
     for (let request = 0; request < 3; request += 1) {
-      const answer = await ask(house, fault)
+      const answer = await ask(testbed, fault)
       const expected = expectedOf(fault, dialect, mode)
-      if (expected) checkAsWritten(responsesCaller.read(answer), await rowOf(house, answer), expected)
+      if (expected) checkAsWritten(responsesCaller.read(answer), await rowOf(testbed, answer), expected)
       // Longer than the beat after which the provider misbehaves.
       await new Promise(resolve => setTimeout(resolve, 100))
     }
-    await checkAtRest(house)
-    await house.close()
+    await checkAtRest(testbed)
+    await testbed.close()
   },
 )
 
@@ -45,23 +45,23 @@ test.concurrent.for(addressFaults.flatMap(fault => modes.map(mode => ({ row: fau
     const [deadEnd, sound] = await Promise.all([fault.open(), chaosProvider()])
     const routing = fault.hangs ? { timeout_ms: hangingMs } : {}
     for (const servers of [[deadEnd], [deadEnd, sound]]) {
-      const house = await testGateway({ servers, transport: nodeTransport() })
-      const server = await serve(house.gateway, { port: 0 })
+      const testbed = await testGateway({ servers, transport: nodeTransport() })
+      const server = await serve(testbed.gateway, { port: 0 })
       const response = await fetch(`${server.url}/v1/responses`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'test-model', input: 'Hello.', stream: mode === 'stream', gateway: { routing } }),
       })
       const answer = { status: response.status, headers: response.headers, text: await response.text() }
       const end = responsesCaller.read(answer)
-      const row = await rowOf({ test: house }, answer)
+      const row = await rowOf({ test: testbed }, answer)
       const expected = fault.expect[mode]
       if (servers.length > 1) {
         expect(end.routing).toMatchObject({ provider: 'server-2' })
         expect(row).toMatchObject({ provider: 'server-2', result: 'ok', attempts: 2 })
       } else if (expected) checkAsWritten(end, row, expected)
       await server.close()
-      await house.close()
+      await testbed.close()
     }
     await Promise.all([deadEnd.close(), sound.close()])
   },

@@ -7,21 +7,21 @@ import { fasterClock } from '../src/faster-clock.ts'
 import { type TestGateway, type TestGatewayOptions, testGateway } from '../src/gateway.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../src/scripted-provider.ts'
 
-interface House extends TestGateway {
+interface Testbed extends TestGateway {
   readonly provider: ScriptedProvider
   readonly client: OpenAI
 }
 
-const houseOf = async (dialect: typeof chatProvider, script: readonly Act[] = [], options: TestGatewayOptions = {}): Promise<House> => {
+const testbedOf = async (dialect: typeof chatProvider, script: readonly Act[] = [], options: TestGatewayOptions = {}): Promise<Testbed> => {
   const provider = scriptedProvider({ id: 'scripted', dialect, acts: script })
-  const house = await testGateway({ providers: [provider], ...options })
+  const testbed = await testGateway({ providers: [provider], ...options })
   const client = new OpenAI({
-    apiKey: house.secret,
+    apiKey: testbed.secret,
     baseURL: 'http://signalbox.local/v1',
-    fetch: gatewayFetch(house.gateway),
+    fetch: gatewayFetch(testbed.gateway),
     maxRetries: 0,
   })
-  return { ...house, provider, client }
+  return { ...testbed, provider, client }
 }
 
 const model = 'test-model'
@@ -85,7 +85,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     ['chat', chatProvider],
   ] as const)('before a provider that speaks %s', (_, dialect) => {
     test('answers whole and as a stream', async () => {
-      const { client } = await houseOf(dialect)
+      const { client } = await testbedOf(dialect)
       expect(await endpoint.text(client)).toBe(defaultText)
       let text = ''
       for await (const piece of await endpoint.streamed(client)) text += piece
@@ -93,12 +93,12 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     })
 
     test.each([false, true])('calls tools, streamed: %s', async stream => {
-      const { client } = await houseOf(dialect, [acts.toolCall(call.name, { city: 'Bern' })])
+      const { client } = await testbedOf(dialect, [acts.toolCall(call.name, { city: 'Bern' })])
       expect(await endpoint.tool(client, stream)).toEqual([call])
     })
 
     test('an abort in the middle hangs up on the provider', async () => {
-      const { client, provider, gateway, caller } = await houseOf(dialect, [acts.pauseAfter(4, 60_000)], { clock: fasterClock(20) })
+      const { client, provider, gateway, caller } = await testbedOf(dialect, [acts.pauseAfter(4, 60_000)], { clock: fasterClock(20) })
       const leaving = new AbortController()
       const stream = await endpoint.streamed(client, leaving.signal)
       for await (const piece of stream) {
@@ -110,7 +110,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     })
 
     test('an abort before the first word is heard as one', async () => {
-      const { client, provider } = await houseOf(dialect, [acts.never()])
+      const { client, provider } = await testbedOf(dialect, [acts.never()])
       const leaving = new AbortController()
       const asked = error(endpoint.streamed(client, leaving.signal))
       await expect.poll(() => provider.calls.length).toBe(1)
@@ -120,7 +120,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     })
 
     test('a failure in the middle is an error that carries its code', async () => {
-      const { client } = await houseOf(dialect, [acts.errorAfter(4)])
+      const { client } = await testbedOf(dialect, [acts.errorAfter(4)])
       let text = ''
       const thrown = await error(
         (async () => {
@@ -134,7 +134,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
   })
 
   test('errors have the classes and fields that the package knows', async () => {
-    const { client, gateway } = await houseOf(chatProvider, [], { limits: { inferenceRpm: 1 } })
+    const { client, gateway } = await testbedOf(chatProvider, [], { limits: { inferenceRpm: 1 } })
     const stranger = new OpenAI({ apiKey: 'ak_wrong', baseURL: 'http://signalbox.local/v1', fetch: gatewayFetch(gateway), maxRetries: 0 })
     const refused = await error(endpoint.text(stranger))
     expect(refused).toBeInstanceOf(AuthenticationError)
@@ -149,7 +149,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
 })
 
 test('the models are listed, and the version may be left out of the base URL', async () => {
-  const { secret, gateway } = await houseOf(chatProvider)
+  const { secret, gateway } = await testbedOf(chatProvider)
   const client = new OpenAI({ apiKey: secret, baseURL: 'https://elsewhere.example', fetch: withFetch(gateway).fetch })
   expect((await client.models.list()).data.map(({ id }) => id)).toContain(model)
 })

@@ -34,19 +34,19 @@ const textOf = async ({ gateway, caller }: TestGateway, model: string, delivery?
 describe('the test gateway', () => {
   test.each(['chat', 'responses'] as const)('asks servers in %s, and knows a model for every speech and every fault', async dialect => {
     const [first, second] = [keep(await chaosProvider()), keep(await chaosProvider())]
-    const house = keep(await testGateway({ servers: [first, second], dialect }))
-    expect(await textOf(house, 'test-model')).toEqual([[defaultText]])
-    expect(await textOf(house, 'say:reasoning', 'stream')).toEqual(['reasoning', [defaultText]])
+    const testbed = keep(await testGateway({ servers: [first, second], dialect }))
+    expect(await textOf(testbed, 'test-model')).toEqual([[defaultText]])
+    expect(await textOf(testbed, 'say:reasoning', 'stream')).toEqual(['reasoning', [defaultText]])
     expect(second.requests).toEqual([])
-    expect(await textOf(house, 'fault:html-200')).toEqual([[defaultText]])
+    expect(await textOf(testbed, 'fault:html-200')).toEqual([[defaultText]])
     expect([first.requests.at(-1)?.fault, second.requests.length]).toEqual(['html-200', 1])
   })
 
   test('has credit, a key with every scope, and books that are kept', async () => {
-    const house = keep(await testGateway({ servers: [keep(await chaosProvider())], credit: 5_000_000 }))
-    const { gateway, caller, secret } = house
+    const testbed = keep(await testGateway({ servers: [keep(await chaosProvider())], credit: 5_000_000 }))
+    const { gateway, caller, secret } = testbed
     expect((await gateway.authenticate(secret)).keyId).toBe(caller.keyId)
-    await textOf(house, 'test-model')
+    await textOf(testbed, 'test-model')
     const { balance, held, spent } = await gateway.workspaces(caller.workspaceId).billing.balance()
     expect(spent).toBeGreaterThan(0)
     expect([balance + spent, held]).toEqual([5_000_000, 0])
@@ -56,8 +56,8 @@ describe('the test gateway', () => {
     const clock = fakeClock()
     const slow = scriptedProvider({ id: 'slow', dialect: chatProvider, clock, acts: [acts.stall(600_000)] })
     const quick = scriptedProvider({ id: 'quick', dialect: chatProvider, clock })
-    const house = keep(await testGateway({ providers: [slow, quick], clock }))
-    const answer = textOf(house, 'test-model')
+    const testbed = keep(await testGateway({ providers: [slow, quick], clock }))
+    const answer = textOf(testbed, 'test-model')
     await clock.advance(300_000)
     expect(await answer).toEqual([[defaultText]])
     expect(slow.calls[0]).toMatchObject({ aborted: true, finished: false })

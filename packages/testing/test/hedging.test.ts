@@ -14,13 +14,13 @@ const answer = acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } })
 /** So many characters at once, then nothing for a long time. */
 const longThenSilence =
   (characters: number): Act =>
-  async stage => {
-    const { opening, content } = stage.writer.write({ text: 'x'.repeat(characters) }, { model: 'theirs', includeUsage: true })
+  async context => {
+    const { opening, content } = context.writer.write({ text: 'x'.repeat(characters) }, { model: 'theirs', includeUsage: true })
     return {
       status: 200,
       frames: (async function* () {
         yield [...opening, ...content]
-        await stage.wait(600_000)
+        await context.wait(600_000)
       })(),
     }
   }

@@ -9,9 +9,9 @@ let secret: string
 
 beforeAll(async () => {
   const provider = scriptedProvider({ id: 'scripted', dialect: chatProvider })
-  const house = await testGateway({ providers: [provider], limits: { inferenceRpm: 1_000_000 } })
-  secret = house.secret
-  api = createApi(house.gateway)
+  const testbed = await testGateway({ providers: [provider], limits: { inferenceRpm: 1_000_000 } })
+  secret = testbed.secret
+  api = createApi(testbed.gateway)
 })
 
 async function post(

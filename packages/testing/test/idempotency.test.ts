@@ -6,14 +6,14 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type FakeClock, fakeClock } from '../src/fake-clock.ts'
 import { type Answer, type Asked, ask } from './matrix/asking.ts'
-import { brought } from './matrix/stage.ts'
+import { brought } from './matrix/fixture.ts'
 
 const made: Gateway[] = []
 afterEach(async () => {
   for (const gateway of made.splice(0)) await gateway.close()
 })
 
-interface House {
+interface Testbed {
   readonly clock: FakeClock
   readonly storage: Storage
   readonly w: Place
@@ -29,7 +29,7 @@ interface Place {
   readonly ask: (method: string, path: string, asked?: Asked) => Promise<Answer>
 }
 
-async function house(storage: Storage): Promise<House> {
+async function testbed(storage: Storage): Promise<Testbed> {
   const clock = fakeClock()
   const gateway = createGateway({
     providers: [brought],
@@ -68,7 +68,7 @@ const stores: readonly (readonly [string, () => Promise<Storage>])[] = [
 
 describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
   test('of before gets the answer of before, word for word, and nothing is made', async () => {
-    const { w } = await house(await open())
+    const { w } = await testbed(await open())
     const first = await w.post()
     expect([first.status, first.headers['idempotent-replayed']]).toEqual([202, undefined])
     const again = await w.post()
@@ -78,7 +78,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
   })
 
   test('stands for one body: another one is refused, also if only a space differs', async () => {
-    const { w } = await house(await open())
+    const { w } = await testbed(await open())
     await w.post()
     for (const body of [{ ...budget, limit_usd: 11 }, `${JSON.stringify(budget)} `]) {
       const other = await w.post({ body })
@@ -88,7 +88,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
   })
 
   test('is another one for each workspace, key and place', async () => {
-    const { w, other, second } = await house(await open())
+    const { w, other, second } = await testbed(await open())
     for (const place of [w, other, second]) expect((await place.post()).headers['idempotent-replayed']).toBeUndefined()
     expect([await w.budgets(), await other.budgets()]).toEqual([2, 1])
     const credit = { amount_microdollars: 1, reference: 'r' }
@@ -97,7 +97,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
   })
 
   test('makes one thing of twenty at the same time', async () => {
-    const { w } = await house(await open())
+    const { w } = await testbed(await open())
     const all = await Promise.all(Array.from({ length: 20 }, () => w.post()))
     expect(await w.budgets()).toBe(1)
     const [first = '', ...others] = new Set(all.filter(({ status }) => status === 202).map(({ text }) => text))
@@ -110,7 +110,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
   })
 
   test('makes one thing also where there can be only one of it, and tells nobody that it was in the way', async () => {
-    const { w } = await house(await open())
+    const { w } = await testbed(await open())
     const body = { provider: 'brought', api_key: 'sk-of-my-own-0123456789', name: 'mine' }
     const post = (): Promise<Answer> => w.ask('POST', 'byok-keys', { body, headers: { 'idempotency-key': 'one' } })
     const all = await Promise.all(Array.from({ length: 5 }, post))
@@ -121,7 +121,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
   })
 
   test('is forgotten after 24 hours, and may be used again', async () => {
-    const { clock, w } = await house(await open())
+    const { clock, w } = await testbed(await open())
     const first = await w.post()
     await clock.advance(24 * 3_600_000 - 1)
     expect((await w.post()).text).toBe(first.text)
@@ -133,7 +133,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
 
   test('leaves nothing behind once its time is over', async () => {
     const storage = await open()
-    const { clock, w } = await house(storage)
+    const { clock, w } = await testbed(storage)
     for (let at = 0; at < 5; at++) await w.post({ headers: { 'idempotency-key': `key-${at}` } })
     const kept = async (): Promise<number> => (await storage.records.list({ kind: 'reply', limit: 100 })).length
     expect(await kept()).toBe(5)
@@ -144,7 +144,9 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
 
   test('whose answer could not be kept made its thing, and makes no other', async () => {
     const storage = await open()
-    const { clock, w } = await house(failing(storage, ({ puts = [] }) => puts.some(({ kind, version }) => kind === 'reply' && version > 0)))
+    const { clock, w } = await testbed(
+      failing(storage, ({ puts = [] }) => puts.some(({ kind, version }) => kind === 'reply' && version > 0)),
+    )
     expect((await w.post()).status).toBe(202)
     expect(told(await w.post())).toEqual([409, 'idempotency_replay_unavailable', '1'])
     await clock.advance(10_000)
@@ -155,7 +157,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
 
   test('of what never got into the store makes it when asked for again', async () => {
     let broken = true
-    const { w } = await house(failing(await open(), ({ puts = [] }) => broken && puts.some(({ kind }) => kind === 'budget')))
+    const { w } = await testbed(failing(await open(), ({ puts = [] }) => broken && puts.some(({ kind }) => kind === 'budget')))
     expect((await w.post()).status).toBe(503)
     broken = false
     expect((await w.post()).status).toBe(202)
@@ -173,7 +175,7 @@ const failing = (storage: Storage, at: (change: Change) => boolean): Storage => 
 })
 
 test('an answer with a secret is not kept, and not said again', async () => {
-  const { w, storage } = await house(memoryStorage())
+  const { w, storage } = await testbed(memoryStorage())
   const asked = { body: { name: 'new' }, headers: { 'idempotency-key': 'one' } }
   const { json } = await w.ask('POST', 'api-keys', asked)
   const again = await w.ask('POST', 'api-keys', asked)
@@ -183,14 +185,14 @@ test('an answer with a secret is not kept, and not said again', async () => {
 })
 
 test('what was refused is not remembered', async () => {
-  const { w } = await house(memoryStorage())
+  const { w } = await testbed(memoryStorage())
   expect((await w.post({ body: { name: 'all' } })).status).toBe(400)
   expect((await w.post({ body: { ...budget, scope: 'api_key', api_key_id: 'nobody' } })).status).toBeGreaterThanOrEqual(400)
   expect((await w.post()).status).toBe(202)
 })
 
 test('other methods do not look at it', async () => {
-  const { w } = await house(memoryStorage())
+  const { w } = await testbed(memoryStorage())
   const { id } = (await w.post()).json
   for (const limit_usd of [20, 30]) {
     const { json } = await w.ask('PATCH', `budgets/${id}`, { body: { limit_usd }, headers: { 'idempotency-key': 'one' } })
@@ -206,7 +208,7 @@ test.each([
   ['not ASCII', 'schlüssel'],
   ['with a line break', 'a\nb'],
 ])('one that is %s is refused, and nothing is made', async (_, key) => {
-  const { w } = await house(memoryStorage())
+  const { w } = await testbed(memoryStorage())
   const { status, json } = await w.post({ headers: { 'idempotency-key': key } })
   expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_parameter_value', 'Idempotency-Key'])
   expect(await w.budgets()).toBe(0)

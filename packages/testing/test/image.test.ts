@@ -43,20 +43,20 @@ test('an image that was decoded on the way would be found out', () => {
 
 describe.each(languages)('to a provider of $name', language => {
   let provider: ChaosProvider
-  let house: TestGateway
+  let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
 
   beforeAll(async () => {
     provider = await chaosProvider()
-    house = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
-    server = await serve(house.gateway, { port: 0 })
+    testbed = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
+    server = await serve(testbed.gateway, { port: 0 })
   })
   afterEach(() => {
     vi.restoreAllMocks()
   })
   afterAll(async () => {
     await server.close()
-    await house.close()
+    await testbed.close()
     await provider.close()
   })
 
@@ -64,7 +64,7 @@ describe.each(languages)('to a provider of $name', language => {
     const decoding = [vi.spyOn(globalThis, 'atob'), vi.spyOn(Buffer, 'from')]
     const answer = await fetch(server.url + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     const decoded = decoding

@@ -8,11 +8,11 @@ import { fasterClock } from '../src/faster-clock.ts'
 import { type TestGateway, testGateway } from '../src/gateway.ts'
 import { type Act, acts, type ScriptedProvider, scriptedProvider } from '../src/scripted-provider.ts'
 
-interface House extends TestGateway {
+interface Testbed extends TestGateway {
   readonly provider: ScriptedProvider
 }
 
-const houseOf = async (dialect: typeof chatProvider, ...script: readonly Act[]): Promise<House> => {
+const testbedOf = async (dialect: typeof chatProvider, ...script: readonly Act[]): Promise<Testbed> => {
   const provider = scriptedProvider({ id: 'scripted', dialect, acts: script })
   return Object.assign(await testGateway({ providers: [provider], clock: fasterClock(20) }), { provider })
 }
@@ -28,7 +28,7 @@ describe.each([
   ['chat', chatProvider],
 ] as const)('gateway.responses.create before a provider that speaks %s', (_, dialect) => {
   test('gives the whole response, typed', async () => {
-    const { gateway, secret } = await houseOf(dialect)
+    const { gateway, secret } = await testbedOf(dialect)
     const response = await gateway.responses.create({ model: 'test-model', input }, { apiKey: secret })
     expect(response).toMatchObject({ object: 'response', status: 'completed', output_text: defaultText })
     expect(response.routing_metadata).toMatchObject({ provider: 'scripted', cost: { usd: expect.any(Number) } })
@@ -37,7 +37,7 @@ describe.each([
   })
 
   test('gives a stream of typed events, from the first to the terminal one', async () => {
-    const { gateway, caller } = await houseOf(dialect)
+    const { gateway, caller } = await testbedOf(dialect)
     let text = ''
     const types: string[] = []
     for await (const event of await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })) {
@@ -53,7 +53,7 @@ describe.each([
   })
 
   test('takes back what it gave: a tool loop', async () => {
-    const { gateway, caller, provider } = await houseOf(dialect, acts.toolCall('get_weather', { city: 'Bern' }))
+    const { gateway, caller, provider } = await testbedOf(dialect, acts.toolCall('get_weather', { city: 'Bern' }))
     const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }] as const
     const history: InputItem[] = [{ role: 'user', content: 'Weather?' }]
     const first = await gateway.responses.create({ model: 'test-model', input: history, tools }, { caller })
@@ -67,7 +67,7 @@ describe.each([
   })
 
   test('throws what goes wrong in the middle, after what was said before', async () => {
-    const { gateway, caller } = await houseOf(dialect, acts.errorAfter(4))
+    const { gateway, caller } = await testbedOf(dialect, acts.errorAfter(4))
     const said: ResponseStreamEvent[] = []
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     const thrown = await error(
@@ -82,8 +82,8 @@ describe.each([
   })
 
   test('leaving the loop ends it at once; the provider is hung up on, and what was said is paid for, by the end of the gateway at the latest', async () => {
-    const house = await houseOf(dialect, acts.pauseAfter(4, 60_000))
-    const { gateway, caller, provider, storage } = house
+    const testbed = await testbedOf(dialect, acts.pauseAfter(4, 60_000))
+    const { gateway, caller, provider, storage } = testbed
     for await (const event of await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })) {
       if (event.type === 'response.output_text.delta') break
     }
@@ -97,7 +97,7 @@ describe.each([
     ['before its first event is read', false],
     ['while an event is waited for', true],
   ])('who leaves %s leaves the provider at once too', async (_when, waits) => {
-    const { gateway, caller, provider, storage } = await houseOf(dialect, acts.pauseAfter(4, 60_000))
+    const { gateway, caller, provider, storage } = await testbedOf(dialect, acts.pauseAfter(4, 60_000))
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     const events = stream[Symbol.asyncIterator]()
     const reading = async (): Promise<void> => {
@@ -114,7 +114,7 @@ describe.each([
   })
 
   test('a signal ends it, before the first word and after', async () => {
-    const { gateway, caller, provider } = await houseOf(dialect, acts.never(), acts.pauseAfter(4, 60_000))
+    const { gateway, caller, provider } = await testbedOf(dialect, acts.never(), acts.pauseAfter(4, 60_000))
     const first = new AbortController()
     const never = error(gateway.responses.create({ model: 'test-model', input, stream: true }, { caller, signal: first.signal }))
     await expect.poll(() => provider.calls.length).toBe(1)
@@ -163,7 +163,7 @@ describe('the same rules as over HTTP', () => {
     ['half of a surrogate pair', { instructions: 'a\ud800' }],
     ['a key that reaches for a prototype', { metadata: JSON.parse('{"__proto__":"x"}') }],
   ])('%s is refused as a GatewayError', async (_what, change) => {
-    const { gateway, caller, provider } = await houseOf(chatProvider)
+    const { gateway, caller, provider } = await testbedOf(chatProvider)
     expect(await error(gateway.responses.create({ model: 'test-model', input, ...change }, { caller }))).toMatchObject({
       name: 'GatewayError',
       code: 'invalid_request',
@@ -181,7 +181,7 @@ describe('the same rules as over HTTP', () => {
   })
 
   test('a stream is read once', async () => {
-    const { gateway, caller } = await houseOf(chatProvider)
+    const { gateway, caller } = await testbedOf(chatProvider)
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     for await (const _ of stream);
     expect(() => stream[Symbol.asyncIterator]()).toThrow('being read already')
@@ -192,7 +192,7 @@ describe('the other languages', () => {
   const messages: readonly OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: input }]
 
   test('gateway.chat.completions.create, whole and in chunks', async () => {
-    const { gateway, caller } = await houseOf(chatProvider)
+    const { gateway, caller } = await testbedOf(chatProvider)
     const whole = await gateway.chat.completions.create({ model: 'test-model', messages }, { caller })
     expect(whole.choices[0]?.message.content).toBe(defaultText)
     let text = ''
@@ -205,7 +205,7 @@ describe('the other languages', () => {
   })
 
   test('gateway.messages.create, whole and in blocks, with what its callers say in headers', async () => {
-    const { gateway, caller } = await houseOf(chatProvider)
+    const { gateway, caller } = await testbedOf(chatProvider)
     const body = { model: 'test-model', max_tokens: 100, messages: [{ role: 'user', content: input }] }
     const whole = await gateway.messages.create(body, { caller })
     expect(whole.content).toMatchObject([{ type: 'text', text: defaultText }])
@@ -224,7 +224,7 @@ describe('the other languages', () => {
 })
 
 test('whoever forgets to say who calls is told how to', async () => {
-  const { gateway } = await houseOf(chatProvider)
+  const { gateway } = await testbedOf(chatProvider)
   const create = gateway.responses.create as unknown as (body: object) => Promise<unknown>
   expect(await error(create({ model: 'test-model', input }))).toMatchObject({
     code: 'invalid_api_key',

@@ -22,7 +22,7 @@ import { look } from './drivers/scenes.ts'
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 
-interface House {
+interface Testbed {
   readonly baseURL: string
   readonly apiKey: string
   readonly fetch?: typeof fetch
@@ -35,7 +35,7 @@ const openGateway = async (options: TestGatewayOptions) => {
 }
 
 /** The ways to a gateway: over HTTP, and in process. */
-const ways: readonly { readonly name: string; readonly open: (options: TestGatewayOptions) => Promise<House> }[] = [
+const ways: readonly { readonly name: string; readonly open: (options: TestGatewayOptions) => Promise<Testbed> }[] = [
   {
     name: 'over HTTP',
     async open(options) {
@@ -54,7 +54,7 @@ const ways: readonly { readonly name: string; readonly open: (options: TestGatew
   },
 ]
 
-const modelOf = (house: House, name = 'test-model') => createOpenAI(house)(name)
+const modelOf = (testbed: Testbed, name = 'test-model') => createOpenAI(testbed)(name)
 
 /** One turn, whole or streamed: the messages of its answer, and its text. */
 async function turn(stream: boolean, options: Parameters<typeof generateText>[0]) {
@@ -241,12 +241,12 @@ async function consume(events: unknown): Promise<void> {
 
 test('many conversations of many turns keep apart in one process', async () => {
   const [conversations, turns] = inject('isLongRun') ? [1_000, 20] : [50, 8]
-  const echo: Act = stage =>
+  const echo: Act = context =>
     acts.reply(
-      `Heard ${JSON.stringify(stage.body.input)
+      `Heard ${JSON.stringify(context.body.input)
         .match(/"Say [^"]+"/g)
         ?.at(-1)}.`,
-    )(stage)
+    )(context)
   const provider = scriptedProvider({ id: 'scripted', dialect: responsesProvider })
   provider.play(...Array.from({ length: conversations * turns }, () => echo))
   const { gateway, secret } = await openGateway({

@@ -8,7 +8,7 @@ import { type Act, acts, scriptedProvider, testModels } from '../src/index.ts'
 
 const [file = ''] = process.argv.slice(2)
 /** Says how many of its earlier answers it was sent. */
-const count: Act = stage => acts.reply(`Heard ${JSON.stringify(stage.body.input).split('Heard').length - 1} earlier answers.`)(stage)
+const count: Act = context => acts.reply(`Heard ${JSON.stringify(context.body.input).split('Heard').length - 1} earlier answers.`)(context)
 const provider = scriptedProvider({ id: 'counts', dialect: responsesProvider, acts: Array.from({ length: 50_000 }, () => count) })
 const gateway = createGateway({
   providers: [provider],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { bookOf, build, cost, type House, stores, times } from './money-scene.ts'
+import { bookOf, build, cost, stores, type Testbed, times } from './money-scene.ts'
 
 // What bounds a key holds wherever the key is used: in the process that made it, and in one that has only just heard of it.
 
-/** Asks with another key than that of the house. Resolves to the code of what went wrong, or to `ok`. */
-async function askWith({ gateways, request }: House, at: number, secret: string): Promise<string> {
+/** Asks with another key than that of the testbed. Resolves to the code of what went wrong, or to `ok`. */
+async function askWith({ gateways, request }: Testbed, at: number, secret: string): Promise<string> {
   const gateway = gateways[at]
   if (!gateway) throw new Error('There is no such gateway.')
   try {
@@ -17,9 +17,9 @@ async function askWith({ gateways, request }: House, at: number, secret: string)
 }
 
 /** How many requests are answered, one after the other, before one is refused for its budget. */
-async function answeredUntilRefused(house: House, at: number, secret: string): Promise<number> {
+async function answeredUntilRefused(testbed: Testbed, at: number, secret: string): Promise<number> {
   for (let answered = 0; answered < 200; answered++) {
-    const outcome = await askWith(house, at, secret)
+    const outcome = await askWith(testbed, at, secret)
     if (outcome === 'ok') continue
     expect(outcome).toBe('budget_exceeded')
     return answered
@@ -30,59 +30,59 @@ async function answeredUntilRefused(house: House, at: number, secret: string): P
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)
 
 describe.each(Object.entries(stores))('over %s', (_, openStore) => {
-  async function twoHouses() {
-    const house = await build({ open: openStore(), gateways: 2 })
+  async function twoTestbeds() {
+    const testbed = await build({ open: openStore(), gateways: 2 })
     // Both have read what the workspace laid down, and know it for 30 s.
-    expect([await house.ask(0), await house.ask(1)]).toEqual(['ok', 'ok'])
-    const [here] = house.gateways as readonly [House['gateways'][0]]
-    return { house, own: here.workspaces('w') }
+    expect([await testbed.ask(0), await testbed.ask(1)]).toEqual(['ok', 'ok'])
+    const [here] = testbed.gateways as readonly [Testbed['gateways'][0]]
+    return { testbed, own: here.workspaces('w') }
   }
-  const bookOfKey = async ({ storage }: House, budgetId: string) => bookOf(storage, `budget:${budgetId}`)
+  const bookOfKey = async ({ storage }: Testbed, budgetId: string) => bookOf(storage, `budget:${budgetId}`)
 
   test('a budget that came with a key pays for exactly as many requests, though another process answers them at once', async () => {
-    const { house, own } = await twoHouses()
+    const { testbed, own } = await twoTestbeds()
     const budget = { limit: 40 * cost }
     const known = await own.apiKeys.create({ name: 'known', budget })
-    const paid = await answeredUntilRefused(house, 0, known.secret)
+    const paid = await answeredUntilRefused(testbed, 0, known.secret)
     const { id, secret } = await own.apiKeys.create({ name: 'new', budget })
-    const first = await Promise.all(many(300).map(() => askWith(house, 1, secret)))
+    const first = await Promise.all(many(300).map(() => askWith(testbed, 1, secret)))
     expect(times(first, 'ok')).toBeLessThanOrEqual(paid)
     expect(times(first, 'ok') + times(first, 'budget_exceeded')).toBe(300)
     // What was held for others and not used is there for those who come later.
-    expect(times(first, 'ok') + (await answeredUntilRefused(house, 1, secret))).toBe(paid)
-    expect(await answeredUntilRefused(house, 0, secret)).toBe(0)
+    expect(times(first, 'ok') + (await answeredUntilRefused(testbed, 1, secret))).toBe(paid)
+    expect(await answeredUntilRefused(testbed, 0, secret)).toBe(0)
     const made = (await own.budgets.list()).find(({ apiKeyId }) => apiKeyId === id)
-    expect(await bookOfKey(house, made?.id ?? '')).toMatchObject({ balance: -paid * cost, held: 0 })
+    expect(await bookOfKey(testbed, made?.id ?? '')).toMatchObject({ balance: -paid * cost, held: 0 })
   })
 
   test('a budget made for a new key before its first use binds that too', async () => {
-    const { house, own } = await twoHouses()
+    const { testbed, own } = await twoTestbeds()
     const { id: apiKeyId, secret } = await own.apiKeys.create({ name: 'new' })
     const { id } = await own.budgets.create({ name: 'b', period: 'total', limit: 5 * cost, apiKeyId })
-    const answered = await answeredUntilRefused(house, 1, secret)
+    const answered = await answeredUntilRefused(testbed, 1, secret)
     expect([answered > 0, answered <= 5]).toEqual([true, true])
-    expect((await bookOfKey(house, id)).balance).toBe(-answered * cost)
+    expect((await bookOfKey(testbed, id)).balance).toBe(-answered * cost)
   })
 
   test('a change of the key brings its new budget along, as soon as the other process sees the change', async () => {
-    const { house, own } = await twoHouses()
+    const { testbed, own } = await twoTestbeds()
     const { id, secret } = await own.apiKeys.create({ name: 'new' })
-    expect(await askWith(house, 1, secret)).toBe('ok')
-    await house.clock.advance(29_000)
+    expect(await askWith(testbed, 1, secret)).toBe('ok')
+    await testbed.clock.advance(29_000)
     // Policy is read anew just before the change, and so is known for 30 s more; the key itself for one.
-    expect(await askWith(house, 1, secret)).toBe('ok')
+    expect(await askWith(testbed, 1, secret)).toBe('ok')
     await own.apiKeys.update(id, { budget: { limit: 5 * cost } })
-    await house.clock.advance(1_001)
-    expect(await answeredUntilRefused(house, 1, secret)).toBeLessThanOrEqual(5)
+    await testbed.clock.advance(1_001)
+    expect(await answeredUntilRefused(testbed, 1, secret)).toBeLessThanOrEqual(5)
   })
 
   test('a budget that is made later for a key in use binds it after 30 s at the latest', async () => {
-    const { house, own } = await twoHouses()
+    const { testbed, own } = await twoTestbeds()
     const { id: apiKeyId, secret } = await own.apiKeys.create({ name: 'new' })
-    expect(await askWith(house, 1, secret)).toBe('ok')
+    expect(await askWith(testbed, 1, secret)).toBe('ok')
     await own.budgets.create({ name: 'b', period: 'total', limit: 5 * cost, apiKeyId })
-    await house.clock.advance(30_001)
-    expect(await answeredUntilRefused(house, 1, secret)).toBeLessThanOrEqual(5)
+    await testbed.clock.advance(30_001)
+    expect(await answeredUntilRefused(testbed, 1, secret)).toBeLessThanOrEqual(5)
   })
 })
 
@@ -106,19 +106,19 @@ test('a key that is known asks the store for nothing, and one that is read anew 
     }
     return { ...storage, records: { ...records, find, findByName, list } }
   }
-  const house = await build({ open })
+  const testbed = await build({ open })
   const stepsOf = async (): Promise<readonly string[]> => {
     asked.length = 0
-    expect(await house.ask(0)).toBe('ok')
+    expect(await testbed.ask(0)).toBe('ok')
     return [...asked].sort()
   }
   expect(await stepsOf()).toEqual(['find by name key', 'find workspace', 'list budget', 'list credential', 'list workspace'])
   expect(await stepsOf()).toEqual([])
-  await house.clock.advance(15_000)
-  const [gateway] = house.gateways
+  await testbed.clock.advance(15_000)
+  const [gateway] = testbed.gateways
   const { secret } = await (gateway as NonNullable<typeof gateway>).workspaces('w').apiKeys.create({ name: 'other' })
-  await askWith(house, 0, secret)
+  await askWith(testbed, 0, secret)
   // The other key's first use read the policy at 15 s; the first key, due at 30 s, goes by that.
-  await house.clock.advance(15_001)
+  await testbed.clock.advance(15_001)
   expect(await stepsOf()).toEqual(['find by name key'])
 })

@@ -21,7 +21,7 @@ interface Paying {
   readonly store?: keyof typeof stores
 }
 
-async function house({ credit = 1_000_000, pay, processes = 1, store = 'memory' }: Paying = {}) {
+async function testbed({ credit = 1_000_000, pay, processes = 1, store = 'memory' }: Paying = {}) {
   const clock = fakeClock({ now: Date.UTC(2026, 0, 15) })
   const openStorage = stores[store]()
   const asked: Reload[] = []
@@ -69,7 +69,7 @@ async function house({ credit = 1_000_000, pay, processes = 1, store = 'memory' 
 const budgetOf = ({ headers }: Answer) => ['limit-usd', 'used-usd', 'remaining-usd', 'reset'].map(name => headers[`x-budget-${name}`])
 
 test('a balance is told in microdollars, cents and dollars, also where it is a debt', async () => {
-  const { http, workspace } = await house({ credit: 12_345_678 })
+  const { http, workspace } = await testbed({ credit: 12_345_678 })
   await workspace.subscription.set({ byokMonthlyRequestCap: 10 })
   expect((await http('GET …/billing/balance')).json).toStrictEqual({
     balance_microdollars: 12_345_678,
@@ -98,7 +98,7 @@ test('a balance is told in microdollars, cents and dollars, also where it is a d
 })
 
 test('credit comes in once for each reference, and the ledger tells of it and of what was spent, page by page', async () => {
-  const { http } = await house()
+  const { http } = await testbed()
   const body = { reference: 'invoice 17', amount_microdollars: 500, note: 'Thanks.' }
   const [once, again] = [await http('POST …/billing/credits', { body }), await http('POST …/billing/credits', { body })]
   expect([once.status, again.status, again.json.balance_microdollars]).toEqual([202, 202, 1_000_500])
@@ -129,7 +129,7 @@ test('credit comes in once for each reference, and the ledger tells of it and of
 test.each(['memory', 'sqlite'] as const)(
   'over %s, credit past what is exact is a 409, and money can be looked at afterwards',
   async store => {
-    const { http } = await house({ credit: 0, store })
+    const { http } = await testbed({ credit: 0, store })
     const pay = (at: number) => http('POST …/billing/credits', { body: { reference: `r${at}`, amount_microdollars: 1e15 } })
     for (let at = 0; at < 9; at++) expect((await pay(at)).status).toBe(202)
     expect(await pay(9)).toMatchObject({
@@ -145,7 +145,7 @@ test.each(['memory', 'sqlite'] as const)(
 test.each(['responses', 'chat/completions', 'messages'])(
   'a budget that is used up answers 402 on %s, and says how it stands',
   async path => {
-    const { http, key } = await house()
+    const { http, key } = await testbed()
     const body = path === 'responses' ? call : { model: 'test-model', messages: [{ role: 'user', content: 'Hello.' }], max_tokens: 20 }
     const budgets = [
       { name: 'wide', limit_usd: 5, period: 'month' },
@@ -169,7 +169,7 @@ test.each(['responses', 'chat/completions', 'messages'])(
 )
 
 test('a budget that only watches is told where none can refuse', async () => {
-  const { http } = await house()
+  const { http } = await testbed()
   expect(budgetOf(await http('GET /v1/me'))).toEqual([undefined, undefined, undefined, undefined])
   await http('POST …/budgets', { body: { name: 'watched', limit_usd: 2, enforce: false } })
   expect(budgetOf(await http('GET /v1/me'))[0]).toBe('2')
@@ -178,7 +178,7 @@ test('a budget that only watches is told where none can refuse', async () => {
 })
 
 test('who is asked for lists the budgets that count, each as it stands', async () => {
-  const { http, key } = await house()
+  const { http, key } = await testbed()
   const other = (await http('POST …/api-keys', { body: { name: 'other' } })).json
   for (const budget of [
     { name: 'all', limit_usd: 5 },
@@ -204,9 +204,9 @@ test('who is asked for lists the budgets that count, each as it stands', async (
 
 test('auto reload is refused where nobody would pay, and everything that makes no sense is', async () => {
   const body = { enabled: true, threshold_microdollars: 100, target_microdollars: 500 }
-  const { json, status } = await (await house()).http('PATCH …/billing/auto-reload', { body })
+  const { json, status } = await (await testbed()).http('PATCH …/billing/auto-reload', { body })
   expect([status, json.error.code]).toEqual([403, 'operation_not_allowed'])
-  const { http } = await house({ pay: async () => {} })
+  const { http } = await testbed({ pay: async () => {} })
   const refused: readonly (readonly [object, string, string])[] = [
     [{ enabled: true }, 'missing_required_parameter', 'threshold_microdollars'],
     [{ threshold_microdollars: 1 }, 'missing_required_parameter', 'target_microdollars'],
@@ -231,7 +231,7 @@ const credited = (gateway: Gateway, id: string, { reference, amount }: Reload) =
 test.each(['memory', 'sqlite'] as const)(
   'over %s, calls of several processes that take credit below its threshold lead to one reload',
   async store => {
-    const { http, asked, billing, clock } = await house({ credit: 2_000, pay: credited, processes: 3, store })
+    const { http, asked, billing, clock } = await testbed({ credit: 2_000, pay: credited, processes: 3, store })
     await http('PATCH …/billing/auto-reload', { body: { enabled: true, threshold_microdollars: 1_900, target_microdollars: 5_000 } })
     const answers = await Promise.all(Array.from({ length: 30 }, () => http('POST /v1/responses', { body: call })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
@@ -245,7 +245,7 @@ test.each(['memory', 'sqlite'] as const)(
 )
 
 test('whoever turns auto reload on without credit is not stuck', async () => {
-  const { http, asked } = await house({ credit: 0, pay: credited })
+  const { http, asked } = await testbed({ credit: 0, pay: credited })
   await http('PATCH …/billing/auto-reload', { body: { enabled: true, threshold_microdollars: 1_000, target_microdollars: 5_000 } })
   await expect.poll(() => asked.length).toBe(1)
   await expect.poll(async () => (await http('GET …/billing/balance')).json.balance_microdollars).toBe(5_000)
@@ -253,7 +253,7 @@ test('whoever turns auto reload on without credit is not stuck', async () => {
 })
 
 test('a call that credit does not suffice for has an unpaid reload asked for again, when it is time', async () => {
-  const { http, asked, clock } = await house({ credit: 0, pay: () => Promise.reject(new Error('The card was refused.')) })
+  const { http, asked, clock } = await testbed({ credit: 0, pay: () => Promise.reject(new Error('The card was refused.')) })
   const refused = async () => (await http('POST /v1/responses', { body: call })).json.error.code
   await http('PATCH …/billing/auto-reload', { body: { enabled: true, threshold_microdollars: 1_000, target_microdollars: 5_000 } })
   await expect.poll(() => asked.length).toBe(1)

@@ -77,13 +77,13 @@ test.each([
       const clock = fakeClock()
       const limits = { tokensPerMinute: 100_000, workspace: { concurrentRequests: 100 } }
       const played = script.map(way => ways[way] as Act)
-      const house = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
+      const testbed = await build({ open: () => storage, clock, credit: 1_000_000, limits, script: played })
       await kept.records.commit({
         puts: [{ kind: 'budget', workspaceId: 'w', id: 'b', version: 0, createdAt: 0, body: JSON.stringify(budget) }],
       })
       await clock.advance(31_000)
       dieAfter(verbs)
-      for (let at = 0; at < requests; at++) void house.ask(at, { stream })
+      for (let at = 0; at < requests; at++) void testbed.ask(at, { stream })
       for (let second = 0; second < 60; second++) await clock.advance(1_000)
       dieAfter(0)
       await clock.advance(forgottenMs)
@@ -118,7 +118,7 @@ test(`after ${total} requests that go wrong in every way nothing is held, no slo
   const timeouts = { firstByteMs: 5_000, wholeMs: 5_000, idleMs: 5_000, deadlineMs: 20_000 }
   const { gateways, secret, request } = await build({ open: () => storage, clock, credit: 1e9, limits, timeouts, script })
   const [gateway] = gateways
-  if (!gateway) throw new Error('A house has a gateway.')
+  if (!gateway) throw new Error('A testbed has a gateway.')
   const caller = await gateway.authenticate(secret)
   const outcomes = new Map<string, number>()
   const note = (outcome: string): void => void outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
@@ -170,6 +170,6 @@ async function freedAfter(kept: Storage, clock: FakeClock): Promise<number> {
 
 async function keyIdIn({ records }: Storage): Promise<string> {
   const [key] = await records.list({ kind: 'key', workspaceId: 'w', limit: 1 })
-  if (!key) throw new Error('A house has a key.')
+  if (!key) throw new Error('A testbed has a key.')
   return key.id
 }

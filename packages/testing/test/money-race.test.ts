@@ -31,10 +31,10 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   test(
     '1,000 requests at once through two gateways keep to an enforced budget, and to that of their key',
     async () => {
-      const house = await build({ open: openStore(), gateways: 2 })
-      const { ask, storage, clock, gateways } = house
+      const testbed = await build({ open: openStore(), gateways: 2 })
+      const { ask, storage, clock, gateways } = testbed
       const budget = { workspaceId: 'w', version: 0, kind: 'budget', createdAt: clock.now() }
-      const { keyId } = await (gateways[0] as (typeof gateways)[0]).authenticate(house.secret)
+      const { keyId } = await (gateways[0] as (typeof gateways)[0]).authenticate(testbed.secret)
       const body = { period: 'month', enforce: true, includeByok: false, alertAt: [], limit: 333 * cost }
       const wide = { ...body, name: 'wide', scope: 'workspace' }
       const narrow = { ...body, name: 'narrow', scope: 'api_key', apiKeyId: keyId, limit: 111 * cost, period: 'total' }

@@ -4,7 +4,7 @@ import { chatProvider } from '@signalbox/core/dialects'
 import type { InferenceEvent } from '@signalbox/core/protocol'
 import type { Storage } from '@signalbox/storage'
 import fc from 'fast-check'
-import type { Stage } from '../src/answers/index.ts'
+import type { ReplyContext } from '../src/answers/index.ts'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 
@@ -271,10 +271,10 @@ const charactersOf = (event: InferenceEvent): number =>
 /** The form, with an answer of so many words and that claim. */
 const actOf =
   ({ words, claim, form, count }: Ask): Act =>
-  (stage: Stage) => {
+  (context: ReplyContext) => {
     const speech = { text: 'word '.repeat(words), usage: claims[claim](words) }
-    const told = stage.writer.write(speech, { model: 'm', includeUsage: true })
-    return forms[form](count)({ ...stage, answer: told })
+    const told = context.writer.write(speech, { model: 'm', includeUsage: true })
+    return forms[form](count)({ ...context, answer: told })
   }
 
 const unrecorded: ReadonlySet<string> = new Set(['insufficient_credits', 'budget_exceeded', 'crashed'])

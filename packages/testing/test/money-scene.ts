@@ -30,7 +30,7 @@ export const stores = {
   },
 }
 
-export interface House {
+export interface Testbed {
   readonly gateways: readonly Gateway[]
   readonly storage: Storage
   readonly clock: FakeClock
@@ -64,7 +64,7 @@ export async function build({
   limits,
   script = [],
   ...rest
-}: Building): Promise<House> {
+}: Building): Promise<Testbed> {
   const answers = Array.from({ length: 12_000 }, () => acts.reply({ text: 'Here.', usage: { input: 12, output: 3 } }))
   const providers = ['one', 'two', 'three'].map(id => scriptedProvider({ id, dialect: chatProvider, clock, acts: [...script, ...answers] }))
   const counted = count(providers)
@@ -79,7 +79,7 @@ export async function build({
     }
   })
   const [first] = opened
-  if (!first) throw new Error('A house has a gateway.')
+  if (!first) throw new Error('A testbed has a gateway.')
   const { gateway, storage } = first
   await gateway.workspaces.create({ id: 'w', name: 'W', billing: credit === undefined ? 'postpaid' : 'prepaid' })
   if (credit !== undefined) await gateway.workspaces('w').billing.credit({ reference: 'start', amount: credit })

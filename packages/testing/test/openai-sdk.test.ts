@@ -16,19 +16,19 @@ const weather = {
 
 describe.each(['responses', 'chat'] as const)('the openai package against a provider speaking %s', dialect => {
   let provider: ChaosProvider
-  let house: TestGateway
+  let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
   let client: OpenAI
 
   beforeAll(async () => {
     provider = await chaosProvider()
-    house = await testGateway({ servers: [provider], dialect, transport: nodeTransport(), timeouts: { idleMs: 2_000 } })
-    server = await serve(house.gateway, { port: 0 })
-    client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: house.secret, maxRetries: 0 })
+    testbed = await testGateway({ servers: [provider], dialect, transport: nodeTransport(), timeouts: { idleMs: 2_000 } })
+    server = await serve(testbed.gateway, { port: 0 })
+    client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: testbed.secret, maxRetries: 0 })
   })
   afterAll(async () => {
     await server.close()
-    await house.close()
+    await testbed.close()
     await provider.close()
   })
 
@@ -55,7 +55,7 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
   test('the stream helper of both major versions ends in the final response', async () => {
     const final = await client.responses.stream({ model: 'test-model', input: 'Hello' }).finalResponse()
     expect(final.output_text).toBe(defaultText)
-    const older = new OpenAI6({ baseURL: `${server.url}/v1`, apiKey: house.secret, maxRetries: 0 })
+    const older = new OpenAI6({ baseURL: `${server.url}/v1`, apiKey: testbed.secret, maxRetries: 0 })
     expect((await older.responses.stream({ model: 'test-model', input: 'Hello' }).finalResponse()).output_text).toBe(defaultText)
   })
 

@@ -41,9 +41,9 @@ async function passAround(client: Client, turns: readonly Vendor[]): Promise<rea
     ...scriptedProvider({ id: name, dialect: languageOf(speaks).dialect }),
     quirks,
   }))
-  const house = await testGateway({ providers })
-  onTestFinished(() => house.close())
-  const talk = client.converse({ secret: house.secret, url: 'http://signalbox.local', fetch: gatewayFetch(house.gateway) })
+  const testbed = await testGateway({ providers })
+  onTestFinished(() => testbed.close())
+  const talk = client.converse({ secret: testbed.secret, url: 'http://signalbox.local', fetch: gatewayFetch(testbed.gateway) })
   const told: Told[] = []
   talk.say('Go.')
   for (const [at, vendor] of turns.entries()) {

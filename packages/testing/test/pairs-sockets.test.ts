@@ -10,24 +10,24 @@ import { look } from './drivers/scenes.ts'
 
 describe.each(languages)('a provider of $name on a socket', language => {
   let provider: ChaosProvider
-  let house: TestGateway
+  let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
 
   beforeAll(async () => {
     provider = await chaosProvider()
-    house = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
-    server = await serve(house.gateway, { port: 0 })
+    testbed = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
+    server = await serve(testbed.gateway, { port: 0 })
   })
   afterAll(async () => {
     await server.close()
-    await house.close()
+    await testbed.close()
     await provider.close()
   })
 
   const deliveries = [false, true].flatMap(stream => clients.map(client => ({ client, language: client.language, stream })))
 
   test.each(deliveries)('talks with a client of $language, streamed: $stream', async ({ client, stream }) => {
-    const talk = client.converse({ secret: house.secret, url: server.url })
+    const talk = client.converse({ secret: testbed.secret, url: server.url })
     talk.say('Go.')
     const { calls, told } = await talk.ask({ stream, model: 'say:tools', tools: [look] })
     expect(told).toBe(cannedAnswers.tools.text)
@@ -44,7 +44,7 @@ describe.each(languages)('a provider of $name on a socket', language => {
   })
 
   test.each(deliveries)('breaks off before a client of $language, streamed: $stream', async ({ client, stream }) => {
-    const talk = client.converse({ secret: house.secret, url: server.url })
+    const talk = client.converse({ secret: testbed.secret, url: server.url })
     talk.say('Go.')
     await expect(talk.ask({ stream, model: 'fault:reset-mid-stream' })).rejects.toBeInstanceOf(client.errors.any)
   })

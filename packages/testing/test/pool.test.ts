@@ -17,14 +17,14 @@ const before = [
 describe.each(['responses', 'chat'] as const)('a pool of two models, their providers speaking %s', dialect => {
   let first: ChaosProvider
   let second: ChaosProvider
-  let house: TestGateway
+  let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
 
   beforeAll(async () => {
     ;[first, second] = await Promise.all([chaosProvider(), chaosProvider()])
     const faults = [...before.map(([, fault]) => fault), 'reset-mid-stream', 'status-500']
     const offer = (provider: string, id: string) => ({ provider, provider_model_id: id, dialect, price: testPrice })
-    house = await testGateway({
+    testbed = await testGateway({
       servers: [first, second],
       dialect,
       transport: nodeTransport(),
@@ -33,18 +33,18 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
         { id: 'second/sound', aliases: ['sound'], offers: [offer('server-2', 'test-model')] },
       ],
     })
-    server = await serve(house.gateway, { port: 0 })
+    server = await serve(testbed.gateway, { port: 0 })
   })
   afterAll(async () => {
     await server.close()
-    await house.close()
+    await testbed.close()
     await Promise.all([first.close(), second.close()])
   })
 
   const ask = async (fault: string, stream: boolean, routing: object = {}) => {
     const response = await fetch(`${server.url}/v1/responses`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         input: 'Go.',
         stream,

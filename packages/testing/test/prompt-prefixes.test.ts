@@ -6,9 +6,9 @@ import { isStepCount, jsonSchema, tool } from 'ai'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
 import { aiPackages, generated } from './drivers/ai.ts'
+import { openTestbed } from './drivers/fixture.ts'
 import { languages } from './drivers/languages.ts'
 import { repeatedPrefixes } from './drivers/prefix.ts'
-import { openHouse } from './drivers/stage.ts'
 
 // Prompt caches match prefixes. A turn of an agent sends what the turn before it sent, and then more.
 
@@ -176,7 +176,7 @@ describe.each(aiPackages)('the AI SDK with $name', ({ model, providerOptions }) 
       execute: async ({ place }) => `${place}: ${words(80, 'rain')}`,
     })
     await generated(false, {
-      model: model(await openHouse([provider])),
+      model: model(await openTestbed([provider])),
       instructions,
       prompt: 'Go.',
       tools: { look },

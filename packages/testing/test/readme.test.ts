@@ -102,7 +102,7 @@ test.skipIf(!existsSync(join(modules, 'miniflare')))(
         scriptPath: join(folder, 'workers.mjs'),
         compatibilityDate: '2025-09-01',
         compatibilityFlags: ['nodejs_compat'],
-        bindings: { GATEWAY_KEY: key, OPENAI_API_KEY: 'sk-nobody' },
+        bindings: { GATEWAY_KEY: key, OPENAI_API_KEY: 'sk-nobody', SEALING_KEY: '5'.repeat(64) },
         durableObjects: { STORAGE: { className: 'StorageObject', useSQLite: true } },
         durableObjectsPersist: join(folder, 'objects'),
         host: '127.0.0.1',

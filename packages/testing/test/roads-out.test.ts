@@ -21,7 +21,7 @@ afterEach(async () => {
 const request = (gateway: Gateway, more: object = {}) =>
   gateway.dialects.responses.decodeRequest({ model: 'test-model', input: 'Hi', stream: true, ...more })
 
-async function house(options: Parameters<typeof testGateway>[0]) {
+async function testbed(options: Parameters<typeof testGateway>[0]) {
   const made = await testGateway(options)
   closing.push(made.close)
   const books = async () => {
@@ -47,7 +47,7 @@ test('a provider that keeps its socket open after its last word is hung up on', 
     )
     await line.gone
   })
-  const { gateway, caller } = await house({ servers: [server], transport: nodeTransport() })
+  const { gateway, caller } = await testbed({ servers: [server], transport: nodeTransport() })
   const response = await gateway.infer(request(gateway), { caller }).whole()
   expect(response.outcome.status).toBe('completed')
   await server.until('the connection is closed', () => server.connections() === 0, 4_000)
@@ -55,7 +55,7 @@ test('a provider that keeps its socket open after its last word is hung up on', 
 
 test('a reply that nobody reads to its end is settled at the deadline', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
-  const { gateway, caller, books } = await house({ providers: [provider] })
+  const { gateway, caller, books } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway, { gateway: { routing: { deadline_ms: 300 } } }), { caller })
   await reply.committed
   await new Promise(resolve => setTimeout(resolve, 600))
@@ -88,7 +88,7 @@ test('a transport that throws when it is closed harms nobody', async () => {
       return: () => Promise.reject(new Error('closing failed')),
     },
   })
-  const { gateway, caller, books } = await house({
+  const { gateway, caller, books } = await testbed({
     providers: [compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })],
     transport,
     clock,
@@ -121,7 +121,7 @@ test.each([
   ['ledger', 'reserve'],
 ] as const)('when %s.%s fails at admission, nothing stays taken, and the next request is served', async (part, method) => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
-  const { gateway, caller, books } = await house({
+  const { gateway, caller, books } = await testbed({
     providers: [provider],
     storage: failing(memoryStorage(), [part, method], 1),
     limits: { concurrentRequests: 1 },
@@ -139,7 +139,7 @@ test.each([
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const parts = failing(memoryStorage(), [part, method], 2)
   const storage: Storage = { ...parts, settle: settlement => settleInParts(parts, settlement) }
-  const { gateway, caller, books } = await house({ providers: [provider], storage })
+  const { gateway, caller, books } = await testbed({ providers: [provider], storage })
   expect((await gateway.infer(request(gateway), { caller }).whole()).outcome.status).toBe('completed')
   await expect.poll(books, { timeout: 5_000 }).toEqual(clean('ok'))
 })
@@ -174,7 +174,7 @@ test.each(Object.keys(throwing))('a provider whose %s throws is a provider that 
   const base = compatible({ id: 'bad', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })
   const bad = throwing[name]?.(base) ?? base
   const good = scriptedProvider({ id: 'good', dialect: chatProvider, acts: [] })
-  const { gateway, caller, books } = await house({ providers: [bad, good] })
+  const { gateway, caller, books } = await testbed({ providers: [bad, good] })
   const reply = gateway.infer(request(gateway), { caller })
   expect((await reply.whole()).outcome.status).toBe('completed')
   expect(reply.stamp().routing?.provider).toBe('good')
@@ -184,7 +184,7 @@ test.each(Object.keys(throwing))('a provider whose %s throws is a provider that 
 test('a time limit that a caller chose does not demote the provider for others', async () => {
   const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, acts: [acts.stall(200)] })
   const other = scriptedProvider({ id: 'other', dialect: chatProvider, acts: [] })
-  const { gateway, caller } = await house({ providers: [provider, other] })
+  const { gateway, caller } = await testbed({ providers: [provider, other] })
   const failureOf = async (id: string) => {
     const { choices } = await gateway.plan(request(gateway), caller)
     return choices.find(choice => choice.provider === id)?.estimate.failureProbability
@@ -200,7 +200,7 @@ const looking = [{ role: 'user', content: [{ type: 'input_image', image_url: 'ht
 
 test('an image that never comes is waited for no longer than the deadline, nor than the caller stays', async () => {
   const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { bytes_only: true } }
-  const { gateway, caller, books } = await house({ providers: [provider], media: () => new Promise(() => {}) })
+  const { gateway, caller, books } = await testbed({ providers: [provider], media: () => new Promise(() => {}) })
   const asking = (deadline_ms: number) => request(gateway, { input: looking, gateway: { routing: { deadline_ms } } })
   await expect(gateway.infer(asking(100), { caller }).committed).rejects.toMatchObject({ code: 'deadline_exceeded' })
   const leaving = new AbortController()
@@ -215,7 +215,7 @@ test('who keeps an image for too long is not taken for a slow provider', async (
   const other = scriptedProvider({ id: 'other', dialect: chatProvider })
   const failures: string[] = []
   const hooks = { onFailure: (_: unknown, { kind }: { readonly kind: string }) => failures.push(kind) }
-  const { gateway, caller } = await house({
+  const { gateway, caller } = await testbed({
     providers: [slow, other],
     media: () => new Promise(() => {}),
     timeouts: { firstByteMs: 100 },
@@ -227,7 +227,7 @@ test('who keeps an image for too long is not taken for a slow provider', async (
 
 test('the deadline in the middle of a stream is told by its own name', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
-  const { gateway, caller, storage } = await house({ providers: [provider] })
+  const { gateway, caller, storage } = await testbed({ providers: [provider] })
   const events = []
   for await (const event of gateway.infer(request(gateway, { gateway: { routing: { deadline_ms: 300 } } }), { caller })) events.push(event)
   expect(events.at(-1)).toMatchObject({ type: 'finished', outcome: { status: 'failed', error: { code: 'deadline_exceeded' } } })
@@ -237,7 +237,7 @@ test('the deadline in the middle of a stream is told by its own name', async () 
 
 test('a reply is read once', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
-  const { gateway, caller } = await house({ providers: [provider] })
+  const { gateway, caller } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway), { caller })
   await reply.whole()
   await expect(reply.whole()).rejects.toThrow(/read already/)
@@ -254,7 +254,7 @@ test('what `prepare` throws ends the request before anything is taken, and what 
     },
   }
   let angry = true
-  const { gateway, caller, books } = await house({
+  const { gateway, caller, books } = await testbed({
     providers: [provider],
     hooks,
     prepare: asked => {
@@ -293,7 +293,7 @@ test('a gateway that was put together wrongly says so at once', () => {
 
 test('a strict request is not sent where its answer would come with a warning, and hears which', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
-  const { gateway, caller } = await house({ providers: [provider] })
+  const { gateway, caller } = await testbed({ providers: [provider] })
   const routing = { strict: true, tier: 'priority' }
   await expect(gateway.infer(request(gateway, { gateway: { routing } }), { caller }).whole()).rejects.toMatchObject({
     code: 'capability_mismatch',
@@ -306,7 +306,7 @@ test('a strict request is not sent where its answer would come with a warning, a
 
 test('an answer without usage tells the usage that was billed', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.reply({ text: 'Quiet.', usage: 'none' })] })
-  const { gateway, caller, storage } = await house({ providers: [provider] })
+  const { gateway, caller, storage } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway), { caller })
   const { usage } = await reply.whole()
   const [row] = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 })
@@ -317,7 +317,7 @@ test('an answer without usage tells the usage that was billed', async () => {
 
 test('an extension cannot smuggle in a prompt that nobody held money for', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
-  const { gateway, caller } = await house({ providers: [provider] })
+  const { gateway, caller } = await testbed({ providers: [provider] })
   const smuggled = [{ role: 'user', content: 'x'.repeat(1_000) }]
   const reply = gateway.infer(request(gateway, { extensions: { messages: smuggled, seed: 7 } }), { caller })
   await reply.whole()
@@ -329,7 +329,7 @@ test('an extension cannot smuggle in a prompt that nobody held money for', async
 test('a slot is kept as long as its request lives, and falls free soon after a crash', async () => {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 600_000)], clock })
-  const { gateway, caller, storage } = await house({ providers: [provider], clock, timeouts: { idleMs: 900_000 } })
+  const { gateway, caller, storage } = await testbed({ providers: [provider], clock, timeouts: { idleMs: 900_000 } })
   const probe = () =>
     storage.counters.enter({ key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, clock.now())
   const events = gateway.infer(request(gateway), { caller }).batches()

@@ -2,10 +2,10 @@ import { Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, setTra
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { acts, scriptedProvider } from '../src/index.ts'
+import { openTestbed } from './drivers/fixture.ts'
 import { found, languages } from './drivers/languages.ts'
 import { repeatedPrefixes } from './drivers/prefix.ts'
 import { look } from './drivers/scenes.ts'
-import { openHouse } from './drivers/stage.ts'
 
 setTracingDisabled(true)
 
@@ -23,7 +23,7 @@ describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surfac
           acts.reply('Bye.'),
         ],
       })
-      const { secret, url, fetch } = await openHouse([provider])
+      const { secret, url, fetch } = await openTestbed([provider])
       const client = new OpenAI({ apiKey: secret, baseURL: `${url}/v1`, fetch, maxRetries: 0 })
       const agent = new Agent({
         name: 'Keeper',

@@ -3,13 +3,13 @@ import { describe, expect, inject, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, defaultText, scriptedProvider } from '../src/index.ts'
 import { type AiPackage, aiPackageOf, aiPackages, generated } from './drivers/ai.ts'
+import { openTestbed } from './drivers/fixture.ts'
 import { found, type Language, languages } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
-import { openHouse } from './drivers/stage.ts'
 
 const open = async ({ model, providerOptions }: AiPackage, language: Language, script: readonly Act[]) => {
   const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
-  const options = { model: model(await openHouse([provider])), prompt: 'Go.', ...(providerOptions && { providerOptions }) }
+  const options = { model: model(await openTestbed([provider])), prompt: 'Go.', ...(providerOptions && { providerOptions }) }
   return { provider, options }
 }
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, defaultText, fasterClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 import { type Version, versions } from './drivers/anthropic-versions.ts'
-import type { House } from './drivers/heard.ts'
+import { openTestbed } from './drivers/fixture.ts'
+import type { Testbed } from './drivers/heard.ts'
 import { found, type Language, languageOf, languages } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
-import { openHouse } from './drivers/stage.ts'
 
 const model = 'test-model'
 const asked = { model, max_tokens: 4_000, messages: [{ role: 'user' as const, content: 'Go.' }] }
@@ -14,21 +14,21 @@ const usage = { input: 100, cached: 60, output: 30, reasoning: 10 }
 interface Opened {
   readonly client: InstanceType<Version['Package']>
   readonly provider: ScriptedProvider
-  readonly house: Required<House>
+  readonly testbed: Required<Testbed>
   /** Where it called, and with which headers. */
   readonly seen: readonly { readonly url: URL; readonly headers: Headers }[]
 }
 
 async function open({ Package }: Version, language: Language, script: readonly Act[] = []): Promise<Opened> {
   const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
-  const house = await openHouse([provider], fasterClock(50))
+  const testbed = await openTestbed([provider], fasterClock(50))
   const seen: { url: URL; headers: Headers }[] = []
-  const fetch: House['fetch'] = (input, init) => {
+  const fetch: Testbed['fetch'] = (input, init) => {
     seen.push({ url: new URL(String(input)), headers: new Headers(init?.headers) })
-    return house.fetch(input, init)
+    return testbed.fetch(input, init)
   }
-  const client = new Package({ apiKey: house.secret, baseURL: house.url, maxRetries: 0, fetch })
-  return { client, provider, house: { ...house, fetch }, seen }
+  const client = new Package({ apiKey: testbed.secret, baseURL: testbed.url, maxRetries: 0, fetch })
+  return { client, provider, testbed: { ...testbed, fetch }, seen }
 }
 
 const thrown = (work: PromiseLike<unknown>): Promise<unknown> =>
@@ -132,16 +132,16 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   })
 
   test('our own errors have their classes, too', async () => {
-    const { client, house } = await open(version, languageOf('messages'))
-    const stranger = new Package({ apiKey: 'ak_wrong', baseURL: house.url, maxRetries: 0, fetch: house.fetch })
+    const { client, testbed } = await open(version, languageOf('messages'))
+    const stranger = new Package({ apiKey: 'ak_wrong', baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     expect(await thrown(stranger.messages.create(asked))).toBeInstanceOf(Package.AuthenticationError)
     expect(await thrown(client.messages.create({ ...asked, model: 'test-modle' }))).toBeInstanceOf(Package.NotFoundError)
     expect(await thrown(client.messages.create({ ...asked, max_tokens: -1 }))).toBeInstanceOf(Package.BadRequestError)
   })
 
   test('a key goes in either header', async () => {
-    const { client, house, seen } = await open(version, languageOf('messages'))
-    const bearer = new Package({ apiKey: null, authToken: house.secret, baseURL: house.url, maxRetries: 0, fetch: house.fetch })
+    const { client, testbed, seen } = await open(version, languageOf('messages'))
+    const bearer = new Package({ apiKey: null, authToken: testbed.secret, baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     for (const each of [client, bearer]) expect(await each.messages.create(asked)).toMatchObject({ stop_reason: 'end_turn' })
     const names = ['authorization', 'x-api-key']
     expect(seen.map(({ headers }) => names.filter(name => headers.has(name)))).toEqual([[version.keyHeader], ['authorization']])
@@ -159,8 +159,8 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   })
 
   test('the models are listed', async () => {
-    const { house } = await open(version, languageOf('messages'))
-    const client = new Package({ apiKey: null, authToken: house.secret, baseURL: house.url, maxRetries: 0, fetch: house.fetch })
+    const { testbed } = await open(version, languageOf('messages'))
+    const client = new Package({ apiKey: null, authToken: testbed.secret, baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     const ids: string[] = []
     for await (const { id } of client.models.list()) ids.push(id)
     expect(ids).toContain(model)

@@ -22,12 +22,12 @@ afterEach(async () => {
 
 async function start(language: Language, script: readonly Act[] = []): Promise<Opened> {
   const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
-  const house = await testGateway({ providers: [provider], clock: fasterClock(20) })
-  closing.push(house.close)
-  const server = await serve(house.gateway, { port: 0 })
+  const testbed = await testGateway({ providers: [provider], clock: fasterClock(20) })
+  closing.push(testbed.close)
+  const server = await serve(testbed.gateway, { port: 0 })
   closing.push(() => server.close())
-  const models = createGateway({ baseURL: `${server.url}/v4/ai`, apiKey: house.secret })
-  return { ...house, provider, models, url: server.url }
+  const models = createGateway({ baseURL: `${server.url}/v4/ai`, apiKey: testbed.secret })
+  return { ...testbed, provider, models, url: server.url }
 }
 
 const chat = languageOf('chat')

@@ -20,22 +20,22 @@ const models = ids.map(id => ({
 }))
 
 describe.each([
-  ['node-http', (house: TestGateway) => serve(house.gateway, { port: 0 })],
-  ['the fetch handler', (house: TestGateway) => serveFetch(createFetchHandler(house.gateway))],
+  ['node-http', (testbed: TestGateway) => serve(testbed.gateway, { port: 0 })],
+  ['the fetch handler', (testbed: TestGateway) => serveFetch(createFetchHandler(testbed.gateway))],
 ] as const)('behind %s', (_, start) => {
-  let house: TestGateway
+  let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
   beforeAll(async () => {
-    house = await testGateway({ providers: [provider], models })
-    server = await start(house)
+    testbed = await testGateway({ providers: [provider], models })
+    server = await start(testbed)
   })
   afterAll(async () => {
     await server.close()
-    await house.close()
+    await testbed.close()
   })
 
   describe.each(versions)('@anthropic-ai/sdk $version', ({ Package }) => {
-    const open = (): InstanceType<typeof Package> => new Package({ apiKey: house.secret, baseURL: server.url, maxRetries: 0 })
+    const open = (): InstanceType<typeof Package> => new Package({ apiKey: testbed.secret, baseURL: server.url, maxRetries: 0 })
 
     test.each([undefined, 1, 2, 3, 7, 1000])('turns the pages by itself, forward: %s at a time', async limit => {
       const seen: string[] = []
@@ -72,7 +72,7 @@ describe.each([
     ['of today', OpenAI],
     ['before', OpenAI6 as unknown as typeof OpenAI],
   ])('the openai package %s lists them all, and looks one up by any of its names', async (_name, Package) => {
-    const client = new Package({ apiKey: house.secret, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const client = new Package({ apiKey: testbed.secret, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const seen: string[] = []
     for await (const { id, object, created } of client.models.list()) seen.push(`${object} ${id} ${created}`)
     expect(seen).toEqual(ids.map(id => `model ${id} 1750000000`))

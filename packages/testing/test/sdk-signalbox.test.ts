@@ -22,9 +22,9 @@ afterEach(async () => {
 
 async function start(language: Language, script: readonly Act[] = [], settings?: (secret: string) => ModelSettings): Promise<Opened> {
   const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
-  const house = await testGateway({ providers: [provider], clock: fasterClock(20) })
-  const models = signalbox(house.gateway, settings?.(house.secret) ?? { apiKey: house.secret })
-  open = { ...house, provider, models }
+  const testbed = await testGateway({ providers: [provider], clock: fasterClock(20) })
+  const models = signalbox(testbed.gateway, settings?.(testbed.secret) ?? { apiKey: testbed.secret })
+  open = { ...testbed, provider, models }
   return open
 }
 
@@ -218,8 +218,8 @@ describe('options of the gateway', () => {
   const languagesOfTwo = [chat, languageOf('messages')] as const
   async function startTwo() {
     const providers = languagesOfTwo.map((language, at) => scriptedProvider({ id: `p${at + 1}`, dialect: language.dialect, acts: [] }))
-    const house = await testGateway({ providers, clock: fasterClock(20) })
-    open = { ...house, models: signalbox(house.gateway, { apiKey: house.secret }), provider: providers[0] as ScriptedProvider }
+    const testbed = await testGateway({ providers, clock: fasterClock(20) })
+    open = { ...testbed, models: signalbox(testbed.gateway, { apiKey: testbed.secret }), provider: providers[0] as ScriptedProvider }
     return { ...open, providers }
   }
   const answeredBy = async (models: Opened['models'], gateway: Record<string, unknown>): Promise<unknown> => {

@@ -22,7 +22,7 @@ const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as c
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 const origin = 'https://app.example'
 
-async function stage(storage: Storage = memoryStorage()): Promise<Gateway> {
+async function createFixture(storage: Storage = memoryStorage()): Promise<Gateway> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [
@@ -69,7 +69,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`session
   describeHere(`sessions, in ${name}`, () => {
     test('no session passes what it may spend by a microdollar, and no user its budget over all sessions', async () => {
       const storage = makeStorage()
-      const gateway = await stage(storage)
+      const gateway = await createFixture(storage)
       const { sessions } = gateway.workspaces('app')
       // Creating 20,000 sessions, each in the audit chain, takes PostgreSQL longer than the races.
       const many = name === 'PostgreSQL' ? 1_000 : 10_000
@@ -102,7 +102,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`session
       const clock = { now: () => Date.now() + skipped }
       let skipped = 0
       const storage = makeStorage()
-      const gateway = await stage(storage)
+      const gateway = await createFixture(storage)
       gateway.clock.now = clock.now
       const { sessions } = gateway.workspaces('app')
       const send = pageOf(gateway)
@@ -163,7 +163,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`session
   })
 
 test('a token works in every language, whole and streamed, and in the protocol of the AI SDK, for its models alone', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const send = pageOf(gateway)
   const { token } = await gateway.workspaces('app').sessions.create({ user: 'u1', tags: ['page'], models: ['tiny'], origins: [origin] })
   const messages = [{ role: 'user', content: 'hi' }]
@@ -199,7 +199,7 @@ test('a token works in every language, whole and streamed, and in the protocol o
 })
 
 test('a token opens no route of management, and nothing that tells of the workspace', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const send = pageOf(gateway)
   const { token } = await gateway.workspaces('app').sessions.create({ user: 'u1' })
   for (const path of [
@@ -221,7 +221,7 @@ describe('a page of another site', () => {
   const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type', origin }
 
   test('may send a token and read the reply, refusals too; it may not manage, or read the reply to an API key', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const send = pageOf(gateway)
     const app = gateway.workspaces('app')
     const { token } = await app.sessions.create({ user: 'u1', origins: [origin] })
@@ -241,7 +241,7 @@ describe('a page of another site', () => {
 })
 
 test('over HTTP sessions are created, listed and revoked, and count against the key that created them', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const send = pageOf(gateway)
   const { secret, id } = await gateway.workspaces('app').apiKeys.create({ name: 'server', scopes: '*', budget: { limit: 300 } })
   const path = '/v1/workspaces/app/sessions'
@@ -274,7 +274,7 @@ test('over HTTP sessions are created, listed and revoked, and count against the 
 })
 
 test('what no session takes is refused by name', async () => {
-  const { sessions } = (await stage()).workspaces('app')
+  const { sessions } = (await createFixture()).workspaces('app')
   const wrong: readonly (readonly [object, string])[] = [
     [{}, '`user` is missing'],
     [{ user: '' }, '`user`'],
@@ -295,7 +295,7 @@ test('what no session takes is refused by name', async () => {
 
 test('a workspace has a bounded number of live sessions; those that were revoked or have expired make room', async () => {
   const storage = memoryStorage()
-  const gateway = await stage(storage)
+  const gateway = await createFixture(storage)
   const { sessions } = gateway.workspaces('app')
   const made = await sessions.create({ user: 'u1' })
   const record = await storage.records.find('session_count', 'app', 'app')
@@ -312,7 +312,7 @@ test('sessions that are made at once are committed together; one for which there
   const storage = memoryStorage()
   const { commit } = storage.records
   let commits = 0
-  const gateway = await stage({
+  const gateway = await createFixture({
     ...storage,
     records: {
       ...storage.records,
@@ -346,7 +346,7 @@ test('sessions that are made at once are committed together; one for which there
 })
 
 test('a WebSocket takes a token of its origin, and no other', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const listener = createNodeListener(gateway)
   const server = createServer(listener).on('upgrade', listener.upgrade)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -30,7 +30,7 @@ const request = (text: string, model = 'shared'): InferenceRequest => ({
   delivery: 'stream',
 })
 
-interface House {
+interface Testbed {
   readonly cheap: ScriptedProvider
   readonly dear: ScriptedProvider
   readonly warnings: readonly string[]
@@ -40,7 +40,7 @@ interface House {
   linger(milliseconds: number): void
 }
 
-async function houseOver(storage: Storage, clock: FakeClock): Promise<House> {
+async function testbedOver(storage: Storage, clock: FakeClock): Promise<Testbed> {
   const provider = (id: string) => scriptedProvider({ id, dialect: chatProvider, clock })
   const [cheap, dear, slow] = [provider('cheap'), provider('dear'), provider('slow')]
   const warnings: string[] = []
@@ -97,9 +97,9 @@ describe('two gateways over one storage', () => {
     const storage = watching(sharedMemory(), ({ statistics }) => {
       heard ||= statistics.some(({ failed }) => failed > 2)
     })
-    const [here, there] = [await houseOver(storage, clock), await houseOver(storage, clock)]
-    for (const house of [here, there]) for (let calls = 0; calls < 6; calls += 1) expect(await house.ask()).toBe('cheap')
-    for (const house of [here, there]) house.linger(120_000)
+    const [here, there] = [await testbedOver(storage, clock), await testbedOver(storage, clock)]
+    for (const testbed of [here, there]) for (let calls = 0; calls < 6; calls += 1) expect(await testbed.ask()).toBe('cheap')
+    for (const testbed of [here, there]) testbed.linger(120_000)
     await clock.advance(30_000)
     here.cheap.play(...Array.from({ length: 60 }, () => down))
     for (let second = 0; second < 60 && !heard; second += 1) {
@@ -114,7 +114,7 @@ describe('two gateways over one storage', () => {
   test('who wants to be left alone is left alone by both', async () => {
     const clock = fakeClock()
     const storage = sharedMemory()
-    const [here, there] = [await houseOver(storage, clock), await houseOver(storage, clock)]
+    const [here, there] = [await testbedOver(storage, clock), await testbedOver(storage, clock)]
     here.cheap.play(acts.status(429, { retryAfter: 120 }))
     expect(await here.ask()).toBe('dear')
     await vi.waitFor(async () => expect((await storage.routing?.news({ writer: '' }, clock.now()))?.pauses).toHaveLength(1))
@@ -138,11 +138,11 @@ describe('two gateways over one storage', () => {
       }) as never
     const routing = Object.fromEntries(Object.entries(inner.routing ?? {}).map(([name, verb]) => [name, watched(verb)]))
     const storage: Storage = { ...inner, routing: routing as unknown as RoutingStore }
-    const house = await houseOver(storage, clock)
+    const testbed = await testbedOver(storage, clock)
     const secret = 'the launch codes '.repeat(600)
-    await house.ask(secret)
+    await testbed.ask(secret)
     await clock.advance(20_000)
-    await house.ask(secret)
+    await testbed.ask(secret)
     await vi.waitFor(() => expect(said.filter(each => each.includes('tokens'))).not.toEqual([]))
     const [workspace] = await storage.records.list({ kind: 'workspace', limit: 1 })
     expect(said.join()).not.toContain('launch')
@@ -156,9 +156,9 @@ test('a storage whose routing memory fails serves as one that has none, and says
     throw new Error('gone')
   }
   const { routing: _, ...bare } = sharedMemory()
-  const failing = await houseOver({ ...bare, routing: { publish: fail, pause: fail, news: fail, remember: fail, readers: fail } }, clock)
-  const none = await houseOver(sharedMemory(), clock)
-  const alone = await houseOver(bare, clock)
+  const failing = await testbedOver({ ...bare, routing: { publish: fail, pause: fail, news: fail, remember: fail, readers: fail } }, clock)
+  const none = await testbedOver(sharedMemory(), clock)
+  const alone = await testbedOver(bare, clock)
   for (let calls = 0; calls < 10; calls += 1) {
     const asked = [await failing.ask(`${calls}`), await none.ask(`${calls}`), await alone.ask(`${calls}`)]
     expect(asked).toEqual(['cheap', 'cheap', 'cheap'])

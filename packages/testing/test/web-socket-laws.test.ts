@@ -54,7 +54,7 @@ beforeAll(async () => {
   })
   const names = Object.keys(dialects) as BuiltInDialect[]
   const price = { input: 1, output: 1 }
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: names.map(name => compatible({ id: name, baseUrl: 'https://up.example/v1', apiKey: 'k', speaks: [name] })),
     models: names.map(name => ({
       id: name,
@@ -63,10 +63,10 @@ beforeAll(async () => {
     transport,
     limits: { inferenceRpm: 1_000_000 },
   })
-  closing.push(house.close)
-  const server = await serve(house.gateway, { port: 0 })
+  closing.push(testbed.close)
+  const server = await serve(testbed.gateway, { port: 0 })
   closing.push(() => server.close())
-  connection = await openWebSocket(server.url, { authorization: `Bearer ${house.secret}` }, true)
+  connection = await openWebSocket(server.url, { authorization: `Bearer ${testbed.secret}` }, true)
 })
 afterAll(async () => {
   connection.socket.terminate()

@@ -13,7 +13,7 @@ import { requestIdOf } from './web-socket-caller.ts'
 
 // Responses over a WebSocket: the same events, limits and money as over HTTP.
 
-interface Stage extends TestGateway {
+interface Fixture extends TestGateway {
   readonly url: string
   readonly provider: ChaosProvider
   readonly open: (secret?: string) => Promise<WebSocketClient>
@@ -21,7 +21,7 @@ interface Stage extends TestGateway {
   readonly sent: () => readonly JsonObject[]
 }
 
-async function stage(options: TestGatewayOptions = {}, limits: ServeOptions = {}): Promise<Stage> {
+async function createFixture(options: TestGatewayOptions = {}, limits: ServeOptions = {}): Promise<Fixture> {
   const provider = await chaosProvider()
   const gateway = await testGateway({ servers: [provider], transport: nodeTransport(), ...options })
   const server = await serve(gateway.gateway, { port: 0, ...limits })
@@ -53,7 +53,7 @@ const common = (value: unknown): unknown =>
   )
 
 test('brings the events that the stream over HTTP brings', async () => {
-  const { url, secret, open } = await stage()
+  const { url, secret, open } = await createFixture()
   const response = await fetch(`${url}/v1/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -65,7 +65,7 @@ test('brings the events that the stream over HTTP brings', async () => {
 })
 
 test('continues a response of the connection: the provider gets the whole conversation', async () => {
-  const { open, sent } = await stage()
+  const { open, sent } = await createFixture()
   const { ask } = await open()
   const first = await ask({ ...hello, instructions: 'Be brief.' })
   const second = await ask({ ...hello, input: [{ role: 'user', content: 'And then?' }], previous_response_id: idOf(first) })
@@ -85,7 +85,7 @@ test('continues a response of the connection: the provider gets the whole conver
 })
 
 test('carries calls of tools and sealed reasoning from turn to turn', async () => {
-  const { open, sent } = await stage()
+  const { open, sent } = await createFixture()
   const { ask } = await open()
   const include = ['reasoning.encrypted_content']
   const tools = [{ type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } }]
@@ -102,7 +102,7 @@ test('carries calls of tools and sealed reasoning from turn to turn', async () =
 })
 
 test('knows a response on its own connection only, and forgets what a failed turn continued', async () => {
-  const { open } = await stage()
+  const { open } = await createFixture()
   const { ask } = await open()
   const other = await open()
   const first = await ask(hello)
@@ -117,7 +117,7 @@ test('knows a response on its own connection only, and forgets what a failed tur
 })
 
 test('warms up without a call, without money, and can be continued', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { ask } = await scene.open()
   const warm = await ask({ ...hello, input: [{ role: 'user', content: 'Remember this.' }], generate: false })
   expect(warm.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.completed'])
@@ -133,7 +133,7 @@ test('warms up without a call, without money, and can be continued', async () =>
 })
 
 test('tells errors with the status and the headers that they have over HTTP', async () => {
-  const { open } = await stage({ limits: { inferenceRpm: 2 } })
+  const { open } = await createFixture({ limits: { inferenceRpm: 2 } })
   const { ask } = await open()
   expect(await ask({ model: 'no-such-model', input: 'Hello.' })).toMatchObject([
     {
@@ -151,7 +151,7 @@ test('tells errors with the status and the headers that they have over HTTP', as
 })
 
 test('a key that is revoked opens nothing more: the next message is 401, and the connection ends', async () => {
-  const { gateway, caller, open, url } = await stage()
+  const { gateway, caller, open, url } = await createFixture()
   const keys = gateway.workspaces(caller.workspaceId).apiKeys
   const { id, secret } = await keys.create({ name: 'short', scopes: ['inference:invoke'] })
   const { ask, untilClosed } = await open(secret)
@@ -163,7 +163,7 @@ test('a key that is revoked opens nothing more: the next message is 401, and the
 })
 
 test('a budget that is used up in the middle of a connection refuses the next message, and the connection goes on', async () => {
-  const { gateway, caller, open } = await stage()
+  const { gateway, caller, open } = await createFixture()
   const workspace = gateway.workspaces(caller.workspaceId)
   const { ask } = await open()
   const first = await ask({ ...hello, max_output_tokens: 100 })
@@ -176,9 +176,9 @@ test('a budget that is used up in the middle of a connection refuses the next me
 })
 
 test('two connections race for the last credit: one request is paid, and the balance is never below zero', async () => {
-  const probe = await stage()
+  const probe = await createFixture()
   const spent = await rowOf(probe, await (await probe.open()).ask({ ...hello, max_output_tokens: 100 }))
-  const { open, gateway, caller } = await stage({ credit: 0 })
+  const { open, gateway, caller } = await createFixture({ credit: 0 })
   const workspace = gateway.workspaces(caller.workspaceId)
   const most = (spent?.inputTokens ?? 0) * 3 + 200
   await workspace.billing.credit({ reference: 'little', amount: most })
@@ -207,7 +207,7 @@ const departures: readonly (readonly [string, (client: WebSocketClient) => void]
 ]
 
 test.each(departures)('a client that %s before the first content ends the call within 100 ms, and nothing stays held', async (_, leave) => {
-  const { open, provider, gateway, caller } = await stage()
+  const { open, provider, gateway, caller } = await createFixture()
   const client = await open()
   provider.next('headers-then-silence')
   client.create(hello)
@@ -221,7 +221,7 @@ test.each(departures)('a client that %s before the first content ends the call w
 })
 
 test.each(departures)('a client that %s in the middle ends the call within 100 ms, and pays for what it got', async (_, leave) => {
-  const scene = await stage()
+  const scene = await createFixture()
   const client = await scene.open()
   scene.provider.next(babble)
   client.create(hello)
@@ -237,7 +237,7 @@ test.each(departures)('a client that %s in the middle ends the call within 100 m
 })
 
 test('keeps the turns of a long conversation within its bytes', async () => {
-  const { open, sent } = await stage()
+  const { open, sent } = await createFixture()
   const { ask } = await open()
   let previous: string | undefined
   for (let turn = 0; turn < 20; turn += 1) {
@@ -250,7 +250,7 @@ test('keeps the turns of a long conversation within its bytes', async () => {
 const short = (count: number) => Array.from({ length: count }, () => ({ role: 'user', content: 'x' }))
 
 test('a conversation of many messages holds no more than one body may', async () => {
-  const { open, provider } = await stage()
+  const { open, provider } = await createFixture()
   const { ask } = await open()
   const first = await ask({ ...hello, input: short(6_000), generate: false })
   const second = await ask({ ...hello, input: short(6_000), previous_response_id: idOf(first) })
@@ -260,7 +260,7 @@ test('a conversation of many messages holds no more than one body may', async ()
 })
 
 test('kept turns are counted by the memory that they take, not by their text', async () => {
-  const { open } = await stage({}, { webSockets: { keptBytes: 500_000 } })
+  const { open } = await createFixture({}, { webSockets: { keptBytes: 500_000 } })
   const { ask } = await open()
   const small = await ask({ ...hello, input: short(1_000), generate: false })
   expect((await ask({ ...hello, previous_response_id: idOf(small) })).at(-1)?.type).toBe('response.completed')
@@ -270,20 +270,20 @@ test('kept turns are counted by the memory that they take, not by their text', a
 
 describe('limits of a workspace', () => {
   test('hold for all its keys together: connections are counted over them, and another workspace has its own', async () => {
-    const house = await stage({}, { webSockets: { connectionsPerWorkspace: 2 } })
-    const { secret: second } = await house.gateway.workspaces(house.caller.workspaceId).apiKeys.create({ name: 'second' })
-    await house.open()
-    await house.open(second)
-    expect(await upgradeStatus(house.url, { authorization: `Bearer ${second}` })).toMatchObject({ status: 429 })
-    const { id } = await house.gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
-    const { secret: other } = await house.gateway.workspaces(id).apiKeys.create({ name: 'k' })
-    expect(await upgradeStatus(house.url, { authorization: `Bearer ${other}` })).toMatchObject({ status: 101 })
+    const testbed = await createFixture({}, { webSockets: { connectionsPerWorkspace: 2 } })
+    const { secret: second } = await testbed.gateway.workspaces(testbed.caller.workspaceId).apiKeys.create({ name: 'second' })
+    await testbed.open()
+    await testbed.open(second)
+    expect(await upgradeStatus(testbed.url, { authorization: `Bearer ${second}` })).toMatchObject({ status: 429 })
+    const { id } = await testbed.gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
+    const { secret: other } = await testbed.gateway.workspaces(id).apiKeys.create({ name: 'k' })
+    expect(await upgradeStatus(testbed.url, { authorization: `Bearer ${other}` })).toMatchObject({ status: 101 })
   })
 
   test('a large message that is no request is counted against the rate before it is read', async () => {
-    const house = await stage()
-    const { secret } = await house.gateway.workspaces(house.caller.workspaceId).apiKeys.create({ name: 'slow', rateLimitRpm: 1 })
-    const { socket, heard, ask } = await house.open(secret)
+    const testbed = await createFixture()
+    const { secret } = await testbed.gateway.workspaces(testbed.caller.workspaceId).apiKeys.create({ name: 'slow', rateLimitRpm: 1 })
+    const { socket, heard, ask } = await testbed.open(secret)
     const invalid = `{"type":"response.create","model":"test-model","input":["${'x'.repeat(200_000)}"`
     for (const status of [400, 429]) {
       heard.length = 0
@@ -298,13 +298,13 @@ describe('limits of a workspace', () => {
 test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
   'brings what the stream over HTTP brings, from a provider of %s: text, thoughts, calls, cuts and failures',
   async dialect => {
-    const house = await stage({ dialect })
-    const { ask } = await house.open()
+    const testbed = await createFixture({ dialect })
+    const { ask } = await testbed.open()
     for (const name of Object.keys(cannedAnswers)) {
       const body = { model: `say:${name}`, input: 'Hello.' }
-      const response = await fetch(`${house.url}/v1/responses`, {
+      const response = await fetch(`${testbed.url}/v1/responses`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
         body: JSON.stringify({ ...body, stream: true }),
       })
       const { events } = readEvents(await response.text())
@@ -317,7 +317,7 @@ describe('a compaction trigger', () => {
   test.each(['responses', 'messages'] as const)(
     'is answered with one sealed item, and the conversation goes on from it: %s',
     async dialect => {
-      const { open, sent } = await stage({ dialect })
+      const { open, sent } = await createFixture({ dialect })
       const { ask } = await open()
       const first = await ask(hello)
       const compacted = await ask({ ...hello, input: [{ type: 'compaction_trigger' }], previous_response_id: idOf(first) })

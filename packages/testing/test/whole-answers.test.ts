@@ -11,7 +11,7 @@ import { bytesOf, modelOf, type RawAnswer, rawProvider, scriptedTransport } from
 
 const open: TestGateway[] = []
 afterEach(async () => {
-  for (const house of open.splice(0)) await house.close()
+  for (const testbed of open.splice(0)) await testbed.close()
 })
 
 const dialects: readonly BuiltInDialect[] = ['responses', 'chat', 'messages', 'gemini', 'bedrock']
@@ -43,7 +43,7 @@ const hostile: Readonly<Record<string, (body: JsonObject) => string>> = {
 }
 
 async function serve(dialect: BuiltInDialect, answer: (url: string) => RawAnswer) {
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: [rawProvider('first', dialect), rawProvider('second', dialect)],
     models: [
       modelOf('both', [
@@ -54,14 +54,15 @@ async function serve(dialect: BuiltInDialect, answer: (url: string) => RawAnswer
     ],
     transport: scriptedTransport(answer),
   })
-  open.push(house)
-  const handler = createFetchHandler(house.gateway)
+  open.push(testbed)
+  const handler = createFetchHandler(testbed.gateway)
   const ask = async (path: string, body: JsonObject): Promise<{ readonly status: number; readonly body: JsonObject }> => {
-    const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' }
     const response = await handler(`http://gateway.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
     return { status: response.status, body: (await response.json()) as JsonObject }
   }
-  const rows = () => house.storage.usage.list({ workspaceId: house.caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 })
+  const rows = () =>
+    testbed.storage.usage.list({ workspaceId: testbed.caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 })
   return { ask, rows }
 }
 
@@ -150,15 +151,15 @@ test.each(Object.entries(manyParts))('so are 20,000 %s, and 5,000 are not', asyn
 test('a large whole answer is told to a client that streams in parts, with turns for others between them', async () => {
   const content = Array.from({ length: 8_000 }, (_, at) => ({ type: 'tool_use', id: `c${at}`, name: 'f', input: { a: 1 } }))
   const answer = { id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'tool_use' }
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: [rawProvider('first', 'messages')],
     models: [modelOf('alone', [{ provider: 'first', dialect: 'messages' }])],
     transport: scriptedTransport(() => whole(JSON.stringify(answer))),
   })
-  open.push(house)
-  const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+  open.push(testbed)
+  const headers = { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
-  const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+  const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
   let turns = 0
   const counting = setInterval(() => {
     turns += 1
@@ -201,15 +202,15 @@ test.each(Object.entries(tooManyCalls))(
   'a stream of more items than an answer may hold, %s, is cut, and ends in one failure',
   async (_, texts) => {
     const pieces = texts.map(bytesOf)
-    const house = await testGateway({
+    const testbed = await testGateway({
       providers: [rawProvider('first', 'chat')],
       models: [modelOf('alone', [{ provider: 'first', dialect: 'chat' }])],
       transport: scriptedTransport(() => ({ pieces })),
     })
-    open.push(house)
-    const headers = { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' }
+    open.push(testbed)
+    const headers = { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
-    const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+    const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
     const text = await response.text()
     expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toEqual(['event: response.failed'])
     expect(text).toContain('The answer has more than 10000 items.')

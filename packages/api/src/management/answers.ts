@@ -29,18 +29,19 @@ export const pagesByAnyId: readonly QueryParameter[] = [limitParameter, afterPar
 interface ListOptions<T> {
   /** As many as are asked for, after the one of that id. */
   readonly list: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly T[]>
-  readonly byokKeyView: (entry: T) => unknown
+  /** Entry → what the client reads. */
+  readonly toView: (entry: T) => unknown
 }
 
 /** A page as the query asks for it. One entry more is read than shown: it tells whether there is more. */
-export async function listed<T extends { readonly id: string }>({ query }: Call, { list, byokKeyView }: ListOptions<T>): Promise<ApiReply> {
+export async function listed<T extends { readonly id: string }>({ query }: Call, { list, toView }: ListOptions<T>): Promise<ApiReply> {
   const limit = Number(query.limit ?? 20)
   const entries = await list({ limit: limit + 1, ...(query.after !== undefined && { after: query.after }) })
   const shown = entries.slice(0, limit)
   const more = entries.length > limit
   return json({
     object: 'list',
-    data: shown.map(byokKeyView),
+    data: shown.map(toView),
     count: shown.length,
     has_more: more,
     next: more ? (shown.at(-1)?.id ?? null) : null,

@@ -38,7 +38,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     handler: (call, { apiKeys }) =>
       listed(call, {
         list: page => apiKeys.list({ ...page, includeRevoked: call.query.include_revoked === 'true' }),
-        byokKeyView: apiKeyView,
+        toView: apiKeyView,
       }),
   },
   {

@@ -32,7 +32,7 @@ export const auditEventRoutes: readonly WorkspaceRoute[] = [
         ...(from !== undefined && { from }),
         ...(to !== undefined && { to }),
       }
-      return listed(call, { list: page => auditEvents.list({ ...query, ...page }), byokKeyView: auditEventView })
+      return listed(call, { list: page => auditEvents.list({ ...query, ...page }), toView: auditEventView })
     },
   },
   {

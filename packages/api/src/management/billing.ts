@@ -50,7 +50,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     handler(call, { billing }) {
       const [from, to] = [timeOf(call.query.from), timeOf(call.query.to)]
       const span = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-      return listed(call, { list: page => billing.ledger({ ...span, ...page }), byokKeyView: moveView })
+      return listed(call, { list: page => billing.ledger({ ...span, ...page }), toView: moveView })
     },
   },
   {

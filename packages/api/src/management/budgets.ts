@@ -30,7 +30,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
     summary: 'List the budgets in the order of their making, those of keys too.',
     query: pages,
     reply: 'BudgetList',
-    handler: (call, { budgets }) => listed(call, { list: budgets.list, byokKeyView: budgetView }),
+    handler: (call, { budgets }) => listed(call, { list: budgets.list, toView: budgetView }),
   },
   {
     ...reading,

@@ -35,7 +35,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
       const { provider } = call.query
       return listed(call, {
         list: page => byokKeys.list({ ...page, ...(provider !== undefined && { provider }) }),
-        byokKeyView: key => view(call, key),
+        toView: key => view(call, key),
       })
     },
   },

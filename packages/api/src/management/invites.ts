@@ -16,7 +16,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
     summary: 'List the invites in the order of their making.',
     query: pages,
     reply: 'InviteList',
-    handler: (call, { invites }) => listed(call, { list: invites.list, byokKeyView: inviteView }),
+    handler: (call, { invites }) => listed(call, { list: invites.list, toView: inviteView }),
   },
   {
     ...writing('POST'),

@@ -16,7 +16,7 @@ export const memberRoutes: readonly WorkspaceRoute[] = [
     summary: 'List the members in the order of their joining.',
     query: pages,
     reply: 'MemberList',
-    handler: (call, { members }) => listed(call, { list: members.list, byokKeyView: memberView }),
+    handler: (call, { members }) => listed(call, { list: members.list, toView: memberView }),
   },
   {
     ...writing('PATCH'),

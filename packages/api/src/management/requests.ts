@@ -29,7 +29,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
     query: [...filters, ...pagesByAnyId],
     reply: 'RequestLog',
     handler: (call, { analytics }) =>
-      listed(call, { list: page => analytics.requests({ ...queryOf(call), ...page }), byokKeyView: requestView }),
+      listed(call, { list: page => analytics.requests({ ...queryOf(call), ...page }), toView: requestView }),
   },
   {
     ...reading,

@@ -35,7 +35,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
       const { user } = call.query
       return listed(call, {
         list: page => sessions.list({ ...page, ...(user !== undefined && { user }) }),
-        byokKeyView: sessionView,
+        toView: sessionView,
       })
     },
   },

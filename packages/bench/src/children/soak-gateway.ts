@@ -25,12 +25,12 @@ export interface Left {
 
 const [, , file = ''] = process.argv
 const storage = sqliteStorage(file)
-let house: Awaited<ReturnType<typeof testGateway>> | undefined
+let testbed: Awaited<ReturnType<typeof testGateway>> | undefined
 let server: Awaited<ReturnType<typeof serveGateway>> | undefined
 
 async function left(): Promise<Left> {
-  if (!house) throw new Error('It does not listen yet.')
-  const { gateway, caller } = house
+  if (!testbed) throw new Error('It does not listen yet.')
+  const { gateway, caller } = testbed
   const holds = await storage.ledger.holds({ limit: 1_000 })
   const { balance, held } = await gateway.workspaces(caller.workspaceId).billing.balance()
   let sum = 0
@@ -49,7 +49,7 @@ async function left(): Promise<Left> {
 
 serve({
   async listen({ upstream }) {
-    house = await testGateway({
+    testbed = await testGateway({
       servers: [{ baseUrl: upstream }, { baseUrl: upstream }],
       dialect: 'chat',
       storage,
@@ -58,8 +58,8 @@ serve({
       timeouts: { firstByteMs: 1_500, wholeMs: 1_500, idleMs: 1_000, deadlineMs: 5_000 },
       limits: { inferenceRpm: 1_000_000, concurrentRequests: 10_000 },
     })
-    server = await serveGateway(house.gateway, { port: 0 })
-    return { url: server.url, authorization: `Bearer ${house.secret}` }
+    server = await serveGateway(testbed.gateway, { port: 0 })
+    return { url: server.url, authorization: `Bearer ${testbed.secret}` }
   },
   memory: () => {
     globalThis.gc?.()
@@ -69,7 +69,7 @@ serve({
   left,
   close: async () => {
     await server?.close()
-    await house?.close()
+    await testbed?.close()
   },
   sockets: () => process.getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length,
 } satisfies SoakVerbs)

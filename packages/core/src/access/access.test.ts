@@ -10,7 +10,7 @@ const ids = webIds()
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** The same storage and time again: another process. */
-const house = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
+const testbed = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
   const gateway = createGateway({
     providers: [],
     models: [],
@@ -34,7 +34,7 @@ test('a secret has the form of a key, and its checksum tells one wrong character
 })
 
 test('two keys with the same prefix never share an identity', async () => {
-  const { keys, authenticator } = await house()
+  const { keys, authenticator } = await testbed()
   const [a, b] = ['ak_same-prefix-one', 'ak_same-prefix-two']
   const first = await keys.create({ name: 'a', secret: a })
   const second = await keys.create({ name: 'b', secret: b })
@@ -44,7 +44,7 @@ test('two keys with the same prefix never share an identity', async () => {
 })
 
 test('a revoked key stops at once in the process that revoked it, an expired one at the second', async () => {
-  const { keys, authenticator, now } = await house()
+  const { keys, authenticator, now } = await testbed()
   const { id, secret } = await keys.create({ name: 'a', expiresAt: new Date(now.ms + 5_000) })
   await expect(authenticator.authenticate(secret)).resolves.toMatchObject({ keyId: id })
   now.ms += 5_000
@@ -56,10 +56,10 @@ test('a revoked key stops at once in the process that revoked it, an expired one
 })
 
 test('a key revoked by another process stops within 30 s', async () => {
-  const { keys, authenticator, storage, now } = await house()
+  const { keys, authenticator, storage, now } = await testbed()
   const { id, secret } = await keys.create({ name: 'a' })
   await authenticator.authenticate(secret)
-  await (await house(now, storage)).keys.revoke(id)
+  await (await testbed(now, storage)).keys.revoke(id)
   await expect(authenticator.authenticate(secret)).resolves.toMatchObject({ keyId: id })
   now.ms += 30_001
   await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
@@ -74,7 +74,7 @@ test('a key that is no longer cached costs one read: the policy of its workspace
       return records[name]
     },
   })
-  const { keys, authenticator } = await house(undefined, { ...storage, records: counted })
+  const { keys, authenticator } = await testbed(undefined, { ...storage, records: counted })
   const { id, secret } = await keys.create({ name: 'a' })
   const { version: _, usedAt: __, ...fields } = (await storage.records.find('key', 'w', id)) ?? expect.fail('The key is not there.')
   // More than the cache holds.
@@ -91,7 +91,7 @@ test('a key that is no longer cached costs one read: the policy of its workspace
 })
 
 test('missing, malformed, unknown and revoked keys are refused in the same words', async () => {
-  const { keys, authenticator } = await house()
+  const { keys, authenticator } = await testbed()
   const { id, secret } = await keys.create({ name: 'a' })
   await keys.revoke(id)
   const said = await Promise.all(
@@ -111,7 +111,7 @@ test('what is shown of a secret is never most of it', () => {
 })
 
 test('no store ever sees a secret', async () => {
-  const { keys, storage } = await house()
+  const { keys, storage } = await testbed()
   const { secret } = await keys.create({ name: 'a' })
   expect(JSON.stringify(await storage.records.list({ kind: 'key', limit: 10 }))).not.toContain(secret.slice(12))
   expect(JSON.stringify(await storage.audit.list({ workspaceId: 'w', limit: 10 }))).not.toContain(secret.slice(12))
@@ -126,10 +126,10 @@ test.each([
 })
 
 test('a secret that the operator chose works in every process, also one that has never seen it', async () => {
-  const { keys, storage, now } = await house()
+  const { keys, storage, now } = await testbed()
   const secret = 'ak_chosen-by-hand'
   const { id } = await keys.create({ name: 'a', secret })
-  const { authenticator: elsewhere } = await house(now, storage)
+  const { authenticator: elsewhere } = await testbed(now, storage)
   await expect(elsewhere.authenticate(secret)).resolves.toMatchObject({ keyId: id })
 })
 
@@ -141,7 +141,7 @@ test.each([
   [{ name: 'a', secret: `ak_${'0'.repeat(49)}` }, /secret.*checksum/],
   [{ name: 'a', expiresAt: new Date('never') }, /expiresAt/],
 ])('a key of %j is refused, naming the field', async (input, words) => {
-  const { keys, workspaces } = await house()
+  const { keys, workspaces } = await testbed()
   await expect(keys.create(input)).rejects.toThrow(words)
   await expect(workspaces('nowhere').apiKeys.create({ name: 'a' })).rejects.toThrow(/nowhere/)
 })

@@ -8,13 +8,13 @@ import type { TypedRecord } from './records.ts'
 
 const keyOf = (fill: number): Uint8Array => new Uint8Array(32).fill(fill)
 
-const house = (...keys: readonly [Uint8Array, ...Uint8Array[]]) => {
+const testbed = (...keys: readonly [Uint8Array, ...Uint8Array[]]) => {
   const told: object[] = []
   const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void told.push(facts) }
   const policyOf = (_: string, tier: string | undefined) => (tier === 'free' ? 'may_train' : undefined)
   return { vault: createVault({ ring: makeKeyRing(() => keys), policyOf, logger }), told }
 }
-const { vault } = house(keyOf(1))
+const { vault } = testbed(keyOf(1))
 
 const record = (
   sealed: string,
@@ -87,7 +87,7 @@ test('B1: no bit of the bytes can be another', async () => {
 
 test('B2: what does not open is left out, and told once without what it holds', async () => {
   const sealed = await sealedFor(record(''))
-  const other = house(keyOf(2))
+  const other = testbed(keyOf(2))
   const rows = [record(sealed), record('v2.nonsense', { id: 'k2' }), record('', { id: 'k3' })]
   expect((await other.vault.open(rows)).size).toBe(0)
   await other.vault.open(rows)
@@ -97,7 +97,7 @@ test('B2: what does not open is left out, and told once without what it holds', 
 
 test('B2: what an older key sealed opens, and is not the newest', async () => {
   const sealed = record(await sealedFor(record('')))
-  const { vault: rotated } = house(keyOf(2), keyOf(1))
+  const { vault: rotated } = testbed(keyOf(2), keyOf(1))
   expect(await rotated.unseal(sealed)).toBe(secret)
   expect(await rotated.isNewest(sealed)).toBe(false)
   expect(await vault.isNewest(sealed)).toBe(true)

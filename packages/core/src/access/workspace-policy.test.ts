@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
-import { stage } from '../../test/money/stage.ts'
+import { createFixture } from '../../test/money/fixture.ts'
 import { messagesClient } from '../dialects/index.ts'
 import { responsesClient } from '../dialects/responses/client.ts'
 import type { JsonObject } from '../protocol/wire.ts'
@@ -13,7 +13,7 @@ import { recordsOf } from './records.ts'
 import { createWorkspacePolicies, type WorkspacePolicy } from './workspace-policy.ts'
 
 describe('routing defaults', () => {
-  const { engine } = stage()
+  const { engine } = createFixture()
   const asked = (body: JsonObject) => responsesClient.decodeRequest({ model: 'model', input: 'Hi', ...body }, () => undefined)
   const routed = (defaults: RoutingDefaults, routing: JsonObject = {}) => {
     const workspace = { body: { routing: defaults } } as Parameters<typeof withDefaults>[1]['workspace']
@@ -61,7 +61,7 @@ describe('routing defaults', () => {
   })
 
   test('leave a contradiction within one request to be told', async () => {
-    const { ask } = stage({ workspace: { billing: 'postpaid', routing: { order: ['second'] } } })
+    const { ask } = createFixture({ workspace: { billing: 'postpaid', routing: { order: ['second'] } } })
     const gateway = { routing: { only: ['first'], ignore: ['first'] } }
     await expect(ask({ gateway })).rejects.toMatchObject({ facts: { param: 'gateway.routing.ignore[0]' } })
     expect((await ask()).routing?.provider).toBe('second')
@@ -69,7 +69,8 @@ describe('routing defaults', () => {
 })
 
 describe('a refusal that comes from the workspace says so, and names no field that the request does not have', () => {
-  const refusal = (workspace: object, request: JsonObject = {}) => stage({ workspace: { billing: 'postpaid', ...workspace } }).ask(request)
+  const refusal = (workspace: object, request: JsonObject = {}) =>
+    createFixture({ workspace: { billing: 'postpaid', ...workspace } }).ask(request)
 
   test.each([
     [{ routing: { only: ['gone'] } }, "`only` of the workspace's routing defaults"],
@@ -101,14 +102,14 @@ describe('a refusal that comes from the workspace says so, and names no field th
 })
 
 test('what the settings of a workspace forbid nobody gets, whatever the request says', async () => {
-  const { ask } = stage({ workspace: { billing: 'postpaid', settings: { blockedProviders: ['first'] } } })
+  const { ask } = createFixture({ workspace: { billing: 'postpaid', settings: { blockedProviders: ['first'] } } })
   expect((await ask({ gateway: { routing: { order: ['first'] } } })).routing?.provider).toBe('second')
-  const { ask: asking } = stage({ workspace: { billing: 'postpaid', settings: { allowedModels: ['other'] } } })
+  const { ask: asking } = createFixture({ workspace: { billing: 'postpaid', settings: { allowedModels: ['other'] } } })
   await expect(asking()).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
 })
 
 test('a second call beside a silent one may cost what both the gateway and the workspace allow', async () => {
-  const { engine, caller } = stage()
+  const { engine, caller } = createFixture()
   const request = responsesClient.decodeRequest({ model: 'model', input: 'Hi' }, () => undefined)
   const bounded = async (hedgeMaxExtraCost: number) => {
     const workspace = { body: { settings: { hedgeMaxExtraCost } } } as WorkspacePolicy['workspace']
@@ -123,10 +124,10 @@ describe('where the policy is not known', () => {
 
   test('and the store is down, nobody is called', async () => {
     const store = memoryStorage()
-    const { ask, providers, engine } = stage()
+    const { ask, providers, engine } = createFixture()
     const records = recordsOf({ ...store.records, find: down, list: down }, engine.clock)
     const policies = createWorkspacePolicies({ records, clock: engine.clock, open: async () => new Map() })
-    const cut = stage({ engine: { policies } })
+    const cut = createFixture({ engine: { policies } })
     await expect(cut.ask()).rejects.toMatchObject({ code: 'service_unavailable', status: 503 })
     expect(cut.providers.first.calls).toHaveLength(0)
     await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
@@ -137,7 +138,7 @@ describe('where the policy is not known', () => {
 describe('a policy that is asked for again and again', () => {
   async function reading() {
     const store = memoryStorage()
-    const { engine, clock } = stage()
+    const { engine, clock } = createFixture()
     const asked = { reads: 0, isDown: false }
     await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
     const find: typeof store.records.find = (...named) => {
@@ -173,7 +174,7 @@ describe('a policy that is asked for again and again', () => {
 
   test('are as old as the question for them, however long the store takes to answer', async () => {
     const store = memoryStorage()
-    const { clock } = stage()
+    const { clock } = createFixture()
     await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
     const find: typeof store.records.find = async (...named) => {
       const found = await store.records.find(...named)
@@ -189,7 +190,7 @@ describe('a policy that is asked for again and again', () => {
 
   test('are read anew where a read behind them was dropped with its request, and wait for no dropped one', async () => {
     const store = memoryStorage()
-    const { clock } = stage()
+    const { clock } = createFixture()
     await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
     let isDropped = false
     const lost = () => new Promise<never>(() => {})
@@ -226,7 +227,7 @@ describe('a policy that is asked for again and again', () => {
 test('a request of a workspace that laid nothing down asks the store four times, and no more', async () => {
   const counted: string[] = []
   const storage = counting(memoryStorage(), counted)
-  const { ask } = stage({ workspace: { billing: 'postpaid' }, engine: { storage } })
+  const { ask } = createFixture({ workspace: { billing: 'postpaid' }, engine: { storage } })
   await ask()
   expect(counted.sort()).toEqual(['counters.enter', 'counters.take', 'ledger.reserve', 'storage.settle'])
 })

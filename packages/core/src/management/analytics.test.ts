@@ -1,6 +1,6 @@
 import type { UsageRow } from '@signalbox/storage'
 import { expect, test } from 'vitest'
-import { codeOf, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
 const day = 86_400_000
 
@@ -32,7 +32,7 @@ const row = (id: string, over: Partial<UsageRow> = {}): UsageRow => ({
 })
 
 async function withRows(...rows: readonly UsageRow[]) {
-  const made = await stage()
+  const made = await createFixture()
   for (const each of rows) await made.storage.usage.append(each)
   made.now.ms += 1_000
   return { ...made, analytics: made.gateway.workspaces('w').analytics }
@@ -179,7 +179,7 @@ test.each([
 })
 
 test('a key tells its own usage of the day, the week and the month', async () => {
-  const { gateway, storage } = await stage()
+  const { gateway, storage } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const { id } = await apiKeys.create({ name: 'k' })
   const at = Date.UTC(2026, 0, 1)

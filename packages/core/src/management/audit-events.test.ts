@@ -1,11 +1,11 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { codeOf, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
 const actor = { key: { id: 'key_1', name: 'admin', scopes: new Set(['keys:write']) }, requestId: 'req_1', ip: '10.0.0.1' }
 
 test('every change is told of with who, from where and what', async () => {
-  const { gateway, now } = await stage()
+  const { gateway, now } = await createFixture()
   const w = gateway.workspaces('w', actor)
   await w.settings.update({ logRetentionDays: 30 })
   const [event] = await w.auditEvents.list({ limit: 1 })
@@ -23,7 +23,7 @@ test('every change is told of with who, from where and what', async () => {
 })
 
 test('what was refused leaves no trace', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const before = await gateway.workspaces('w').auditEvents.list()
   expect(await codeOf(gateway.workspaces('w', actor).settings.update({ logRetentionDays: 0 }))).toBe('invalid_parameter_value')
   expect(await codeOf(gateway.workspaces('w', actor).members.remove('nobody'))).toBe('resource_not_found')
@@ -31,8 +31,8 @@ test('what was refused leaves no trace', async () => {
 })
 
 test('the chain has no gap, however many write at once in two processes', async () => {
-  const here = await stage()
-  const there = await stage(here)
+  const here = await createFixture()
+  const there = await createFixture(here)
   await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
       (n % 2 === 0 ? here : there).gateway.workspaces('w').members.add({ email: `m${n}@example.com`, name: 'M', role: 'viewer' }),
@@ -45,12 +45,12 @@ test('the chain has no gap, however many write at once in two processes', async 
 
 test('a row that was changed is found, and so is one that was taken out', async () => {
   const storage = memoryStorage()
-  const { gateway } = await stage({ storage })
+  const { gateway } = await createFixture({ storage })
   for (const days of [10, 20, 30]) await gateway.workspaces('w').settings.update({ logRetentionDays: days })
   const rows = [...(await storage.audit.chain('w', { after: 0, limit: 10 }))]
   const told = async (chain: typeof rows) => {
     const forged = { ...storage, audit: { ...storage.audit, forgets: false, chain: async () => chain } }
-    return (await stage({ storage: forged })).gateway.workspaces('w').auditEvents.verify()
+    return (await createFixture({ storage: forged })).gateway.workspaces('w').auditEvents.verify()
   }
   expect(await told(rows)).toEqual({ valid: true, checked: 4, anchored: true, anchoredFrom: 1 })
   for (const field of ['event', 'changes', 'at', 'actorKeyId', 'subjectId', 'hash'] as const) {
@@ -63,7 +63,7 @@ test('a row that was changed is found, and so is one that was taken out', async 
 })
 
 test('events are found by name, by who did it, and by time, newest first', async () => {
-  const { gateway, now } = await stage()
+  const { gateway, now } = await createFixture()
   await gateway.workspaces('w', actor).settings.update({ logRetentionDays: 30 })
   now.ms += 1_000
   await gateway.workspaces('w').settings.update({ logRetentionDays: 40 })

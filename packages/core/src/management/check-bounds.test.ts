@@ -1,7 +1,7 @@
 import { usd } from '@signalbox/core'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { codeOf, type Stage, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture, type Fixture } from '../../test/management/fixture.ts'
 import { defaultLimits } from '../options.ts'
 import { ratesOfModel } from '../request/admission/rate-limits.ts'
 import { slotsOf } from '../request/admission/slots.ts'
@@ -12,9 +12,9 @@ const well = 'nothing went wrong'
 
 /** The workspace as a key sees it that was just made by the operator, or by another key. */
 async function as(
-  { gateway }: Stage,
+  { gateway }: Fixture,
   input: { readonly scopes: readonly Scope[]; readonly rateLimitRpm?: number; readonly budget?: { readonly limit: number } },
-  above?: { readonly w: ReturnType<Stage['gateway']['workspaces']> },
+  above?: { readonly w: ReturnType<Fixture['gateway']['workspaces']> },
 ) {
   const made = await (above?.w ?? gateway.workspaces('w')).apiKeys.create({ name: 'k', ...input })
   const w = gateway.workspaces('w', { key: { id: made.id, name: 'k', scopes: new Set(made.scopes) } })
@@ -22,7 +22,7 @@ async function as(
 }
 
 test('a key with a budget lifts neither its own budget, nor one above it, nor its workspace’s, by whatever route', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const all = scene.gateway.workspaces('w')
   const shared = await all.budgets.create({ name: 'all', limit: usd(1) })
   const parent = await as(scene, { scopes, budget: { limit: usd(1) } })
@@ -43,7 +43,7 @@ test('a key with a budget lifts neither its own budget, nor one above it, nor it
 })
 
 test('a key that nothing bounds administers the budgets of its workspace, and so does one that cannot spend', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { id } = await scene.gateway.workspaces('w').budgets.create({ name: 'all', limit: usd(1) })
   const admin = await as(scene, { scopes })
   const clerk = await as(scene, { scopes: ['budgets:write', 'billing:write'], rateLimitRpm: 5 })
@@ -55,7 +55,7 @@ test('a key that nothing bounds administers the budgets of its workspace, and so
 })
 
 test('a key loosens no limit, expiry or budget of a key with scopes that it lacks; it may tighten and revoke it', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const all = scene.gateway.workspaces('w').apiKeys
   const strong = await all.create({
     name: 's',
@@ -84,7 +84,7 @@ test('a key loosens no limit, expiry or budget of a key with scopes that it lack
 })
 
 test('keys that spend and are bounded lift nothing for one another, nor free the keys that another has made', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const all = scene.gateway.workspaces('w')
   const bounds = { scopes: ['inference:invoke', 'keys:write', 'budgets:write'], rateLimitRpm: 5, budget: { limit: usd(1) } } as const
   const [one, two] = [await as(scene, bounds), await as(scene, bounds)]
@@ -109,7 +109,7 @@ test('keys that spend and are bounded lift nothing for one another, nor free the
 })
 
 test('what keys below a key spend counts on its budget and against its limits', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const parent = await as(scene, { scopes, rateLimitRpm: 7, budget: { limit: usd(1) } })
   const child = await as(scene, { scopes, rateLimitRpm: 1_000 }, parent)
   const grandchild = await as(scene, { scopes }, child)
@@ -120,7 +120,7 @@ test('what keys below a key spend counts on its budget and against its limits', 
 })
 
 test('a key stops with the keys above it: revoked at once, expired at the second, and both are told', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const parent = await as(scene, { scopes })
   const child = await as(scene, { scopes }, parent)
   const grandchild = await as(scene, { scopes }, child)
@@ -139,8 +139,8 @@ test('a key stops with the keys above it: revoked at once, expired at the second
 })
 
 test('a key below a revoked one stops within 30 s in other processes, though it is asked all the time', async () => {
-  const here = await stage()
-  const there = await stage({ storage: here.storage, now: here.now })
+  const here = await createFixture()
+  const there = await createFixture({ storage: here.storage, now: here.now })
   const parent = await as(here, { scopes })
   const child = await as(here, { scopes }, parent)
   await there.gateway.authenticate(child.secret)
@@ -150,7 +150,7 @@ test('a key below a revoked one stops within 30 s in other processes, though it 
 })
 
 test('keys made with one that is revoked are kept on demand, below the keys above it; a key does not shed its own bounds so', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const top = await as(scene, { scopes, budget: { limit: usd(1) } })
   const middle = await as(scene, { scopes, budget: { limit: usd(1) } }, top)
   const below = await as(scene, { scopes }, middle)
@@ -164,7 +164,7 @@ test('keys made with one that is revoked are kept on demand, below the keys abov
 })
 
 test('there are 8 keys above one at most', async () => {
-  const scene = await stage({ storage: memoryStorage() })
+  const scene = await createFixture({ storage: memoryStorage() })
   let last = await as(scene, { scopes })
   for (let depth = 0; depth < 8; depth++) last = await as(scene, { scopes }, last)
   expect((await scene.gateway.authenticate(last.secret)).ancestors).toHaveLength(8)

@@ -1,13 +1,13 @@
 import { isGatewayError, usd, type Workspace } from '@signalbox/core'
 import { expect, test } from 'vitest'
-import { stage } from '../../test/management/stage.ts'
+import { createFixture } from '../../test/management/fixture.ts'
 
 /** As whoever passes on what came from outside: no compiler looked at it. */
 type Loose<Resource> = { readonly [Verb in keyof Resource]: (...args: readonly unknown[]) => Promise<unknown> }
 type LooseWorkspace = { readonly [Resource in keyof Workspace]: Loose<Workspace[Resource]> }
 
 const loosely = async (): Promise<LooseWorkspace> => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   return gateway.workspaces('w') as unknown as LooseWorkspace
 }
 
@@ -60,7 +60,7 @@ test('fields that are undefined are not there', async () => {
 })
 
 test.each([undefined, null, '', 7, 'w'.repeat(256)])('there is no workspace for the id %s, least of all all of them', async id => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await gateway.workspaces('other').apiKeys.create({ name: 'theirs' })
   expect(() => gateway.workspaces(id as string)).toThrow('`workspaceId` is ')
 })
@@ -71,7 +71,7 @@ test.each([
   [{ name: 'a', billing: 'free' }, 'billing'],
   [{ id: '', name: 'a' }, 'workspaceId'],
 ])('a workspace of %j is refused', async (input, param) => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await expect(gateway.workspaces.create(input as { name: string })).rejects.toMatchObject({ facts: { param } })
   expect(await gateway.workspaces.list()).toHaveLength(2)
 })

@@ -1,6 +1,6 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { codeOf, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
 // Two processes over one store: what one of them has read may be old by the time it writes.
 
@@ -23,8 +23,8 @@ test('two owners who leave at the same time through two processes leave one behi
       },
     },
   }
-  const here = (await stage({ storage })).gateway.workspaces('w')
-  const there = (await stage({ storage: slow })).gateway.workspaces('w')
+  const here = (await createFixture({ storage })).gateway.workspaces('w')
+  const there = (await createFixture({ storage: slow })).gateway.workspaces('w')
   const ada = await here.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' })
   const ben = await here.members.add({ email: 'ben@example.com', name: 'Ben', role: 'owner' })
   holds = true
@@ -49,8 +49,8 @@ test('a key that an operator chose is one key, though two processes start with i
       },
     },
   }
-  const here = (await stage({ storage })).gateway.workspaces('w')
-  const there = (await stage({ storage: late })).gateway.workspaces('w')
+  const here = (await createFixture({ storage })).gateway.workspaces('w')
+  const there = (await createFixture({ storage: late })).gateway.workspaces('w')
   const secret = 'ak_chosen-by-the-operator'
   between.push(() => here.apiKeys.create({ name: 'admin', secret }))
   const second = await there.apiKeys.create({ name: 'admin', secret })

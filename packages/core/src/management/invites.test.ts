@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { codeOf, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture } from '../../test/management/fixture.ts'
 import { roles } from '../resources/member.ts'
 import { type Scope, scopes } from '../resources/scopes.ts'
 
@@ -7,7 +7,7 @@ const carol = { email: 'carol@example.com', role: 'developer' } as const
 const week = 7 * 86_400_000
 
 test('an invite is told to the operator with its token, and is worth one membership', async () => {
-  const { gateway, now, invited } = await stage()
+  const { gateway, now, invited } = await createFixture()
   const { invites, members } = gateway.workspaces('w')
   const { token, ...invite } = await invites.create(carol)
   expect(invite).toEqual({ ...carol, id: invite.id, status: 'pending', expiresAt: now.ms + week })
@@ -19,7 +19,7 @@ test('an invite is told to the operator with its token, and is worth one members
 })
 
 test('a token that was used, was revoked, is too old or never was is refused in the same words', async () => {
-  const { gateway, now } = await stage()
+  const { gateway, now } = await createFixture()
   const { invites } = gateway.workspaces('w')
   const tokens = await Promise.all(['a', 'b', 'c'].map(name => invites.create({ ...carol, email: `${name}@example.com` })))
   const [used, revoked, old] = tokens
@@ -34,8 +34,8 @@ test('a token that was used, was revoked, is too old or never was is refused in 
 })
 
 test('of two who accept one invite at once one becomes a member', async () => {
-  const here = await stage()
-  const there = await stage(here)
+  const here = await createFixture()
+  const there = await createFixture(here)
   const { token } = await here.gateway.workspaces('w').invites.create(carol)
   const codes = await Promise.all([here, there, here].map(({ gateway }) => codeOf(gateway.workspaces.acceptInvite({ token, name: 'C' }))))
   expect(codes.filter(code => code === 'nothing went wrong')).toHaveLength(1)
@@ -43,21 +43,21 @@ test('of two who accept one invite at once one becomes a member', async () => {
 })
 
 test('the token is kept nowhere', async () => {
-  const { gateway, storage } = await stage()
+  const { gateway, storage } = await createFixture()
   const { token } = await gateway.workspaces('w').invites.create(carol)
   const kept = [await storage.records.list({ kind: 'invite', limit: 10 }), await storage.audit.list({ workspaceId: 'w', limit: 10 })]
   expect(JSON.stringify(kept)).not.toContain(token.slice(4))
 })
 
 test('an invite of another workspace is not there', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { id } = await gateway.workspaces('w').invites.create(carol)
   expect(await codeOf(gateway.workspaces('other').invites.revoke(id))).toBe('resource_not_found')
   expect(await gateway.workspaces('other').invites.list()).toEqual([])
 })
 
 test('an invite is no way past the number of members that a workspace can have', async () => {
-  const { gateway, storage } = await stage()
+  const { gateway, storage } = await createFixture()
   const { invites, members } = gateway.workspaces('w')
   const { token } = await invites.create({ email: 'late@example.com', role: 'owner' })
   const body = (at: number): string => JSON.stringify({ email: `${at}@example.com`, name: 'n', role: 'viewer', joinedAt: 0 })
@@ -76,15 +76,15 @@ test('an invite is no way past the number of members that a workspace can have',
 })
 
 test('who is a member already is not invited', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await gateway.workspaces('w').members.add({ ...carol, name: 'Carol' })
   expect(await codeOf(gateway.workspaces('w').invites.create({ ...carol, email: 'CAROL@example.com' }))).toBe('duplicate_resource')
   expect(await codeOf(gateway.workspaces('other').invites.create(carol))).toBe('nothing went wrong')
 })
 
 test('an address has one invite that waits, however it is written, also where two processes invite at once', async () => {
-  const here = await stage()
-  const there = await stage(here)
+  const here = await createFixture()
+  const there = await createFixture(here)
   const { invites } = here.gateway.workspaces('w')
   const first = await invites.create({ ...carol, email: 'Carol@Example.com' })
   for (const email of ['carol@example.com', 'CAROL@EXAMPLE.COM', 'ｃａｒｏｌ@example.com', 'carol＠example.com'])
@@ -116,7 +116,7 @@ test.each([
   ['a Cyrillic letter in the domain', 'ada@ex\u0430mple.com'],
   ['two at signs, one of them wide', 'ada\uff20x@example.com'],
 ])('an address with %s is no address to invite, nor one of a member', async (_, email) => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { invites, members } = gateway.workspaces('w')
   expect(await codeOf(invites.create({ ...carol, email }))).toBe('invalid_parameter_value')
   expect(await codeOf(members.add({ ...carol, email, name: 'Ada' }))).toBe('invalid_parameter_value')
@@ -125,13 +125,13 @@ test.each([
 test.each(['юлия@example.com', '太郎taro@example.jp', 'josé.o’neil+x@example.com', 'νίκος@παράδειγμα.gr'])(
   'the address %s is one of its alphabet, and is invited as it was written',
   async email => {
-    const { gateway } = await stage()
+    const { gateway } = await createFixture()
     expect((await gateway.workspaces('w').invites.create({ ...carol, email })).email).toBe(email)
   },
 )
 
 test('a key grants no role above what it may do, by invite or by change, and the operator grants every one', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const as = (...granted: readonly Scope[]) =>
     gateway.workspaces('w', { key: { id: 'k', name: 'k', scopes: new Set<string>(['invites:write', 'members:write', ...granted]) } })
   const { id } = await gateway.workspaces('w').members.add({ ...carol, name: 'Carol' })

@@ -1,9 +1,9 @@
 import { usd } from '@signalbox/core'
 import { expect, test } from 'vitest'
-import { codeOf, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
 test('limits of a workspace are changed one by one, and null takes one away', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { limits } = gateway.workspaces('w')
   expect(await limits.get()).toEqual({})
   await limits.update({ tokensPerMinute: 1_000, concurrentRequests: 3 })
@@ -14,7 +14,7 @@ test('limits of a workspace are changed one by one, and null takes one away', as
 })
 
 test('a playground key works, and no list shows it; keys do not find it, the operator can revoke it', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const { id, secret } = await apiKeys.create({ name: 'page', playground: true })
   const shown = await apiKeys.create({ name: 'shown' })
@@ -30,7 +30,7 @@ test('a playground key works, and no list shows it; keys do not find it, the ope
 })
 
 test('a key takes away what bounds the keys below it, but not what bounds itself', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const scopes = ['keys:write', 'inference:invoke'] as const
   const ends = { expiresAt: new Date(Date.UTC(2999, 0)) }
@@ -44,7 +44,7 @@ test('a key takes away what bounds the keys below it, but not what bounds itself
 })
 
 test('a secret of a variable that is not set makes no key that nobody has seen', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const unset = { name: 'backend', secret: undefined } as unknown as { name: string }
   await expect(apiKeys.create(unset)).rejects.toMatchObject({ code: 'invalid_parameter_value', facts: { param: 'secret' } })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { codeOf, stage } from '../../test/management/stage.ts'
+import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
 const ada = { email: 'ada@example.com', name: 'Ada', role: 'owner' } as const
 const bob = { email: 'bob@example.com', name: 'Bob', role: 'developer' } as const
 
 test('members are listed in the order of their joining, each in their workspace alone', async () => {
-  const { gateway, now } = await stage()
+  const { gateway, now } = await createFixture()
   const { members } = gateway.workspaces('w')
   const first = await members.add(ada)
   now.ms += 1_000
@@ -21,7 +21,7 @@ test('members are listed in the order of their joining, each in their workspace 
 })
 
 test('the last owner can neither go nor become less, also when two try at once', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { members } = gateway.workspaces('w')
   const one = await members.add(ada)
   expect(await codeOf(members.remove(one.id))).toBe('state_precondition_failed')
@@ -33,8 +33,8 @@ test('the last owner can neither go nor become less, also when two try at once',
 })
 
 test('two processes cannot take the last two owners away from each other', async () => {
-  const here = await stage()
-  const there = await stage(here)
+  const here = await createFixture()
+  const there = await createFixture(here)
   const one = await here.gateway.workspaces('w').members.add(ada)
   const two = await here.gateway.workspaces('w').members.add({ ...bob, role: 'owner' })
   const codes = await Promise.all([
@@ -45,7 +45,7 @@ test('two processes cannot take the last two owners away from each other', async
 })
 
 test('one address is one member of a workspace, however it is written, and may be member of another', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await gateway.workspaces('w').members.add(ada)
   expect(await codeOf(gateway.workspaces('w').members.add({ ...ada, email: 'ADA@example.com' }))).toBe('duplicate_resource')
   expect(await codeOf(gateway.workspaces('other').members.add(ada))).toBe('nothing went wrong')
@@ -57,6 +57,6 @@ test.each([
   [{ ...ada, name: '' }, 'name'],
   [{ ...ada, role: 'king' as 'owner' }, 'role'],
 ])('a member of %j is refused, naming the field', async (input, param) => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await expect(gateway.workspaces('w').members.add(input)).rejects.toMatchObject({ code: 'invalid_parameter_value', facts: { param } })
 })

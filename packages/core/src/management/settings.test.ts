@@ -1,6 +1,6 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { codeOf, stage as plainStage } from '../../test/management/stage.ts'
+import { codeOf, createFixture as createPlainFixture } from '../../test/management/fixture.ts'
 import type { Model } from '../protocol/model.ts'
 import { simulated } from '../providers/index.ts'
 
@@ -10,11 +10,11 @@ const model = (id: string, aliases: readonly string[] = []): Model => ({
   aliases,
   offers: providers.map(({ id: provider }) => ({ provider, provider_model_id: id, dialect: 'chat', price: { input: 1, output: 1 } })),
 })
-const stage = (options: Parameters<typeof plainStage>[0] = {}) =>
-  plainStage({ providers, models: [model('echo', ['echo-latest']), model('story')], ...options })
+const createFixture = (options: Parameters<typeof createPlainFixture>[0] = {}) =>
+  createPlainFixture({ providers, models: [model('echo', ['echo-latest']), model('story')], ...options })
 
 test('settings begin with what demands nothing; what is changed stays changed, and null takes it back', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { settings } = gateway.workspaces('w')
   expect(await settings.get()).toEqual({
     name: 'W',
@@ -45,12 +45,12 @@ test.each([
   [{ blockedProviders: ['a', ''] }, 'blockedProviders[1]'],
   [{ allowedModels: Array.from({ length: 201 }, String) }, 'allowedModels'],
 ])('settings of %j are refused, naming the field', async (input, param) => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await expect(gateway.workspaces('w').settings.update(input)).rejects.toMatchObject({ facts: { param } })
 })
 
 test('routing defaults are changed field by field', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const { routingDefaults } = gateway.workspaces('w')
   expect(await routingDefaults.get()).toEqual({})
   await routingDefaults.update({ strategy: 'latency', only: ['a', 'b'], timeoutMs: 1_000 })
@@ -64,13 +64,13 @@ test.each([
   [{ maxPrice: { input: -1 } }, 'maxPrice.input'],
   [{ only: ['a'], ignore: ['a'] }, 'ignore'],
 ])('routing defaults of %j are refused, naming the field', async (input, param) => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   await expect(gateway.workspaces('w').routingDefaults.update(input)).rejects.toMatchObject({ facts: { param } })
   expect(await gateway.workspaces('w').routingDefaults.get()).toEqual({})
 })
 
 test('a strategy that is nearly one is refused with the one that was meant', async () => {
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const refused = gateway.workspaces('w').routingDefaults.update({ strategy: 'lateny' })
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('Did you mean "latency"?'), facts: { param: 'strategy' } })
 })
@@ -84,7 +84,7 @@ test.each([
   ['routingDefaults', { ignore: ['cheep'] }, 'ignore[0]', 'cheap'],
 ] as const)('a name in %s that nothing has is refused with the nearest one: %j', async (...row) => {
   const [resource, input, param, nearest] = row
-  const { gateway } = await stage()
+  const { gateway } = await createFixture()
   const desk: { update(input: object): Promise<unknown>; get(): Promise<object> } = gateway.workspaces('w')[resource]
   const before = await desk.get()
   await expect(desk.update(input)).rejects.toMatchObject({
@@ -96,14 +96,14 @@ test.each([
 
 test('names that are laid down already pass, and are listed as warnings once nothing has them', async () => {
   const storage = memoryStorage()
-  const first = await stage({ storage })
+  const first = await createFixture({ storage })
   await first.gateway.workspaces('w').settings.update({ allowedModels: ['echo', 'story'], blockedProviders: ['a', 'cheap'] })
   await first.gateway.workspaces('w').routingDefaults.update({ only: ['b', 'cheap'] })
   expect(await first.gateway.workspaces('w').settings.get()).not.toHaveProperty('warnings')
   first.gateway.models.replace([model('echo')])
   expect((await first.gateway.workspaces('w').settings.get()).warnings).toMatchObject([{ code: 'unknown_name', param: 'allowedModels[1]' }])
 
-  const later = (await stage({ storage, providers: providers.slice(0, 2) })).gateway.workspaces('w')
+  const later = (await createFixture({ storage, providers: providers.slice(0, 2) })).gateway.workspaces('w')
   expect((await later.settings.get()).warnings?.map(({ param }) => param)).toEqual(['blockedProviders[1]'])
   expect((await later.routingDefaults.get()).warnings?.map(({ param }) => param)).toEqual(['only[1]'])
   const kept = await later.settings.update({ blockedProviders: ['cheap', 'b'] })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { offerOf, openStage, type Stage } from '../../test/state/stage.ts'
+import { type Fixture, offerOf, openFixture } from '../../test/state/fixture.ts'
 import { chatProvider } from '../dialects/index.ts'
 import type { Model } from '../protocol/model.ts'
 import type { LocalReply, Provider } from '../protocol/provider.ts'
@@ -68,12 +68,13 @@ function gated(id: string, status = 200): Gated {
   }
 }
 
-async function open(providers: readonly Provider[], options: Parameters<typeof openStage>[1]): Promise<Stage> {
-  const stage = await openStage(providers, options)
-  onTestFinished(stage.close)
-  return stage
+async function open(providers: readonly Provider[], options: Parameters<typeof openFixture>[1]): Promise<Fixture> {
+  const fixture = await openFixture(providers, options)
+  onTestFinished(fixture.close)
+  return fixture
 }
-const spent = async ({ gateway, caller }: Stage): Promise<number> => (await gateway.workspaces(caller.workspaceId).billing.balance()).spent
+const spent = async ({ gateway, caller }: Fixture): Promise<number> =>
+  (await gateway.workspaces(caller.workspaceId).billing.balance()).spent
 
 test.each(['whole', 'stream'] as const)('a request that runs ends as it was planned, and is paid at the old price: %s', async delivery => {
   const [old, other] = [gated('old'), gated('other')]
@@ -81,8 +82,8 @@ test.each(['whole', 'stream'] as const)('a request that runs ends as it was plan
     id: 'model',
     offers: [offerOf(provider, { provider_model_id: name, price: { input: price, output: price } })],
   })
-  const stage = await open([old, other], { models: [sold(old, 'before', 1_000_000)] })
-  const { gateway, caller } = stage
+  const fixture = await open([old, other], { models: [sold(old, 'before', 1_000_000)] })
+  const { gateway, caller } = fixture
   const running = gateway.infer(asking(delivery, 'model'), { caller }).whole()
   await old.asked
   gateway.models.replace([sold(other, 'after', 3_000_000)])
@@ -90,10 +91,10 @@ test.each(['whole', 'stream'] as const)('a request that runs ends as it was plan
   await other.asked
   old.release()
   expect((await running).output).toMatchObject([{ type: 'message', content: [{ type: 'text', text: 'Yes.' }] }])
-  expect(await spent(stage)).toBe(20)
+  expect(await spent(fixture)).toBe(20)
   other.release()
   expect((await next).outcome.status).toBe('completed')
-  expect([await spent(stage), old.models, other.models]).toEqual([80, ['before'], ['after']])
+  expect([await spent(fixture), old.models, other.models]).toEqual([80, ['before'], ['after']])
 })
 
 test('who would have been asked next is still asked, though the models are gone', async () => {

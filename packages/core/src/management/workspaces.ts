@@ -67,7 +67,7 @@ export interface Workspace {
 export function workspacesOf(ports: ManagementPorts): Workspaces {
   const { records, commitWithAudit, clock, ids } = ports
   const one = (workspaceId: string, actor: Actor = {}): Workspace => workspaceOf({ ports, workspaceId, actor })
-  const house: Pick<Workspaces, 'create' | 'acceptInvite' | 'list'> = {
+  const verbs: Pick<Workspaces, 'create' | 'acceptInvite' | 'list'> = {
     create: ({ id = ids.uuid(), name, billing = 'prepaid' }: NewWorkspace) =>
       commitWithAudit(checkWorkspaceId(id), {}, async () => {
         const old = await records.find('workspace', id, id)
@@ -82,12 +82,12 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
       (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
   }
-  const specs: CallSpecs<typeof house> = {
+  const specs: CallSpecs<typeof verbs> = {
     create: { input: { fields: workspaceFields, mode: 'create' } },
     acceptInvite: { input: { fields: acceptanceFields, mode: 'create' } },
     list: { options: pageFields },
   }
-  return Object.assign(one, withCheckedCalls('workspaces', house, { specs }))
+  return Object.assign(one, withCheckedCalls('workspaces', verbs, { specs }))
 }
 
 function workspaceOf(context: WorkspaceContext): Workspace {

@@ -73,14 +73,14 @@ const russian = `Пост централизации — здание, из ко
 const estimatedAgainst = (text: string): number => tokensOf([text]) / encode(text).length
 
 /** The repository itself: code, English and JSON of every length, that nobody wrote to be counted. */
-const house = resolve(import.meta.dirname, '../../../..')
-const text = (path: string): string => readFileSync(join(house, path), 'utf8')
+const testbed = resolve(import.meta.dirname, '../../../..')
+const text = (path: string): string => readFileSync(join(testbed, path), 'utf8')
 const texts = (folder: string, kind: RegExp): readonly string[] =>
-  readdirSync(join(house, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(testbed, folder), { recursive: true, encoding: 'utf8' })
     .filter(path => kind.test(path))
     .map(path => text(join(folder, path)))
     .filter(({ length }) => length > 500)
-const manifests = readdirSync(join(house, 'packages')).map(name => text(`packages/${name}/package.json`))
+const manifests = readdirSync(join(testbed, 'packages')).map(name => text(`packages/${name}/package.json`))
 
 test.each([
   ['code', texts('packages/core/src', /\.ts$/)],

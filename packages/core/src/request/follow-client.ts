@@ -7,12 +7,12 @@ import { allFailed } from '../upstream/error-message.ts'
 import type { LiveJournal } from './admission/journal.ts'
 import { type Leases, leaseMs } from './admission/leases.ts'
 import type { SlotKey } from './admission/slots.ts'
-import { type Live, removeLive } from './live.ts'
 import type { RoutingSync } from './routing-sync/routing-sync.ts'
+import { type RunningRequest, removeRunning } from './running-requests.ts'
 
 export interface FollowPorts {
   /** Requests under way; a closing gateway ends them through this. */
-  readonly live: Set<Live>
+  readonly running: Set<RunningRequest>
   readonly leases: Leases
   /** Absent: routing state is not shared with other processes. */
   readonly sharing?: RoutingSync | undefined
@@ -57,14 +57,14 @@ export interface FollowedRequest {
 }
 
 export function followClient(ports: FollowPorts, options: FollowOptions): FollowedRequest {
-  const { live, leases, sharing, clock, logger } = ports
+  const { running, leases, sharing, clock, logger } = ports
   const { requestId, signal, leave, deadlineMs, startedAt, waitUntil } = options
   const cancellation = createCancellation()
   const end = (): void => cancellation.cancel('client_left')
   if (signal?.aborted) end()
   else signal?.addEventListener('abort', end, { once: true })
-  const entry: Live = { requestId, control: { cancellation, leave }, slots: [] }
-  live.add(entry)
+  const entry: RunningRequest = { requestId, control: { cancellation, leave }, slots: [] }
+  running.add(entry)
   let over: (() => void) | undefined
   if (waitUntil) {
     const life = new Promise<void>(resolve => (over = resolve))
@@ -97,8 +97,8 @@ export function followClient(ports: FollowPorts, options: FollowOptions): Follow
     release() {
       if (timer !== undefined) clock.clearTimeout(timer)
       over?.()
-      removeLive(live, entry)
-      if (live.size === 0) sharing?.pause()
+      removeRunning(running, entry)
+      if (running.size === 0) sharing?.pause()
       signal?.removeEventListener('abort', end)
     },
   }

@@ -6,8 +6,8 @@ import { chatProvider } from '../dialects/index.ts'
 import type { Model, Offer } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { infer } from './infer.ts'
-import { endForShutdown } from './live.ts'
 import { makerOf, sealState } from './reasoning-state/envelope.ts'
+import { endForShutdown } from './running-requests.ts'
 
 // However a call ends, the router is told so exactly once, and nothing that is over stays under way in what it believes.
 
@@ -72,7 +72,7 @@ const aRequest: fc.Arbitrary<Asked> = fc.record({
 const aWay = fc.constantFrom(...Object.keys(ways))
 
 /** `ordinary`: calls of each provider that are answered before its script begins. */
-async function stage(scripts: readonly (readonly string[])[], ordinary: number) {
+async function createFixture(scripts: readonly (readonly string[])[], ordinary: number) {
   const clock = fakeClock()
   const providers = scripts.map((script, at): ScriptedProvider => {
     const broken = { ...chatProvider }
@@ -92,7 +92,7 @@ async function stage(scripts: readonly (readonly string[])[], ordinary: number) 
   const model: Model = { id: 'model', offers }
   const watched = watchedEngine(clock, providers, [model])
   const [provider, offer] = [providers[0], offers[0]]
-  if (!provider?.credential || !offer) throw new Error('A stage has a provider.')
+  if (!provider?.credential || !offer) throw new Error('A fixture has a provider.')
   const state = await sealState(watched.engine.ring, watched.caller, {
     maker: makerOf({ provider, credential: provider.credential, offer, model }),
     text: 'state',
@@ -101,7 +101,7 @@ async function stage(scripts: readonly (readonly string[])[], ordinary: number) 
 }
 
 /** So many ordinary requests before: whoever is known is given up, hedged and tried otherwise than who is not. */
-async function warmUp({ clock, watched, state }: Awaited<ReturnType<typeof stage>>, requests: number): Promise<void> {
+async function warmUp({ clock, watched, state }: Awaited<ReturnType<typeof createFixture>>, requests: number): Promise<void> {
   for (let at = 0; at < requests; at += 1) {
     const done = begin(watched, ordinaryRequest, { id: `ordinary-${at}`, state })
     await clock.advance(500)
@@ -171,9 +171,9 @@ describe('what is under way', () => {
         fc.array(aRequest, { minLength: 1, maxLength: 8 }),
         fc.constantFrom(0, 12),
         async (scripts, requests, ordinary) => {
-          const staged = await stage(scripts, ordinary)
-          const { clock, watched, state } = staged
-          await warmUp(staged, ordinary * scripts.length)
+          const fixture = await createFixture(scripts, ordinary)
+          const { clock, watched, state } = fixture
+          await warmUp(fixture, ordinary * scripts.length)
           const done: Promise<unknown>[] = []
           for (const [at, asked] of requests.entries()) {
             await clock.advance(asked.afterMs)
@@ -195,15 +195,15 @@ describe('what is under way', () => {
         fc.array(fc.array(aWay, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
         fc.array(aRequest, { minLength: 1, maxLength: 5 }),
         async (scripts, requests) => {
-          const { clock, watched, state } = await stage(scripts, 0)
+          const { clock, watched, state } = await createFixture(scripts, 0)
           for (const [at, asked] of requests.entries()) {
             void begin(watched, asked, { id: `request-${at}`, state })
             await clock.advance(asked.afterMs / 10)
           }
-          endForShutdown(watched.engine.live)
+          endForShutdown(watched.engine.running)
           watched.engine.drains.stop()
           await clock.advance(1_000)
-          await Promise.all([...watched.engine.live].map(live => live.control?.leave()))
+          await Promise.all([...watched.engine.running].map(running => running.control?.leave()))
           await clock.advance(1_000)
           checkAtRest(watched)
         },

@@ -9,8 +9,8 @@ import { type Cancellation, createCancellation } from '../runtime/cancellation.t
 import type { Clock } from '../runtime/ports.ts'
 import { iteratorOf } from '../runtime/source.ts'
 import { allFailed } from '../upstream/error-message.ts'
-import type { EventBatch } from '../upstream/in-turns.ts'
-import { inTurns } from '../upstream/in-turns.ts'
+import type { EventBatch } from '../upstream/event-batches.ts'
+import { sourceOfBatches } from '../upstream/event-batches.ts'
 import type { EarlyAdmission } from './admission/early-admission.ts'
 import type { ResponseStream } from './response/response-stream.ts'
 
@@ -156,7 +156,7 @@ function eventsOf(opened: Promise<OpenedReply>, { cancellation, clock }: Pick<Re
       opened.then(
         reply => {
           if (isCancelled) return
-          source = 'stream' in reply ? reply.stream : inTurns(unfold(reply.response), clock)
+          source = 'stream' in reply ? reply.stream : sourceOfBatches(unfold(reply.response), clock)
           if (isPaused) source.pause()
           source.read(sink)
         },

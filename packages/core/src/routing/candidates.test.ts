@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asking, inOrder, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-stage.ts'
+import { asking, inOrder, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
 import type { Credential, Provider } from '../protocol/provider.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './plan.ts'

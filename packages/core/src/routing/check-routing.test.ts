@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asking, offerOf, planOf, providerOf } from '../../test/routing/routing-stage.ts'
+import { asking, offerOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
 import { responsesClient } from '../dialects/index.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { RoutingOptions } from '../protocol/request.ts'

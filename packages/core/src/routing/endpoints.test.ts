@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { ask, offerOf, openStage, scripted } from '../../test/state/stage.ts'
+import { ask, offerOf, openFixture, scripted } from '../../test/state/fixture.ts'
 import { chatProvider, messagesClient, responsesProvider } from '../dialects/index.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 
@@ -21,7 +21,7 @@ const answer = (prompt_tokens: number, completion_tokens: number) => ({
 })
 
 const price = { input: 1_000_000, output: 2_000_000, tiers: [{ over: 1_000, input: 3_000_000, output: 5_000_000 }] }
-const stage = await openStage([first, second, native], {
+const fixture = await openFixture([first, second, native], {
   models: [
     { id: 'maker/one', aliases: ['one'], offers: [offerOf(first)] },
     { id: 'maker/two', offers: [offerOf(second)] },
@@ -29,19 +29,19 @@ const stage = await openStage([first, second, native], {
     { id: 'maker/native', offers: [offerOf(native)] },
   ],
 })
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 
 const pool = (...models: readonly string[]): JsonObject => ({ model: null, input: 'Hi', gateway: { models } })
 
 test('an answer of a pool names the model that gave it', async () => {
   first.play(answer(3, 1))
-  expect((await ask(stage, 'responses', pool('one', 'maker/two'))).body).toMatchObject({
+  expect((await ask(fixture, 'responses', pool('one', 'maker/two'))).body).toMatchObject({
     model: 'maker/one',
     routing_metadata: { provider: 'first', model_canonical: 'maker/one' },
   })
   first.play({ status: 500, body: { error: { message: 'No.' } } })
   second.play(answer(3, 1))
-  expect((await ask(stage, 'responses', pool('one', 'maker/two'))).body).toMatchObject({
+  expect((await ask(fixture, 'responses', pool('one', 'maker/two'))).body).toMatchObject({
     model: 'maker/two',
     routing_metadata: { provider: 'second', model_canonical: 'maker/two' },
   })
@@ -52,16 +52,16 @@ test.each([
   ['a longer one at its tier, its answer too', 1_001, 3 * 1_001 + 5 * 10],
 ])('%s', async (_, promptTokens, microdollars) => {
   second.play(answer(promptTokens, 10))
-  const { body } = await ask(stage, 'responses', { model: 'maker/tiered', input: 'Hi' })
+  const { body } = await ask(fixture, 'responses', { model: 'maker/tiered', input: 'Hi' })
   expect(body).toMatchObject({ routing_metadata: { cost: { usd: microdollars / 1_000_000 } } })
 })
 
 test('what a caller’s own language alone can say is sent to the endpoint where the model can be told', async () => {
   const part = { type: 'container_upload', file_id: 'file_1' } as const
   await expect(
-    stage.gateway.messages.create(
+    fixture.gateway.messages.create(
       { model: 'maker/native', max_tokens: 9, messages: [{ role: 'user', content: [part] as never }] },
-      { caller: stage.caller },
+      { caller: fixture.caller },
     ),
   ).rejects.toMatchObject({
     status: 400,
@@ -77,7 +77,7 @@ test('hosted tools of another language are left out with a warning, whoever serv
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
   }
   for (const model of ['maker/native', 'maker/one']) {
-    const { fidelity } = await stage.gateway.plan(messagesClient.decodeRequest({ ...body, model }), stage.caller)
+    const { fidelity } = await fixture.gateway.plan(messagesClient.decodeRequest({ ...body, model }), fixture.caller)
     expect(fidelity[0]?.features).toContainEqual(
       expect.objectContaining({ param: 'tools', fate: 'dropped', note: expect.stringContaining('`tools[0]`') }),
     )
@@ -86,7 +86,7 @@ test('hosted tools of another language are left out with a warning, whoever serv
 
 test('a function in this process refuses what the endpoint refuses, in the same words', async () => {
   const create = (routing: JsonObject) =>
-    stage.gateway.responses.create({ model: 'one', input: 'Hi', gateway: { routing } }, { caller: stage.caller })
+    fixture.gateway.responses.create({ model: 'one', input: 'Hi', gateway: { routing } }, { caller: fixture.caller })
   await expect(create({ only: ['frist'] })).rejects.toMatchObject({
     code: 'invalid_parameter_value',
     facts: { param: 'gateway.routing.only[0]', suggestion: 'Did you mean "first"?' },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { asking, candidateOf, questionOf } from '../../test/routing/routing-stage.ts'
+import { asking, candidateOf, questionOf } from '../../test/routing/routing-fixture.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'

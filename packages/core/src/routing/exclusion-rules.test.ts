@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asking, candidateOf, price, questionOf } from '../../test/routing/routing-stage.ts'
+import { asking, candidateOf, price, questionOf } from '../../test/routing/routing-fixture.ts'
 import { chatClient, messagesClient } from '../dialects/index.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asking, offerOf, planOf, providerOf } from '../../test/routing/routing-stage.ts'
+import { asking, offerOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'

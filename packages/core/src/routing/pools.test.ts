@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asking, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-stage.ts'
+import { asking, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 
 const providers = ['a', 'b'].map(id => providerOf(id))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { asking, candidateOf, inOrder, offerOf, planOf, price, providerOf, questionOf } from '../../test/routing/routing-stage.ts'
+import { asking, candidateOf, inOrder, offerOf, planOf, price, providerOf, questionOf } from '../../test/routing/routing-fixture.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { maxDistance, preferenceDistance } from './rank-by-preference.ts'

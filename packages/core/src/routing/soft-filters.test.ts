@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asking, inOrder, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-stage.ts'
+import { asking, inOrder, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
 import { chatClient } from '../dialects/index.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'

@@ -1,6 +1,6 @@
 import { createDynamicRouter } from '@signalbox/router'
 import { expect, test } from 'vitest'
-import { candidateOf, price } from '../../test/routing/routing-stage.ts'
+import { candidateOf, price } from '../../test/routing/routing-fixture.ts'
 import { deepseek, groq } from '../providers/vendors.ts'
 import { createCandidateTracker } from './tracked-offers.ts'
 

@@ -3,7 +3,7 @@ import { createLastingTimer } from './lasting-timer.ts'
 import { createSingleRun } from './single-run.ts'
 
 /** A clock whose timers can be dropped, as Workers drop those of a request that is over. */
-function createStage() {
+function createFixture() {
   let now = 0
   let set: (() => void)[] = []
   const clock = {
@@ -28,7 +28,7 @@ function createStage() {
 }
 
 test('one timer is set at a time, and one that the runtime has dropped can be set again', () => {
-  const { clock, fire, drop, advance, count } = createStage()
+  const { clock, fire, drop, advance, count } = createFixture()
   let runs = 0
   const timer = createLastingTimer(clock, () => {
     runs += 1
@@ -50,7 +50,7 @@ test('one timer is set at a time, and one that the runtime has dropped can be se
 })
 
 test('one run is under way at a time, and one that was dropped does not keep others from beginning', async () => {
-  const { clock, advance } = createStage()
+  const { clock, advance } = createFixture()
   const runs = createSingleRun(clock, 10_000)
   let begun = 0
   const lost = () => {

@@ -17,9 +17,9 @@ import {
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { beginDrain, type DrainState, drainOnce, finishDrain } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'
+import { type EventBatch, firstBatch, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import type { FrameFormat } from './frame-format.ts'
-import { type EventBatch, eventsPerTurn, turnOf } from './in-turns.ts'
 import { cutAtItemLimit, isBeyondItemLimit } from './item-limit.ts'
 
 /** A stream that a provider sends: bytes or frames in, batches of events out, one batch for each read. */
@@ -199,7 +199,7 @@ function holdBack<Read>(state: AnswerState<Read>, batch: EventBatch): void {
 
 function push<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   noteContent(state.timer)
-  if (state.reader !== undefined && !state.isPaused && !state.isHeld && state.held.length === 0 && batch.length <= eventsPerTurn) {
+  if (state.reader !== undefined && !state.isPaused && !state.isHeld && state.held.length === 0 && batch.length <= maxBatchEvents) {
     deliver(state, state.reader, batch)
     return
   }
@@ -212,7 +212,7 @@ function flush<Read>(state: AnswerState<Read>): void {
   const { held, reader, source, timer } = state
   if (held.length === 0 || reader === undefined || state.isPaused || state.isHeld || state.turn !== undefined) return
   const batch = held.length === 1 && held[0] ? held[0] : held.flat()
-  const part = turnOf(batch)
+  const part = firstBatch(batch)
   state.held = part.length < batch.length ? [batch.slice(part.length)] : []
   deliver(state, reader, part)
   if (state.held.length === 0) return

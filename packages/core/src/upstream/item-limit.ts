@@ -2,7 +2,7 @@ import { answerLimits } from '../protocol/answer-limits.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
-import type { EventBatch } from './in-turns.ts'
+import type { EventBatch } from './event-batches.ts'
 
 const isTooMany = (items: number): boolean => items > answerLimits.items
 

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
-import type { Answered } from './stage.ts'
+import type { Answered } from './fixture.ts'
 
 /** A client that leads a conversation in its language, and sends back what it got as it got it. */
 export interface Client {

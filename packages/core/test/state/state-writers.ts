@@ -6,7 +6,7 @@ import { responsesProvider } from '../../src/dialects/responses/provider.ts'
 import type { ProviderDialect } from '../../src/protocol/dialect.ts'
 import type { Quirks } from '../../src/protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
-import type { Act } from './stage.ts'
+import type { Act } from './fixture.ts'
 
 /** What a model does in one turn: thinks, then calls its tool or speaks. */
 interface Turn {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Batches, createBatches, RETRY_AFTER_MS } from './batches.ts'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { errorMessage, NotSentError, type PostgresClient, type SqlRow, type SqlStatement } from './client.ts'
 import { failsInSilence, isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
 import { callSql } from './parameters.ts'
-import { createSilenceGuard, type SilenceGuard } from './silence.ts'
 
 /** A schema of a database as the stores use it: it is made ready at the first use. */
 export interface PostgresConnection {
@@ -64,8 +64,8 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const state: Readiness = { isReady: false, getting: undefined }
   const queues: Batches<unknown, unknown>[] = []
   const nameOf = makeNames(options.prepare)
-  const guard = createSilenceGuard(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
-  const attempt = attemptsOf(client, options, { state, guard })
+  const breaker = createCircuitBreaker(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
+  const attempt = attemptsOf(client, options, { state, breaker })
   let closing: Promise<void> | undefined
   const closedError = (): Error => new Error('postgresStorage: it is closed. Create another, or close it after the last request.')
 
@@ -110,7 +110,7 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
     },
     close() {
       closing ??= Promise.all(queues.map(queue => queue.idle())).then(() => {
-        guard.close()
+        breaker.close()
         return client.close()
       })
       return closing
@@ -125,7 +125,7 @@ const attemptsOf =
   (
     client: PostgresClient,
     options: PostgresConnectionOptions,
-    parts: { readonly state: Readiness; readonly guard: SilenceGuard },
+    parts: { readonly state: Readiness; readonly breaker: CircuitBreaker },
   ): Attempt =>
   (verb, statement, prepare) => {
     const send = async (signal?: AbortSignal): Promise<readonly SqlRow[]> => {
@@ -133,7 +133,7 @@ const attemptsOf =
       await prepare?.()
       return client.run(statement, signal)
     }
-    return client.isConcurrent && failsInSilence(verb) ? parts.guard.run(send) : parts.guard.follow(send)
+    return client.isConcurrent && failsInSilence(verb) ? parts.breaker.run(send) : parts.breaker.follow(send)
   }
 
 /** Runs a statement, once more if that may help. */

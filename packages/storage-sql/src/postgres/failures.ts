@@ -1,5 +1,5 @@
+import { UnresponsiveServerError } from './circuit-breaker.ts'
 import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
-import { SilentServerError } from './silence.ts'
 
 // What happens when PostgreSQL fails, decided in one place: what an error says about the statement, and what each verb does then.
 
@@ -46,7 +46,7 @@ export function kindOfFailure(error: unknown): FailureKind {
     // A password that is wrong, or a database that does not exist, does not become right by waiting.
     return cause !== undefined && !Object.hasOwn(kindsByState, cause) ? 'refused' : 'notSent'
   }
-  if (error instanceof SilentServerError) return 'silent'
+  if (error instanceof UnresponsiveServerError) return 'silent'
   return error instanceof RangeError || error instanceof SchemaError ? 'refused' : 'lost'
 }
 

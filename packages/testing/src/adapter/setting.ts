@@ -32,7 +32,7 @@ export interface Staging {
 }
 
 /** Starts a provider, a gateway and the adapter around the tests of the enclosing group. */
-export function stage({ start, options = {}, transport }: Staging): () => Setting {
+export function createFixture({ start, options = {}, transport }: Staging): () => Setting {
   let setting: Setting | undefined
   let test: TestGateway | undefined
   let started: Started | undefined

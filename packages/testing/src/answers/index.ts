@@ -1,7 +1,7 @@
 // Answers of providers in each built-in dialect: what scripted and chaos providers send.
 
 export type { RecordedDialect } from '../recorded.ts'
-export type { ScriptedCall, Stage } from '../scripted-provider.ts'
+export type { ReplyContext, ScriptedCall } from '../scripted-provider.ts'
 export {
   type AnswerContent,
   type AnswerError,

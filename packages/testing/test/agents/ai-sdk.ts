@@ -4,7 +4,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { signalbox } from '@signalbox/ai-sdk'
 import { generateText, isStepCount, jsonSchema, type LanguageModel, type ModelMessage, Output, streamText, type ToolSet, tool } from 'ai'
-import { type AgentClient, type AgentHouse, type AgentSession, instructions, model, type TaskTool } from './task.ts'
+import { type AgentClient, type AgentSession, type AgentTestbed, instructions, model, type TaskTool } from './task.ts'
 
 const toolsOf = (tools: readonly TaskTool[]): ToolSet =>
   Object.fromEntries(
@@ -42,7 +42,7 @@ function session(options: AiSdkOptions, history: readonly ModelMessage[]): Agent
 interface AiSdkClient extends Pick<AgentClient, 'losesReasoning' | 'resultTool'> {
   readonly name: string
   readonly package?: string
-  readonly modelOf: (house: AgentHouse) => LanguageModel
+  readonly modelOf: (testbed: AgentTestbed) => LanguageModel
 }
 
 const clientsOf = ({ name, package: provider, modelOf, ...facts }: AiSdkClient): readonly AgentClient[] =>
@@ -50,23 +50,23 @@ const clientsOf = ({ name, package: provider, modelOf, ...facts }: AiSdkClient):
     name: `AI SDK, ${name}${stream ? ', streamed' : ''}`,
     packages: provider === undefined ? ['ai'] : ['ai', provider],
     ...facts,
-    start: (house, tools) => session({ model: () => modelOf(house), tools: toolsOf(tools), stream }, []),
+    start: (testbed, tools) => session({ model: () => modelOf(testbed), tools: toolsOf(tools), stream }, []),
   }))
 
-const reached = ({ url, secret }: AgentHouse) => ({ baseURL: `${url}/v1`, apiKey: secret })
+const reached = ({ url, secret }: AgentTestbed) => ({ baseURL: `${url}/v1`, apiKey: secret })
 
 const clients: readonly AiSdkClient[] = [
-  { name: '`createOpenAI`', package: '@ai-sdk/openai', modelOf: house => createOpenAI(reached(house))(model) },
+  { name: '`createOpenAI`', package: '@ai-sdk/openai', modelOf: testbed => createOpenAI(reached(testbed))(model) },
   {
     name: '`createOpenAICompatible`',
     package: '@ai-sdk/openai-compatible',
-    modelOf: house => createOpenAICompatible({ name: 'signalbox', supportsStructuredOutputs: true, ...reached(house) })(model),
+    modelOf: testbed => createOpenAICompatible({ name: 'signalbox', supportsStructuredOutputs: true, ...reached(testbed) })(model),
     losesReasoning: true,
   },
   {
     name: '`createAnthropic`',
     package: '@ai-sdk/anthropic',
-    modelOf: house => createAnthropic(reached(house))(model),
+    modelOf: testbed => createAnthropic(reached(testbed))(model),
     resultTool: 'json',
   },
   {

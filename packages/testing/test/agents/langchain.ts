@@ -3,7 +3,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { type BaseMessage, mapChatMessagesToStoredMessages, mapStoredMessagesToChatMessages } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import { createAgent, HumanMessage, tool } from 'langchain'
-import { type AgentClient, type AgentHouse, type AgentSession, instructions, model, type TaskTool } from './task.ts'
+import { type AgentClient, type AgentSession, type AgentTestbed, instructions, model, type TaskTool } from './task.ts'
 
 interface LangChainOptions {
   readonly model: () => BaseChatModel
@@ -36,7 +36,7 @@ function session(options: LangChainOptions, history: readonly BaseMessage[]): Ag
 interface LangChainClient extends Pick<AgentClient, 'losesReasoning'> {
   readonly name: string
   readonly package: string
-  readonly modelOf: (house: AgentHouse) => BaseChatModel
+  readonly modelOf: (testbed: AgentTestbed) => BaseChatModel
 }
 
 const clients: readonly LangChainClient[] = [
@@ -57,5 +57,5 @@ export const langchainClients: readonly AgentClient[] = clients.map(({ name, pac
   name: `LangChain, ${name}`,
   packages: ['langchain', provider],
   ...facts,
-  start: (house, tools) => session({ model: () => modelOf(house), tools }, []),
+  start: (testbed, tools) => session({ model: () => modelOf(testbed), tools }, []),
 }))

@@ -2,7 +2,7 @@ import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
 import { signalbox } from '@signalbox/ai-sdk'
 import * as z from 'zod'
-import { type AgentClient, type AgentHouse, type AgentSession, instructions, model, type TaskTool } from './task.ts'
+import { type AgentClient, type AgentSession, type AgentTestbed, instructions, model, type TaskTool } from './task.ts'
 
 type AgentConfig = ConstructorParameters<typeof Agent>[0]
 type Messages = Parameters<Agent['generate']>[0]
@@ -43,7 +43,7 @@ function session(modelOf: () => AgentConfig['model'], tools: readonly TaskTool[]
 
 interface MastraClient extends Pick<AgentClient, 'losesReasoning'> {
   readonly name: string
-  readonly modelOf: (house: AgentHouse) => AgentConfig['model']
+  readonly modelOf: (testbed: AgentTestbed) => AgentConfig['model']
 }
 
 const clients: readonly MastraClient[] = [
@@ -60,5 +60,5 @@ export const mastraClients: readonly AgentClient[] = clients.map(({ name, modelO
   name: `Mastra, ${name}`,
   packages: ['@mastra/core'],
   ...facts,
-  start: (house, tools) => session(() => modelOf(house), tools, []),
+  start: (testbed, tools) => session(() => modelOf(testbed), tools, []),
 }))

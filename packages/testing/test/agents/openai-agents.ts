@@ -9,22 +9,22 @@ import {
 } from '@openai/agents'
 import type { JsonObject } from '@signalbox/core/protocol'
 import OpenAI from 'openai'
-import { type AgentClient, type AgentHouse, type AgentSession, instructions, model, type TaskTool } from './task.ts'
+import { type AgentClient, type AgentSession, type AgentTestbed, instructions, model, type TaskTool } from './task.ts'
 
 setTracingDisabled(true)
 
 type Surface = typeof OpenAIResponsesModel | typeof OpenAIChatCompletionsModel
 
 interface AgentsOptions {
-  readonly house: AgentHouse
+  readonly testbed: AgentTestbed
   readonly Model: Surface
   readonly tools: readonly TaskTool[]
 }
 
 function session(options: AgentsOptions, history: readonly AgentInputItem[]): AgentSession {
-  const { house, Model, tools } = options
+  const { testbed, Model, tools } = options
   const runner = new Runner({ tracingDisabled: true })
-  const client = new OpenAI({ apiKey: house.secret, baseURL: `${house.url}/v1`, maxRetries: 0 })
+  const client = new OpenAI({ apiKey: testbed.secret, baseURL: `${testbed.url}/v1`, maxRetries: 0 })
   const agent = new Agent({
     name: 'Editor',
     instructions,
@@ -59,12 +59,12 @@ export const openaiAgents: readonly AgentClient[] = [
   {
     name: 'OpenAI Agents, Responses',
     packages: ['@openai/agents', 'openai'],
-    start: (house, tools) => session({ house, Model: OpenAIResponsesModel, tools }, []),
+    start: (testbed, tools) => session({ testbed, Model: OpenAIResponsesModel, tools }, []),
   },
   {
     name: 'OpenAI Agents, Chat Completions',
     packages: ['@openai/agents', 'openai'],
     losesReasoning: true,
-    start: (house, tools) => session({ house, Model: OpenAIChatCompletionsModel, tools }, []),
+    start: (testbed, tools) => session({ testbed, Model: OpenAIChatCompletionsModel, tools }, []),
   },
 ]

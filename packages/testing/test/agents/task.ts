@@ -26,7 +26,7 @@ export interface AgentSession {
 }
 
 /** How an agent reaches the gateway. */
-export interface AgentHouse {
+export interface AgentTestbed {
   readonly gateway: Gateway
   readonly secret: string
   /** Of a server on a socket. */
@@ -42,7 +42,7 @@ export interface AgentClient {
   readonly resultTool?: string
   /** It keeps no reasoning, or none with its state. */
   readonly losesReasoning?: true
-  start(house: AgentHouse, tools: readonly TaskTool[]): AgentSession
+  start(testbed: AgentTestbed, tools: readonly TaskTool[]): AgentSession
 }
 
 /** The id of the model. */
@@ -111,11 +111,11 @@ export function taskScript(language: Language, client: AgentClient): readonly Ac
 /** Does the task, and checks the folder, the answers, and what the provider was sent last. */
 export async function doTask(
   client: AgentClient,
-  house: AgentHouse,
+  testbed: AgentTestbed,
   { provider, language }: { provider: ScriptedProvider; language: Language },
 ) {
   const { files, tools } = taskFolder()
-  const session = client.start(house, tools)
+  const session = client.start(testbed, tools)
   expect(await session.send('Add a line to a.txt.')).toContain('Edited.')
   expect(files.get('a.txt')).toBe(edited)
   expect(await session.send('Is it right?')).toContain('Checked.')

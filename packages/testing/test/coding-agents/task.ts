@@ -48,15 +48,15 @@ export async function doTask(agent: CodingAgent, language: Language, programs: s
   const model = playModel(agent, language, place)
   const price = { input: 1_000_000, output: 2_000_000, cached: 100_000 }
   const offers = model.providers.map(({ id }) => ({ provider: id, dialect: language.dialect.name, provider_model_id: 'theirs', price }))
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: model.providers,
     models: [{ id: agent.model, offers }],
     strategy: 'balanced',
   })
-  const server = await serve(house.gateway, { port: 0 })
+  const server = await serve(testbed.gateway, { port: 0 })
   const proxy = await refusingProxy()
   const relay = await startRelay(server.url)
-  const reached = { url: relay.url, secret: house.secret }
+  const reached = { url: relay.url, secret: testbed.secret }
   agent.setUp(place, reached)
   const env = { ...plainEnv(place, proxy.url), ...agent.env(place, reached) }
   const ended: Ended[] = []
@@ -81,7 +81,7 @@ export async function doTask(agent: CodingAgent, language: Language, programs: s
     expect(model.kinds.filter(kind => kind === 'summary')).toHaveLength(1)
     expect(JSON.stringify(model.calls.at(-1))).toContain('SUMMARY-7')
     if (agent.result) expect(agent.result.resultIn(await start(agent.result.turn('Report.', schema, place)))).toEqual(result)
-    const { decisions } = house.gateway.decisionLog.trace()
+    const { decisions } = testbed.gateway.decisionLog.trace()
     return {
       hosts: proxy.hosts,
       waits: relay.waits,
@@ -95,7 +95,7 @@ export async function doTask(agent: CodingAgent, language: Language, programs: s
   } finally {
     await relay.close()
     await server.close()
-    await house.close()
+    await testbed.close()
     await proxy.close()
     rmSync(home, { recursive: true, force: true })
   }
@@ -141,17 +141,17 @@ function playModel(agent: CodingAgent, language: Language, place: Workplace) {
   ]
   const calls: JsonObject[] = []
   const kinds: ('summary' | 'title' | 'turn')[] = []
-  const act: Act = stage => {
+  const act: Act = context => {
     for (const provider of providers) provider.play(act)
-    const conversation = objects(stage.body[language.dialect.conversationField ?? 'messages'])
+    const conversation = objects(context.body[language.dialect.conversationField ?? 'messages'])
     const end = JSON.stringify(conversation.findLast(({ role }) => role !== 'system' && role !== 'developer') ?? {})
     const isSummary = agent.asksForSummary.test(end) && !end.includes('SUMMARY-7')
-    const kind = isSummary ? 'summary' : hasTools(stage.body) ? 'turn' : 'title'
+    const kind = isSummary ? 'summary' : hasTools(context.body) ? 'turn' : 'title'
     kinds.push(kind)
-    if (kind !== 'turn') return acts.reply(isSummary ? summary : 'A title')(stage)
-    calls.push(stage.body)
-    if (end.includes('Report.')) return acts.reply(resultOf(stage.body))(stage)
-    return acts.reply(end.includes('Go on.') ? 'Resumed.' : (steps.shift() ?? 'Done.'))(stage)
+    if (kind !== 'turn') return acts.reply(isSummary ? summary : 'A title')(context)
+    calls.push(context.body)
+    if (end.includes('Report.')) return acts.reply(resultOf(context.body))(context)
+    return acts.reply(end.includes('Go on.') ? 'Resumed.' : (steps.shift() ?? 'Done.'))(context)
   }
   const resultOf = (body: JsonObject): AnswerContent =>
     agent.result?.tool ? { tools: [call({ name: agent.result.tool, arguments: result })] } : shaped(language, body)

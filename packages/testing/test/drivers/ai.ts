@@ -5,8 +5,8 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { signalbox } from '@signalbox/ai-sdk'
 import { generateText, type LanguageModel, streamText } from 'ai'
-import type { House } from './heard.ts'
-import type { OpenHouse } from './stage.ts'
+import type { OpenTestbed } from './fixture.ts'
+import type { Testbed } from './heard.ts'
 
 // The AI SDK, which speaks to us through a package for each vendor.
 
@@ -16,7 +16,7 @@ type Options = Parameters<typeof generateText>[0]
 
 export interface AiPackage {
   readonly name: string
-  readonly model: (house: OpenHouse) => LanguageModel
+  readonly model: (testbed: OpenTestbed) => LanguageModel
   readonly providerOptions?: NonNullable<Options['providerOptions']>
   /** It knows no thoughts. */
   readonly thoughtless?: boolean
@@ -27,34 +27,35 @@ export interface AiPackage {
 }
 
 const id = 'test-model'
-const reached = ({ secret, url, fetch }: Required<House>) => ({ apiKey: secret, baseURL: `${url}/v1`, fetch })
+const reached = ({ secret, url, fetch }: Required<Testbed>) => ({ apiKey: secret, baseURL: `${url}/v1`, fetch })
 
 export const aiPackages: readonly AiPackage[] = [
   {
     name: '@ai-sdk/openai, responses',
-    model: house => createOpenAI(reached(house)).responses(id),
+    model: testbed => createOpenAI(reached(testbed)).responses(id),
     // Else it refers to items of earlier answers by id: test/item-references.test.ts. It reads no thoughts but summaries, and asks for them where it knows the model.
     providerOptions: { openai: { store: false, forceReasoning: true, reasoningSummary: 'auto' } },
   },
-  { name: '@ai-sdk/openai, chat', model: house => createOpenAI(reached(house)).chat(id), thoughtless: true },
+  { name: '@ai-sdk/openai, chat', model: testbed => createOpenAI(reached(testbed)).chat(id), thoughtless: true },
   {
     name: '@ai-sdk/openai-compatible',
-    model: house => createOpenAICompatible({ name: 'house', includeUsage: true, supportsStructuredOutputs: true, ...reached(house) })(id),
+    model: testbed =>
+      createOpenAICompatible({ name: 'testbed', includeUsage: true, supportsStructuredOutputs: true, ...reached(testbed) })(id),
   },
   {
     name: '@ai-sdk/anthropic',
-    model: house => createAnthropic(reached(house))(id),
+    model: testbed => createAnthropic(reached(testbed))(id),
     providerOptions: { anthropic: { structuredOutputMode: 'outputFormat' } },
   },
   {
     name: '@ai-sdk/open-responses',
-    model: house => createOpenResponses({ name: 'house', ...reached(house), url: `${house.url}/v1/responses` })(id),
+    model: testbed => createOpenResponses({ name: 'testbed', ...reached(testbed), url: `${testbed.url}/v1/responses` })(id),
     wordless: true,
   },
   { name: '@signalbox/ai-sdk', model: ({ gateway, secret }) => signalbox(gateway, { apiKey: secret })(id) },
   {
     name: '@ai-sdk/gateway',
-    model: house => createGateway({ ...reached(house), baseURL: `${house.url}/v4/ai` })(id),
+    model: testbed => createGateway({ ...reached(testbed), baseURL: `${testbed.url}/v4/ai` })(id),
     wrapsErrors: true,
   },
 ]

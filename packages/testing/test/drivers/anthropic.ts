@@ -1,5 +1,5 @@
 import Anthropic, { APIError, BadRequestError } from '@anthropic-ai/sdk'
-import type { Asking, Client, Conversation, Heard, House } from './heard.ts'
+import type { Asking, Client, Conversation, Heard, Testbed } from './heard.ts'
 
 // The Messages language, as the package of its vendor speaks it.
 
@@ -35,7 +35,7 @@ function read(message: Anthropic.Message, told = textOf(message)): Heard {
   }
 }
 
-function converse({ secret, url, fetch }: House): Conversation {
+function converse({ secret, url, fetch }: Testbed): Conversation {
   const client = new Anthropic({ apiKey: secret, baseURL: url, maxRetries: 0, ...(fetch && { fetch }) })
   const messages: Anthropic.MessageParam[] = []
   const bodyOf = ({ tools, schema, model = 'test-model', more }: Asking) => ({

@@ -55,7 +55,7 @@ export interface Conversation {
   ask(asking: Asking): Promise<Heard>
 }
 
-export interface House {
+export interface Testbed {
   readonly secret: string
   /** Without the version: each client writes that as it does. */
   readonly url: string
@@ -68,5 +68,5 @@ export interface Client {
   readonly language: 'responses' | 'chat' | 'messages'
   /** What it throws: always, and for a fault of the request. */
   readonly errors: { readonly any: ErrorClass; readonly badRequest: ErrorClass }
-  converse(house: House): Conversation
+  converse(testbed: Testbed): Conversation
 }

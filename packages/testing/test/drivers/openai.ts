@@ -1,9 +1,9 @@
 import OpenAI, { APIError, BadRequestError } from 'openai'
-import type { Asking, Client, Conversation, Counts, Heard, House, Picture } from './heard.ts'
+import type { Asking, Client, Conversation, Counts, Heard, Picture, Testbed } from './heard.ts'
 
 // Both languages of the openai package.
 
-const clientOf = ({ secret, url, fetch }: House): OpenAI =>
+const clientOf = ({ secret, url, fetch }: Testbed): OpenAI =>
   new OpenAI({ apiKey: secret, baseURL: `${url}/v1`, maxRetries: 0, ...(fetch && { fetch }) })
 
 const addressOf = ({ type, data }: Picture): string => `data:${type};base64,${data}`
@@ -40,8 +40,8 @@ function readResponse({ output, status, incomplete_details, usage }: Response, t
   }
 }
 
-function converseInResponses(house: House): Conversation {
-  const client = clientOf(house)
+function converseInResponses(testbed: Testbed): Conversation {
+  const client = clientOf(testbed)
   const input: OpenAI.Responses.ResponseInputItem[] = []
   const bodyOf = ({ tools, schema, model = 'test-model', more }: Asking) => ({
     ...more,
@@ -113,8 +113,8 @@ function readCompletion(completion: Completion, streamed?: { readonly told: stri
   }
 }
 
-function converseInChat(house: House): Conversation {
-  const client = clientOf(house)
+function converseInChat(testbed: Testbed): Conversation {
+  const client = clientOf(testbed)
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = []
   const bodyOf = ({ tools, schema, model = 'test-model', more }: Asking) => ({
     ...more,

@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import type { AnswerContent, WrittenAnswer } from '../../src/answers/index.ts'
 import type { Act } from '../../src/index.ts'
 import { acts, defaultText } from '../../src/index.ts'
+import { openFixture, type Pair } from './fixture.ts'
 import type { Asking, Heard } from './heard.ts'
 import { found, type Language } from './languages.ts'
-import { openStage, type Pair } from './stage.ts'
 import { atOnce, interleaved } from './streams.ts'
 
 // What happens between a client and a provider, whatever languages they speak. Each is played by every pair.
@@ -30,7 +30,7 @@ const meantBy = ({ name, arguments: written }: { readonly name: string; readonly
 })
 
 async function ask(pair: Pair, act: Act, asking: Partial<Asking> = {}) {
-  const { talk, first } = await openStage(pair, [act])
+  const { talk, first } = await openFixture(pair, [act])
   talk.say('Go.')
   const heard = await talk.ask({ stream: pair.stream, ...asking })
   return { heard, sent: first.calls[0]?.body }
@@ -39,16 +39,16 @@ async function ask(pair: Pair, act: Act, asking: Partial<Asking> = {}) {
 /** The same answer, its stream told otherwise. */
 const toldAs =
   (speech: AnswerContent, change: (told: WrittenAnswer) => readonly Frame[]): Act =>
-  stage => {
-    const { write } = stage.writer
+  context => {
+    const { write } = context.writer
     const writer = {
-      ...stage.writer,
+      ...context.writer,
       tell: (...asked: Parameters<typeof write>) => {
         const told = write(...asked)
         return { ...told, content: change(told) }
       },
     }
-    return acts.reply(speech)({ ...stage, writer: writer })
+    return acts.reply(speech)({ ...context, writer: writer })
   }
 
 const manners: Readonly<Record<string, (speech: AnswerContent, language: Language) => Act>> = {
@@ -70,7 +70,7 @@ const calling =
 const loop: Scene = async pair => {
   const called = (named: readonly string[]) => callsAt(named).map((call, at) => ({ ...call, id: `call_${named[at]?.length}_${at}` }))
   const turns = [places.slice(0, 1), places.slice(2, 5)] as const
-  const { talk, first } = await openStage(pair, [
+  const { talk, first } = await openFixture(pair, [
     acts.reply({ tools: called(turns[0]) }),
     acts.reply({ text: 'More.', tools: called(turns[1]) }),
     acts.reply('Done.'),
@@ -100,7 +100,7 @@ const picture = {
 } as const
 
 const seeing: Scene = async pair => {
-  const { talk, first } = await openStage(pair, [])
+  const { talk, first } = await openFixture(pair, [])
   talk.say('What is it?', picture)
   await talk.ask({ stream: pair.stream })
   expect(found(first.calls[0]?.body, pair.provider.picture)).toEqual([picture])
@@ -168,7 +168,7 @@ const callingBare: Scene = async pair => {
 const surviving =
   (failure: Act): Scene =>
   async pair => {
-    const { talk, first, second } = await openStage(
+    const { talk, first, second } = await openFixture(
       pair,
       [failure],
       [acts.reply({ text: defaultText, tools: callsAt(places.slice(0, 2)) })],
@@ -184,7 +184,7 @@ const surviving =
 const breaking =
   (failure: Act): Scene =>
   async pair => {
-    const { talk, second } = await openStage(pair, [failure], pair.stream ? [acts.reply()] : [])
+    const { talk, second } = await openFixture(pair, [failure], pair.stream ? [acts.reply()] : [])
     talk.say('Go.')
     await expect(talk.ask({ stream: pair.stream })).rejects.toBeInstanceOf(pair.client.errors.any)
     expect(second.calls.length).toBe(0)

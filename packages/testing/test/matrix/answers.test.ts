@@ -1,21 +1,21 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, ask } from './asking.ts'
+import { audited, callOf, createFixture, type Fixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
-import { audited, callOf, rows, type Stage, stage } from './stage.ts'
 
-// Every row of every workspace, asked as it should be: each time in a new house.
+// Every row of every workspace, asked as it should be: each time in a new testbed.
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-let here: Stage
+let here: Fixture
 
 beforeAll(async () => {
-  const { json } = await ask((await stage()).mine, 'GET /v1/openapi.json')
+  const { json } = await ask((await createFixture()).mine, 'GET /v1/openapi.json')
   ajv.addSchema({ $id: 'document', ...closed(json) })
 })
 
 beforeEach(async () => {
-  here = await stage()
+  here = await createFixture()
 })
 
 /** The document leaves room for what is to come; what is sent now has to be in it. */

@@ -2,7 +2,7 @@ import type { Api } from '@signalbox/api'
 import { asIterator } from '@signalbox/core/runtime'
 
 /** A workspace with a key that may do everything, and whatever was made in it so far. */
-export interface House {
+export interface Testbed {
   readonly api: Api
   readonly workspaceId: string
   readonly secret: string | undefined
@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 /** `call`: method and path. A body that is a text goes as it is. */
-export async function ask({ api, secret }: Pick<House, 'api' | 'secret'>, call: string, asked: Asked = {}): Promise<Answer> {
+export async function ask({ api, secret }: Pick<Testbed, 'api' | 'secret'>, call: string, asked: Asked = {}): Promise<Answer> {
   const { body = {}, query = '', headers = {}, onRead } = asked
   const [method = '', path = ''] = call.split(' ')
   const all: Record<string, string> = { ...(secret !== undefined && { authorization: `Bearer ${secret}` }), ...headers }

@@ -2,9 +2,9 @@ import type { Route } from '@signalbox/api/routes'
 import { usd } from '@signalbox/core'
 import type { Storage } from '@signalbox/storage'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ask, type House } from './asking.ts'
+import { ask, type Testbed } from './asking.ts'
+import { callOf, createFixture, type Fixture, openIn, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
-import { callOf, openIn, rows, type Stage, stage } from './stage.ts'
 
 // Every row that writes, with every value in every field of its body, asked by a key against what bounds that key. Rows and fields
 // that come are in it by themselves. What is compared is read from the store, and knows nothing of how the gateway decides.
@@ -14,9 +14,9 @@ interface JsonSchema {
 }
 
 interface Bounded {
-  readonly here: Stage
+  readonly here: Fixture
   /** Asks with the key that is bounded, or with one that nothing bounds. */
-  readonly house: House
+  readonly testbed: Testbed
   /** By the name that paths have for them: whatever bounds the key. */
   readonly targets: Readonly<Record<string, readonly string[]>>
   readonly schemas: Readonly<Record<string, JsonSchema>>
@@ -39,7 +39,7 @@ const values: readonly unknown[] = [
 ]
 
 async function bounded(isBounded: boolean): Promise<Bounded> {
-  const here = await stage()
+  const here = await createFixture()
   const { mine, gateway } = here
   const w = gateway.workspaces(mine.workspaceId)
   const expiresAt = new Date(Date.UTC(2030, 0, 1))
@@ -66,11 +66,11 @@ async function bounded(isBounded: boolean): Promise<Bounded> {
   const targets = { api_key_id: [child.id, parent.id], budget_id: (await w.budgets.list()).map(({ id }) => id) }
   for (const [, row] of writes) await callOf(row, mine)
   const { components } = (await ask(mine, 'GET /v1/openapi.json')).json
-  return { here, house: { ...mine, secret: isBounded ? child.secret : mine.secret }, targets, schemas: components.schemas }
+  return { here, testbed: { ...mine, secret: isBounded ? child.secret : mine.secret }, targets, schemas: components.schemas }
 }
 
 /** How much each bound allows: what is higher is looser. Gone is anything at all. */
-async function allowed(storage: Storage, { workspaceId }: House, targets: Bounded['targets']): Promise<Readonly<Record<string, number>>> {
+async function allowed(storage: Storage, { workspaceId }: Testbed, targets: Bounded['targets']): Promise<Readonly<Record<string, number>>> {
   const read = async (kind: string, id: string) => JSON.parse((await storage.records.find(kind, workspaceId, id))?.body ?? '{}')
   const most = (value: unknown): number => (typeof value === 'number' ? value : Number.POSITIVE_INFINITY)
   const found: Record<string, number> = {}
@@ -98,10 +98,10 @@ async function allowed(storage: Storage, { workspaceId }: House, targets: Bounde
 }
 
 /** Paths of a row to everything that bounds the key, where it names such. */
-async function callsOf(row: Route, { house, targets }: Bounded): Promise<readonly string[]> {
+async function callsOf(row: Route, { testbed, targets }: Bounded): Promise<readonly string[]> {
   const [name] = openIn(row).filter(each => targets[each])
-  if (name === undefined) return [await callOf(row, house)]
-  return Promise.all((targets[name] ?? []).map(id => callOf(row, house, { [name]: id })))
+  if (name === undefined) return [await callOf(row, testbed)]
+  return Promise.all((targets[name] ?? []).map(id => callOf(row, testbed, { [name]: id })))
 }
 
 function bodiesOf(row: Route, schemas: Bounded['schemas']): readonly unknown[] {
@@ -118,12 +118,12 @@ beforeAll(async () => {
 
 describe('a key that is bounded', () => {
   test.each(writes)('loosens nothing that bounds it by %s', async (_, row) => {
-    const { here, house, targets, schemas } = by
-    let before = await allowed(here.storage, house, targets)
+    const { here, testbed, targets, schemas } = by
+    let before = await allowed(here.storage, testbed, targets)
     for (const call of await callsOf(row, by)) {
       for (const body of bodiesOf(row, schemas)) {
-        const { status } = await ask(house, call, { body })
-        const after = await allowed(here.storage, house, targets)
+        const { status } = await ask(testbed, call, { body })
+        const after = await allowed(here.storage, testbed, targets)
         const looser = Object.keys(before).filter(name => (after[name] ?? 0) > (before[name] ?? 0))
         expect([call, body, status, looser]).toEqual([call, body, status, []])
         before = after
@@ -134,14 +134,14 @@ describe('a key that is bounded', () => {
 
 test('the same requests by a key that nothing bounds loosen each kind of bound, so they do ask for it', async () => {
   const free = await bounded(false)
-  const { here, house, targets, schemas } = free
-  const before = await allowed(here.storage, house, targets)
+  const { here, testbed, targets, schemas } = free
+  const before = await allowed(here.storage, testbed, targets)
   const looser = new Set<string>()
   for (const [, row] of writes)
     for (const call of await callsOf(row, free))
       for (const body of bodiesOf(row, schemas)) {
-        await ask(house, call, { body })
-        const after = await allowed(here.storage, house, targets)
+        await ask(testbed, call, { body })
+        const after = await allowed(here.storage, testbed, targets)
         for (const name of Object.keys(before))
           if ((after[name] ?? 0) > (before[name] ?? 0)) looser.add(name.split(' ').slice(0, 2).join(' '))
       }

@@ -1,29 +1,29 @@
 import { type Scope, scopes } from '@signalbox/core/resources'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, ask, type House } from './asking.ts'
+import { type Answer, ask, type Testbed } from './asking.ts'
+import { audited, callOf, createFixture, type Fixture, madeIn, nowhere, openIn, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
-import { audited, callOf, madeIn, nowhere, openIn, rows, type Stage, stage } from './stage.ts'
 
 // Every row of every workspace, against everybody who must not get through. Rows that come are in it by themselves.
 
-let here: Stage
+let here: Fixture
 /** Keys of `mine` by the one scope that they have. */
-const keys = new Map<Scope, House>()
+const keys = new Map<Scope, Testbed>()
 let before: readonly number[]
 
 beforeAll(async () => {
-  here = await stage()
+  here = await createFixture()
   const { apiKeys } = here.gateway.workspaces(here.mine.workspaceId)
   for (const scope of scopes) {
     const { secret } = await apiKeys.create({ name: scope, scopes: [scope] })
     keys.set(scope, { ...here.mine, secret })
   }
-  for (const [, row] of rows) for (const house of [here.mine, here.theirs]) await callOf(row, house)
+  for (const [, row] of rows) for (const testbed of [here.mine, here.theirs]) await callOf(row, testbed)
   before = await lengths()
 })
 
 const lengths = (): Promise<readonly number[]> =>
-  Promise.all([here.mine, here.theirs].map(async house => (await audited(here, house)).length))
+  Promise.all([here.mine, here.theirs].map(async testbed => (await audited(here, testbed)).length))
 
 /** All that a client sees but what differs between any two requests; ids that were asked for are all the same. */
 const seen = ({ status, headers, text }: Answer, ...ids: readonly string[]): unknown => {

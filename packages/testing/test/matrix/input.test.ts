@@ -3,8 +3,8 @@ import { immutableNames } from '@signalbox/core/resources'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from './asking.ts'
+import { audited, callOf, createFixture, type Fixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
-import { audited, callOf, rows, type Stage, stage } from './stage.ts'
 
 // Every row of every workspace, against everything that it does not take, as its own schema in the document says.
 
@@ -14,12 +14,12 @@ interface JsonSchema {
   readonly $ref?: string
 }
 
-let here: Stage
+let here: Fixture
 let document: { readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> } }
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 beforeAll(async () => {
-  here = await stage()
+  here = await createFixture()
   document = (await ask(here.mine, 'GET /v1/openapi.json')).json
   ajv.addSchema({ $id: 'document', ...document })
   for (const [, row] of rows) await callOf(row, here.mine)

@@ -1,12 +1,12 @@
 import { createApi } from '@signalbox/api'
 import { describe, expect, test } from 'vitest'
 import { ask } from './asking.ts'
+import { callOf, createFixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
-import { callOf, rows, stage } from './stage.ts'
 
 describe.each(rows)('%s', (_, row) => {
   test('counts against its class once the key may ask, and before anything is read', async () => {
-    const { mine, theirs, gateway } = await stage()
+    const { mine, theirs, gateway } = await createFixture()
     const call = await callOf(row, mine)
     const { secret } = await gateway.workspaces(mine.workspaceId).apiKeys.create({ name: 'slow', scopes: row.needs })
     const counted: string[] = []

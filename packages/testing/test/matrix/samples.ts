@@ -1,5 +1,5 @@
 import type { Route } from '@signalbox/api/routes'
-import { ask, type House } from './asking.ts'
+import { ask, type Testbed } from './asking.ts'
 
 /** A body that each row takes, by the name of its schema. A new row needs one here, and nothing else. */
 export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -37,23 +37,23 @@ export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 const created =
   (path: string, body: string) =>
-  async (house: House): Promise<string> =>
-    (await ask(house, `POST /v1/workspaces/${house.workspaceId}/${path}`, { body: bodies[body] })).json.id
+  async (testbed: Testbed): Promise<string> =>
+    (await ask(testbed, `POST /v1/workspaces/${testbed.workspaceId}/${path}`, { body: bodies[body] })).json.id
 
 /** How a workspace comes by what a path names. */
-export const makers: Readonly<Record<string, (house: House) => Promise<string>>> = {
+export const makers: Readonly<Record<string, (testbed: Testbed) => Promise<string>>> = {
   api_key_id: created('api-keys', 'CreateApiKey'),
   session_id: created('sessions', 'CreateSession'),
   invite_id: created('invites', 'CreateInvite'),
   byok_key_id: created('byok-keys', 'CreateByokKey'),
   budget_id: created('budgets', 'CreateBudget'),
-  async member_id(house) {
+  async member_id(testbed) {
     const body = { email: 'member@example.com', role: 'developer' }
-    const { token } = (await ask(house, `POST /v1/workspaces/${house.workspaceId}/invites`, { body })).json
-    return (await ask(house, 'POST /v1/invites/accept', { body: { token, name: 'Member' } })).json.id
+    const { token } = (await ask(testbed, `POST /v1/workspaces/${testbed.workspaceId}/invites`, { body })).json
+    return (await ask(testbed, 'POST /v1/invites/accept', { body: { token, name: 'Member' } })).json.id
   },
-  async request_id(house) {
-    const { headers } = await ask(house, 'POST /v1/responses', { body: { model: 'test-model', input: 'Hello.' } })
+  async request_id(testbed) {
+    const { headers } = await ask(testbed, 'POST /v1/responses', { body: { model: 'test-model', input: 'Hello.' } })
     return headers['x-request-id'] ?? ''
   },
 }

@@ -49,7 +49,7 @@ const played = all
   ])
 
 let current: { readonly recording: Recording; readonly stream: boolean } | undefined
-let house: TestGateway
+let testbed: TestGateway
 let handle: ReturnType<typeof createFetchHandler>
 
 beforeAll(async () => {
@@ -69,10 +69,10 @@ beforeAll(async () => {
       ],
     }),
   )
-  house = await testGateway({ providers, models, transport })
-  handle = createFetchHandler(house.gateway)
+  testbed = await testGateway({ providers, models, transport })
+  handle = createFetchHandler(testbed.gateway)
 })
-afterAll(() => house.close())
+afterAll(() => testbed.close())
 
 interface Reply extends Received {
   readonly status: number
@@ -84,7 +84,7 @@ async function ask(language: ClientLanguage, recording: Recording, stream: boole
   const held = stream ? streamHoldings(recording) : wholeHoldings(recording)
   const response = await handle(`http://x${paths[language]}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(question(language, { model: upstreamOf(recording), stream, length: held.usage?.input ?? 1 })),
   })
   const reply = received(language, await response.text(), stream)

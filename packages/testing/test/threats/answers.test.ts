@@ -3,9 +3,9 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { type Answer, ask, type House } from '../matrix/asking.ts'
+import { type Answer, ask, type Testbed } from '../matrix/asking.ts'
+import { callOf, createFixture, type Fixture, openIn, rows } from '../matrix/fixture.ts'
 import { bodies } from '../matrix/samples.ts'
-import { callOf, openIn, rows, type Stage, stage } from '../matrix/stage.ts'
 
 /** What has a meaning somewhere else: in SQL, in JSON paths, in patterns, in shells, in markup, in headers. */
 const nasty = [
@@ -40,9 +40,9 @@ const nasty = [
 
 const managed = routes.filter(({ of, path }) => of === 'workspace' || path === '/v1/me' || path.startsWith('/v1/invites'))
 
-async function house(): Promise<Stage> {
+async function testbed(): Promise<Fixture> {
   const storage = sqliteStorage(':memory:')
-  const here = await stage(storage)
+  const here = await createFixture(storage)
   onTestFinished(() => here.gateway.close())
   for (const [, row] of rows) for (const one of [here.mine, here.theirs]) await callOf(row, one)
   return here
@@ -60,7 +60,7 @@ interface Tried {
   readonly secret: string | undefined
 }
 
-function trials({ mine, theirs }: Stage, few: string): fc.Arbitrary<Tried> {
+function trials({ mine, theirs }: Fixture, few: string): fc.Arbitrary<Tried> {
   const odd = fc.oneof(
     fc.constantFrom(...nasty),
     fc.jsonValue({ maxDepth: 3 }),
@@ -129,7 +129,7 @@ const inside =
 
 describe('whatever a client sends to the rows of workspaces', () => {
   test('it is answered as the document says, with an id, and without a word of what is inside', { timeout: 60_000 }, async () => {
-    const here = await house()
+    const here = await testbed()
     const { secret: few } = await here.gateway.workspaces(here.mine.workspaceId).apiKeys.create({ name: 'few', scopes: ['keys:read'] })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...(await ask(here.mine, 'GET /v1/openapi.json')).json })
@@ -175,7 +175,7 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
   const storable = nasty.filter(text => text.length <= 200)
 
   test('is kept and told as it came, and nothing else is touched', async () => {
-    const here = await house()
+    const here = await testbed()
     const { workspaceId: id } = here.mine
     const post = (path: string, body: unknown, method = 'POST') => ask(here.mine, `${method} /v1/workspaces/${id}/${path}`, { body })
     const theirs = await everything(here.theirs)
@@ -197,7 +197,7 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
   })
 
   test('finds nothing but itself where it filters, pages or names something', async () => {
-    const here = await house()
+    const here = await testbed()
     for (const [, row] of rows) {
       if (row.method !== 'GET') continue
       const free = (row.query ?? []).filter(({ values, whole, date }) => !values && !whole && !date)
@@ -229,7 +229,7 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
   }
 
   test('no page is longer than a hundred entries, whoever asks', async () => {
-    const here = await house()
+    const here = await testbed()
     const { apiKeys } = here.gateway.workspaces(here.mine.workspaceId)
     for (let at = 0; at < 110; at++) await apiKeys.create({ name: `${at}` })
     for (const [, row] of rows) {
@@ -245,11 +245,11 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
 })
 
 /** All that a workspace can be told of itself, but when the key that asks was used last: that is written a while after each use. */
-async function everything(house: House): Promise<unknown> {
+async function everything(testbed: Testbed): Promise<unknown> {
   const told: unknown[] = []
   for (const [name, row] of rows) {
     if (row.method !== 'GET') continue
-    const { text } = await ask(house, await callOf(row, house))
+    const { text } = await ask(testbed, await callOf(row, testbed))
     told.push([name, text.replaceAll(/"last_used_at":"[^"]*",/g, '')])
   }
   return told

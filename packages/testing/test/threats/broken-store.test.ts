@@ -3,8 +3,8 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { ask } from '../matrix/asking.ts'
+import { callOf, createFixture, type Fixture, rows } from '../matrix/fixture.ts'
 import { bodyFor } from '../matrix/samples.ts'
-import { callOf, rows, type Stage, stage } from '../matrix/stage.ts'
 
 /** As drivers say it: where it is, as whom, and what was asked of it. */
 const words = 'SQLITE_IOERR: disk I/O error in /var/lib/canary.db (postgres://canary:canary@10.0.0.7) at SELECT canary FROM records'
@@ -44,7 +44,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false })
 let document: object
 
 beforeAll(async () => {
-  document = (await ask((await stage()).mine, 'GET /v1/openapi.json')).json
+  document = (await ask((await createFixture()).mine, 'GET /v1/openapi.json')).json
   ajv.addSchema({ $id: 'document', ...document })
 })
 
@@ -59,7 +59,7 @@ describe.each(tried)('%s', (_, row, first) => {
       const isError = ajv.getSchema('document#/components/schemas/Error')
       for (let at = first; at < 40; at += stride) {
         const { storage, failing } = fragile(memoryStorage(), manner)
-        const here: Stage = await stage(storage)
+        const here: Fixture = await createFixture(storage)
         const call = await callOf(row, here.mine)
         Object.assign(failing, { at, hit: false })
         const answer = await ask(here.mine, call, { body: bodyFor(row), headers: { 'idempotency-key': 'one' } }).catch(() => undefined)

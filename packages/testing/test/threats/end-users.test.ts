@@ -19,7 +19,7 @@ const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as c
 /** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
-async function stage(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
+async function createFixture(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [
@@ -64,7 +64,7 @@ for (const [describeHere, name, makeStorage] of stores)
     test('budgets whose periods begin on the same date, or that count the same, hold side by side', async () => {
       // A Monday that is the first of its month.
       const clock = fakeClock({ now: Date.UTC(2027, 1, 1, 12) })
-      const gateway = await stage({ storage: makeStorage(), clock })
+      const gateway = await createFixture({ storage: makeStorage(), clock })
       const periods = (['day', 'week', 'month', 'total'] as const).map((period): EndUserBudget => ({ limit: usd(1), period }))
       expect(await outcome(gateway, { user: 'all', budgets: periods })).toBe('ok')
       const twins = [{ limit: usd(1) }, { limit: usd(1), includeByok: true }, { limit: 0 }, { limit: usd(2) }]
@@ -83,7 +83,7 @@ for (const [describeHere, name, makeStorage] of stores)
     test('accounts of past days are gone after a week, those that count are not, and no cap is lifted by it', async () => {
       const clock = fakeClock({ now: Date.UTC(2027, 1, 1, 12) })
       const storage = makeStorage()
-      const gateway = await stage({ storage, clock })
+      const gateway = await createFixture({ storage, clock })
       const budgets: readonly EndUserBudget[] = [
         { limit: usd(1), period: 'day' },
         { limit: 250, period: 'total' },
@@ -115,7 +115,7 @@ for (const [describeHere, name, makeStorage] of stores)
 
     test('requests whose client leaves while money is set aside for them leave nothing on hold', async () => {
       const storage = makeStorage()
-      const gateway = await stage({ storage })
+      const gateway = await createFixture({ storage })
       const budgets: readonly EndUserBudget[] = [{ limit: usd(1), period: 'total' }]
       const handler = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', user: 'leaves', budgets }) })
       const leave = async (n: number): Promise<void> => {
@@ -135,7 +135,7 @@ for (const [describeHere, name, makeStorage] of stores)
     })
 
     test('ids of any script and length are users of their own, whose usage is found', async () => {
-      const gateway = await stage({ storage: makeStorage() })
+      const gateway = await createFixture({ storage: makeStorage() })
       const users = ['é', 'e\u0301', '__proto__', 'constructor', '\u{1f600}'.repeat(100), '漢'.repeat(200), ' ', '%', 'a:b', "';--"]
       const limited = { limits: { requestsPerMinute: 1 }, budgets: [{ limit: usd(1), group: 'toString' }, { limit: usd(1) }] }
       expect(await Promise.all(users.map(user => outcome(gateway, { user, ...limited })))).toEqual(users.map(() => 'ok'))
@@ -147,7 +147,7 @@ for (const [describeHere, name, makeStorage] of stores)
   })
 
 test('an id with a control character, which a database may refuse, is refused at once, and so is a scope that there is not', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const wrong: readonly (readonly [EndUser, string])[] = [
     [{ user: 'u\0' }, '`user`'],
     [{ user: 'u\nv' }, '`user`'],
@@ -158,7 +158,7 @@ test('an id with a control character, which a database may refuse, is refused at
 })
 
 test('no user uses up the rate of another by an id that ends like the name of a model', async () => {
-  const gateway = await stage()
+  const gateway = await createFixture()
   const limits = { requestsPerMinute: 1 }
   expect(await outcome(gateway, { user: 'a:b', limits })).toBe('ok')
   expect(await outcome(gateway, { user: 'a', limits }, { model: 'b:small' })).toBe('ok')
@@ -168,7 +168,7 @@ test('no user uses up the rate of another by an id that ends like the name of a 
 test('refused requests of users with one id in two workspaces are counted in each', async () => {
   const warned: string[] = []
   const storage = memoryStorage()
-  const gateway = await stage({ storage, logger: { ...quiet, warn: (_, text) => void warned.push(text) } })
+  const gateway = await createFixture({ storage, logger: { ...quiet, warn: (_, text) => void warned.push(text) } })
   const limited = { user: 'u', limits: { requestsPerMinute: 1 } }
   for (const workspace of ['app', 'other']) {
     for (const end of ['ok', 'requests_per_min_exceeded']) expect(await outcome(gateway, limited, { workspace })).toBe(end)
@@ -181,7 +181,7 @@ test('refused requests of users with one id in two workspaces are counted in eac
 
 describe.each([[false], [true]])('items of answers, stored: %s', store => {
   test('a user refers to items of its own answers, and to those of no other user', async () => {
-    const gateway = await stage({ items: { store }, storage: sqliteStorage(':memory:'), sealingKey: new Uint8Array(32).fill(1) })
+    const gateway = await createFixture({ items: { store }, storage: sqliteStorage(':memory:'), sealingKey: new Uint8Array(32).fill(1) })
     const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces('app').as({ user })))
     const { output } = await gateway.responses.create({ ...ask, input: 'My secret is 4711' }, { caller: ann as never })
     const id = output[0]?.id ?? ''
@@ -235,7 +235,7 @@ describe('sealed state of one user', () => {
   })
 
   test('does not open as a summary for another', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const app = gateway.workspaces('app')
     const { secret } = await app.apiKeys.create({ name: 'k' })
     const other = await app.apiKeys.create({ name: 'k2' })
@@ -281,7 +281,7 @@ describe('a user with scopes of management', () => {
   }
 
   test('makes no key that would spend outside its budget, and does not loosen what bounds the workspace', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const { id } = await gateway.workspaces('app').budgets.create({ name: 'all', limit: usd(1), period: 'month' })
     const asBounded = send(gateway, { user: 'u', scopes, budgets: [{ limit: usd(1) }] })
     expect(await asBounded('POST', '/v1/workspaces/app/api-keys', { name: 'mine' })).toBe(403)
@@ -294,7 +294,7 @@ describe('a user with scopes of management', () => {
   })
 
   test('is told what it is', async () => {
-    const handler = createFetchHandler(await stage(), { authenticate: () => ({ workspace: 'app', user: 'u' }) })
+    const handler = createFetchHandler(await createFixture(), { authenticate: () => ({ workspace: 'app', user: 'u' }) })
     const me = await (await handler(new Request('http://app.example/v1/me'))).json()
     expect(me).toMatchObject({ credential_type: 'user', key_id: 'user:u', scopes: ['inference:invoke'] })
   })
@@ -337,7 +337,7 @@ describe('an error of a user', () => {
   }
 
   test('tells nothing of the money and the limits that it shares, and all of its own; a key is told both', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const app = gateway.workspaces('app')
     const send = await asUser(gateway)
     const { secret } = await app.apiKeys.create({ name: 'k' })
@@ -372,7 +372,7 @@ describe('an error of a user', () => {
   })
 
   test('calls the caller what it is, and does not say how much others may', async () => {
-    const gateway = await stage({ limits: { workspace: { requestsPerMinute: 7777 } } })
+    const gateway = await createFixture({ limits: { workspace: { requestsPerMinute: 7777 } } })
     const send = await asUser(gateway)
     const app = gateway.workspaces('app')
     const session = await app.sessions.create({ user: 'page', limits: { requestsPerMinute: 1 } })
@@ -389,7 +389,7 @@ describe('an error of a user', () => {
     expect((await send({ 'x-user': 'limited' }, 'GET /v1/workspaces/app/budgets')).text).toContain('This user lacks')
     // The limits of its workspace, and of the key that a session was made with.
     for (const workspace of [{ requestsPerMinute: 1 }, { tokensPerMinute: 61 }, { concurrentRequests: 61 }]) {
-      const strict = await stage({ limits: { workspace } })
+      const strict = await createFixture({ limits: { workspace } })
       const ofStrict = await asUser(strict)
       const replies = await Promise.all(Array.from({ length: 90 }, () => ofStrict({ 'x-user': 'plain' })))
       const [first] = replies.filter(({ status }) => status === 429)

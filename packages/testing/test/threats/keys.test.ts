@@ -195,10 +195,10 @@ describe('a key that is revoked', () => {
   test('may be the one in use, and the last that can make keys; then the operator makes another', async () => {
     const { gateway, api } = await scene()
     const { id, secret } = await gateway.workspaces('w').apiKeys.create({ name: 'last', scopes: ['keys:read', 'keys:write'] })
-    const house = { api, secret }
-    expect((await ask(house, `DELETE /v1/workspaces/w/api-keys/${id}`)).status).toBe(202)
-    expect((await ask(house, `DELETE /v1/workspaces/w/api-keys/${id}`)).status).toBe(401)
-    expect((await ask(house, 'GET /v1/me')).status).toBe(401)
+    const testbed = { api, secret }
+    expect((await ask(testbed, `DELETE /v1/workspaces/w/api-keys/${id}`)).status).toBe(202)
+    expect((await ask(testbed, `DELETE /v1/workspaces/w/api-keys/${id}`)).status).toBe(401)
+    expect((await ask(testbed, 'GET /v1/me')).status).toBe(401)
     const next = await gateway.workspaces('w').apiKeys.create({ name: 'next', scopes: ['keys:write'] })
     expect((await gateway.authenticate(next.secret)).keyId).toBe(next.id)
   })

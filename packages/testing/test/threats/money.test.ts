@@ -120,7 +120,7 @@ test('a gateway does not start with a secret that is none', () => {
 
 describe('who leaves', () => {
   const body = { model: 'test-model', input: 'Count to a hundred.', stream: true } as const
-  const house = async (script: readonly ReturnType<typeof acts.reply>[], inferenceRpm = 1e6, concurrentRequests = 5) => {
+  const testbed = async (script: readonly ReturnType<typeof acts.reply>[], inferenceRpm = 1e6, concurrentRequests = 5) => {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider, acts: script })
     const limits = { inferenceRpm, concurrentRequests }
     const models = testModels([{ id: 'p', dialect: 'responses' }])
@@ -133,7 +133,7 @@ describe('who leaves', () => {
   test('after the first word pays for it each time', async () => {
     const times = 25
     const script = Array.from({ length: times }, () => acts.pauseAfter(4, 60_000))
-    const { gateway, apiKey } = await house(script, 1e6, times)
+    const { gateway, apiKey } = await testbed(script, 1e6, times)
     for (let at = 0; at < times; at++) {
       const leaving = new AbortController()
       const stream = await gateway.responses.create(body, { apiKey, signal: leaving.signal })
@@ -150,7 +150,7 @@ describe('who leaves', () => {
 
   test('before the first word pays nothing, and can do so no oftener than the limits allow', async () => {
     const most = 10
-    const { gateway, apiKey, provider } = await house(
+    const { gateway, apiKey, provider } = await testbed(
       Array.from({ length: 100 }, () => acts.never()),
       most,
     )

@@ -49,17 +49,17 @@ test.each(cases)('%s that quotes the key of the operator %s tells nobody', async
   const heard: unknown[] = []
   const hear = (...given: readonly unknown[]): void => void heard.push(given)
   const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle'].map(hook => [hook, hear]))
-  const house = await testGateway({
+  const testbed = await testGateway({
     providers: [compatible({ id: 'p', baseUrl: 'http://p.test/v1', apiKey: secret, speaks: ['chat'] })],
     models: [modelOf('m', [{ provider: 'p', dialect: 'chat' }])],
     transport: scriptedTransport(() => answers[kind]?.(quotations[name] ?? '') ?? { pieces: [] }),
     hooks,
     logger: { info: hear, warn: hear, error: hear },
   })
-  onTestFinished(() => house.close())
-  const response = await createFetchHandler(house.gateway)('http://gateway.test/v1/chat/completions', {
+  onTestFinished(() => testbed.close())
+  const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/chat/completions', {
     method: 'POST',
-    headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: kind.startsWith('a stream') }),
   })
   const told = JSON.stringify([...response.headers]) + (await response.text())

@@ -23,7 +23,7 @@ const sealingKey = new Uint8Array(32).map((_, at) => 7 * at + 3)
 /** Not secret, and kept: if it is not found, we looked in the wrong place. */
 const kept = 'canarymetadata2c7b5f90'
 
-interface House {
+interface Testbed {
   readonly servers: readonly [ChaosProvider, ChaosProvider]
   readonly folder: string
   /** All that came out of it, but what is meant to hold a secret. */
@@ -45,10 +45,10 @@ interface House {
   ): Promise<{ readonly status: number; readonly text: string }>
 }
 
-async function house(): Promise<House> {
+async function testbed(): Promise<Testbed> {
   const folder = mkdtempSync(join(tmpdir(), 'canary-'))
   const servers = [await chaosProvider(), await chaosProvider()] as const
-  const heard: House['heard'] = { logs: [], hooks: [], lines: [], answers: [], told: [] }
+  const heard: Testbed['heard'] = { logs: [], hooks: [], lines: [], answers: [], told: [] }
   const log = (...given: readonly unknown[]): void => void heard.logs.push(given)
   const hear =
     (hook: string) =>
@@ -149,7 +149,7 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/v1/messages': { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: `${prompt} `.repeat(2_000) }] },
 }
 
-async function callAll({ servers: [first, second], ask }: House): Promise<void> {
+async function callAll({ servers: [first, second], ask }: Testbed): Promise<void> {
   for (const [path, body] of Object.entries(bodies)) {
     for (const stream of [false, true]) {
       const asked = { body: { ...body, stream }, isTold: 'answer' } as const
@@ -177,7 +177,7 @@ async function callAll({ servers: [first, second], ask }: House): Promise<void> 
 const idsIn = (text: string): string => JSON.parse(text).id
 
 test('no secret, no prompt and no answer is found where it was not asked for', { timeout: 60_000 }, async () => {
-  const here = await house()
+  const here = await testbed()
   const { ask, gateway, workspaceId, heard, folder } = here
   const made = await ask('POST {w}/api-keys', {
     body: { name: 'made', scopes: ['inference:invoke'], budget: { limit_usd: 5 } },
@@ -274,7 +274,7 @@ const around = (text: string, spelling: string): string =>
   text.slice(Math.max(0, text.indexOf(spelling) - 120), text.indexOf(spelling) + 60)
 
 /** Every row that only reads. */
-async function readAll({ ask, gateway, workspaceId }: House, known: Readonly<Record<string, string>>): Promise<void> {
+async function readAll({ ask, gateway, workspaceId }: Testbed, known: Readonly<Record<string, string>>): Promise<void> {
   const home = gateway.workspaces(workspaceId)
   const [budget] = await home.budgets.list()
   const requests = await home.analytics.requests({ limit: 100 })

@@ -16,7 +16,7 @@ const price = { input: 1_000_000, output: 1_000_000 }
 const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
-async function stage(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
+async function createFixture(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'small', offers: [offer] }],
@@ -51,7 +51,7 @@ describe('an open WebSocket', () => {
 
   test('serves no message after its session, its key or the key above was revoked, or has expired, and is closed', async () => {
     let skipped = 0
-    const gateway = await stage()
+    const gateway = await createFixture()
     gateway.clock.now = () => Date.now() + skipped
     const { sessions, apiKeys } = gateway.workspaces('app')
     const url = await listen(gateway)
@@ -77,7 +77,7 @@ describe('an open WebSocket', () => {
   })
 
   test('holds a message to the limits and budgets that its key has now', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const { apiKeys, budgets } = gateway.workspaces('app')
     const url = await listen(gateway)
     const limited = await apiKeys.create({ name: 'k' })
@@ -92,7 +92,7 @@ describe('an open WebSocket', () => {
   })
 
   test('asks the sign-in for each message, and serves none of a user that is signed out, sent away, or another', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const signedOut: readonly (EndUserOf | Response | undefined)[] = [
       undefined,
       Response.redirect('https://app.example/sign-in'),
@@ -141,7 +141,7 @@ describe('a sign-in', () => {
     const note = (reason: unknown): unknown => rejections.push(reason)
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
-    const gateway = await stage()
+    const gateway = await createFixture()
     let fail: (error: Error) => void = () => {}
     const silent = () => new Promise<undefined>((_, reject) => (fail = reject))
     const handler = createFetchHandler(gateway, { authenticate: silent, authenticateMs: 20 })
@@ -169,7 +169,7 @@ describe('a sign-in', () => {
   })
 
   test('is not waited for by a client that has left, and has no timer left', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const codes: unknown[] = []
     const { clock } = gateway
     const timers = new Set<unknown>()
@@ -196,7 +196,7 @@ describe('a sign-in', () => {
   })
 
   test('that throws, at once or later, or answers with something else, is a 500 that tells nothing, whatever its user is called', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const wrong: readonly (() => unknown)[] = [
       () => {
         throw new Error('secret detail')
@@ -218,7 +218,7 @@ describe('a sign-in', () => {
   })
 
   test('sets as many cookies as its Response has, in a fetch handler, on Node, and where an upgrade is refused', async () => {
-    const gateway = await stage()
+    const gateway = await createFixture()
     const cookies = ['a=1; Path=/; HttpOnly', 'b=2; Expires=Wed, 09 Jun 2027 10:18:14 GMT', 'c=3']
     const authenticate = () => {
       const headers = new Headers({ location: '/sign-in', etag: '"1"', 'content-encoding': 'gzip', 'content-length': '3' })

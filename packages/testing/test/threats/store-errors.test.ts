@@ -10,7 +10,7 @@ interface Line {
   readonly message: string
 }
 
-interface House {
+interface Testbed {
   readonly api: Api
   readonly secret: string
   readonly lines: Line[]
@@ -19,10 +19,10 @@ interface House {
   readonly counting: { error: unknown }
 }
 
-async function house(): Promise<House> {
+async function testbed(): Promise<Testbed> {
   const lines: Line[] = []
   const log = (level: string) => (facts: Line['facts'], message: string) => void lines.push({ level, facts, message })
-  const counting: House['counting'] = { error: undefined }
+  const counting: Testbed['counting'] = { error: undefined }
   const storage = memoryStorage()
   const { counters } = storage
   const clock = fakeClock()
@@ -42,7 +42,7 @@ async function house(): Promise<House> {
   return { api: createApi(gateway), secret, lines, clock, counting }
 }
 
-async function list({ api, secret }: House): Promise<{ readonly status: number; readonly code: string; readonly text: string }> {
+async function list({ api, secret }: Testbed): Promise<{ readonly status: number; readonly code: string; readonly text: string }> {
   const { status, body } = await api({
     method: 'GET',
     path: '/v1/models',
@@ -56,7 +56,7 @@ async function list({ api, secret }: House): Promise<{ readonly status: number; 
 }
 
 test('an outage of the store is logged with its cause, at most once a second', async () => {
-  const here = await house()
+  const here = await testbed()
   here.counting.error = new Error('SQLITE_BUSY: database is locked')
   for (let at = 0; at < 50; at += 1) expect(await list(here)).toMatchObject({ status: 503, code: 'service_unavailable' })
   const told = (): Line[] => here.lines.filter(({ level }) => level === 'warn')
@@ -73,7 +73,7 @@ test.each([
   new TypeError("Cannot read properties of undefined (reading 'x')"),
   Object.assign(new Error('x is not defined'), { name: 'ReferenceError' }),
 ])('a fault of ours in a call of the store is a 500 that is logged, and no outage: %s', async error => {
-  const here = await house()
+  const here = await testbed()
   here.counting.error = error
   const answer = await list(here)
   expect(answer).toMatchObject({ status: 500, code: 'internal_error' })
@@ -89,7 +89,7 @@ test.each([
   'a text',
   undefined,
 ])('a connection to the store that is lost is an outage: %s', async error => {
-  const here = await house()
+  const here = await testbed()
   here.counting.error = error ?? null
   expect(await list(here)).toMatchObject({ status: 503, code: 'service_unavailable' })
 })

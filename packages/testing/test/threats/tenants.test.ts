@@ -54,10 +54,10 @@ function listening(): { readonly names: Set<string>; readonly storage: ReturnTyp
 /** Answers that come once they are let. */
 function gated(count: number): { readonly acts: readonly Act[]; readonly open: () => void } {
   const gate = Promise.withResolvers<void>()
-  const late: Act = stage =>
+  const late: Act = context =>
     new Promise((resolve, reject) => {
-      stage.signal.addEventListener('abort', () => reject(stage.signal.reason))
-      void gate.promise.then(() => resolve(acts.reply('In the end.')(stage)))
+      context.signal.addEventListener('abort', () => reject(context.signal.reason))
+      void gate.promise.then(() => resolve(acts.reply('In the end.')(context)))
     })
   return { acts: Array.from({ length: count }, () => late), open: gate.resolve }
 }
@@ -169,7 +169,7 @@ describe('what is remembered of one workspace', () => {
 
   test('is no answer to the same request of another, nor to itself', async () => {
     let count = 0
-    const numbered: Act = stage => acts.reply(`Answer ${++count}.`)(stage)
+    const numbered: Act = context => acts.reply(`Answer ${++count}.`)(context)
     const { say } = await town({ acts: Array.from({ length: 4 }, () => numbered) })
     const said = []
     for (const id of ['w', 'other', 'w', 'other']) said.push((await say(id)).output_text)
@@ -180,7 +180,7 @@ describe('what is remembered of one workspace', () => {
 describe('the same request of many at the same time', () => {
   test('is as many calls, answers and rows as there are askers', async () => {
     let count = 0
-    const numbered: Act = stage => acts.stall(5, acts.reply(`Answer ${++count}.`))(stage)
+    const numbered: Act = context => acts.stall(5, acts.reply(`Answer ${++count}.`))(context)
     const here = await town({ acts: Array.from({ length: 20 }, () => numbered) })
     const askers = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? 'w' : 'other'))
     const said = await Promise.all(askers.map(async id => (await here.say(id)).output_text))

@@ -59,22 +59,22 @@ const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${' '.repeat(
 describe.each(Object.entries(adapters))('%s', (_, start) => {
   async function under(limits: Limits = {}): Promise<Under> {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
-    const house = await testGateway({ providers: [provider], storage: memoryStorage() })
-    const { url, close } = await start(house.gateway, limits)
+    const testbed = await testGateway({ providers: [provider], storage: memoryStorage() })
+    const { url, close } = await start(testbed.gateway, limits)
     onTestFinished(async () => {
       await close()
-      await house.close()
+      await testbed.close()
     })
-    const { workspaceId } = house.caller
+    const { workspaceId } = testbed.caller
     const key: Under['key'] = async ({ rateLimitRpm, concurrentRequests }) => {
-      const { secret } = await house.gateway.workspaces(workspaceId).apiKeys.create({
+      const { secret } = await testbed.gateway.workspaces(workspaceId).apiKeys.create({
         name: 'k',
         ...(rateLimitRpm !== undefined && { rateLimitRpm }),
         ...(concurrentRequests !== undefined && { limits: { concurrentRequests } }),
       })
       return secret
     }
-    return { ...house, port: Number(new URL(url).port), key }
+    return { ...testbed, port: Number(new URL(url).port), key }
   }
 
   test('takes the rate of a key before it reads the body', async () => {

@@ -14,12 +14,12 @@ const price = { input: 1_000_000, output: 1_000_000 }
 const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
-interface Stage {
+interface Fixture {
   readonly gateway: Gateway
   readonly url: string
 }
 
-async function stage(options: NodeOptions): Promise<Stage> {
+async function createFixture(options: NodeOptions): Promise<Fixture> {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'small', offers: [offer] }],
@@ -45,7 +45,7 @@ async function stage(options: NodeOptions): Promise<Stage> {
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
 test('a user holds as many WebSockets as its share, by all its sessions together; others of the workspace open theirs', async () => {
-  const { gateway, url } = await stage({ webSockets: { connectionsPerUser: 2, connectionsPerWorkspace: 5 } })
+  const { gateway, url } = await createFixture({ webSockets: { connectionsPerUser: 2, connectionsPerWorkspace: 5 } })
   const { sessions, apiKeys } = gateway.workspaces('app')
   const [one, other] = await Promise.all([1, 2].map(() => sessions.create({ user: 'ann' })))
   const first = await openWebSocket(url, { cookie: 'ann' })
@@ -64,7 +64,7 @@ test('a user holds as many WebSockets as its share, by all its sessions together
 })
 
 test('a user has as many bytes of bodies under way as its share, and holds up no other', async () => {
-  const { url } = await stage({ bodyBytes: 1_000_000, uploadBytesPerUser: 1_000_000, uploadBytesPerWorkspace: 2_500_000 })
+  const { url } = await createFixture({ bodyBytes: 1_000_000, uploadBytesPerUser: 1_000_000, uploadBytesPerWorkspace: 2_500_000 })
   const begin = (cookie: string, bytes: number): ClientRequest => {
     const headers = { cookie, 'content-type': 'application/json', 'content-length': bytes }
     const sending = request(`${url}/v1/responses`, { method: 'POST', headers, agent: false } as RequestOptions)

@@ -36,7 +36,7 @@ export async function sendForCost(scene: FuzzScene, path: string, text: string):
   return best
 }
 
-interface House {
+interface Testbed {
   readonly api: Api
   readonly secretFor: (path: string) => string
   readonly workspaceId: string
@@ -48,26 +48,26 @@ const dialects = [responsesProvider, chatProvider, messagesProvider, geminiProvi
 /** A gateway over memory that asks providers of all five languages in turn; they answer at once, or fail so that the next is asked. */
 export async function fuzzScene(): Promise<FuzzScene> {
   const errors: string[] = []
-  let house = await open(errors)
+  let testbed = await open(errors)
   return {
     get workspaceId() {
-      return house.workspaceId
+      return testbed.workspaceId
     },
     errors,
     async renew() {
-      await house.close()
-      house = await open(errors)
+      await testbed.close()
+      testbed = await open(errors)
     },
     async send(method, path, text) {
       const before = process.cpuUsage()
-      const answer = await answerOf(house.api, { method, path, text, secret: house.secretFor(path) })
+      const answer = await answerOf(testbed.api, { method, path, text, secret: testbed.secretFor(path) })
       const { user, system } = process.cpuUsage(before)
       return { ...answer, cpuMs: (user + system) / 1_000 }
     },
   }
 }
 
-async function open(errors: string[]): Promise<House> {
+async function open(errors: string[]): Promise<Testbed> {
   const providers = dialects.map(dialect => scriptedProvider({ id: `by-${dialect.name}`, dialect }))
   const offers = (names: readonly string[]) =>
     names.map(name => ({
@@ -92,14 +92,14 @@ async function open(errors: string[]): Promise<House> {
       error: (facts, message) => void (errors.length < 100 && errors.push(`${message} ${JSON.stringify(facts).slice(0, 1_000)}`)),
     },
   })
-  const house = async (name: string): Promise<{ readonly id: string; readonly secret: string }> => {
+  const testbed = async (name: string): Promise<{ readonly id: string; readonly secret: string }> => {
     const { id } = await gateway.workspaces.create({ name })
     await gateway.workspaces(id).billing.credit({ reference: 'first', amount: 1_000_000_000_000 })
     return { id, secret: (await gateway.workspaces(id).apiKeys.create({ name: 'all', scopes: '*' })).secret }
   }
   // What is changed in the one must not keep requests of the other from being answered.
-  const managed = await house('Managed')
-  const calling = await house('Calling')
+  const managed = await testbed('Managed')
+  const calling = await testbed('Calling')
   const secretFor = (path: string): string => (path.includes(managed.id) ? managed.secret : calling.secret)
   return { api: createApi(gateway), secretFor, workspaceId: managed.id, close: () => gateway.close() }
 }

@@ -45,7 +45,7 @@ export async function runBatch(attacks: readonly Attack[]): Promise<BatchResult>
     const id = /attack-\d+-/.exec(url)?.[0] ?? /attack-\d+-/.exec(body)?.[0] ?? ''
     return byId.get(id)?.answer ?? { status: 500, pieces: [] }
   }
-  const house = await testGateway({
+  const testbed = await testGateway({
     storage: memoryStorage(),
     providers: [...dialects.map(dialect => rawProvider(`bad-${dialect}`, dialect)), rawProvider('good', 'chat')],
     models: attacks.map(attack =>
@@ -63,18 +63,18 @@ export async function runBatch(attacks: readonly Attack[]): Promise<BatchResult>
     let next = 0
     const work = async (): Promise<void> => {
       for (let attack = attacks[next++]; attack; attack = attacks[next++]) {
-        const { fault, requestId } = await attackOnce(house, attack)
+        const { fault, requestId } = await attackOnce(testbed, attack)
         if (requestId !== undefined) ids.push(requestId)
         if (fault !== undefined) faults.push(`attack ${attack.number} (${attack.dialect} to ${attack.language}): ${fault}`)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))
-    const rows = await rowsOf(house)
+    const rows = await rowsOf(testbed)
     const results = new Map<string, number>()
     for (const { result, code = '' } of rows) results.set(`${result} ${code}`, (results.get(`${result} ${code}`) ?? 0) + 1)
-    return { faults: [...faults, ...(await faultsOfBooks(house, rows, ids))], results }
+    return { faults: [...faults, ...(await faultsOfBooks(testbed, rows, ids))], results }
   } finally {
-    await house.close()
+    await testbed.close()
   }
 }
 

@@ -11,7 +11,7 @@ const byFile = Map.groupBy(listed, ({ file }) => file)
 const setup = new URL('switch-mutant.ts', import.meta.url).pathname
 
 /** Tests that read source text, or run built or other programs: no mutant reaches them. */
-const exclude = ['house', 'layers', 'runtimes', 'image', 'launcher', 'docs', 'bundle', 'own-properties'].map(name => `**/${name}.test.ts`)
+const exclude = ['style', 'layers', 'runtimes', 'image', 'launcher', 'docs', 'bundle', 'own-properties'].map(name => `**/${name}.test.ts`)
 
 const config = mergeConfig(workspace, {
   root: new URL('../../../..', import.meta.url).pathname,

@@ -1,12 +1,12 @@
 import { defineProvider, openai } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import { describe, expect, test, vi } from 'vitest'
-import { byokStage, openaiKey, refused, served, settled } from '../../../test/management/byok-stage.ts'
-import { codeOf, stage } from '../../../test/management/stage.ts'
+import { createByokFixture, openaiKey, refused, served, settled } from '../../../test/management/byok-fixture.ts'
+import { codeOf, createFixture } from '../../../test/management/fixture.ts'
 
 describe('a key that a workspace brings', () => {
   test('is told of without its secret, is pending at first, and valid once its provider has taken it', async () => {
-    const { keys, seen } = await byokStage()
+    const { keys, seen } = await createByokFixture()
     const made = await keys.create(openaiKey)
     expect(made).toMatchObject({
       workspaceId: 'w',
@@ -33,13 +33,13 @@ describe('a key that a workspace brings', () => {
     [302, 'error'],
     [204, 'valid'],
   ])('that its provider answers with %i is %s', async (status, expected) => {
-    const { keys, vendor } = await byokStage()
+    const { keys, vendor } = await createByokFixture()
     vendor(() => ({ status }))
     expect(await settled(keys, (await keys.create(openaiKey)).id)).toMatchObject({ validationStatus: expected })
   })
 
   test('of a provider that says no with another status is invalid as well', async () => {
-    const { keys, vendor } = await byokStage()
+    const { keys, vendor } = await createByokFixture()
     vendor(() => ({
       status: 400,
       body: { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
@@ -49,7 +49,7 @@ describe('a key that a workspace brings', () => {
   })
 
   test('that nobody answered for is an error, and still used', async () => {
-    const { keys, vendor, ask, asked } = await byokStage()
+    const { keys, vendor, ask, asked } = await createByokFixture()
     vendor(({ method }) => (method === 'GET' ? Promise.reject(new Error('reset')) : served({ method })))
     expect(await settled(keys, (await keys.create(openaiKey)).id)).toMatchObject({ validationStatus: 'error' })
     await ask()
@@ -74,7 +74,7 @@ describe('a key that a workspace brings', () => {
     [{ provider: 'azure', extra: { resource: 'evil.example/?' } }, /extra\.resource/],
     [{ provider: 'cloudflare-workers-ai' }, /account_id/],
   ])('of %j is refused, naming the field and never the secret', async (input, words) => {
-    const { keys, seen } = await byokStage()
+    const { keys, seen } = await createByokFixture()
     const error = await keys.create({ ...openaiKey, ...input }).catch((reason: Error) => reason)
     expect(error).toMatchObject({ code: 'invalid_parameter_value', message: expect.stringMatching(words) })
     expect(String(error)).not.toContain('apiKey' in input ? input.apiKey : openaiKey.apiKey)
@@ -82,7 +82,7 @@ describe('a key that a workspace brings', () => {
   })
 
   test('is taken once: the same secret of the same provider is a duplicate, here and nowhere else', async () => {
-    const { keys, gateway } = await byokStage()
+    const { keys, gateway } = await createByokFixture()
     await keys.create(openaiKey)
     expect(await codeOf(keys.create({ ...openaiKey, name: 'again' }))).toBe('duplicate_resource')
     expect(await codeOf(keys.create({ ...openaiKey, provider: 'other' }))).toBe('nothing went wrong')
@@ -92,8 +92,8 @@ describe('a key that a workspace brings', () => {
   })
 
   test('is refused where it could not be read after a restart, and the way out is named', async () => {
-    const { gateway } = await stage({ providers: [] })
-    const { gateway: without } = await byokStage({ sealingKey: undefined as never })
+    const { gateway } = await createFixture({ providers: [] })
+    const { gateway: without } = await createByokFixture({ sealingKey: undefined as never })
     await expect(without.workspaces('w').byokKeys.create(openaiKey)).rejects.toMatchObject({
       code: 'operation_not_allowed',
       message: expect.stringContaining('`sealingKey`'),
@@ -102,7 +102,7 @@ describe('a key that a workspace brings', () => {
   })
 
   test('belongs to its workspace: another one cannot see, change, validate or delete it', async () => {
-    const { keys, gateway } = await byokStage()
+    const { keys, gateway } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     const theirs = gateway.workspaces('other').byokKeys
     for (const call of [theirs.get(id), theirs.update(id, { name: 'x' }), theirs.validate(id), theirs.delete(id)])
@@ -113,7 +113,7 @@ describe('a key that a workspace brings', () => {
 
 describe('the default of a provider', () => {
   test('is the first, until another is made it: there is never more than one', async () => {
-    const { keys } = await byokStage()
+    const { keys } = await createByokFixture()
     const first = await keys.create(openaiKey)
     const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789', name: 'two' })
     const third = await keys.create({ ...openaiKey, apiKey: 'sk-three-012345678', name: 'three', isDefault: true })
@@ -129,7 +129,7 @@ describe('the default of a provider', () => {
   })
 
   test('is used alone: where it is off, refused or gone, no other takes its place', async () => {
-    const { keys, ask, asked } = await byokStage()
+    const { keys, ask, asked } = await createByokFixture()
     const first = await keys.create(openaiKey)
     await settled(keys, first.id)
     const spare = await keys.create({ ...openaiKey, apiKey: 'sk-spare-0123456', name: 'spare' })
@@ -144,8 +144,8 @@ describe('the default of a provider', () => {
   })
 
   test('is one also where many are brought at the same time', async () => {
-    const { keys, storage, now } = await byokStage()
-    const { keys: elsewhere } = await byokStage({ storage, now })
+    const { keys, storage, now } = await createByokFixture()
+    const { keys: elsewhere } = await createByokFixture({ storage, now })
     await Promise.all(
       Array.from({ length: 8 }, (_, at) => (at % 2 ? keys : elsewhere).create({ ...openaiKey, apiKey: `sk-many-0123456-${at}` })),
     )
@@ -161,7 +161,7 @@ describe('a key of a provider that has no way to look at one', () => {
       paths: { chat: '/chat' },
       dialects: openai().dialects,
     })
-    const { keys, gateway, ask, asked, seen, vendor } = await byokStage({ providers: [unseen] })
+    const { keys, gateway, ask, asked, seen, vendor } = await createByokFixture({ providers: [unseen] })
     const { id } = await keys.create(openaiKey)
     await ask()
     expect(asked()).toEqual([openaiKey.apiKey])
@@ -179,7 +179,7 @@ describe('a key of a provider that has no way to look at one', () => {
 
 describe('changing a key', () => {
   test('with another secret puts it in the place of the old one, and looks at it anew', async () => {
-    const { keys, ask, asked, seen } = await byokStage()
+    const { keys, ask, asked, seen } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
     const changed = await keys.update(id, { apiKey: 'sk-new-0123456789', name: 'renamed' })
@@ -193,7 +193,7 @@ describe('changing a key', () => {
   })
 
   test('while it is being looked at does not leave the new secret pending, nor judge it by the old one', async () => {
-    const { keys, vendor } = await byokStage()
+    const { keys, vendor } = await createByokFixture()
     let answer = (): void => {}
     const first = new Promise<void>(resolve => {
       answer = resolve
@@ -210,7 +210,7 @@ describe('changing a key', () => {
   })
 
   test('while somebody waits for a look at the old secret leaves that look without effect', async () => {
-    const { keys, vendor } = await byokStage()
+    const { keys, vendor } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
     let answer = (): void => {}
@@ -231,7 +231,7 @@ describe('changing a key', () => {
   })
 
   test('a tier that somebody named stays, until it is taken back', async () => {
-    const { keys } = await byokStage()
+    const { keys } = await createByokFixture()
     const { id } = await keys.create({ ...openaiKey, accountTier: 'tier_2' })
     expect(await keys.get(id)).toMatchObject({ accountTier: 'tier_2', accountTierSource: 'user_specified' })
     expect(await codeOf(keys.update(id, { accountTier: 'nonsense' }))).toBe('invalid_parameter_value')
@@ -239,7 +239,7 @@ describe('changing a key', () => {
   })
 
   test('without any difference changes nothing', async () => {
-    const { keys, gateway, now } = await byokStage()
+    const { keys, gateway, now } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
     const before = await keys.get(id)
@@ -249,7 +249,7 @@ describe('changing a key', () => {
   })
 
   test('is told in the audit by the names of the wire, and without secrets', async () => {
-    const { keys, gateway } = await byokStage()
+    const { keys, gateway } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
     await keys.update(id, { disabled: true, accountTier: 'tier_1' })
@@ -267,7 +267,7 @@ describe('changing a key', () => {
 })
 
 test('lists go by provider, and page by page', async () => {
-  const { keys } = await byokStage()
+  const { keys } = await createByokFixture()
   const [first] = [await keys.create(openaiKey)]
   const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789' })
   await keys.create({ ...openaiKey, provider: 'other' })
@@ -286,7 +286,7 @@ test('a gateway that closes waits for what is being looked at, but not for ever'
     now: () => now.ms,
     setTimeout: (run: () => void, ms: number) => (ms === patience ? timers.push(run) : setTimeout(run, ms)),
   }
-  const { keys, gateway, vendor, storage } = await byokStage({ clock })
+  const { keys, gateway, vendor, storage } = await createByokFixture({ clock })
   vendor(({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))))
   const { id } = await keys.create(openaiKey)
   const closing = gateway.close()

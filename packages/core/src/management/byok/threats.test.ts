@@ -2,19 +2,27 @@ import { inspect } from 'node:util'
 import type { RecordStore, Storage, StoredRecord } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test, vi } from 'vitest'
-import { type ByokStage, byokStage, openaiKey, refused, sealingKey, served, settled } from '../../../test/management/byok-stage.ts'
-import { codeOf } from '../../../test/management/stage.ts'
+import {
+  type ByokFixture,
+  createByokFixture,
+  openaiKey,
+  refused,
+  sealingKey,
+  served,
+  settled,
+} from '../../../test/management/byok-fixture.ts'
+import { codeOf } from '../../../test/management/fixture.ts'
 
 /** Writes into the store past the gateway, as a thief of the database would. */
 async function tamper(
-  { storage }: Pick<ByokStage, 'storage'>,
+  { storage }: Pick<ByokFixture, 'storage'>,
   id: string,
   change: (body: Record<string, unknown>) => object,
 ): Promise<void> {
   const { usedAt: _, ...row } = (await storage.records.find('credential', 'w', id)) as StoredRecord
   await storage.records.commit({ puts: [{ ...row, body: JSON.stringify({ ...JSON.parse(row.body), ...change(JSON.parse(row.body)) }) }] })
 }
-const sealedOf = async ({ storage }: Pick<ByokStage, 'storage'>, workspaceId: string, id: string): Promise<string> =>
+const sealedOf = async ({ storage }: Pick<ByokFixture, 'storage'>, workspaceId: string, id: string): Promise<string> =>
   JSON.parse((await storage.records.find('credential', workspaceId, id))?.body ?? '{}').sealed
 
 const afterAWhile = (now: { ms: number }): void => {
@@ -27,27 +35,27 @@ describe('B1: a sealed secret opens in its own place alone', () => {
     ['another workspace', 'other', openaiKey],
     ['another provider', 'w', { ...openaiKey, provider: 'other' }],
   ])('put into the row of a key from %s it is not used', async (_, workspaceId, from) => {
-    const house = await byokStage()
-    const { id } = await house.keys.create(openaiKey)
-    const source = await house.gateway.workspaces(workspaceId).byokKeys.create(from)
-    await settled(house.keys, id)
-    await settled(house.gateway.workspaces(workspaceId).byokKeys, source.id)
-    if (workspaceId === 'w') await house.keys.update(source.id, { disabled: true })
-    const foreign = await sealedOf(house, workspaceId, source.id)
-    await tamper(house, id, () => ({ sealed: foreign }))
-    afterAWhile(house.now)
-    expect(await codeOf(house.ask())).toBe('routing_failed')
-    expect(house.asked()).toEqual([])
-    expect(house.logged.filter(line => line.includes(id))).toHaveLength(1)
+    const testbed = await createByokFixture()
+    const { id } = await testbed.keys.create(openaiKey)
+    const source = await testbed.gateway.workspaces(workspaceId).byokKeys.create(from)
+    await settled(testbed.keys, id)
+    await settled(testbed.gateway.workspaces(workspaceId).byokKeys, source.id)
+    if (workspaceId === 'w') await testbed.keys.update(source.id, { disabled: true })
+    const foreign = await sealedOf(testbed, workspaceId, source.id)
+    await tamper(testbed, id, () => ({ sealed: foreign }))
+    afterAWhile(testbed.now)
+    expect(await codeOf(testbed.ask())).toBe('routing_failed')
+    expect(testbed.asked()).toEqual([])
+    expect(testbed.logged.filter(line => line.includes(id))).toHaveLength(1)
   })
 
   test('a thief who may write cannot have it sent to an address of theirs', async () => {
-    const house = await byokStage()
-    const { id } = await house.keys.create({ ...openaiKey, provider: 'azure', extra: { resource: 'ours' } })
-    await settled(house.keys, id)
-    await tamper(house, id, () => ({ extra: { resource: 'theirs' } }))
-    expect(await house.keys.validate(id)).toMatchObject({ validationStatus: 'error' })
-    expect(house.seen.map(({ url }) => new URL(url).host)).toEqual(['ours.openai.azure.com'])
+    const testbed = await createByokFixture()
+    const { id } = await testbed.keys.create({ ...openaiKey, provider: 'azure', extra: { resource: 'ours' } })
+    await settled(testbed.keys, id)
+    await tamper(testbed, id, () => ({ extra: { resource: 'theirs' } }))
+    expect(await testbed.keys.validate(id)).toMatchObject({ validationStatus: 'error' })
+    expect(testbed.seen.map(({ url }) => new URL(url).host)).toEqual(['ours.openai.azure.com'])
   })
 })
 
@@ -71,13 +79,13 @@ describe('B2: sealing keys change', () => {
 
   test('while requests run: each of them has its key, and then the old one can go', async () => {
     const storage = memoryStorage()
-    const before = await byokStage({ storage, sealingKey: old })
+    const before = await createByokFixture({ storage, sealingKey: old })
     const workspaces = ['w', 'other']
     for (const id of workspaces) {
       const { byokKeys } = before.gateway.workspaces(id)
       for (const at of [1, 2, 3]) await settled(byokKeys, (await byokKeys.create({ ...openaiKey, apiKey: `sk-${id}-01234567-${at}` })).id)
     }
-    const during = await byokStage({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    const during = await createByokFixture({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
     let over = false
     const traffic = (async () => {
       for (let at = 0; !over || at < 4; at++) {
@@ -93,7 +101,7 @@ describe('B2: sealing keys change', () => {
     expect(done).toEqual({ resealed: 6, left: 0 })
     expect(await during.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
     expect(new Set(during.asked())).toEqual(new Set(['sk-w-01234567-1', 'sk-other-01234567-1']))
-    const after = await byokStage({ storage, now: before.now, sealingKey: fresh })
+    const after = await createByokFixture({ storage, now: before.now, sealingKey: fresh })
     await after.ask('w')
     expect(after.asked()).toEqual(['sk-w-01234567-1'])
     expect((await during.gateway.workspaces('w').auditEvents.verify()).valid).toBe(true)
@@ -101,12 +109,12 @@ describe('B2: sealing keys change', () => {
 
   test('and the change may break off in the middle: what is done is done, and the rest follows', async () => {
     const { storage, after } = failing(memoryStorage())
-    const before = await byokStage({ storage, sealingKey: old })
+    const before = await createByokFixture({ storage, sealingKey: old })
     for (const id of ['w', 'other']) {
       const { byokKeys } = before.gateway.workspaces(id)
       await settled(byokKeys, (await byokKeys.create(openaiKey)).id)
     }
-    const rotated = await byokStage({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    const rotated = await createByokFixture({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
     after(1)
     expect(await codeOf(rotated.gateway.resealCredentials())).toBe('service_unavailable')
     after(Number.POSITIVE_INFINITY)
@@ -116,7 +124,7 @@ describe('B2: sealing keys change', () => {
   })
 
   test('a gateway without provider keys has nothing to seal anew, and ends at once', async () => {
-    const empty = await byokStage({ sealingKey: fresh, previousSealingKeys: [old] })
+    const empty = await createByokFixture({ sealingKey: fresh, previousSealingKeys: [old] })
     expect(await empty.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
   })
 
@@ -124,7 +132,7 @@ describe('B2: sealing keys change', () => {
     const storage = memoryStorage()
     const { list } = storage.records
     let pages = 0
-    const house = await byokStage({
+    const testbed = await createByokFixture({
       storage: {
         ...storage,
         records: {
@@ -134,23 +142,23 @@ describe('B2: sealing keys change', () => {
             if (query.kind !== 'credential' || query.workspaceId !== undefined) return found
             pages += 1
             if (pages > 10) throw new Error('It does not end.')
-            if (pages === 1) await house.keys.delete(id)
+            if (pages === 1) await testbed.keys.delete(id)
             return found
           },
         },
       },
       sealingKey: old,
     })
-    const { id } = await house.keys.create(openaiKey)
-    await settled(house.keys, id)
-    expect(await house.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    const { id } = await testbed.keys.create(openaiKey)
+    await settled(testbed.keys, id)
+    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
     expect(pages).toBe(3)
   })
 
   test('a key that was sealed before keys were derived serves, and is sealed anew', async () => {
-    const house = await byokStage({ sealingKey: new Uint8Array(32).fill(7) })
-    const { id } = await house.keys.create(openaiKey)
-    await settled(house.keys, id)
+    const testbed = await createByokFixture({ sealingKey: new Uint8Array(32).fill(7) })
+    const { id } = await testbed.keys.create(openaiKey)
+    await settled(testbed.keys, id)
     const bound = JSON.stringify(['provider key', 'v1', 'w', id, 'openai', []])
     const raw = new Uint8Array(32).fill(7)
     const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
@@ -161,21 +169,21 @@ describe('B2: sealing keys change', () => {
     const additionalData = Buffer.from(`${bound}\n${keyId}`)
     const text = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, Buffer.from(openaiKey.apiKey))
     const sealed = ['v1', keyId, Buffer.from(iv).toString('base64url'), Buffer.from(text).toString('base64url')].join('.')
-    await tamper(house, id, () => ({ sealed }))
-    afterAWhile(house.now)
-    await house.ask()
-    expect(house.asked()).toEqual([openaiKey.apiKey])
-    expect(await house.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
-    expect(await sealedOf(house, 'w', id)).toMatch(/^v1\.2\./)
-    expect(await house.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
-    afterAWhile(house.now)
-    await house.ask()
-    expect(house.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
+    await tamper(testbed, id, () => ({ sealed }))
+    afterAWhile(testbed.now)
+    await testbed.ask()
+    expect(testbed.asked()).toEqual([openaiKey.apiKey])
+    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
+    expect(await sealedOf(testbed, 'w', id)).toMatch(/^v1\.2\./)
+    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    afterAWhile(testbed.now)
+    await testbed.ask()
+    expect(testbed.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
   })
 
   test('and a key that is changed meanwhile is sealed as it is then', async () => {
     const storage = memoryStorage()
-    const before = await byokStage({ storage, sealingKey: old })
+    const before = await createByokFixture({ storage, sealingKey: old })
     const { id } = await before.keys.create(openaiKey)
     await settled(before.keys, id)
     let changing: Promise<unknown> | undefined
@@ -185,8 +193,8 @@ describe('B2: sealing keys change', () => {
       return storage.records.commit(change)
     }
     const raced = { ...storage, records: { ...storage.records, commit: meanwhile } }
-    const rotated = await byokStage({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
-    const racing = await byokStage({ storage: raced, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    const rotated = await createByokFixture({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
+    const racing = await createByokFixture({ storage: raced, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
     expect(await racing.gateway.resealCredentials()).toMatchObject({ left: 0 })
     await rotated.ask()
     expect(rotated.asked()).toEqual(['sk-new-0123456789'])
@@ -194,7 +202,7 @@ describe('B2: sealing keys change', () => {
 
   test('and keys that are deleted meanwhile hide none of the others', async () => {
     const storage = memoryStorage()
-    const before = await byokStage({ storage, sealingKey: old })
+    const before = await createByokFixture({ storage, sealingKey: old })
     const made: string[] = []
     for (let at = 0; at < 120; at++) {
       const { id } = await before.keys.create({ ...openaiKey, apiKey: `sk-many-0123456-${at}` })
@@ -210,7 +218,7 @@ describe('B2: sealing keys change', () => {
       await before.keys.delete(lastOfPage)
       return page
     }
-    const rotated = await byokStage({
+    const rotated = await createByokFixture({
       storage: { ...storage, records: { ...storage.records, list } },
       now: before.now,
       sealingKey: fresh,
@@ -221,9 +229,9 @@ describe('B2: sealing keys change', () => {
 
   test('a lost one takes its keys out of routing: no request ends in an error of ours for it', async () => {
     const storage = memoryStorage()
-    const before = await byokStage({ storage, sealingKey: old })
+    const before = await createByokFixture({ storage, sealingKey: old })
     await settled(before.keys, (await before.keys.create(openaiKey)).id)
-    const lost = await byokStage({ storage, now: before.now, sealingKey: fresh })
+    const lost = await createByokFixture({ storage, now: before.now, sealingKey: fresh })
     expect(await codeOf(lost.ask())).toBe('routing_failed')
     expect(await codeOf(lost.ask())).toBe('routing_failed')
     expect(lost.logged.filter(line => line.includes('does not open'))).toHaveLength(1)
@@ -240,15 +248,15 @@ describe('B3 and B4: nobody hears a secret', () => {
   const canary = 'canary5d0c7e1f9bdeadbeef'
 
   test.each([401, 403, 400, 404, 429, 500])('though its provider repeats it in a refusal with %i', async status => {
-    const house = await byokStage()
-    house.vendor(served)
-    const made = await house.keys.create({ ...openaiKey, apiKey: canary })
-    await settled(house.keys, made.id)
-    house.vendor(request => refused(request, status))
-    const error = await house.ask().catch((reason: unknown) => reason)
-    const looked = await house.keys.validate(made.id)
-    await house.gateway.close()
-    const { storage, logged, gateway } = house
+    const testbed = await createByokFixture()
+    testbed.vendor(served)
+    const made = await testbed.keys.create({ ...openaiKey, apiKey: canary })
+    await settled(testbed.keys, made.id)
+    testbed.vendor(request => refused(request, status))
+    const error = await testbed.ask().catch((reason: unknown) => reason)
+    const looked = await testbed.keys.validate(made.id)
+    await testbed.gateway.close()
+    const { storage, logged, gateway } = testbed
     const range = { workspaceId: 'w', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100 }
     const everywhere = inspect(
       {
@@ -266,37 +274,40 @@ describe('B3 and B4: nobody hears a secret', () => {
       { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null },
     )
     expect(error).toBeInstanceOf(Error)
-    expect(house.asked()).toContain(canary)
+    expect(testbed.asked()).toContain(canary)
     expect(everywhere).not.toContain(canary.slice(8))
   })
 
   test('though the words are cut in the middle of it', async () => {
-    const house = await byokStage()
-    house.vendor(served)
-    await settled(house.keys, (await house.keys.create({ ...openaiKey, apiKey: canary })).id)
-    house.vendor(() => ({ status: 500, body: { error: { message: `${'Sorry. '.repeat(70)}${canary}${' and so on'.repeat(20)}` } } }))
-    const error = await house.ask().catch((reason: unknown) => reason)
+    const testbed = await createByokFixture()
+    testbed.vendor(served)
+    await settled(testbed.keys, (await testbed.keys.create({ ...openaiKey, apiKey: canary })).id)
+    testbed.vendor(() => ({ status: 500, body: { error: { message: `${'Sorry. '.repeat(70)}${canary}${' and so on'.repeat(20)}` } } }))
+    const error = await testbed.ask().catch((reason: unknown) => reason)
     expect(inspect(error, { depth: 12 })).toContain('Sorry.')
-    expect(inspect([error, house.logged], { depth: 12, showHidden: true })).not.toContain(canary.slice(0, 6))
+    expect(inspect([error, testbed.logged], { depth: 12, showHidden: true })).not.toContain(canary.slice(0, 6))
   })
 
   test.each([
     ['before anything was said', ''],
     ['in the middle', 'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'],
   ])('though a stream breaks off with it %s', async (_, begun) => {
-    const house = await byokStage()
-    house.vendor(served)
-    await settled(house.keys, (await house.keys.create({ ...openaiKey, apiKey: canary })).id)
-    house.vendor(() => ({ status: 200, text: `${begun}data: {"error":{"message":"Overloaded for ${canary}.","type":"server_error"}}\n\n` }))
-    const { secret } = await house.gateway.workspaces('w').apiKeys.create({ name: 'streaming' })
+    const testbed = await createByokFixture()
+    testbed.vendor(served)
+    await settled(testbed.keys, (await testbed.keys.create({ ...openaiKey, apiKey: canary })).id)
+    testbed.vendor(() => ({
+      status: 200,
+      text: `${begun}data: {"error":{"message":"Overloaded for ${canary}.","type":"server_error"}}\n\n`,
+    }))
+    const { secret } = await testbed.gateway.workspaces('w').apiKeys.create({ name: 'streaming' })
     const said: unknown[] = []
     try {
       const input = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }], stream: true as const }
-      for await (const event of await house.gateway.chat.completions.create(input, { apiKey: secret })) said.push(event)
+      for await (const event of await testbed.gateway.chat.completions.create(input, { apiKey: secret })) said.push(event)
     } catch (error) {
       said.push(error)
     }
-    const told = inspect([said, house.logged], { depth: 12, showHidden: true })
+    const told = inspect([said, testbed.logged], { depth: 12, showHidden: true })
     expect(told).toContain('Overloaded for [redacted].')
     expect(told).not.toContain(canary.slice(8))
   })
@@ -304,30 +315,30 @@ describe('B3 and B4: nobody hears a secret', () => {
 
 describe('B5: a key is used for its workspace and its provider alone', () => {
   test('whoever else is asked, with whatever they have', async () => {
-    const house = await byokStage()
+    const testbed = await createByokFixture()
     const own = { w: 'sk-of-w-0123456789', other: 'sk-of-other-012345' } as const
     for (const [id, apiKey] of Object.entries(own)) {
-      const { byokKeys } = house.gateway.workspaces(id)
+      const { byokKeys } = testbed.gateway.workspaces(id)
       for (const provider of ['openai', 'anthropic', 'google', 'other'])
         await settled(byokKeys, (await byokKeys.create({ provider, apiKey: `${apiKey}-${provider}`, name: 'n' })).id)
     }
-    for (const id of ['w', 'other', 'w']) await house.ask(id)
-    expect(house.asked()).toEqual([`${own.w}-openai`, `${own.other}-openai`, `${own.w}-openai`])
+    for (const id of ['w', 'other', 'w']) await testbed.ask(id)
+    expect(testbed.asked()).toEqual([`${own.w}-openai`, `${own.other}-openai`, `${own.w}-openai`])
     const hosts: Readonly<Record<string, string>> = {
       openai: 'api.openai.com',
       anthropic: 'api.anthropic.com',
       google: 'generativelanguage.googleapis.com',
       other: 'other.example',
     }
-    for (const { url, secret } of house.seen) expect(new URL(url).host).toBe(hosts[secret.split('-').at(-1) ?? ''])
+    for (const { url, secret } of testbed.seen) expect(new URL(url).host).toBe(hosts[secret.split('-').at(-1) ?? ''])
   })
 
   test.each([
-    ['disabled', (keys: ByokStage['keys'], id: string) => keys.update(id, { disabled: true })],
-    ['deleted', (keys: ByokStage['keys'], id: string) => keys.delete(id)],
+    ['disabled', (keys: ByokFixture['keys'], id: string) => keys.update(id, { disabled: true })],
+    ['deleted', (keys: ByokFixture['keys'], id: string) => keys.delete(id)],
   ])('%s, the default stops at once here, and within 30 s in another process', async (_, stop) => {
-    const here = await byokStage()
-    const there = await byokStage({ storage: here.storage, now: here.now })
+    const here = await createByokFixture()
+    const there = await createByokFixture({ storage: here.storage, now: here.now })
     const { id } = await here.keys.create(openaiKey)
     await settled(here.keys, id)
     await Promise.all([here.ask(), there.ask()])
@@ -340,8 +351,8 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
   })
 
   test('one that its provider refuses in a call is marked, and used no more until it is looked at again', async () => {
-    const here = await byokStage()
-    const there = await byokStage({ storage: here.storage, now: here.now })
+    const here = await createByokFixture()
+    const there = await createByokFixture({ storage: here.storage, now: here.now })
     const { id } = await here.keys.create(openaiKey)
     await settled(here.keys, id)
     await there.ask()
@@ -362,8 +373,8 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
   })
 
   test('one that took the place of another is not marked for what became of that one elsewhere', async () => {
-    const here = await byokStage()
-    const there = await byokStage({ storage: here.storage, now: here.now })
+    const here = await createByokFixture()
+    const there = await createByokFixture({ storage: here.storage, now: here.now })
     const { id } = await here.keys.create(openaiKey)
     await settled(here.keys, id)
     await there.ask()
@@ -384,25 +395,25 @@ describe('what answers tell of an account', () => {
     ...served(request),
     headers: { 'x-ratelimit-limit-tokens': String(tokens), 'x-ratelimit-remaining-tokens': '1000' },
   })
-  const tierOf = async ({ keys }: ByokStage, id: string) => {
+  const tierOf = async ({ keys }: ByokFixture, id: string) => {
     const { accountTier, accountTierSource } = await keys.get(id)
     return [accountTier, accountTierSource]
   }
 
   test('is its tier, noted once and again only when it is another, at most once an hour', async () => {
-    const house = await byokStage()
-    const { id } = await house.keys.create(openaiKey)
-    await settled(house.keys, id)
-    house.vendor(limits(500_000))
-    for (let at = 0; at < 3; at++) await house.ask()
-    await vi.waitFor(async () => expect(await tierOf(house, id)).toEqual(['tier_1', 'auto_detected']))
-    house.vendor(limits(1_000_000))
-    for (let at = 0; at < 3; at++) await house.ask()
-    expect(await tierOf(house, id)).toEqual(['tier_1', 'auto_detected'])
-    house.now.ms += 3_600_000
-    for (let at = 0; at < 3; at++) await house.ask()
-    await vi.waitFor(async () => expect(await tierOf(house, id)).toEqual(['tier_2', 'auto_detected']))
-    expect(await house.gateway.workspaces('w').auditEvents.list({ event: 'byok_key.updated' })).toHaveLength(2)
+    const testbed = await createByokFixture()
+    const { id } = await testbed.keys.create(openaiKey)
+    await settled(testbed.keys, id)
+    testbed.vendor(limits(500_000))
+    for (let at = 0; at < 3; at++) await testbed.ask()
+    await vi.waitFor(async () => expect(await tierOf(testbed, id)).toEqual(['tier_1', 'auto_detected']))
+    testbed.vendor(limits(1_000_000))
+    for (let at = 0; at < 3; at++) await testbed.ask()
+    expect(await tierOf(testbed, id)).toEqual(['tier_1', 'auto_detected'])
+    testbed.now.ms += 3_600_000
+    for (let at = 0; at < 3; at++) await testbed.ask()
+    await vi.waitFor(async () => expect(await tierOf(testbed, id)).toEqual(['tier_2', 'auto_detected']))
+    expect(await testbed.gateway.workspaces('w').auditEvents.list({ event: 'byok_key.updated' })).toHaveLength(2)
   })
 
   test.each([
@@ -410,22 +421,22 @@ describe('what answers tell of an account', () => {
     ['a tier that is not known of the provider', { said: {}, tokens: 2_000_000, expected: ['free', 'fallback'] }],
     ['heard over what somebody said', { said: { accountTier: 'zdr' }, tokens: 500_000, expected: ['zdr', 'user_specified'] }],
   ])('is not %s', async (_, { said, tokens, expected }) => {
-    const house = await byokStage()
-    const { id } = await house.keys.create({ ...openaiKey, ...said })
-    await settled(house.keys, id)
-    house.vendor(limits(tokens))
-    await house.ask()
-    await house.gateway.close()
-    expect(await tierOf(house, id)).toEqual(expected)
+    const testbed = await createByokFixture()
+    const { id } = await testbed.keys.create({ ...openaiKey, ...said })
+    await settled(testbed.keys, id)
+    testbed.vendor(limits(tokens))
+    await testbed.ask()
+    await testbed.gateway.close()
+    expect(await tierOf(testbed, id)).toEqual(expected)
   })
 
   test('is the data policy that its calls are under', async () => {
-    const house = await byokStage()
-    const { id } = await house.keys.create(openaiKey)
-    await settled(house.keys, id)
-    await house.gateway.workspaces('w').settings.update({ dataPolicyRequired: 'no_training' })
-    expect(await codeOf(house.ask())).toBe('routing_constraint_unsatisfiable')
-    await house.keys.update(id, { accountTier: 'zdr' })
-    expect(await codeOf(house.ask())).toBe('nothing went wrong')
+    const testbed = await createByokFixture()
+    const { id } = await testbed.keys.create(openaiKey)
+    await settled(testbed.keys, id)
+    await testbed.gateway.workspaces('w').settings.update({ dataPolicyRequired: 'no_training' })
+    expect(await codeOf(testbed.ask())).toBe('routing_constraint_unsatisfiable')
+    await testbed.keys.update(id, { accountTier: 'zdr' })
+    expect(await codeOf(testbed.ask())).toBe('nothing went wrong')
   })
 })

@@ -1,13 +1,13 @@
 import { type GatewayOptions, usd } from '@signalbox/core'
 import { expect, test } from 'vitest'
-import { codeOf, type Stage, stage } from '../../../test/management/stage.ts'
+import { codeOf, createFixture, type Fixture } from '../../../test/management/fixture.ts'
 
-const of = ({ gateway }: Stage, workspace = 'w') => gateway.workspaces(workspace)
-const spend = ({ storage, now }: Stage, id: string, amount: number) =>
+const of = ({ gateway }: Fixture, workspace = 'w') => gateway.workspaces(workspace)
+const spend = ({ storage, now }: Fixture, id: string, amount: number) =>
   storage.ledger.settle({ id, amounts: { 'credit:w': amount }, at: now.ms })
 
 test('a new workspace has nothing, owes nothing and reloads nothing', async () => {
-  expect(await of(await stage()).billing.balance()).toStrictEqual({
+  expect(await of(await createFixture()).billing.balance()).toStrictEqual({
     balance: 0,
     held: 0,
     credited: 0,
@@ -18,8 +18,8 @@ test('a new workspace has nothing, owes nothing and reloads nothing', async () =
 })
 
 test('fifty equal top-ups at once are one entry and one row of the audit', async () => {
-  const scene = await stage()
-  const other = await stage({ storage: scene.storage, now: scene.now })
+  const scene = await createFixture()
+  const other = await createFixture({ storage: scene.storage, now: scene.now })
   const both = [scene, other].map(each => of(each).billing)
   const input = { reference: 'invoice 17', amount: 5_000_000 }
   await Promise.all(Array.from({ length: 50 }, (_, at) => both[at % 2]?.credit(input)))
@@ -29,7 +29,7 @@ test('fifty equal top-ups at once are one entry and one row of the audit', async
 })
 
 test('credit that would pass what is exact is a 409 that says the way out, and the workspace stays as it was', async () => {
-  const { billing } = of(await stage())
+  const { billing } = of(await createFixture())
   for (let at = 0; at < 9; at++) await billing.credit({ reference: `r${at}`, amount: 1e15 })
   await expect(billing.credit({ reference: 'r9', amount: 1e15 })).rejects.toMatchObject({
     code: 'state_precondition_failed',
@@ -44,7 +44,7 @@ test('credit that would pass what is exact is a 409 that says the way out, and t
 })
 
 test('a reference stands for one amount of one kind', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { billing } = of(scene)
   await billing.credit({ reference: 'a', amount: 5 })
   await billing.adjust({ reference: 'b', amount: -7, note: 'Counted twice.' })
@@ -70,13 +70,13 @@ test.each([
   [{ reference: 'x'.repeat(256), amount: 1 }, 'reference'],
   [{ reference: 'a', amount: 1, note: 'x'.repeat(1_001) }, 'note'],
 ])('a credit of %j is refused, naming the field', async (input, param) => {
-  const { billing } = of(await stage())
+  const { billing } = of(await createFixture())
   await expect(billing.credit(input)).rejects.toMatchObject({ code: 'invalid_parameter_value', facts: { param } })
   expect(await billing.ledger()).toEqual([])
 })
 
 test('an adjustment of nothing is refused, and so is money for a workspace that is not there', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   expect(await codeOf(of(scene).billing.adjust({ reference: 'a', amount: 0 }))).toBe('invalid_parameter_value')
   for (const call of [
     of(scene, 'nowhere').billing.credit({ reference: 'a', amount: 1 }),
@@ -90,7 +90,7 @@ test('an adjustment of nothing is refused, and so is money for a workspace that 
 })
 
 test('the ledger tells each move of the credit, newest first, and of no other account', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { billing } = of(scene)
   const at = scene.now.ms
   await billing.credit({ reference: 'invoice 17', amount: 10, note: 'Thanks.' })
@@ -105,7 +105,7 @@ test('the ledger tells each move of the credit, newest first, and of no other ac
 })
 
 test('pages of the ledger neither skip nor repeat, within any span of time', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { billing } = of(scene)
   const start = scene.now.ms
   for (let n = 0; n < 25; n++) {
@@ -129,20 +129,20 @@ test('pages of the ledger neither skip nor repeat, within any span of time', asy
 })
 
 test('who can pay is for the operator to say, and where that fails nobody can', async () => {
-  const scene = await stage({ billing: { hasPaymentMethod: async id => id === 'w' } })
+  const scene = await createFixture({ billing: { hasPaymentMethod: async id => id === 'w' } })
   expect(await of(scene).billing.balance()).toMatchObject({ hasPaymentMethod: true })
   expect(await of(scene, 'other').billing.balance()).toMatchObject({ hasPaymentMethod: false })
-  const broken = await stage({ billing: { hasPaymentMethod: () => Promise.reject(new Error('Down.')) } })
+  const broken = await createFixture({ billing: { hasPaymentMethod: () => Promise.reject(new Error('Down.')) } })
   expect(await of(broken).billing.balance()).toMatchObject({ hasPaymentMethod: false })
 })
 
 test('what is no hook is refused when the gateway is made, not when money runs low', async () => {
   const billing = { onReload: '' } as unknown as NonNullable<GatewayOptions['billing']>
-  await expect(stage({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a text; it takes a function.')
+  await expect(createFixture({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a text; it takes a function.')
 })
 
 test('requests with credentials of its own are counted down in each month', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { billing, subscription } = of(scene)
   await subscription.set({ byokMonthlyRequestCap: 3 })
   for (const id of ['a', 'b']) await scene.storage.ledger.settle({ id, amounts: { 'byok:w:2026-01': 1 }, at: scene.now.ms })
@@ -156,7 +156,7 @@ test('requests with credentials of its own are counted down in each month', asyn
 })
 
 test('a subscription is what the operator says, and else the usual one for the month', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { subscription } = of(scene)
   const usual = { plan: 'standard', status: 'active', currentPeriodStart: Date.UTC(2026, 0), currentPeriodEnd: Date.UTC(2026, 1) }
   expect(await subscription.get()).toStrictEqual(usual)

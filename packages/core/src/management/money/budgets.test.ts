@@ -1,14 +1,14 @@
 import { usd } from '@signalbox/core'
 import type { Budget } from '@signalbox/core/resources'
 import { expect, test, vi } from 'vitest'
-import { codeOf, type Stage, stage } from '../../../test/management/stage.ts'
+import { codeOf, createFixture, type Fixture } from '../../../test/management/fixture.ts'
 
-const of = ({ gateway }: Stage, workspace = 'w') => gateway.workspaces(workspace)
+const of = ({ gateway }: Fixture, workspace = 'w') => gateway.workspaces(workspace)
 const named = (budgets: readonly Budget[]): readonly string[] => budgets.map(({ name }) => name)
-const eventsOf = async (scene: Stage): Promise<readonly string[]> => (await of(scene).auditEvents.list()).map(({ event }) => event)
+const eventsOf = async (scene: Fixture): Promise<readonly string[]> => (await of(scene).auditEvents.list()).map(({ event }) => event)
 
 test('a budget is made with what is usual, told, changed and taken away, and the audit tells of it', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { budgets } = of(scene)
   const made = await budgets.create({ name: 'all', limit: usd(12.5) })
   expect(made).toStrictEqual({
@@ -43,7 +43,7 @@ test.each([
   ['month', Date.UTC(2026, 1)],
   ['total', undefined],
 ] as const)('what was used in a %s counts until it is over', async (period, resetsAt) => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { id, ...rest } = await of(scene).budgets.create({ name: 'b', period, limit: usd(1) })
   expect(rest.resetsAt).toBe(resetsAt)
   const account = `budget:${id}${{ day: ':2026-01-01', week: ':2025-12-29', month: ':2026-01-01', total: '' }[period]}`
@@ -69,13 +69,13 @@ test.each([
   [{ name: 'b', limit: usd(1), scope: 'api_key' }, 'apiKeyId'],
   [{ name: 'b', limit: usd(1), scope: 'workspace', apiKeyId: 'k' }, 'apiKeyId'],
 ] as const)('a budget of %j is refused, naming the field', async (input, param) => {
-  const { budgets } = of(await stage())
+  const { budgets } = of(await createFixture())
   await expect(budgets.create(input)).rejects.toMatchObject({ status: 400, facts: { param } })
   expect(await budgets.list()).toEqual([])
 })
 
 test('a budget of a key names a key of the same workspace that works', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const key = await apiKeys.create({ name: 'k', expiresAt: new Date(scene.now.ms + 1_000) })
   const foreign = await of(scene, 'other').apiKeys.create({ name: 'k' })
@@ -87,7 +87,7 @@ test('a budget of a key names a key of the same workspace that works', async () 
 })
 
 test('a workspace has 200 budgets at most, however many are made at once, and those of another are not there for it', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const codes = await Promise.all(Array.from({ length: 205 }, (_, at) => codeOf(budgets.create({ name: `${at}`, limit: usd(1) }))))
   expect(codes.filter(code => code === 'state_precondition_failed')).toHaveLength(5)
@@ -102,7 +102,7 @@ test('a workspace has 200 budgets at most, however many are made at once, and th
 })
 
 test('a key is made with its budget in one step, and they go together', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const key = await apiKeys.create({ name: 'k', budget: { limit: usd(3), includeByok: true } })
   expect(key).not.toHaveProperty('budget')
@@ -133,7 +133,7 @@ test('a key is made with its budget in one step, and they go together', async ()
 })
 
 test('the budget of a key is changed, taken away and made anew with the key', async () => {
-  const scene = await stage()
+  const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const { id } = await apiKeys.create({ name: 'k', budget: { limit: usd(3), enforce: false } })
   const [first] = await budgets.list()
@@ -151,14 +151,14 @@ test('the budget of a key is changed, taken away and made anew with the key', as
 })
 
 test('a key whose budget cannot be is not made', async () => {
-  const { apiKeys, budgets } = of(await stage())
+  const { apiKeys, budgets } = of(await createFixture())
   await expect(apiKeys.create({ name: 'k', budget: { limit: usd(-1) } })).rejects.toMatchObject({ facts: { param: 'budget.limit' } })
   expect([await apiKeys.list(), await budgets.list()]).toEqual([[], []])
 })
 
 test('a key that was revoked elsewhere is not known any more where its budget is not', async () => {
-  const scene = await stage()
-  const there = (await stage({ storage: scene.storage, now: scene.now })).gateway
+  const scene = await createFixture()
+  const there = (await createFixture({ storage: scene.storage, now: scene.now })).gateway
   const { id, secret } = await of(scene).apiKeys.create({ name: 'k', budget: { limit: usd(3) } })
   await there.authenticate(secret)
   await of(scene).apiKeys.revoke(id)

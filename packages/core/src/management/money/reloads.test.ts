@@ -13,7 +13,7 @@ const ids = webIds()
 const account = 'credit:w'
 
 /** Processes on one storage, all of which hear of what is spent. What was asked for is noted; `pay` pays it, or does not. */
-async function house({ processes = 1, start = 10 } = {}) {
+async function testbed({ processes = 1, start = 10 } = {}) {
   const storage = memoryStorage()
   const now = { ms: 1_000_000 }
   const clock = { ...webClock(), now: () => now.ms, monotonic: () => now.ms }
@@ -39,7 +39,7 @@ async function house({ processes = 1, start = 10 } = {}) {
       reloads: keepReloads({ storage, records, commitWithAudit, terms, clock, logger, onReload, pending }),
     }
   }
-  const houses = Array.from({ length: processes }, open)
+  const testbeds = Array.from({ length: processes }, open)
   const { commitWithAudit, terms } = open()
   // What billing.credit does, in short.
   const credit = ({ reference, amount }: Pick<Reload, 'reference' | 'amount'>): Promise<void> =>
@@ -55,17 +55,17 @@ async function house({ processes = 1, start = 10 } = {}) {
     await storage.records.commit({
       puts: [{ kind: 'workspace', workspaceId: 'w', id: 'w', createdAt: 1, body, version: old?.version ?? 0 }],
     })
-    for (const each of houses) each.terms.forget('w')
+    for (const each of testbeds) each.terms.forget('w')
   }
   await laidDown(100, 500)
   if (start > 0) await storage.ledger.credit({ id: 'start', account, amount: start, at: 1 })
   let requests = 0
   const idle = async (): Promise<void> => {
-    while (houses.some(({ pending }) => pending.size > 0)) await Promise.all(houses.flatMap(({ pending }) => [...pending]))
+    while (testbeds.some(({ pending }) => pending.size > 0)) await Promise.all(testbeds.flatMap(({ pending }) => [...pending]))
   }
   const spend = async (amount: number): Promise<void> => {
     if (amount > 0) await storage.ledger.settle({ id: `r${requests++}`, amounts: { [account]: amount }, at: now.ms })
-    for (const { reloads } of houses) reloads.look('w')
+    for (const { reloads } of testbeds) reloads.look('w')
   }
   const events = async () => (await storage.audit.list({ workspaceId: 'w', limit: 100 })).map(({ event }) => event)
   const balance = async () => (await storage.ledger.balance(account)).balance
@@ -73,7 +73,7 @@ async function house({ processes = 1, start = 10 } = {}) {
 }
 
 test('credit below its threshold is filled up to the target, once, and credit at it is not', async () => {
-  const scene = await house({ start: 110 })
+  const scene = await testbed({ start: 110 })
   await scene.spend(10)
   await scene.idle()
   expect(scene.asked).toEqual([])
@@ -88,7 +88,7 @@ test('credit below its threshold is filled up to the target, once, and credit at
 })
 
 test('of many processes and many requests at once, one asks, once', async () => {
-  const scene = await house({ processes: 4, start: 120 })
+  const scene = await testbed({ processes: 4, start: 120 })
   const paying = Promise.withResolvers<void>()
   scene.seen.pay = async reload => {
     await paying.promise
@@ -103,7 +103,7 @@ test('of many processes and many requests at once, one asks, once', async () => 
 })
 
 test('a reload that is not paid is asked for again after 15 minutes, as the same one', async () => {
-  const scene = await house()
+  const scene = await testbed()
   scene.seen.pay = () => Promise.reject(new Error('Refused.'))
   for (const wait of [0, 1, 899_998]) {
     scene.now.ms += wait
@@ -122,7 +122,7 @@ test('a reload that is not paid is asked for again after 15 minutes, as the same
 })
 
 test('a clock that is set back does not hold up a reload that is not paid: it is asked for again, as the same one', async () => {
-  const scene = await house()
+  const scene = await testbed()
   scene.seen.pay = async () => {}
   await scene.spend(1)
   await scene.idle()
@@ -136,7 +136,7 @@ test('a clock that is set back does not hold up a reload that is not paid: it is
 })
 
 test('a payment that comes late ends its reload, and the next is another one', async () => {
-  const scene = await house()
+  const scene = await testbed()
   scene.seen.pay = async () => {}
   await scene.spend(1)
   await scene.idle()
@@ -151,7 +151,7 @@ test('a payment that comes late ends its reload, and the next is another one', a
 })
 
 test('credit from elsewhere ends no reload, and other limits make another one', async () => {
-  const scene = await house()
+  const scene = await testbed()
   scene.seen.pay = async () => {}
   await scene.spend(1)
   await scene.idle()
@@ -168,7 +168,7 @@ test('credit from elsewhere ends no reload, and other limits make another one', 
 })
 
 test('where it is turned off nobody is asked, and a hook that throws at once breaks nothing', async () => {
-  const scene = await house()
+  const scene = await testbed()
   await scene.laidDown(100, 500, false)
   await scene.spend(1)
   await scene.idle()

@@ -1,6 +1,6 @@
 import { acts } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'
-import { budget, costOfAnswer, stage } from '../../../test/money/stage.ts'
+import { budget, costOfAnswer, createFixture } from '../../../test/money/fixture.ts'
 import type { BudgetUse, Hooks } from '../../runtime/ports.ts'
 
 /** As much as `ask` may cost: its prompt with a margin, and ten tokens of answer. */
@@ -9,7 +9,7 @@ const month = ':2026-03-01'
 
 describe('a budget', () => {
   test('that is enforced refuses what may pass it, says how it stands, and holds nothing back', async () => {
-    const { ask, credit, balance, held } = stage({ budgets: [budget('b', { name: 'monthly', limit: most })] })
+    const { ask, credit, balance, held } = createFixture({ budgets: [budget('b', { name: 'monthly', limit: most })] })
     await credit(1_000_000)
     await ask()
     await expect(ask()).rejects.toMatchObject({
@@ -23,12 +23,12 @@ describe('a budget', () => {
   })
 
   test('begins anew with its period; one in total never does', async () => {
-    const { ask, clock } = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('d', { limit: most, period: 'day' })] })
+    const { ask, clock } = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('d', { limit: most, period: 'day' })] })
     await ask()
     await expect(ask()).rejects.toMatchObject({ code: 'budget_exceeded' })
     await clock.advance(86_400_000)
     await ask()
-    const total = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('t', { limit: most, period: 'total' })] })
+    const total = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('t', { limit: most, period: 'total' })] })
     await total.ask()
     await total.clock.advance(400 * 86_400_000)
     const { facts } = await total.ask().catch(error => error)
@@ -37,13 +37,13 @@ describe('a budget', () => {
 
   test('of another key is not asked', async () => {
     const budgets = [budget('k', { limit: 1, scope: 'api_key', apiKeyId: 'other' })]
-    const { ask, balance } = stage({ workspace: { billing: 'postpaid' }, budgets })
+    const { ask, balance } = createFixture({ workspace: { billing: 'postpaid' }, budgets })
     await ask()
     expect(await balance(`budget:k${month}`)).toBe(0)
   })
 
   test('that only watches refuses nothing, and counts', async () => {
-    const { ask, balance } = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('w', { limit: 1, enforce: false })] })
+    const { ask, balance } = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('w', { limit: 1, enforce: false })] })
     await ask()
     await ask()
     expect(await balance(`budget:w${month}`)).toBe(-2 * costOfAnswer)
@@ -54,7 +54,7 @@ describe('the hook of budgets', () => {
   async function heard(body: Parameters<typeof budget>[1], calls: number) {
     const uses: BudgetUse[] = []
     const hooks: Hooks = { onBudget: use => void uses.push(use) }
-    const { ask, engine } = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('b', body)], engine: { hooks } })
+    const { ask, engine } = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('b', body)], engine: { hooks } })
     await Promise.all(Array.from({ length: calls }, () => ask()))
     await Promise.all(engine.pending)
     return uses
@@ -80,16 +80,16 @@ describe('the hook of budgets', () => {
   test('may throw', async () => {
     const hooks: Hooks = { onBudget: () => Promise.reject(new Error('Nobody is home.')) }
     const budgets = [budget('b', { limit: 1, enforce: false })]
-    const { ask } = stage({ workspace: { billing: 'postpaid' }, budgets, engine: { hooks } })
+    const { ask } = createFixture({ workspace: { billing: 'postpaid' }, budgets, engine: { hooks } })
     await expect(ask()).resolves.toMatchObject({ outcome: { status: 'completed' } })
   })
 })
 
 test('who fails costs nothing, and leaves no hold on any account', async () => {
   const failing = acts.status(400)
-  const { ask, held, balance } = stage({ budgets: [budget('b', { limit: 1_000 })], acts: { first: failing, second: failing } })
+  const { ask, held, balance } = createFixture({ budgets: [budget('b', { limit: 1_000 })], acts: { first: failing, second: failing } })
   await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
-  const rich = stage({ workspace: { billing: 'postpaid' }, budgets: [budget('b', { limit: 1_000 })], acts: { first: failing } })
+  const rich = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('b', { limit: 1_000 })], acts: { first: failing } })
   await expect(rich.ask()).rejects.toMatchObject({ status: 400 })
   for (const account of ['credit:workspace', `budget:b${month}`]) {
     expect([await held(account), await balance(account)]).toEqual([0, 0])

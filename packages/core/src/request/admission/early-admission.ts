@@ -8,8 +8,8 @@ import type { Clock } from '../../runtime/ports.ts'
 import { type Interruption, runSteps, type Step, wait } from '../../runtime/steps.ts'
 import { storageSilent, storageWaitMs, withinStorageWait } from '../../runtime/timers.ts'
 import type { Limits } from '../../upstream/limits.ts'
-import { type Live, removeLive } from '../live.ts'
 import { type PolicyPorts, policyFor } from '../policy/apply-policy.ts'
+import { type RunningRequest, removeRunning } from '../running-requests.ts'
 import type { Leases } from './leases.ts'
 import { isOwnRateLimit, ratesOfWorkspace, uploadRate } from './rate-limits.ts'
 import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
@@ -31,7 +31,7 @@ export interface EarlyAdmissionPorts extends Pick<PolicyPorts, 'policies'> {
   readonly storage: Pick<Storage, 'counters'>
   readonly limits: Limits
   readonly clock: Clock
-  readonly live: Set<Live>
+  readonly running: Set<RunningRequest>
   readonly leases: Leases
   /** Counts requests that a limit refuses. */
   readonly refusals: KeyRefusals
@@ -54,7 +54,7 @@ const storageWatch = (clock: Clock): Interruption => ({
 })
 
 function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: string): Step<EarlyAdmission> {
-  const { limits, clock, live, leases } = ports
+  const { limits, clock, running, leases } = ports
   const { counters } = ports.storage
   const policy = yield* policyFor(ports, caller)
   const at = clock.now()
@@ -76,9 +76,9 @@ function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: strin
   }
   // Until a call takes over, the slot is renewed like that of a call.
   const cancellation = createCancellation()
-  const entry: Live = { requestId, control: { cancellation, leave: async () => {} }, slots }
-  const drop = (): void => removeLive(live, entry)
-  live.add(entry)
+  const entry: RunningRequest = { requestId, control: { cancellation, leave: async () => {} }, slots }
+  const drop = (): void => removeRunning(running, entry)
+  running.add(entry)
   leases.begin(clock.monotonic())
   // A gateway that closes does not wait for bodies: their calls would be refused.
   cancellation.onCancel(drop)

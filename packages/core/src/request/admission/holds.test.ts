@@ -1,6 +1,6 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { budget, ownOf, stage } from '../../../test/money/stage.ts'
+import { budget, createFixture, ownOf } from '../../../test/money/fixture.ts'
 import { chatProvider } from '../../dialects/index.ts'
 import type { Credential, Provider } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
@@ -18,9 +18,9 @@ const candidate = (credential: Credential, input: number, output: number): Candi
 test('a budget that counts both sets aside what it may cost when ours and theirs are asked at once', async () => {
   const dearToRead = candidate(ownOf('p'), 100_000_000, 0)
   const dearToAnswer = candidate({ id: 'ours', owner: 'platform', secret: '' }, 0, 1_000_000_000)
-  const { engine } = stage({ budgets: [budget('both', { limit: 1e9, period: 'total', includeByok: true })] })
+  const { engine } = createFixture({ budgets: [budget('both', { limit: 1e9, period: 'total', includeByok: true })] })
   const policy = await engine.policies.of('workspace')
-  if (!policy) throw new Error('The stage has a policy.')
+  if (!policy) throw new Error('The fixture has a policy.')
   const caller = { keyId: 'k', keyName: 'K', keyPrefix: 'ak_', workspaceId: 'workspace', workspaceName: 'W', createdAt: 0 }
   const request: InferenceRequest = {
     prompt: { input: [], max_output_tokens: 1_000 },

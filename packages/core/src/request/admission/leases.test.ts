@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../runtime/ports.ts'
-import type { Live } from '../live.ts'
+import type { RunningRequest } from '../running-requests.ts'
 import { createLeases } from './leases.ts'
 
 /** A clock whose timers can be dropped, as Workers drop those of a request that is over. */
-function createStage(renew?: () => Promise<void>) {
+function createFixture(renew?: () => Promise<void>) {
   let now = 0
   const timers = new Map<number, { readonly at: number; readonly run: () => void }>()
   const clock: Clock = {
@@ -17,9 +17,9 @@ function createStage(renew?: () => Promise<void>) {
     clearTimeout: timer => void timers.delete(timer as number),
   }
   const renewed: string[] = []
-  const live = new Set<Live>()
+  const running = new Set<RunningRequest>()
   const leases = createLeases({
-    live,
+    running,
     clock,
     ledger: {
       renew(holds) {
@@ -38,19 +38,20 @@ function createStage(renew?: () => Promise<void>) {
       timer.run()
     }
   }
-  return { leases, live, renewed, timers, advance, now: () => now }
+  return { leases, running, renewed, timers, advance, now: () => now }
 }
 
-const request = (requestId: string, holdDueAt: number): Live => ({ requestId, holdDueAt, slots: [], control: {} }) as unknown as Live
+const request = (requestId: string, holdDueAt: number): RunningRequest =>
+  ({ requestId, holdDueAt, slots: [], control: {} }) as unknown as RunningRequest
 
 test('a timer that the runtime has dropped is set again by the next request, and holds are renewed', async () => {
-  const { leases, live, renewed, timers, advance, now } = createStage()
-  live.add(request('long', 1))
+  const { leases, running, renewed, timers, advance, now } = createFixture()
+  running.add(request('long', 1))
   leases.begin(now())
   timers.clear()
   advance(10_000)
   expect(renewed).toEqual([])
-  live.add(request('next', now() + 1))
+  running.add(request('next', now() + 1))
   leases.begin(now())
   advance(2_001)
   await Promise.resolve()
@@ -58,19 +59,19 @@ test('a timer that the runtime has dropped is set again by the next request, and
 })
 
 test('requests share one timer while it is not late, and none is left after the last request', () => {
-  const { leases, live, timers, advance, now } = createStage()
+  const { leases, running, timers, advance, now } = createFixture()
   const one = request('one', 1)
-  live.add(one)
+  running.add(one)
   for (let n = 0; n < 100; n++) leases.begin(now())
   expect(timers.size).toBe(1)
-  live.delete(one)
+  running.delete(one)
   advance(2_001)
   expect(timers.size).toBe(0)
 })
 
 test('a renewal that was dropped with its request does not keep later ones from running', async () => {
-  const { leases, live, renewed, timers, advance, now } = createStage(() => new Promise(() => {}))
-  live.add(request('long', 1))
+  const { leases, running, renewed, timers, advance, now } = createFixture(() => new Promise(() => {}))
+  running.add(request('long', 1))
   leases.begin(now())
   advance(2_001)
   expect(renewed).toEqual(['long'])

@@ -3,7 +3,7 @@ import { recover } from '@signalbox/storage/awaitable'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
-import type { Live } from '../live.ts'
+import type { RunningRequest } from '../running-requests.ts'
 import { type SlotKey, slotMs } from './slots.ts'
 
 /** Renews the slots and holds of requests under way: what is not renewed belongs to a process that is gone. */
@@ -15,7 +15,7 @@ export interface Leases {
 }
 
 export interface LeasePorts {
-  readonly live: ReadonlySet<Live>
+  readonly running: ReadonlySet<RunningRequest>
   readonly counters: CounterStore
   readonly ledger: Pick<LedgerStore, 'renew'>
   readonly clock: Clock
@@ -40,7 +40,7 @@ const leaseTimes = {
 /** Holds renewed in one step of the store. */
 const batchSize = 200
 
-export function createLeases({ live, counters, ledger, clock, logger }: LeasePorts): Leases {
+export function createLeases({ running, counters, ledger, clock, logger }: LeasePorts): Leases {
   let timer: unknown
   let lateAt = 0
   let slotsDueAt = 0
@@ -54,11 +54,11 @@ export function createLeases({ live, counters, ledger, clock, logger }: LeasePor
     )
   const renewSlots = (): void => {
     const at = clock.now()
-    for (const { requestId, slots } of live) for (const place of slots) enterAgain({ ...place, slot: requestId }, at)
+    for (const { requestId, slots } of running) for (const place of slots) enterAgain({ ...place, slot: requestId }, at)
   }
   const renewHolds = async (): Promise<void> => {
     const now = clock.monotonic()
-    const due = [...live].filter(({ holdDueAt }) => holdDueAt !== undefined && holdDueAt <= now)
+    const due = [...running].filter(({ holdDueAt }) => holdDueAt !== undefined && holdDueAt <= now)
     for (let from = 0; from < due.length; from += batchSize) {
       const batch = due.slice(from, from + batchSize)
       const renewals = batch.map(({ requestId, journal }) => ({ id: requestId, ...(journal && { journal }) }))
@@ -74,7 +74,7 @@ export function createLeases({ live, counters, ledger, clock, logger }: LeasePor
   }
   const tick = (): void => {
     timer = undefined
-    if (live.size === 0) return
+    if (running.size === 0) return
     setTimer(clock.monotonic())
     renewDue()
   }

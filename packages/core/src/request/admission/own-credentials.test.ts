@@ -1,6 +1,6 @@
 import { acts } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'
-import { budget, costOfAnswer, ownOf, stage } from '../../../test/money/stage.ts'
+import { budget, costOfAnswer, createFixture, ownOf } from '../../../test/money/fixture.ts'
 import { byokAccount, creditAccount } from '../../access/accounts.ts'
 import { planRequest } from '../dry-run/planned-request.ts'
 import type { RequestPorts } from '../infer.ts'
@@ -12,7 +12,7 @@ const refused = acts.status(401)
 
 describe('an answer by a credential of the workspace’s own', () => {
   test('costs no credit, and its reply and usage row say what its provider takes for it', async () => {
-    const { ask, balance, engine } = stage({ own })
+    const { ask, balance, engine } = createFixture({ own })
     const { routing } = await ask({}, 'r')
     expect(routing).toMatchObject({ provider: 'first', cost: { usd: 0, byok_usd: costOfAnswer / 1e6 } })
     expect(await engine.storage.usage.find('workspace', 'r')).toMatchObject({ credential: 'workspace', cost: 0, byokCost: costOfAnswer })
@@ -20,21 +20,21 @@ describe('an answer by a credential of the workspace’s own', () => {
   })
 
   test('is the only one to be had without credit, and who else was there hears why not', async () => {
-    const { ask, providers } = stage({ own, acts: { first: refused } })
+    const { ask, providers } = createFixture({ own, acts: { first: refused } })
     await expect(ask()).rejects.toMatchObject({ code: 'provider_error', message: expect.stringContaining('not enough credit') })
     expect(providers.second.calls).toHaveLength(0)
   })
 
   test('counts against a budget only where it says so', async () => {
     const budgets = [budget('ours', { limit: 1_000 }), budget('all', { limit: 1_000, includeByok: true })]
-    const { ask, balance } = stage({ own, budgets })
+    const { ask, balance } = createFixture({ own, budgets })
     await ask()
     expect([await balance('budget:ours:2026-03-01'), await balance('budget:all:2026-03-01')]).toEqual([0, -costOfAnswer])
   })
 
   test('is one of as many as the subscription has in a month; after that the platform answers, while there is credit', async () => {
     const subscription = { plan: 'p', status: 'active', byokMonthlyRequestCap: 1 } as const
-    const { ask, credit: pay, balance, clock } = stage({ own, workspace: { subscription } })
+    const { ask, credit: pay, balance, clock } = createFixture({ own, workspace: { subscription } })
     expect((await ask()).routing?.cost).toMatchObject({ usd: 0 })
     await expect(ask()).rejects.toMatchObject({ code: 'budget_exceeded', message: expect.stringContaining('2026-04-01') })
     await pay(1_000)
@@ -46,8 +46,8 @@ describe('an answer by a credential of the workspace’s own', () => {
 })
 
 describe('who is asked', () => {
-  const named = async (staged: Parameters<typeof stage>[0], routing = {}) => {
-    const { engine, credit: pay } = stage(staged)
+  const named = async (options: Parameters<typeof createFixture>[0], routing = {}) => {
+    const { engine, credit: pay } = createFixture(options)
     await pay(1_000_000)
     const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const
     const request = { prompt: { input }, delivery: 'whole', routing: { models: ['model'], allow_fallbacks: true, ...routing } } as const
@@ -74,14 +74,14 @@ describe('a credential that is refused', () => {
   test('is told, and ours step in where that is allowed', async () => {
     const told: unknown[] = []
     const onCredentialRefused: RequestPorts['onCredentialRefused'] = (workspaceId, { id }) => void told.push([workspaceId, id])
-    const { ask, credit: pay } = stage({ own, engine: { onCredentialRefused }, acts: { first: refused } })
+    const { ask, credit: pay } = createFixture({ own, engine: { onCredentialRefused }, acts: { first: refused } })
     await pay(1_000_000)
     expect((await ask()).routing).toMatchObject({ provider: 'second', cost: { usd: costOfAnswer / 1e6 } })
     expect(told).toEqual([['workspace', 'byok-first']])
   })
 
   test('ends the request as 502 that names it, where nobody may step in', async () => {
-    const { ask, credit: pay, providers } = stage({ own, acts: { first: refused } })
+    const { ask, credit: pay, providers } = createFixture({ own, acts: { first: refused } })
     await pay(1_000_000)
     const error = { code: 'provider_error', status: 502, message: expect.stringContaining('"byok-first"') }
     await expect(ask({ gateway: { routing: { allow_fallbacks: false } } })).rejects.toMatchObject(error)
@@ -89,7 +89,7 @@ describe('a credential that is refused', () => {
   })
 
   test('of ours is nobody’s to be named', async () => {
-    const { ask, credit: pay } = stage({ acts: { first: refused, second: refused } })
+    const { ask, credit: pay } = createFixture({ acts: { first: refused, second: refused } })
     await pay(1_000_000)
     await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('BYOK') })
   })

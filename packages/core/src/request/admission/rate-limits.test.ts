@@ -1,6 +1,6 @@
 import { acts } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'
-import { answer, type Staged, stage } from '../../../test/money/stage.ts'
+import { answer, createFixture, type FixtureOptions } from '../../../test/money/fixture.ts'
 import type { CallLimits } from '../../access/kinds.ts'
 import { defaultLimits, defaultTimeouts } from '../../options.ts'
 
@@ -9,7 +9,7 @@ const counted = 19
 /** As much as it then uses. */
 const used = 15
 
-const at = (whose: 'key' | 'workspace' | 'gateway' | 'gateway, by workspace', limits: CallLimits): Staged => {
+const at = (whose: 'key' | 'workspace' | 'gateway' | 'gateway, by workspace', limits: CallLimits): FixtureOptions => {
   const postpaid = { billing: 'postpaid' } as const
   if (whose === 'workspace') return { workspace: { ...postpaid, limits } }
   if (whose === 'key') return { workspace: postpaid, caller: { limits } }
@@ -22,7 +22,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
   const named = whose.includes('workspace') ? 'This workspace' : 'This key'
 
   test('on requests a minute says so, and when there is room again', async () => {
-    const { ask, clock } = stage(at(whose, { requestsPerMinute: 2 }))
+    const { ask, clock } = createFixture(at(whose, { requestsPerMinute: 2 }))
     await ask()
     await clock.advance(20_000)
     await ask()
@@ -34,7 +34,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
   })
 
   test('on tokens a minute counts what a request may use, then what it used', async () => {
-    const { ask, clock } = stage(at(whose, { tokensPerMinute: used + counted }))
+    const { ask, clock } = createFixture(at(whose, { tokensPerMinute: used + counted }))
     await ask()
     await ask()
     const error = await ask().catch(reason => reason)
@@ -45,7 +45,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
   })
 
   test('on requests at the same time is given back when one ends, however it ends', async () => {
-    const { ask, clock, providers } = stage({
+    const { ask, clock, providers } = createFixture({
       ...at(whose, { concurrentRequests: 1 }),
       acts: { first: acts.stall(1_000, answer) },
     })
@@ -64,7 +64,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
 })
 
 test('a request that passes the tokens of a whole minute hears that it always will', async () => {
-  const { ask, engine } = stage(at('key', { tokensPerMinute: counted - 1 }))
+  const { ask, engine } = createFixture(at('key', { tokensPerMinute: counted - 1 }))
   await expect(ask()).rejects.toMatchObject({
     code: 'tokens_per_min_exceeded',
     message: expect.stringContaining(`may use ${counted} tokens, and this key may use ${counted - 1} a minute in all`),
@@ -73,7 +73,7 @@ test('a request that passes the tokens of a whole minute hears that it always wi
 })
 
 test('a key with a limit of its own is held to that of its workspace too', async () => {
-  const { ask } = stage({
+  const { ask } = createFixture({
     workspace: { billing: 'postpaid', limits: { requestsPerMinute: 1 } },
     caller: { limits: { requestsPerMinute: 5 } },
   })
@@ -82,7 +82,7 @@ test('a key with a limit of its own is held to that of its workspace too', async
 })
 
 test('what one limit refuses counts against no other', async () => {
-  const { ask, clock } = stage({
+  const { ask, clock } = createFixture({
     workspace: { billing: 'postpaid', limits: { tokensPerMinute: counted } },
     caller: { limits: { requestsPerMinute: 2 } },
   })
@@ -94,14 +94,17 @@ test('what one limit refuses counts against no other', async () => {
 
 test('a request that nobody answers, or that cannot be paid for, has used no tokens', async () => {
   const failing = acts.status(400)
-  const { ask } = stage({ ...at('key', { tokensPerMinute: counted }), acts: { first: failing } })
+  const { ask } = createFixture({ ...at('key', { tokensPerMinute: counted }), acts: { first: failing } })
   for (let failed = 0; failed < 3; failed++) await expect(ask()).rejects.toMatchObject({ status: 400 })
-  const poor = stage({ caller: { limits: { tokensPerMinute: counted } } })
+  const poor = createFixture({ caller: { limits: { tokensPerMinute: counted } } })
   for (let failed = 0; failed < 3; failed++) await expect(poor.ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
 })
 
 test('a request that is refused for another reason takes no place of the workspace, nor of its key', async () => {
-  const { ask, engine, credit } = stage({ workspace: { limits: { concurrentRequests: 1 } }, caller: { limits: { concurrentRequests: 1 } } })
+  const { ask, engine, credit } = createFixture({
+    workspace: { limits: { concurrentRequests: 1 } },
+    caller: { limits: { concurrentRequests: 1 } },
+  })
   for (let refused = 0; refused < 3; refused++) await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
   await credit(1_000)
   const slot = { slot: 'other', limit: 1, ttlMs: 60_000 }
@@ -114,7 +117,7 @@ test('a request that is refused for another reason takes no place of the workspa
 test('an answer that comes after its minute corrects no other', async () => {
   const slow = { first: acts.stall(60_010, answer) }
   const patient = { timeouts: defaultTimeouts }
-  const { ask, clock } = stage({ ...at('key', { tokensPerMinute: used + counted }), acts: slow, engine: patient })
+  const { ask, clock } = createFixture({ ...at('key', { tokensPerMinute: used + counted }), acts: slow, engine: patient })
   const alone = { gateway: { routing: { allow_fallbacks: false } } }
   const late = ask(alone)
   await clock.advance(60_000)

@@ -61,11 +61,11 @@ async function run(
   const router = createDynamicRouter({ monotonic: clock.monotonic, preference: 'balanced', seed: 1 })
   const candidates = Object.entries(script).map(([id, each]): Candidate => {
     let calls = 0
-    const act: Act = stage => {
+    const act: Act = context => {
       asked.push(id)
-      bare.push(!JSON.stringify(stage.body).includes(state))
+      bare.push(!JSON.stringify(context.body).includes(state))
       calls += 1
-      return ways[each[calls - 1] ?? each.at(-1) ?? 'ok'](stage)
+      return ways[each[calls - 1] ?? each.at(-1) ?? 'ok'](context)
     }
     return {
       model: { id: 'm', offers: [] },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sealingKey } from '../../../test/state/stage.ts'
+import { sealingKey } from '../../../test/state/fixture.ts'
 import { chatProvider, responsesProvider } from '../../dialects/index.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item } from '../../protocol/item.ts'

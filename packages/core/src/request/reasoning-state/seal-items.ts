@@ -9,7 +9,7 @@ import { innerDialect } from '../../protocol/wire.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Logger } from '../../runtime/ports.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
-import type { EventBatch } from '../../upstream/in-turns.ts'
+import type { EventBatch } from '../../upstream/event-batches.ts'
 import { makerOf, type ReasoningState, sealState } from './envelope.ts'
 
 // Seals reasoning state in answers, so that clients never see a provider's own text.

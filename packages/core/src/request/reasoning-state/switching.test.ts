@@ -1,7 +1,7 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
 import { clients } from '../../../test/state/clients.ts'
-import { type Act, ask, offerOf, openStage, type Scripted, type Stage, scripted, sealingKey } from '../../../test/state/stage.ts'
+import { type Act, ask, type Fixture, offerOf, openFixture, type Scripted, scripted, sealingKey } from '../../../test/state/fixture.ts'
 import { canary, stateWriters } from '../../../test/state/state-writers.ts'
 import { responsesProvider } from '../../dialects/index.ts'
 import type { GatewayOptions } from '../../options.ts'
@@ -10,9 +10,9 @@ import type { JsonObject } from '../../protocol/wire.ts'
 
 // What becomes of reasoning state when the one who made it is not the one who is asked.
 
-const closing: Stage[] = []
+const closing: Fixture[] = []
 afterEach(async () => {
-  for (const stage of closing.splice(0)) await stage.close()
+  for (const fixture of closing.splice(0)) await fixture.close()
 })
 
 const named = <T>(all: readonly T[], is: (each: T) => boolean): T => {
@@ -28,10 +28,10 @@ const thinks: Act = writer.say({ state, call: 'call_1' })
 const done: Act = writer.say({ state: `${canary}later`, text: 'Done.' })
 const stale: Act = { status: 400, body: { error: { code: 'invalid_encrypted_content', message: 'It cannot be verified.', type: 'x' } } }
 
-async function open(providers: readonly Scripted[], options: Partial<GatewayOptions> = {}): Promise<Stage> {
-  const stage = await openStage(providers, options)
-  closing.push(stage)
-  return stage
+async function open(providers: readonly Scripted[], options: Partial<GatewayOptions> = {}): Promise<Fixture> {
+  const fixture = await openFixture(providers, options)
+  closing.push(fixture)
+  return fixture
 }
 
 const provider = (id: string, ...acts: readonly Act[]): Scripted => {
@@ -41,15 +41,15 @@ const provider = (id: string, ...acts: readonly Act[]): Scripted => {
 }
 
 /** The conversation after a first turn that `maker` answered. */
-async function begun(stage: Stage, maker = 'a', model = 'model'): Promise<readonly JsonObject[]> {
+async function begun(fixture: Fixture, maker = 'a', model = 'model'): Promise<readonly JsonObject[]> {
   const history = [client.question('Go.')]
   const body = { ...client.body(history, false), model, gateway: { routing: { only: [maker] } } }
-  const answered = await ask(stage, 'responses', body)
+  const answered = await ask(fixture, 'responses', body)
   return [...history, ...client.turn(answered, true), client.result('call_1', 'Nothing.')]
 }
 
-const goOn = (stage: Pick<Stage, 'gateway' | 'caller'>, history: readonly JsonObject[], more: JsonObject = {}) =>
-  ask(stage, 'responses', { ...client.body(history, false), ...more })
+const goOn = (fixture: Pick<Fixture, 'gateway' | 'caller'>, history: readonly JsonObject[], more: JsonObject = {}) =>
+  ask(fixture, 'responses', { ...client.body(history, false), ...more })
 const routed = (routing: JsonObject): JsonObject => ({ gateway: { routing } })
 
 const seenBy = ({ calls }: Scripted) => writer.statesIn(calls.at(-1) ?? {})
@@ -63,13 +63,13 @@ const unreadable = dropped(
 
 test('who made the state is asked first, whatever the ranking says', async () => {
   const [b, a] = [provider('b'), provider('a', thinks, done)]
-  const stage = await open([b, a])
-  const history = await begun(stage)
-  const { stamp } = await goOn(stage, history)
+  const fixture = await open([b, a])
+  const history = await begun(fixture)
+  const { stamp } = await goOn(fixture, history)
   expect({ asked: stamp.routing?.provider, warnings: stamp.warnings, b: b.calls.length }).toEqual({ asked: 'a', warnings: [], b: 0 })
   expect(seenBy(a)).toEqual([state])
-  const request = stage.gateway.dialects.responses.decodeRequest({ model: 'model', ...client.body(history, false) })
-  const plan = await stage.gateway.plan(request, stage.caller)
+  const request = fixture.gateway.dialects.responses.decodeRequest({ model: 'model', ...client.body(history, false) })
+  const plan = await fixture.gateway.plan(request, fixture.caller)
   expect(plan.candidates.map(each => each.provider.id)).toEqual(['a', 'b'])
   expect(plan.pinned?.map(each => each.provider.id)).toEqual(['a'])
   expect(plan.fidelity.map(({ features }) => features.filter(({ note }) => note === foreign[0]?.message).length)).toEqual([0, 1])
@@ -77,11 +77,11 @@ test('who made the state is asked first, whatever the ranking says', async () =>
 
 test('of several makers the last goes first', async () => {
   const [a, b] = [provider('a', thinks, done), provider('b', writer.say({ state: `${canary}of-b`, call: 'call_2' }), done)]
-  const stage = await open([a, b])
-  const first = await begun(stage, 'a')
-  const second = await goOn(stage, first, routed({ only: ['b'] }))
+  const fixture = await open([a, b])
+  const first = await begun(fixture, 'a')
+  const second = await goOn(fixture, first, routed({ only: ['b'] }))
   const history = [...first, ...client.turn(second, true), client.result('call_2', 'Nothing.')]
-  const { stamp } = await goOn(stage, history)
+  const { stamp } = await goOn(fixture, history)
   expect(stamp.routing?.provider).toBe('b')
   expect(seenBy(b)).toEqual([`${canary}of-b`])
   expect(stamp.warnings).toEqual(foreign)
@@ -89,8 +89,8 @@ test('of several makers the last goes first', async () => {
 
 test('the order that a caller demands is kept, and the state is left out with a warning', async () => {
   const [a, b] = [provider('a', thinks), provider('b', done)]
-  const stage = await open([a, b])
-  const { stamp, bytes } = await goOn(stage, await begun(stage), routed({ order: ['b'] }))
+  const fixture = await open([a, b])
+  const { stamp, bytes } = await goOn(fixture, await begun(fixture), routed({ order: ['b'] }))
   expect(stamp.warnings).toEqual(foreign)
   expect(bytes).toContain('reasoning_state_dropped')
   expect(seenBy(b)).toEqual([])
@@ -98,10 +98,10 @@ test('the order that a caller demands is kept, and the state is left out with a 
 
 test('an item that has neither words nor state left is left out whole; its words stay', async () => {
   const b = provider('b', done, done)
-  const stage = await open([provider('a', thinks, writer.say({ state, thought: 'Hm.', call: 'call_1' })), b])
-  await goOn(stage, await begun(stage), routed({ ignore: ['a'] }))
+  const fixture = await open([provider('a', thinks, writer.say({ state, thought: 'Hm.', call: 'call_1' })), b])
+  await goOn(fixture, await begun(fixture), routed({ ignore: ['a'] }))
   expect(typesSeenBy(b)).toEqual(['message', 'function_call', 'function_call_output'])
-  await goOn(stage, await begun(stage), routed({ ignore: ['a'] }))
+  await goOn(fixture, await begun(fixture), routed({ ignore: ['a'] }))
   expect(typesSeenBy(b)).toEqual(['message', 'reasoning', 'function_call', 'function_call_output'])
   expect(JSON.stringify(b.calls)).not.toContain(canary)
   expect(JSON.stringify(b.calls)).not.toContain('gw1.')
@@ -109,8 +109,8 @@ test('an item that has neither words nor state left is left out whole; its words
 
 test('a strict caller is refused where state would be left out', async () => {
   const b = provider('b')
-  const stage = await open([provider('a', thinks), b])
-  const asking = goOn(stage, await begun(stage), routed({ ignore: ['a'], strict: true }))
+  const fixture = await open([provider('a', thinks), b])
+  const asking = goOn(fixture, await begun(fixture), routed({ ignore: ['a'], strict: true }))
   await expect(asking).rejects.toMatchObject({ status: 400, code: 'capability_mismatch', facts: { param: 'input[1]' } })
   expect(b.calls).toEqual([])
 })
@@ -118,12 +118,12 @@ test('a strict caller is refused where state would be left out', async () => {
 test('a provider that asked to be left alone is not asked first, though it made the state', async () => {
   const limited: Act = { status: 429, body: { error: { message: 'Slow down.' } } }
   const [a, b] = [provider('a', thinks, limited), provider('b', done, done)]
-  const stage = await open([a, b])
-  const history = await begun(stage)
-  const first = await goOn(stage, history)
+  const fixture = await open([a, b])
+  const history = await begun(fixture)
+  const first = await goOn(fixture, history)
   expect([first.stamp.routing?.provider, first.stamp.warnings]).toEqual(['b', foreign])
   const calls = a.calls.length
-  expect((await goOn(stage, history)).stamp.routing?.provider).toBe('b')
+  expect((await goOn(fixture, history)).stamp.routing?.provider).toBe('b')
   expect(a.calls.length).toBe(calls)
 })
 
@@ -139,8 +139,8 @@ test('state goes back to the very credential that made it', async () => {
 
 test('another workspace cannot use it', async () => {
   const a = provider('a', thinks, done)
-  const stage = await open([a])
-  const { stamp } = await goOn({ gateway: stage.gateway, caller: stage.stranger }, await begun(stage))
+  const fixture = await open([a])
+  const { stamp } = await goOn({ gateway: fixture.gateway, caller: fixture.stranger }, await begun(fixture))
   expect(stamp.warnings).toEqual(unreadable)
   expect(seenBy(a)).toEqual([])
 })
@@ -148,10 +148,10 @@ test('another workspace cannot use it', async () => {
 test('a new sealing key opens nothing by itself, and everything beside the old one', async () => {
   const a = provider('a', thinks, done, done)
   const storage = memoryStorage()
-  const stage = await open([a], { storage })
-  const history = await begun(stage)
+  const fixture = await open([a], { storage })
+  const history = await begun(fixture)
   const fresh = new Uint8Array(32).fill(9)
-  const { caller } = stage
+  const { caller } = fixture
   const alone = await open([a], { storage, sealingKey: fresh })
   expect((await goOn({ gateway: alone.gateway, caller }, history)).stamp.warnings).toEqual(unreadable)
   const beside = await open([a], { storage, sealingKey: fresh, previousSealingKeys: [sealingKey] })
@@ -161,16 +161,16 @@ test('a new sealing key opens nothing by itself, and everything beside the old o
 test('a sealing key in hex digits is the same key as its bytes', async () => {
   const a = provider('a', thinks, done)
   const storage = memoryStorage()
-  const stage = await open([a], { storage })
-  const history = await begun(stage)
+  const fixture = await open([a], { storage })
+  const history = await begun(fixture)
   const again = await open([a], { storage, sealingKey: '07'.repeat(32) })
-  expect((await goOn({ gateway: again.gateway, caller: stage.caller }, history)).stamp.warnings).toEqual([])
+  expect((await goOn({ gateway: again.gateway, caller: fixture.caller }, history)).stamp.warnings).toEqual([])
 })
 
 test('a provider that cannot use the state is asked again at once without any', async () => {
   const [a, b] = [provider('a', thinks, stale, done), provider('b')]
-  const stage = await open([a, b])
-  const { stamp } = await goOn(stage, await begun(stage))
+  const fixture = await open([a, b])
+  const { stamp } = await goOn(fixture, await begun(fixture))
   expect(a.calls.slice(1).map(writer.statesIn)).toEqual([[state], []])
   expect(b.calls).toEqual([])
   expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: refused by the provider.'))
@@ -178,37 +178,37 @@ test('a provider that cannot use the state is asked again at once without any', 
 
 test('one that still complains, or was sent none, leaves it to the next', async () => {
   const [a, b] = [provider('a', thinks, stale, stale, stale), provider('b', done, done)]
-  const stage = await open([a, b])
-  const history = await begun(stage)
-  expect((await goOn(stage, history)).stamp.routing?.provider).toBe('b')
+  const fixture = await open([a, b])
+  const history = await begun(fixture)
+  expect((await goOn(fixture, history)).stamp.routing?.provider).toBe('b')
   expect(a.calls.length).toBe(3)
-  expect((await goOn(stage, history.slice(0, 1))).stamp.routing?.provider).toBe('b')
+  expect((await goOn(fixture, history.slice(0, 1))).stamp.routing?.provider).toBe('b')
   expect(a.calls.length).toBe(4)
 })
 
 test('asking again is one of the attempts that a request has', async () => {
   const a = provider('a', thinks, stale, done)
-  const stage = await open([a], { limits: { attempts: 1 } })
-  await expect(goOn(stage, await begun(stage))).rejects.toMatchObject({ status: 400 })
+  const fixture = await open([a], { limits: { attempts: 1 } })
+  await expect(goOn(fixture, await begun(fixture))).rejects.toMatchObject({ status: 400 })
   expect(a.calls.length).toBe(2)
 })
 
 test('the next release of a family is given the state, another family is not', async () => {
   const a = provider('a', thinks, done, done)
   const model = (id: string, family: string): Model => ({ id, family, offers: [offerOf(a, { provider_model_id: `their-${id}` })] })
-  const stage = await open([a], { models: [model('one', 'x'), model('two', 'x'), model('three', 'y')] })
-  const history = await begun(stage, 'a', 'one')
-  expect((await goOn(stage, history, { model: 'two' })).stamp.warnings).toEqual([])
+  const fixture = await open([a], { models: [model('one', 'x'), model('two', 'x'), model('three', 'y')] })
+  const history = await begun(fixture, 'a', 'one')
+  expect((await goOn(fixture, history, { model: 'two' })).stamp.warnings).toEqual([])
   expect(seenBy(a)).toEqual([state])
-  expect((await goOn(stage, history, { model: 'three' })).stamp.warnings).toEqual(foreign)
+  expect((await goOn(fixture, history, { model: 'three' })).stamp.warnings).toEqual(foreign)
   expect(seenBy(a)).toEqual([])
 })
 
 test('a caller who comes from the vendor brings its state along, unchanged and beside all that we do not know', async () => {
   const a = provider('a', done)
-  const stage = await open([a])
+  const fixture = await open([a])
   const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor', unheard_of: 1 }
-  const { stamp } = await goOn(stage, [client.question('Go.'), reasoning], { unheard_of: true })
+  const { stamp } = await goOn(fixture, [client.question('Go.'), reasoning], { unheard_of: true })
   expect(stamp.warnings).toEqual([])
   expect(a.calls[0]).toMatchObject({ unheard_of: true, input: [{}, reasoning] })
 })
@@ -218,15 +218,15 @@ test('so does one in the Messages language, also where other turns of the conver
   const caller = named(clients, ({ language }) => language === 'messages')
   const a = scripted('a', own.dialect)
   a.play(own.say({ state, thought: 'Hm.', call: 'call_1' }), own.say({ state, text: 'Done.' }))
-  const stage = await open([a])
+  const fixture = await open([a])
   const thought = { type: 'thinking', thinking: 'Once.', signature: `${canary}of-the-vendor` }
   const history = [
     caller.question('Go.'),
     { role: 'assistant', content: [thought, { type: 'text', text: 'Well.' }] },
     caller.question('And?'),
   ]
-  const first = await ask(stage, 'messages', caller.body(history, false))
-  await ask(stage, 'messages', caller.body([...history, ...caller.turn(first, false), caller.result('call_1', 'Nothing.')], false))
+  const first = await ask(fixture, 'messages', caller.body(history, false))
+  await ask(fixture, 'messages', caller.body([...history, ...caller.turn(first, false), caller.result('call_1', 'Nothing.')], false))
   expect(a.calls.map(own.statesIn)).toEqual([[thought.signature], [thought.signature, state]])
   expect(first.stamp.warnings).toEqual([])
 })
@@ -235,9 +235,9 @@ test('a provider of another language cannot read what a vendor sealed', async ()
   const chat = named(stateWriters, ({ name }) => name.startsWith('chat'))
   const b = scripted('b', chat.dialect)
   b.play(chat.say({ state: '', text: 'Done.' }))
-  const stage = await open([b])
+  const fixture = await open([b])
   const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor' }
-  const { stamp } = await goOn(stage, [client.question('Go.'), reasoning])
+  const { stamp } = await goOn(fixture, [client.question('Go.'), reasoning])
   expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: in the form of a vendor that is not asked here.'))
   expect(JSON.stringify(b.calls)).not.toContain('gAAAAA')
 })
@@ -247,10 +247,10 @@ test('fields of an item that nobody knows go both ways beside its state', async 
   if (!('whole' in base)) throw new Error('An answer is no failure.')
   const output = (base.whole.output as readonly JsonObject[]).map(item => ({ ...item, unheard_of: item.type }))
   const a = provider('a', { ...base, whole: { ...base.whole, output } }, done)
-  const stage = await open([a])
-  const history = await begun(stage)
+  const fixture = await open([a])
+  const history = await begun(fixture)
   expect(history[1]).toMatchObject({ type: 'reasoning', unheard_of: 'reasoning', encrypted_content: expect.stringMatching(/^gw1\./) })
-  await goOn(stage, history)
+  await goOn(fixture, history)
   expect(inputOf(a)[1]).toMatchObject({ unheard_of: 'reasoning', encrypted_content: state })
 })
 
@@ -270,5 +270,5 @@ test.each([
   ],
   ['older keys alone', { sealingKey: undefined, previousSealingKeys: [sealingKey] }, 'without a `sealingKey`'],
 ])('a gateway does not start with %s', async (_, options, message) => {
-  await expect(openStage([], options as Partial<GatewayOptions>)).rejects.toThrow(message)
+  await expect(openFixture([], options as Partial<GatewayOptions>)).rejects.toThrow(message)
 })

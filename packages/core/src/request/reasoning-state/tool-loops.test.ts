@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { clients } from '../../../test/state/clients.ts'
-import { ask, openStage, type Stage, scripted } from '../../../test/state/stage.ts'
+import { ask, type Fixture, openFixture, scripted } from '../../../test/state/fixture.ts'
 import { canary, stateWriters } from '../../../test/state/state-writers.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 
 // A provider gets its own words back, whatever language the client speaks, and no client ever sees them.
 
-const closing: Stage[] = []
+const closing: Fixture[] = []
 afterEach(async () => {
-  for (const stage of closing.splice(0)) await stage.close()
+  for (const fixture of closing.splice(0)) await fixture.close()
 })
 
 const stateOf = (turn: number): string => `${canary}${turn}-${'äß+/=\n"\\'.repeat(turn)}`
@@ -28,11 +28,11 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
         writer.say({ state: stateOf(3), thought: 'Enough.', text: 'Done.' }),
         writer.say({ state: stateOf(4), text: 'Bye.' }),
       )
-      const stage = await openStage([provider])
-      closing.push(stage)
+      const fixture = await openFixture([provider])
+      closing.push(fixture)
       const history: JsonObject[] = [client.question('Go.')]
       for (const turn of [1, 2, 3, 4]) {
-        const answered = await ask(stage, client.language, client.body(history, stream))
+        const answered = await ask(fixture, client.language, client.body(history, stream))
         expect(writer.statesIn(provider.calls.at(-1) ?? {})).toEqual([1, 2, 3].filter(made => made < turn).map(stateOf))
         if (!writer.inWords) expect(answered.bytes).not.toContain(canary)
         expect(answered.bytes).toContain('gw1.')
@@ -51,13 +51,13 @@ describe.each(clients)('a conversation of a client of $language that changes its
     const b = scripted('b', second.dialect, { quirks: second.quirks ?? {} })
     a.play(first.say({ state: stateOf(1), call: 'call_1' }), first.say({ state: stateOf(3), text: 'Done.' }))
     b.play(second.say({ state: stateOf(2), call: 'call_2' }))
-    const stage = await openStage([a, b])
-    closing.push(stage)
+    const fixture = await openFixture([a, b])
+    closing.push(fixture)
     const history: JsonObject[] = [client.question('Go.')]
     const asked = [a, b, a]
     for (const [at, provider] of asked.entries()) {
       const routing = { only: [provider.id] }
-      const answered = await ask(stage, client.language, { ...client.body(history, true), gateway: { routing } })
+      const answered = await ask(fixture, client.language, { ...client.body(history, true), gateway: { routing } })
       expect(answered.stamp.warnings.map(({ code }) => code)).toEqual(at === 0 ? [] : ['reasoning_state_dropped'])
       history.push(...client.turn(answered, false), client.result(`call_${at + 1}`, 'Nothing there.'))
     }
@@ -73,14 +73,14 @@ test.each(stateWriters)(
     const client = clients.find(({ language }) => language === 'chat')
     const provider = scripted('maker', writer.dialect, { quirks: writer.quirks ?? {} })
     provider.play(writer.say({ state: stateOf(1), call: 'call_1' }), writer.say({ state: stateOf(2), text: 'Done.' }))
-    const stage = await openStage([provider])
-    closing.push(stage)
+    const fixture = await openFixture([provider])
+    closing.push(fixture)
     const history: JsonObject[] = [{ role: 'user', content: 'Go.' }]
-    const answered = await ask(stage, 'chat', client?.body(history, true) ?? {})
+    const answered = await ask(fixture, 'chat', client?.body(history, true) ?? {})
     const calls = client
       ?.turn(answered, false)
       .map(({ content, tool_calls }) => ({ role: 'assistant', content: content ?? null, tool_calls: tool_calls ?? null }))
-    await ask(stage, 'chat', client?.body([...history, ...(calls ?? []), client.result('call_1', 'Nothing there.')], true) ?? {})
+    await ask(fixture, 'chat', client?.body([...history, ...(calls ?? []), client.result('call_1', 'Nothing there.')], true) ?? {})
     expect(writer.statesIn(provider.calls[1] ?? {})).toEqual([stateOf(1)])
   },
 )

@@ -1,14 +1,14 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
-import { ask, openStage, type Stage, scripted } from '../../../test/state/stage.ts'
+import { ask, type Fixture, openFixture, scripted } from '../../../test/state/fixture.ts'
 import { responsesProvider } from '../../dialects/index.ts'
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
 
 // What an answer meets between its provider and its caller, with the books closed behind it.
 
-const closing: Stage[] = []
+const closing: Fixture[] = []
 afterEach(async () => {
-  for (const stage of closing.splice(0)) await stage.close()
+  for (const fixture of closing.splice(0)) await fixture.close()
 })
 
 const frame = (body: JsonObject): Frame => ({ data: JSON.stringify(body) })
@@ -31,10 +31,10 @@ async function open(provider: ReturnType<typeof scripted>) {
   const storage = memoryStorage()
   const warned: string[] = []
   const logger = { info: () => {}, error: () => {}, warn: (_: unknown, message: string) => void warned.push(message) }
-  const stage = await openStage([provider], { storage, logger })
-  closing.push(stage)
-  const rows = () => storage.usage.list({ workspaceId: stage.caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10 })
-  return { stage, rows, warned }
+  const fixture = await openFixture([provider], { storage, logger })
+  closing.push(fixture)
+  const rows = () => storage.usage.list({ workspaceId: fixture.caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10 })
+  return { fixture, rows, warned }
 }
 
 test('a stream that ignores the output cap is cut, hung up on, and billed by what was delivered', async () => {
@@ -49,8 +49,8 @@ test('a stream that ignores the output cap is cut, hung up on, and billed by wha
       return { status: 200, frames: endless(hangUp) }
     },
   })
-  const { stage, rows, warned } = await open(provider)
-  const { frames } = await ask(stage, 'responses', { input: 'Go.', stream: true, max_output_tokens: 1 })
+  const { fixture, rows, warned } = await open(provider)
+  const { frames } = await ask(fixture, 'responses', { input: 'Go.', stream: true, max_output_tokens: 1 })
   const last = JSON.parse(frames.at(-1)?.data ?? '') as JsonObject
   const told = (last.response as { readonly output_text: string }).output_text
   expect(last).toMatchObject({ type: 'response.incomplete', response: { incomplete_details: { reason: 'max_output_tokens' } } })
@@ -70,8 +70,8 @@ test('a whole answer that ignores the output cap is shortened just so', async ()
     usage: { input_tokens: 1, output_tokens: 2_000 },
   }
   provider.play({ whole, frames: [] })
-  const { stage, rows } = await open(provider)
-  const { body } = await ask(stage, 'responses', { input: 'Go.', max_output_tokens: 1 })
+  const { fixture, rows } = await open(provider)
+  const { body } = await ask(fixture, 'responses', { input: 'Go.', max_output_tokens: 1 })
   expect(body).toMatchObject({ status: 'incomplete', output_text: 'x'.repeat(17 + 1_024), output: [{ status: 'incomplete' }] })
   expect(await rows()).toMatchObject([{ result: 'incomplete', estimated: true }])
 })
@@ -81,8 +81,8 @@ test.each([true, false])('a call of a tool that was not offered is passed on wit
   const called = { id: 'fc', type: 'function_call', call_id: 'c', name: 'invented', arguments: '{}', status: 'completed' }
   const whole = { id: 'r', status: 'completed', output: [called], usage: { input_tokens: 1, output_tokens: 1 } }
   provider.play({ whole, frames: [frame({ type: 'response.completed', response: whole })] })
-  const { stage, rows } = await open(provider)
-  const { bytes, stamp } = await ask(stage, 'responses', { input: 'Go.', stream, tools: [{ type: 'function', name: 'look' }] })
+  const { fixture, rows } = await open(provider)
+  const { bytes, stamp } = await ask(fixture, 'responses', { input: 'Go.', stream, tools: [{ type: 'function', name: 'look' }] })
   expect(bytes).toContain('"name":"invented"')
   expect(bytes).toContain('"code":"tool_not_offered"')
   expect(stamp.warnings).toMatchObject([{ code: 'tool_not_offered', param: 'tools' }])

@@ -1,7 +1,7 @@
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { Item, Part } from '../../protocol/item.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
-import type { EventBatch } from '../../upstream/in-turns.ts'
+import type { EventBatch } from '../../upstream/event-batches.ts'
 
 // A provider that ignores `max_output_tokens` is cut off, not paid for without end.
 

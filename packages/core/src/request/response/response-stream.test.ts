@@ -7,7 +7,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Sink } from '../../protocol/source.ts'
 import type { AnswerStream } from '../../upstream/answer-stream.ts'
-import type { EventBatch } from '../../upstream/in-turns.ts'
+import type { EventBatch } from '../../upstream/event-batches.ts'
 import { type ResponseStreamContext, responseStream } from './response-stream.ts'
 
 const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })

@@ -7,7 +7,7 @@ import { originalOf, remember } from '../../protocol/original.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Sink, Source } from '../../protocol/source.ts'
 import type { AnswerStream } from '../../upstream/answer-stream.ts'
-import type { EventBatch } from '../../upstream/in-turns.ts'
+import type { EventBatch } from '../../upstream/event-batches.ts'
 import type { RunningLimit } from '../settlement/running-cost.ts'
 
 /** The events of an answer as its client gets them: through the pipeline, metered, and settled before the last one is handed on. */

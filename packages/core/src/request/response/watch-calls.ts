@@ -1,7 +1,7 @@
 import type { Item } from '../../protocol/item.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import type { EventBatch } from '../../upstream/in-turns.ts'
+import type { EventBatch } from '../../upstream/event-batches.ts'
 
 /** Calls that the request did not allow: they are passed on, with a warning. */
 export interface Remarks {

@@ -14,19 +14,19 @@ interface Process {
   readonly warnings: readonly string[]
 }
 
-/** Names and chance that are the same in every run, and differ between houses. */
-function idsFor(house: number): Ids {
-  const random = (bytes: number) => new Uint8Array(bytes).fill(house)
-  return { uuid: () => `house-${house}`, hex: bytes => house.toString(16).padStart(2 * bytes, '0'), random }
+/** Names and chance that are the same in every run, and differ between testbeds. */
+function idsFor(testbed: number): Ids {
+  const random = (bytes: number) => new Uint8Array(bytes).fill(testbed)
+  return { uuid: () => `testbed-${testbed}`, hex: bytes => testbed.toString(16).padStart(2 * bytes, '0'), random }
 }
 
-let houses = 0
+let testbeds = 0
 
-function houseOf(store: RoutingStore, clock: FakeClock): Process {
-  houses += 1
+function testbedOf(store: RoutingStore, clock: FakeClock): Process {
+  testbeds += 1
   const warnings: string[] = []
   const logger = { info: () => {}, error: () => {}, warn: (_: unknown, message: string) => void warnings.push(message) }
-  const sharing = createRoutingSync({ store, clock, logger, ids: idsFor(houses) })
+  const sharing = createRoutingSync({ store, clock, logger, ids: idsFor(testbeds) })
   const router = createDynamicRouter({ monotonic: clock.monotonic, preference: 'balanced', seed: 1, sync: sharing.state })
   return { sharing, router, warnings }
 }
@@ -72,7 +72,7 @@ describe('sharing', () => {
   test('asks for nothing and waits for nothing until there is a request, nor when none is left', async () => {
     const clock = fakeClock()
     const { routing, calls } = watched()
-    const { sharing } = houseOf(routing, clock)
+    const { sharing } = testbedOf(routing, clock)
     await clock.advance(60_000)
     expect([calls, clock.pending()]).toEqual([[], 0])
     sharing.resume()
@@ -88,7 +88,7 @@ describe('sharing', () => {
   test('exchanges every 5 to 15 seconds while requests run, however many begin', async () => {
     const clock = fakeClock()
     const { routing, count } = watched()
-    const { sharing } = houseOf(routing, clock)
+    const { sharing } = testbedOf(routing, clock)
     for (let second = 0; second < 300; second += 1) {
       sharing.resume()
       await clock.advance(1_000)
@@ -100,11 +100,11 @@ describe('sharing', () => {
   test('makes short requests exchange no oftener than long ones', async () => {
     const clock = fakeClock()
     const { routing, count } = watched()
-    const house = houseOf(routing, clock)
+    const testbed = testbedOf(routing, clock)
     for (let request = 0; request < 100; request += 1) {
-      house.sharing.resume()
-      await ask(house, clock)
-      house.sharing.pause()
+      testbed.sharing.resume()
+      await ask(testbed, clock)
+      testbed.sharing.pause()
     }
     await clock.advance(0)
     expect(count('news')).toBeLessThanOrEqual(7)
@@ -114,9 +114,9 @@ describe('sharing', () => {
   test('lets another process know of an outage within 15 seconds or two', async () => {
     const clock = fakeClock()
     const store = routingStore()
-    const [here, there] = [houseOf(store, clock), houseOf(store, clock)]
+    const [here, there] = [testbedOf(store, clock), testbedOf(store, clock)]
     for (const { sharing } of [here, there]) sharing.resume()
-    for (let calls = 0; calls < 10; calls += 1) for (const house of [here, there]) await ask(house, clock, { offers: [cheap] })
+    for (let calls = 0; calls < 10; calls += 1) for (const testbed of [here, there]) await ask(testbed, clock, { offers: [cheap] })
     await clock.advance(15_000)
     for (let calls = 0; calls < 6; calls += 1) await ask(here, clock, { bad: true, offers: [cheap] })
     await clock.advance(30_000)
@@ -128,7 +128,7 @@ describe('sharing', () => {
   test('tells who has read a conversation within a second, also of the last request', async () => {
     const clock = fakeClock()
     const store = routingStore()
-    const [here, there] = [houseOf(store, clock), houseOf(store, clock)]
+    const [here, there] = [testbedOf(store, clock), testbedOf(store, clock)]
     here.sharing.resume()
     const reader = await ask(here, clock, { cacheKey: 'key-1' })
     await clock.advance(1_000)
@@ -157,9 +157,9 @@ describe('sharing', () => {
         return store.remember(notes, at)
       },
     })
-    const house = houseOf(routing, clock)
-    await house.sharing.lookUpReaders('workspace key')
-    await ask(house, clock, { cacheKey: 'workspace key' })
+    const testbed = testbedOf(routing, clock)
+    await testbed.sharing.lookUpReaders('workspace key')
+    await ask(testbed, clock, { cacheKey: 'workspace key' })
     await vi.waitFor(() => expect(keys).toHaveLength(2))
     expect(keys[0]).toMatch(/^[0-9a-f]{64}$/)
     expect(keys[1]).toBe(keys[0])
@@ -168,11 +168,11 @@ describe('sharing', () => {
   test('looks a conversation up once, and not at all where it is known or has no key', async () => {
     const clock = fakeClock()
     const { routing, count } = watched()
-    const house = houseOf(routing, clock)
-    expect(house.sharing.lookUpReaders(undefined)).toBeUndefined()
-    await house.sharing.lookUpReaders('hash')
-    await ask(house, clock, { cacheKey: 'hash' })
-    expect(house.sharing.lookUpReaders('hash')).toBeUndefined()
+    const testbed = testbedOf(routing, clock)
+    expect(testbed.sharing.lookUpReaders(undefined)).toBeUndefined()
+    await testbed.sharing.lookUpReaders('hash')
+    await ask(testbed, clock, { cacheKey: 'hash' })
+    expect(testbed.sharing.lookUpReaders('hash')).toBeUndefined()
     expect(count('readers')).toBe(1)
   })
 
@@ -185,9 +185,9 @@ describe('sharing', () => {
           answer = resolve
         }),
     })
-    const house = houseOf(routing, clock)
+    const testbed = testbedOf(routing, clock)
     let waited = true
-    void house.sharing.lookUpReaders('hash')?.then(() => {
+    void testbed.sharing.lookUpReaders('hash')?.then(() => {
       waited = false
     })
     await clock.advance(49)
@@ -195,22 +195,22 @@ describe('sharing', () => {
     await clock.advance(1)
     expect(waited).toBe(false)
     answer([])
-    expect(house.warnings).toEqual([])
+    expect(testbed.warnings).toEqual([])
   })
 
   test('tells what it has left when it closes, and is then still', async () => {
     const clock = fakeClock()
     const { routing, calls } = watched()
-    const house = houseOf(routing, clock)
-    house.sharing.resume()
-    await ask(house, clock)
-    await house.sharing.close()
+    const testbed = testbedOf(routing, clock)
+    testbed.sharing.resume()
+    await ask(testbed, clock)
+    await testbed.sharing.close()
     expect((await routing.news({ writer: 'nobody' }, clock.now())).statistics).toMatchObject([{ offer: 'cheap', answered: 1 }])
     const before = calls.length
-    house.sharing.resume()
-    await ask(house, clock, { cacheKey: 'other' })
-    house.sharing.pause()
-    await house.sharing.close()
+    testbed.sharing.resume()
+    await ask(testbed, clock, { cacheKey: 'other' })
+    testbed.sharing.pause()
+    await testbed.sharing.close()
     await clock.advance(60_000)
     expect(calls).toHaveLength(before)
     expect(clock.pending()).toBe(0)
@@ -232,30 +232,30 @@ describe('a store that fails', () => {
     ['throws', hasty],
   ])('and %s changes no choice here, and is said once', async (_, verb) => {
     const store = { publish: verb, pause: verb, news: verb, remember: verb, readers: verb }
-    const chosen = async (clock: FakeClock, house: Process): Promise<readonly string[]> => {
+    const chosen = async (clock: FakeClock, testbed: Process): Promise<readonly string[]> => {
       const asked: string[] = []
       for (let request = 0; request < 60; request += 1) {
-        house.sharing.resume()
+        testbed.sharing.resume()
         const cacheKey = `conversation ${request % 7}`
-        const recalled = house.sharing.lookUpReaders(cacheKey)
+        const recalled = testbed.sharing.lookUpReaders(cacheKey)
         await clock.advance(50)
         await recalled
-        asked.push(await ask(house, clock, { bad: request % 9 === 0, cacheKey }))
+        asked.push(await ask(testbed, clock, { bad: request % 9 === 0, cacheKey }))
         await clock.advance(1_000)
-        if (request % 3 === 0) house.sharing.pause()
+        if (request % 3 === 0) testbed.sharing.pause()
       }
       await clock.advance(10_000)
-      await house.sharing.close()
+      await testbed.sharing.close()
       return asked
     }
     const [alone, troubled] = [fakeClock(), fakeClock()]
-    const house = houseOf(store, troubled)
-    const closing = chosen(troubled, house)
-    const others = await chosen(alone, houseOf(routingStore(), alone))
+    const testbed = testbedOf(store, troubled)
+    const closing = chosen(troubled, testbed)
+    const others = await chosen(alone, testbedOf(routingStore(), alone))
     // The last word to a silent store is given up in its time.
     for (let second = 0; second < 100; second += 1) await troubled.advance(1_000)
     expect(await closing).toEqual(others)
-    expect(house.warnings).toHaveLength(1)
+    expect(testbed.warnings).toHaveLength(1)
   })
 
   test('is asked no more for conversations until it answers again', async () => {
@@ -263,15 +263,15 @@ describe('a store that fails', () => {
     let broken = true
     const good = routingStore()
     const { routing, count } = watched({ news: (...given) => (broken ? down() : good.news(...given)) })
-    const house = houseOf(routing, clock)
-    house.sharing.resume()
+    const testbed = testbedOf(routing, clock)
+    testbed.sharing.resume()
     await clock.advance(0)
-    expect(house.sharing.lookUpReaders('hash')).toBeUndefined()
+    expect(testbed.sharing.lookUpReaders('hash')).toBeUndefined()
     broken = false
     await clock.advance(16_000)
-    await house.sharing.lookUpReaders('hash')
+    await testbed.sharing.lookUpReaders('hash')
     expect(count('readers')).toBe(1)
-    expect(house.warnings).toHaveLength(1)
+    expect(testbed.warnings).toHaveLength(1)
   })
 })
 
@@ -280,7 +280,7 @@ test('goes on with the next request where the runtime has dropped its timer with
   let isDropping = true
   const dropping = { ...clock, setTimeout: (run: () => void, ms: number) => (isDropping ? {} : clock.setTimeout(run, ms)) }
   const { routing, calls } = watched()
-  const { sharing } = houseOf(routing, dropping)
+  const { sharing } = testbedOf(routing, dropping)
   sharing.resume()
   await clock.advance(0)
   isDropping = false

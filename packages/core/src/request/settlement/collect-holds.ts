@@ -8,7 +8,7 @@ import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { sleep, unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import { interruptedRow, type Journal, parseJournal } from '../admission/journal.ts'
-import type { Live } from '../live.ts'
+import type { RunningRequest } from '../running-requests.ts'
 import { amountsOf, type Bill } from './bill.ts'
 
 // A process that ends leaves the holds of its requests behind. A live process renews its holds; a hold whose version does not change
@@ -29,7 +29,7 @@ export interface CollectorPorts {
   readonly storage: Pick<Storage, 'ledger' | 'settle'>
   readonly settlements: Pick<Settlements, 'adopt' | 'has'>
   readonly policies: Pick<WorkspacePolicies, 'of'>
-  readonly live: ReadonlySet<Live>
+  readonly running: ReadonlySet<RunningRequest>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -65,7 +65,7 @@ interface Sight {
 }
 
 export function createHoldCollector(ports: CollectorPorts): HoldCollector {
-  const { live, clock, logger } = ports
+  const { running, clock, logger } = ports
   const sight: Sight = { watched: new Map(), lookedAt: Number.NEGATIVE_INFINITY }
   let dueAt = Number.NEGATIVE_INFINITY
   let timer: unknown
@@ -75,7 +75,7 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   const lookAndGoOn = async (): Promise<void> => {
     await lookAndSettle(sight, ports)
     dueAt = clock.monotonic() + collectorTimes.lookMs
-    if (!isClosed && (live.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
+    if (!isClosed && (running.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
   }
   const begin = (): Promise<void> | undefined => {
     if (isClosed || looks.isUnderWay()) return undefined
@@ -118,11 +118,11 @@ async function lookAndSettle(sight: Sight, ports: CollectorPorts): Promise<void>
 }
 
 /** Holds that stood still for a lease; what is watched from now on is what there is now. */
-async function findStill(sight: Sight, { storage, settlements, live, clock }: CollectorPorts): Promise<readonly LiveHold[]> {
+async function findStill(sight: Sight, { storage, settlements, running, clock }: CollectorPorts): Promise<readonly LiveHold[]> {
   // Reads work while another process has the lock: only time in which the store can be written counts against a hold.
   await withinStorageWait(storage.ledger.renew([]), clock)
   const hasPaused = clock.monotonic() - sight.lookedAt > collectorTimes.maxPauseMs
-  const mine = new Set([...live].map(({ requestId }) => requestId))
+  const mine = new Set([...running].map(({ requestId }) => requestId))
   const found = new Map<string, Watched>()
   const still: LiveHold[] = []
   let after: string | undefined

@@ -2,7 +2,7 @@ import { createDynamicRouter, createRouter, type RouterOffer } from '@signalbox/
 import { decisionLogLimits, type Trace } from '@signalbox/router/decision-log'
 import { acts } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import { answer, type Staged, stage } from '../../../test/money/stage.ts'
+import { answer, createFixture, type FixtureOptions } from '../../../test/money/fixture.ts'
 import { recordsOf } from '../../access/records.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { evidenceFrom, evidenceText, keepsFullEvidence } from './evidence.ts'
@@ -10,11 +10,11 @@ import { createRetention } from './retention.ts'
 
 const dayMs = 86_400_000
 
-function recorded(staged: Staged = {}) {
-  const { clock } = stage()
+function recorded(options: FixtureOptions = {}) {
+  const { clock } = createFixture()
   const router = createDynamicRouter({ monotonic: clock.monotonic, preference: 'balanced', seed: 1, record: {} })
-  const parts = { router, trackCandidate: createCandidateTracker(router), storedShare: 1, ...staged.engine }
-  return stage({ workspace: { billing: 'postpaid' }, ...staged, engine: parts })
+  const parts = { router, trackCandidate: createCandidateTracker(router), storedShare: 1, ...options.engine }
+  return createFixture({ workspace: { billing: 'postpaid' }, ...options, engine: parts })
 }
 
 test('a usage row tells in any process why its request went where it did', async () => {
@@ -162,7 +162,7 @@ test('of requests that went as most do a share is kept, the same in every proces
 test('rows older than their workspace keeps them go, behind its requests and at most once an hour', async () => {
   const forgotten: unknown[] = []
   const settings = { logRetentionDays: 30 }
-  const { ask, engine, clock } = stage({ workspace: { billing: 'postpaid', settings }, acts: { first: answer } })
+  const { ask, engine, clock } = createFixture({ workspace: { billing: 'postpaid', settings }, acts: { first: answer } })
   const { storage, logger } = engine
   const usage = {
     ...storage.usage,
@@ -190,7 +190,7 @@ test('rows older than their workspace keeps them go, behind its requests and at 
 
 test('a clock that is set back by a day puts nothing off: what is too old is looked for an hour later', async () => {
   const forgotten: unknown[] = []
-  const { engine, clock } = stage({ workspace: { billing: 'postpaid', settings: { logRetentionDays: 30 } } })
+  const { engine, clock } = createFixture({ workspace: { billing: 'postpaid', settings: { logRetentionDays: 30 } } })
   const usage = { ...engine.storage.usage, forget: async (input: object) => forgotten.push(input) - forgotten.length }
   const { storage, logger } = engine
   const retention = createRetention({ storage: { ...storage, usage }, records: recordsOf(storage.records, clock), clock, logger })
@@ -204,7 +204,7 @@ test('a clock that is set back by a day puts nothing off: what is too old is loo
 
 test('a store that cannot forget now is asked again in an hour, and its trouble is logged', async () => {
   const warned: unknown[] = []
-  const { engine, clock } = stage()
+  const { engine, clock } = createFixture()
   const down = (): Promise<never> => Promise.reject(new Error('The disk is gone.'))
   const storage = {
     usage: { ...engine.storage.usage, forget: down },
@@ -226,7 +226,7 @@ test('a store that cannot forget now is asked again in an hour, and its trouble 
 
 test('a workspace that makes no calls any more is looked at too, behind the calls of others', async () => {
   const forgotten: string[] = []
-  const { engine, clock } = stage()
+  const { engine, clock } = createFixture()
   const { storage, logger } = engine
   const body = JSON.stringify({ name: 'Idle', billing: 'prepaid', settings: { logRetentionDays: 7 } })
   await storage.records.commit({ puts: [{ kind: 'workspace', workspaceId: 'idle', id: 'idle', version: 0, createdAt: 0, body }] })
@@ -243,8 +243,8 @@ test('a workspace that makes no calls any more is looked at too, behind the call
   expect(forgotten).toEqual(['workspace 365', 'idle 7'])
 })
 
-async function termsOf({ policies }: ReturnType<typeof stage>['engine']) {
+async function termsOf({ policies }: ReturnType<typeof createFixture>['engine']) {
   const found = await policies.of('workspace')
-  if (!found) throw new Error('The stage has a workspace.')
+  if (!found) throw new Error('The fixture has a workspace.')
   return found
 }

@@ -1,7 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { budget, stage } from '../../../test/money/stage.ts'
+import { budget, createFixture } from '../../../test/money/fixture.ts'
 import { creditAccount } from '../../access/accounts.ts'
 
 interface Fault {
@@ -38,7 +38,7 @@ async function play(fault: Fault) {
   const kept = memoryStorage()
   const verbs: string[] = []
   const told: unknown[] = []
-  const { ask, clock } = stage({
+  const { ask, clock } = createFixture({
     workspace: { limits: { concurrentRequests: 5 } },
     budgets: [budget('b', { limit: 60, alertAt: [0.25] })],
     caller: { limits: { tokensPerMinute: 1_000, concurrentRequests: 5 } },

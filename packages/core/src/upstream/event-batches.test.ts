@@ -2,8 +2,8 @@ import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import type { InferenceEvent } from '../protocol/event.ts'
 import type { Sink } from '../protocol/source.ts'
-import type { EventBatch } from './in-turns.ts'
-import { inTurns } from './in-turns.ts'
+import type { EventBatch } from './event-batches.ts'
+import { sourceOfBatches } from './event-batches.ts'
 
 const deltas = (count: number): EventBatch =>
   Array.from(
@@ -13,7 +13,7 @@ const deltas = (count: number): EventBatch =>
 
 function open(batch: EventBatch) {
   const clock = fakeClock()
-  const source = inTurns(batch, clock)
+  const source = sourceOfBatches(batch, clock)
   const parts: EventBatch[] = []
   const state = { parts, isEnded: false }
   const sink: Sink<EventBatch> = {

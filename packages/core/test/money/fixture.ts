@@ -22,7 +22,7 @@ export const answer: Act = acts.reply({ text: 'Here.', usage: { input: 12, outpu
 /** What such an answer costs. */
 export const costOfAnswer = 18
 
-export interface Staged {
+export interface FixtureOptions {
   readonly workspace?: Partial<WorkspaceBody>
   readonly budgets?: readonly TypedRecord<'budget'>[]
   /** Of the workspace's own, by provider. */
@@ -32,7 +32,7 @@ export interface Staged {
   readonly acts?: Readonly<Record<string, Act>>
 }
 
-export interface Stage {
+export interface Fixture {
   readonly caller: Caller
   readonly engine: RequestPorts
   readonly clock: FakeClock
@@ -64,7 +64,14 @@ export const budget = (id: string, body: Partial<BudgetBody> & Pick<BudgetBody, 
   body: { name: id, scope: 'workspace', period: 'month', enforce: true, includeByok: false, alertAt: [], ...body },
 })
 
-export function stage({ workspace, budgets = [], own = {}, engine: parts, caller: told, acts: played = {} }: Staged = {}): Stage {
+export function createFixture({
+  workspace,
+  budgets = [],
+  own = {},
+  engine: parts,
+  caller: told,
+  acts: played = {},
+}: FixtureOptions = {}): Fixture {
   const clock = fakeClock({ now: Date.UTC(2026, 2, 10, 12) })
   const provider = (id: string): ScriptedProvider => {
     const made = scriptedProvider({ id, dialect: chatProvider, clock })

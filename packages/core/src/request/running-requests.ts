@@ -2,10 +2,10 @@ import type { Cancellation } from '../runtime/cancellation.ts'
 import type { SlotKey } from './admission/slots.ts'
 
 /** A request under way, as leases and a closing gateway see it. */
-export interface Live {
+export interface RunningRequest {
   readonly requestId: string
   /** Absent: the request is over, or only its body is being read. */
-  control?: LiveControl | undefined
+  control?: RunningControl | undefined
   /** Where it has a slot under its id, once it has been admitted. */
   slots: readonly SlotKey[]
   /** Of its hold; from the admission on. */
@@ -15,7 +15,7 @@ export interface Live {
 }
 
 /** How a request under way is ended. */
-interface LiveControl {
+interface RunningControl {
   readonly cancellation: Cancellation
   /** Settles it, though nothing reads it to its end. */
   readonly leave: () => Promise<void>
@@ -27,13 +27,13 @@ const noSlots: readonly SlotKey[] = []
  * Takes a request out, and empties its entry: a set that makes room for new entries leaves its former table behind, which keeps
  * the entries of that moment, and all that they refer to, until a full collection.
  */
-export function removeLive(live: Set<Live>, entry: Live): void {
-  live.delete(entry)
+export function removeRunning(running: Set<RunningRequest>, entry: RunningRequest): void {
+  running.delete(entry)
   entry.control = undefined
   entry.journal = undefined
   entry.slots = noSlots
 }
 
-export const endForShutdown = (live: Iterable<Live>): void => {
-  for (const { control } of live) control?.cancellation.cancel('shut_down')
+export const endForShutdown = (running: Iterable<RunningRequest>): void => {
+  for (const { control } of running) control?.cancellation.cancel('shut_down')
 }

@@ -4,7 +4,7 @@ import { gatewayFetch } from '@signalbox/fetch-handler'
 import { onTestFinished } from 'vitest'
 import type { Act } from '../../src/index.ts'
 import { type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'
-import type { Client, Conversation, House } from './heard.ts'
+import type { Client, Conversation, Testbed } from './heard.ts'
 import type { Language } from './languages.ts'
 
 /** Who speaks to whom, and how answers come. */
@@ -16,26 +16,30 @@ export interface Pair {
   readonly stream: boolean
 }
 
-export interface Stage {
+export interface Fixture {
   readonly first: ScriptedProvider
   readonly second: ScriptedProvider
   readonly talk: Conversation
 }
 
 /** A gateway, and how to reach it. */
-export type OpenHouse = Required<House> & { readonly gateway: Gateway }
+export type OpenTestbed = Required<Testbed> & { readonly gateway: Gateway }
 
 /** A gateway without a network, for the length of a test. */
-export async function openHouse(providers: readonly ScriptedProvider[], clock?: Clock): Promise<OpenHouse> {
+export async function openTestbed(providers: readonly ScriptedProvider[], clock?: Clock): Promise<OpenTestbed> {
   const { gateway, secret, close } = await testGateway({ providers, ...(clock && { clock }) })
   onTestFinished(close)
   return { secret, url: 'http://signalbox.local', fetch: gatewayFetch(gateway), gateway }
 }
 
 /** A gateway with one provider, or with two: whom it asks when the first fails. */
-export async function openStage({ client, provider, other }: Pair, script: readonly Act[], fallback: readonly Act[] = []): Promise<Stage> {
+export async function openFixture(
+  { client, provider, other }: Pair,
+  script: readonly Act[],
+  fallback: readonly Act[] = [],
+): Promise<Fixture> {
   const first = scriptedProvider({ id: 'first', dialect: provider.dialect, acts: script })
   const second = scriptedProvider({ id: 'second', dialect: other.dialect, acts: fallback })
-  const house = await openHouse(fallback.length > 0 ? [first, second] : [first])
-  return { first, second, talk: client.converse(house) }
+  const testbed = await openTestbed(fallback.length > 0 ? [first, second] : [first])
+  return { first, second, talk: client.converse(testbed) }
 }

@@ -3,7 +3,7 @@ import { webClock } from '@signalbox/core/runtime'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 
-export interface Stage {
+export interface Fixture {
   readonly gateway: Gateway
   readonly storage: Storage
   /** Unix milliseconds; the test moves it. */
@@ -14,13 +14,13 @@ export interface Stage {
 type Options = Parameters<typeof createGateway>[0]
 
 /** A gateway without anybody to call, with the workspaces `w` and `other`. The same storage and time again: another process. */
-export async function stage({
+export async function createFixture({
   storage = memoryStorage(),
   now = { ms: 1_767_225_600_000 },
   gateway: _,
   invited = [],
   ...options
-}: Partial<Stage & Options> = {}): Promise<Stage> {
+}: Partial<Fixture & Options> = {}): Promise<Fixture> {
   const gateway = createGateway({
     providers: [],
     models: [],

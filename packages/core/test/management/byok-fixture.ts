@@ -2,7 +2,7 @@ import type { Gateway } from '@signalbox/core'
 import { anthropic, azure, cloudflare, compatible, google, openai, simulated } from '@signalbox/core/providers'
 import type { Transport, TransportRequest } from '@signalbox/core/runtime'
 import { expect, vi } from 'vitest'
-import { type Stage, stage } from './stage.ts'
+import { createFixture, type Fixture } from './fixture.ts'
 
 export interface Answered {
   readonly status: number
@@ -42,7 +42,7 @@ interface Seen extends Pick<TransportRequest, 'url' | 'method'> {
   readonly secret: string
 }
 
-export interface ByokStage extends Stage {
+export interface ByokFixture extends Fixture {
   /** In the order of their coming. */
   readonly seen: Seen[]
   /** All that was logged, as text. */
@@ -73,7 +73,7 @@ const facts = [
 
 export const sealingKey = (fill = 1): Uint8Array => new Uint8Array(32).fill(fill)
 
-export async function byokStage(options: Parameters<typeof stage>[0] = {}): Promise<ByokStage> {
+export async function createByokFixture(options: Parameters<typeof createFixture>[0] = {}): Promise<ByokFixture> {
   const seen: Seen[] = []
   const logged: string[] = []
   let does = usual
@@ -95,7 +95,7 @@ export async function byokStage(options: Parameters<typeof stage>[0] = {}): Prom
   }
   const log = (told: object, message: string): void => void logged.push(`${message} ${JSON.stringify(told)}`)
   const offer = { provider: 'openai', provider_model_id: 'gpt-5', dialect: 'chat', price: { input: 1, output: 1 } }
-  const made = await stage({
+  const made = await createFixture({
     sealingKey: sealingKey(),
     providers: [
       openai(),
@@ -138,7 +138,7 @@ export async function byokStage(options: Parameters<typeof stage>[0] = {}): Prom
 export const openaiKey = { provider: 'openai', apiKey: 'sk-one-0123456789', name: 'one' } as const
 
 /** Until the background has written what came of the validation. */
-export const settled = (keys: ByokStage['keys'], id: string) =>
+export const settled = (keys: ByokFixture['keys'], id: string) =>
   vi.waitFor(async () => {
     const key = await keys.get(id)
     expect(key.validationStatus).not.toBe('pending')

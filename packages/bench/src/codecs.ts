@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { chosen } from './cases.ts'
-import type { Halves, HalvesVerbs } from './children/halves.ts'
+import type { CodecCost, CodecVerbs } from './children/codecs.ts'
 import { type Child, start } from './ipc.ts'
 import { languages } from './languages.ts'
 import { table } from './report.ts'
@@ -10,21 +10,21 @@ const clients = ['responses', 'chat', 'messages'] as const
 
 interface Row {
   readonly title: string
-  readonly ask: (child: Child<HalvesVerbs>) => Promise<Halves | undefined>
+  readonly ask: (child: Child<CodecVerbs>) => Promise<CodecCost | undefined>
 }
 
 const rows: readonly Row[] = [
   ...languages.map((language): Row => ({ title: `${language}, bytes to frames`, ask: child => child.ask('reader', { language }) })),
-  ...languages.map((language): Row => ({ title: `${language}, frames to facts`, ask: child => child.ask('decoder', { language }) })),
-  ...clients.map((language): Row => ({ title: `${language}, facts to frames`, ask: child => child.ask('encoder', { language }) })),
+  ...languages.map((language): Row => ({ title: `${language}, frames to events`, ask: child => child.ask('decoder', { language }) })),
+  ...clients.map((language): Row => ({ title: `${language}, events to frames`, ask: child => child.ask('encoder', { language }) })),
 ]
 
-/** What each half of a language makes of a delta, beside the least that it must make: the fact, or the frame. */
-export const halves: Section = async ({ only }) => {
+/** What each decoder and encoder allocates for a delta, beside the least that it must: the event, or the frame. */
+export const codecs: Section = async ({ only }) => {
   const lines: (readonly string[])[] = []
   for (const { title, ask } of chosen(rows, only, row => row.title)) {
-    const child = start<HalvesVerbs>({
-      script: join(import.meta.dirname, 'children/halves.ts'),
+    const child = start<CodecVerbs>({
+      script: join(import.meta.dirname, 'children/codecs.ts'),
       execArgv: ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
     })
     try {
@@ -43,7 +43,7 @@ export const halves: Section = async ({ only }) => {
     }
   }
   return [
-    'Bytes of the heap that one delta costs, ten read or written at once. The least: of frames, the frame and its text; of facts, the JSON of the frame parsed and the fact; of written frames, the text as JSON between two constants, and the frame. Time is ours ÷ the least.',
-    table(['half', 'bytes', 'the least', 'more', 'time ×'], lines),
+    'Bytes of the heap that one delta costs, ten read or written at once. The least: of frames, the frame and its text; of events, the JSON of the frame parsed and the event; of written frames, the text as JSON between two constants, and the frame. Time is ours ÷ the least.',
+    table(['codec', 'bytes', 'the least', 'more', 'time ×'], lines),
   ].join('\n\n')
 }

@@ -57,7 +57,7 @@ export const offerOf = ({ id, dialects }: Provider, more: Partial<Offer> = {}): 
 
 export const sealingKey = new Uint8Array(32).fill(7)
 
-export interface Stage {
+export interface Fixture {
   readonly gateway: Gateway
   readonly caller: Caller
   /** Another workspace of the same gateway. */
@@ -66,7 +66,7 @@ export interface Stage {
 }
 
 /** Providers are asked in the order in which they are given, unless the options say otherwise. */
-export async function openStage(providers: readonly Provider[], options: Partial<GatewayOptions> = {}): Promise<Stage> {
+export async function openFixture(providers: readonly Provider[], options: Partial<GatewayOptions> = {}): Promise<Fixture> {
   const models: readonly Model[] = [{ id: 'model', family: 'family', offers: providers.map(each => offerOf(each)) }]
   const quiet = { info: () => {}, warn: () => {}, error: () => {} }
   const gateway = createGateway({
@@ -97,7 +97,7 @@ export interface Answered {
 }
 
 /** One exchange, as the HTTP side leads it. */
-export async function ask({ gateway, caller }: Pick<Stage, 'gateway' | 'caller'>, language: string, body: JsonObject): Promise<Answered> {
+export async function ask({ gateway, caller }: Pick<Fixture, 'gateway' | 'caller'>, language: string, body: JsonObject): Promise<Answered> {
   const client = gateway.dialects[language]
   if (!client) throw new Error(`Nobody here speaks ${language}.`)
   const request = client.decodeRequest({ model: 'model', ...body })

@@ -7,14 +7,14 @@ import { bodyOf } from '../requests.ts'
 import { speeches } from '../speech.ts'
 
 /**
- * The halves of the languages by themselves, without a socket: a provider half reads a stream of `count` deltas, a client half
- * writes it, `atOnce` of them together. Beside each stands the least that could be made in its place.
+ * Decoders of provider streams and encoders of client streams by themselves, without a socket: a decoder reads a stream of `count`
+ * deltas, an encoder writes one, `atOnce` deltas together. Beside each stands the least that could be made in its place.
  */
-export type HalvesVerbs = {
+export type CodecVerbs = {
   /** Bytes → frames, where a language has a reader of its own. */
-  reader: (input: { readonly language: Language }) => Halves | undefined
-  decoder: (input: { readonly language: Language }) => Halves
-  encoder: (input: { readonly language: Language }) => Halves
+  reader: (input: { readonly language: Language }) => CodecCost | undefined
+  decoder: (input: { readonly language: Language }) => CodecCost
+  encoder: (input: { readonly language: Language }) => CodecCost
 }
 
 /** Of one delta. */
@@ -24,9 +24,9 @@ export interface Cost {
   readonly ns: number
 }
 
-export interface Halves {
+export interface CodecCost {
   readonly ours: Cost
-  /** Of a reader: the frame. Of a decoder: its JSON parsed, and the fact. Of an encoder: the frame, with the text as JSON in it. */
+  /** Of a reader: the frame. Of a decoder: its JSON parsed, and the event. Of an encoder: the frame, with the text as JSON in it. */
   readonly least: Cost
 }
 
@@ -144,19 +144,19 @@ serve({
     const maker = half('messages', providerDialects)
     const { head, frames } = streamOf('messages', maker)
     const decoder = maker.decodeEvents()
-    const [announced, ...facts] = [head, ...frames].map(some => decoder.read(some))
+    const [announced, ...events] = [head, ...frames].map(some => decoder.read(some))
     const ours = costOf(() => {
       const encoder = dialect.encodeEvents(request, () => stamp)
       encoder.write(announced ?? [])
       return () => {
-        for (const some of facts) held.latest = encoder.write(some)
+        for (const some of events) held.latest = encoder.write(some)
       }
     })
     const before = JSON.stringify({ id: stamp.id, of: 'x'.repeat(100) })
     const leastFrame = (event: InferenceEvent): Frame => ({ event: 'delta', data: `${before}${JSON.stringify(textOf(event))}}` })
     const least = costOf(() => () => {
-      for (const some of facts) held.latest = some.map(leastFrame)
+      for (const some of events) held.latest = some.map(leastFrame)
     })
     return { ours, least }
   },
-} satisfies HalvesVerbs)
+} satisfies CodecVerbs)

@@ -3,17 +3,17 @@ import type { Sink, Source } from '../protocol/source.ts'
 import type { Clock } from '../runtime/ports.ts'
 
 /** Most events that one turn of the event loop hands on. Writing one for a client takes up to 50 µs. */
-export const eventsPerTurn = 1_000
+export const maxBatchEvents = 1_000
 
 /** Events that came together, in their order. */
 export type EventBatch = readonly InferenceEvent[]
 
 /** The events of a batch, from `at` on, that one turn of the event loop hands on: the batch itself where it is small. */
-export const turnOf = (events: EventBatch, at = 0): EventBatch =>
-  events.length <= eventsPerTurn ? events : events.slice(at, at + eventsPerTurn)
+export const firstBatch = (events: EventBatch, at = 0): EventBatch =>
+  events.length <= maxBatchEvents ? events : events.slice(at, at + maxBatchEvents)
 
-/** A source of the events of a complete answer: at most `eventsPerTurn` per turn, so that other requests are served in between. */
-export function inTurns(events: EventBatch, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Source<EventBatch> {
+/** A source of the events of a complete answer: at most `maxBatchEvents` per turn, so that other requests are served in between. */
+export function sourceOfBatches(events: EventBatch, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Source<EventBatch> {
   let sink: Sink<EventBatch> | undefined
   let isPaused = false
   let timer: unknown
@@ -21,7 +21,7 @@ export function inTurns(events: EventBatch, clock: Pick<Clock, 'setTimeout' | 'c
   const push = (): void => {
     timer = undefined
     if (sink === undefined || isPaused) return
-    const part = turnOf(events, at)
+    const part = firstBatch(events, at)
     at += part.length
     if (part.length > 0) sink.next(part)
     if (at < events.length) later()
