@@ -184,3 +184,13 @@ test('an offer that is held has no free place', () => {
   takeSlot(capacity, 10_000)
   expect(currentCongestionPrice(capacity, 10_000)).toBeCloseTo(0.16, 3)
 })
+
+test('a queue is forgotten with the limit that it waited for', () => {
+  const capacity: Capacity = { ...makeCapacity(0), limitPerSecond: 10, tokens: -40 }
+  takeSlot(capacity, 100)
+  expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
+  for (let now = 100; now < 10_100; now += 100) recordAccepted(capacity, now)
+  recordRateLimited(capacity, 10_100, { chance: 0.5, retryAfterMs: 1 })
+  // As soon as one more is due at nine tenths of ten a second.
+  expect(timeUntilFree(capacity, 10_101)).toBeLessThan(250)
+})

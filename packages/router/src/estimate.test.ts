@@ -160,3 +160,13 @@ test('an offer that was slow is hoped to be as in the long run; one unobserved f
   its.state.observedAt = now - 400_001
   expect(optimisticEstimate(its, input()).firstContentMs).toBeCloseTo(Math.exp(Math.min(longRun, Math.log(400)) - 0.5) * tail, 1)
 })
+
+test('an offer is hoped to be faster than seen while it has fewer than three answers', () => {
+  const hopedAfter = (answers: number) => {
+    const tracked = known()
+    tracked.state.latency.observations = answers
+    return optimisticEstimate(tracked, input()).firstContentMs
+  }
+  expect(hopedAfter(2)).toBeLessThan(hopedAfter(3))
+  expect(hopedAfter(3)).toBe(hopedAfter(4))
+})

@@ -177,3 +177,14 @@ test('the mean over the level counts slow answers, each as eight levels at most'
   expect(tail(400 * 9)).toBeCloseTo(tail(400 * 900), 12)
   expect(tail(400 * 900)).toBeCloseTo((8 - known(400).tail) / (200 + tuning.latency.priorTailAnswers), 6)
 })
+
+test('a wait longer than any answer counts as half an answer at most, and less where calls are often never answered', () => {
+  const massOf = ({ bins }: Latency) => bins.reduce((sum, each) => sum + each, 0)
+  for (const hung of [0.1, 0.9]) {
+    const latency = known(500)
+    const before = massOf(latency)
+    observeTimeout(latency, 1e9, { now: start, hung })
+    const share = 0.5 / before
+    expect(massOf(latency) - before).toBeCloseTo((share * (1 - hung)) / (share * (1 - hung) + hung), 4)
+  }
+})

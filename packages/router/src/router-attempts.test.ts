@@ -208,3 +208,27 @@ test('an error after first content is a broken answer, one before it a failed at
   expect(sightAfter(true)).toEqual({ failure: false, breaking: true })
   expect(sightAfter(false)).toEqual({ failure: true, breaking: false })
 })
+
+test('an answer that a client leaves is no failure of its offer, unless it was silent for longer than nearly all others', () => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now } })
+  const start = () => router.startAttempt(router.plan({ inputTokens: 500, offers: ['cheap'] }).next() as RouterChoice)
+  const risk = () => (router.plan({ inputTokens: 500, offers: ['cheap'] }).next() as RouterChoice).estimate.failureProbability
+  for (let at = 0; at < 40; at += 1) {
+    const attempt = start()
+    now += 1_000
+    router.recordFirstContent(attempt)
+    router.finishAttempt(attempt, { outputTokens: 100 })
+  }
+  const usual = risk()
+  const leave = (afterMs: number, begun: boolean) => {
+    const attempt = start()
+    if (begun) router.recordFirstContent(attempt)
+    now += afterMs
+    router.abandonAttempt(attempt)
+    return risk()
+  }
+  expect(leave(1_300, false)).toBeLessThan(usual * 1.5)
+  expect(leave(60_000, true)).toBeLessThan(usual * 1.5)
+  expect(leave(60_000, false)).toBeGreaterThan(usual * 3)
+})

@@ -4,6 +4,7 @@ import { beforeContent, failureProbability, recordOutcome } from './failure-mode
 import { currentLevel, observeLatency, tailStart } from './latency.ts'
 import type { OfferEstimate } from './offer-estimate.ts'
 import { makeOfferState, type OfferState } from './offer-state.ts'
+import { prefillMsPerToken } from './prefill-latency.ts'
 import { attemptTimeout } from './timeout.ts'
 
 const now = 1_000_000
@@ -132,4 +133,12 @@ test('what a prompt adds to the wait is added to the time-out', () => {
   const state = known(3_000)
   const more = timeout(state, known(500), { input: input({ inputTokens: 100_000 }) }) - timeout(state, known(500))
   expect(more).toBeCloseTo(3_000, 0)
+})
+
+test('the time that the next offer needs to read the prompt stays too', () => {
+  const next = known(1_000)
+  const needs = Math.exp(currentLevel(next.latency, now) + next.latency.p95)
+  const given = (inputTokens: number) => timeout(known(8_000), next, { input: input({ timeLeftMs: 10_000, inputTokens }) })
+  expect(given(50_000)).toBeCloseTo(10_000 - needs - 50_000 * prefillMsPerToken(next.prefill), 3)
+  expect(given(50_000)).toBeLessThan(given(0))
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { traceWithEveryField } from '../../test/trace-with-every-field.ts'
 import { countsOf, evidenceOf, routingSummary } from './evidence.ts'
+import type { CandidateRecord } from './records.ts'
 
 test('the strategy that was asked for by name stands beside the weights that decided', () => {
   expect(evidenceOf(traceWithEveryField, [], 'order')).toMatchObject({ strategy: 'order', weighed_by: 'prices' })
@@ -61,4 +62,26 @@ test('evidence has every number of a decision, in milliseconds since the first a
     cached_tokens: 18,
   })
   expect(attempts[1]).toMatchObject({ outcome: 'error', sent_after_ms: 40.5, first_content_ms: null, output_tokens: null })
+})
+
+test('in the order an offer with room stands before one without, even if its provider has just failed', () => {
+  const [decision] = traceWithEveryField.decisions
+  if (!decision) throw new Error('There are two decisions.')
+  const [its] = decision.candidates
+  if (!its) throw new Error('A decision has candidates.')
+  const { providerFailed: _, ...one } = its
+  const candidate = (id: string, rest: object, heldMs = 0): CandidateRecord => ({
+    ...one,
+    ...rest,
+    offer: { ...one.offer, id },
+    estimate: { ...one.estimate, circuitOpenMs: 0, rateLimitedMs: heldMs },
+  })
+  const candidates = [
+    candidate('held', { score: 1 }, 500),
+    candidate('chosen', { score: 2 }),
+    candidate('failed', { score: 9, providerFailed: true }),
+    candidate('free', { score: 8 }),
+  ]
+  const { order } = routingSummary({ ...traceWithEveryField, decisions: [{ ...decision, candidates, chosen: 1 }] }, [])
+  expect(order).toEqual(['chosen', 'free', 'failed', 'held'])
 })

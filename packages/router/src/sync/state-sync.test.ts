@@ -382,3 +382,48 @@ describe('what others say is weighed', () => {
     expect(router.router.plan({ inputTokens: 6_000, cacheKey: 'c' }, router.among).choices()[0].estimate.cachedTokens).toBe(5_000)
   })
 })
+
+describe('what is read here', () => {
+  const read = (router: RouterProcess, key: string) =>
+    router.memory.affinity.recordRead(key, { offerId: 'cheap', tokens: 5_000, at: router.moment().now })
+
+  test('is urgent to tell, and a failure without a pause is not', () => {
+    const { here } = two()
+    read(here, 'c')
+    expect(here.urgent()).toBe(1)
+    here.fail(cheap)
+    expect(here.urgent()).toBe(1)
+  })
+
+  test('is told of 2,000 conversations at once, and no more', () => {
+    const { here } = two()
+    for (let at = 0; at < 2_005; at += 1) read(here, `c-${at}`)
+    expect(here.memory.newCacheNotes(here.moment())).toHaveLength(2_000)
+  })
+
+  test('may have been read elsewhere after half a minute', () => {
+    const { here, time } = two()
+    read(here, 'c')
+    time.ms += 30_000
+    expect(here.memory.isConversationUnknown('c', here.moment().now)).toBe(false)
+    time.ms += 1
+    expect(here.memory.isConversationUnknown('c', here.moment().now)).toBe(true)
+  })
+})
+
+test('of several readers the last one is remembered as the last, in whatever order they are told', () => {
+  const { here, time } = two(400_000)
+  const reader = (offer: string, agoMs: number): Reader => ({ offer, tokens: 5_000, at: T0 + time.ms - agoMs })
+  here.memory.addCacheHolders('c', [reader('cheap', 1_000), reader('dear', 60_000)], here.moment())
+  here.memory.addCacheHolders('d', [reader('dear', 60_000), reader('cheap', 1_000)], here.moment())
+  for (const key of ['c', 'd']) expect(here.memory.affinity.holders(key).map(({ offerId }) => offerId)).toEqual(['cheap', 'dear'])
+})
+
+test('a shorter pause that is heard of later does not shorten one of an offer that nobody here has met', () => {
+  const { here, time } = two(5_000)
+  const pause = (offer: string, ms: number) =>
+    here.memory.receive({ cursor: '1', statistics: [], pauses: [{ offer, until: T0 + time.ms + ms }] }, here.moment())
+  pause('later', 60_000)
+  pause('later', 30_000)
+  expect(seenBy(here, { ...cheap, id: 'later' }).rateLimitedMs).toBe(60_000)
+})

@@ -13,6 +13,8 @@ export interface Mutant {
   readonly mutated: string
   /** A statement is skipped as a whole; an expression has two values, which a statement of its own does not use. */
   readonly kind: 'expression' | 'statement expression' | 'statement'
+  /** Outside of all functions: it runs as its file is loaded, which the test files of a worker share. */
+  readonly atLoad: boolean
 }
 
 type Found = Pick<Mutant, 'operator' | 'mutated'>
@@ -59,7 +61,17 @@ function mutantsOf(source: ts.SourceFile, checker: ts.TypeChecker): readonly Mut
     const start = node.getStart(source)
     const end = node.getEnd()
     const line = source.getLineAndCharacterOfPosition(start).line + 1
-    found.push({ file: source.fileName, start, end, line, operator, original: text.slice(start, end), mutated, kind })
+    found.push({
+      file: source.fileName,
+      start,
+      end,
+      line,
+      operator,
+      original: text.slice(start, end),
+      mutated,
+      kind,
+      atLoad: isAtLoad(node),
+    })
   }
   const visit = (node: ts.Node): void => {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return
@@ -71,6 +83,11 @@ function mutantsOf(source: ts.SourceFile, checker: ts.TypeChecker): readonly Mut
   }
   visit(source)
   return found
+}
+
+function isAtLoad(node: ts.Node): boolean {
+  for (let around = node.parent; around; around = around.parent) if (ts.isFunctionLike(around)) return false
+  return true
 }
 
 /** A call, an assignment or a throw that stands for itself. */

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Asked, Finished, Told } from './test-server.ts'
 
 export interface TestFile {
   readonly path: string
@@ -9,70 +10,108 @@ export interface TestFile {
   readonly reached: readonly number[]
 }
 
-const config = 'packages/testing/tools/mutation/vitest.config.ts'
-
-interface Running {
-  readonly root: string
-  readonly env: Readonly<Record<string, string>>
-  /** None: all of them. */
-  readonly files?: readonly string[]
-  readonly args?: readonly string[]
-  readonly limitMs: number
+export interface Ended {
+  readonly how: 'passed' | 'failed' | 'timed out'
+  /** The test that failed. */
+  readonly by?: string
+  readonly files: readonly Finished[]
 }
 
-/** How a run of tests ended. */
-export type Ended = 'passed' | 'failed' | 'timed out'
+/** After a failure the rest of a run is cancelled; a worker that goes on is ended. */
+const cancelMs = 5_000
 
-/** One run of vitest in a process group of its own, which is ended as a whole when the time is over. */
-export function runTests({ root, env, files = [], args = [], limitMs }: Running): Promise<Ended> {
-  return new Promise(resolve => {
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const child = spawn(process.execPath, [vitest, 'run', '--config', config, ...args, ...files], {
-      cwd: root,
-      env: { ...process.env, ...env },
-      stdio: 'ignore',
+/** Runs of tests, one at a time, in one vitest that keeps what it has transformed. One that takes too long is ended, with all it started. */
+export class TestRunner {
+  readonly #env: Readonly<Record<string, string>>
+  readonly #root: string
+  #child: ChildProcess | undefined
+
+  constructor(root: string, mutants: string) {
+    this.#root = root
+    this.#env = { SIGNALBOX_MUTANTS: mutants, SIGNALBOX_TESTS: '' }
+  }
+
+  /** Paths of all test files. */
+  files: readonly string[] = []
+
+  async start(): Promise<void> {
+    if (this.#child) return
+    const child = fork(new URL('test-server.ts', import.meta.url).pathname, {
+      cwd: this.#root,
+      env: { ...process.env, ...this.#env },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       detached: true,
     })
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }, limitMs)
-    child.on('exit', code => {
-      clearTimeout(timer)
-      resolve(late ? 'timed out' : code === 0 ? 'passed' : 'failed')
+    this.#child = child
+    this.files = await new Promise((resolve, reject) => {
+      child.once('message', (told: Told) => told.kind === 'ready' && resolve(told.files))
+      child.once('exit', code => reject(new Error(`vitest ended with ${code}`)))
     })
-  })
-}
+  }
 
-interface Report {
-  readonly testResults: readonly { readonly name: string; readonly startTime: number; readonly endTime: number; readonly status: string }[]
+  async run(asked: Asked, limitMs: number): Promise<Ended> {
+    await this.start()
+    const child = this.#child
+    if (!child) throw new Error('no vitest')
+    return new Promise(resolve => {
+      let by: string | undefined
+      const end = (ended: Ended): void => {
+        clearTimeout(timer)
+        child.removeAllListeners('message')
+        resolve(ended)
+      }
+      const giveUp = (): void => {
+        this.stop()
+        end({ how: by === undefined ? 'timed out' : 'failed', ...(by !== undefined && { by }), files: [] })
+      }
+      let timer = setTimeout(giveUp, limitMs)
+      child.on('message', (told: Told) => {
+        if (told.kind === 'caught') {
+          by = told.by
+          clearTimeout(timer)
+          timer = setTimeout(giveUp, cancelMs)
+        }
+        if (told.kind === 'ended') end({ how: by === undefined ? 'passed' : 'failed', ...(by !== undefined && { by }), files: told.files })
+      })
+      child.send(asked)
+    })
+  }
+
+  stop(): void {
+    const child = this.#child
+    this.#child = undefined
+    if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }
 }
 
 interface Measuring {
-  readonly root: string
+  readonly runners: readonly TestRunner[]
   readonly folder: string
-  /** The file that lists them. */
-  readonly mutants: string
   /** Parts of paths; none: all tests. */
-  readonly files: readonly string[]
+  readonly parts: readonly string[]
+  /** Those that `parts` select are measured again. */
+  readonly again: boolean
 }
 
-/** Which test files run through which mutants, and how long each takes: one run of all tests with no mutant on. */
-export async function measureTests({ root, folder, mutants, files }: Measuring): Promise<readonly TestFile[]> {
-  const [hits, report] = [join(folder, 'hits.ndjson'), join(folder, 'report.json')]
-  if (!existsSync(report)) {
-    const env = { SIGNALBOX_MUTANTS: mutants, SIGNALBOX_MUTANT_HITS: hits }
-    await runTests({ root, env, files, args: ['--reporter=json', `--outputFile=${report}`, '--retry=1'], limitMs: 3_600_000 })
-  }
-  const { testResults }: Report = JSON.parse(readFileSync(report, 'utf8'))
+/** Which test files run through which mutants, and how long each takes: a run with no mutant on, of what was not measured before. */
+export async function measureTests({ runners, folder, parts, again }: Measuring): Promise<readonly TestFile[]> {
+  const [hits, report] = [join(folder, 'hits.ndjson'), join(folder, 'tests.json')]
+  const before: readonly Finished[] = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : []
+  const isSelected = (path: string): boolean => parts.length === 0 || parts.some(part => path.includes(part))
+  await Promise.all(runners.map(runner => runner.start()))
+  const kept = before.filter(({ path }) => !(again && parts.length > 0 && isSelected(path)))
+  const missing = (runners[0]?.files ?? []).filter(path => isSelected(path) && !kept.some(known => known.path === path))
+  const shares = runners.map((_, at) => missing.filter((_, index) => index % runners.length === at))
+  const ended = await Promise.all(
+    runners.map((runner, at) => (shares[at]?.length ? runner.run({ files: shares[at] ?? [], hits }, 3_600_000) : undefined)),
+  )
+  const finished = [...kept, ...ended.flatMap(each => each?.files ?? [])]
+  writeFileSync(report, JSON.stringify(finished))
   const reached = new Map<string, readonly number[]>()
   for (const line of readFileSync(hits, 'utf8').trim().split('\n')) {
     const { file, reached: ids } = JSON.parse(line) as { file: string; reached: readonly number[] }
     reached.set(file, ids)
   }
   // A file that fails without a mutant proves nothing of one.
-  return testResults
-    .filter(({ status }) => status === 'passed')
-    .map(({ name, startTime, endTime }) => ({ path: name, milliseconds: endTime - startTime, reached: reached.get(name) ?? [] }))
+  return finished.filter(({ passed }) => passed).map(({ path, milliseconds }) => ({ path, milliseconds, reached: reached.get(path) ?? [] }))
 }

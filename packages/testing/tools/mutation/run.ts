@@ -1,15 +1,16 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { type Drawn, draw } from './draw.ts'
 import { findMutants } from './find-mutants.ts'
 import { roomsOf } from './rooms.ts'
-import { type Ended, measureTests, runTests, type TestFile } from './run-tests.ts'
+import { type Ended, measureTests, type TestFile, TestRunner } from './run-tests.ts'
 
 // Plants small faults in the sources, one at a time, and counts those that no test notices.
-// pnpm test:mutants --count 300 --seed 1 [--room router] [--tests <part of a path>] [--workers 2] [--folder <where to keep results and go on from>]
+// With `--again` those that were not caught are tried anew, after the tests that `--tests` names were measured anew.
+// pnpm test:mutants --count 300 --seed 1 [--room router] [--tests <part of a path>] [--workers 2] [--seconds <of tests for a mutant>] [--folder <where to keep results and go on from>]
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,8 @@ const { values } = parseArgs({
     room: { type: 'string' },
     tests: { type: 'string', multiple: true, default: [] },
     workers: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '30' },
+    again: { type: 'boolean', default: false },
     folder: { type: 'string' },
   },
 })
@@ -25,14 +28,17 @@ const root = resolve(import.meta.dirname, '../../../..')
 const folder =
   values.folder ?? join(tmpdir(), `signalbox-mutants-${values.seed}-${values.count}-${values.room?.replaceAll(' ', '-') ?? 'all'}`)
 
-/** Nearest tests first; each stage runs on if the one before let the mutant pass. */
-const stagesMs = [6_000, 60_000, 240_000] as const
+/** Nearest tests first, as many as take this long in the run without mutants. */
+const testsMs = Number(values.seconds) * 1_000
+const atLeastMs = 20_000
 
 interface Result {
   readonly id: number
-  readonly ended: Ended | 'not reached'
+  readonly ended: Ended['how'] | 'not reached'
+  readonly by?: string
   readonly files: number
   readonly left: number
+  readonly tookMs: number
 }
 
 function drawnMutants(): readonly Drawn[] {
@@ -57,30 +63,31 @@ function drawnMutants(): readonly Drawn[] {
 const nearest = (one: TestFile, other: TestFile): number =>
   one.reached.length - other.reached.length || one.milliseconds - other.milliseconds
 
-async function tryMutant(mutant: Drawn, tests: readonly TestFile[]): Promise<Result> {
-  const near = tests.filter(({ reached }) => reached.includes(mutant.id)).sort(nearest)
-  if (near.length === 0) return { id: mutant.id, ended: 'not reached', files: 0, left: 0 }
-  let at = 0
-  for (const stageMs of stagesMs) {
-    const batch: TestFile[] = []
-    let expected = 0
-    for (; at < near.length; at += 1) {
-      const next = near[at]
-      if (!next || (batch.length > 0 && expected + next.milliseconds > stageMs)) break
-      batch.push(next)
-      expected += next.milliseconds
-    }
-    if (batch.length === 0) break
-    const ended = await runTests({
-      root,
-      env: { SIGNALBOX_MUTANTS: join(folder, 'mutants.json'), SIGNALBOX_MUTANT: String(mutant.id) },
-      files: batch.map(({ path }) => relative(root, path)),
-      args: ['--bail=1', '--maxWorkers=1'],
-      limitMs: 60_000 + 5 * expected,
-    })
-    if (ended !== 'passed') return { id: mutant.id, ended, files: at, left: near.length - at }
+/** Of a mutant that runs at load: the tests that run through others of its file, else of its directory, else of its part. */
+function reaching(mutant: Drawn): readonly TestFile[] {
+  if (!mutant.atLoad) return tests.filter(({ reached }) => reached.includes(mutant.id))
+  for (const placeOf of [(of: Drawn) => of.file, (of: Drawn) => dirname(of.file), (of: Drawn) => of.room]) {
+    const near = new Set(mutants.filter(other => !other.atLoad && placeOf(other) === placeOf(mutant)).map(({ id }) => id))
+    const found = tests.filter(({ reached }) => reached.some(id => near.has(id)))
+    if (found.length > 0) return found
   }
-  return { id: mutant.id, ended: 'passed', files: at, left: near.length - at }
+  return []
+}
+
+async function tryMutant(mutant: Drawn, runner: TestRunner): Promise<Result> {
+  const near = [...reaching(mutant)].sort(nearest)
+  if (near.length === 0) return { id: mutant.id, ended: 'not reached', files: 0, left: 0, tookMs: 0 }
+  const batch: TestFile[] = []
+  let expected = 0
+  for (const next of near) {
+    if (batch.length > 0 && expected + next.milliseconds > testsMs) continue
+    batch.push(next)
+    expected += next.milliseconds
+  }
+  const start = performance.now()
+  const { how, by } = await runner.run({ files: batch.map(({ path }) => path), mutant: mutant.id }, atLeastMs + 4 * expected)
+  const tookMs = Math.round(performance.now() - start)
+  return { id: mutant.id, ended: how, ...(by !== undefined && { by }), files: batch.length, left: near.length - batch.length, tookMs }
 }
 
 const isCaught = ({ ended }: Result): boolean => ended === 'failed' || ended === 'timed out'
@@ -102,7 +109,11 @@ function report(mutants: readonly Drawn[], results: ReadonlyMap<number, Result>)
 
 mkdirSync(folder, { recursive: true })
 const mutants = drawnMutants()
-const tests = await measureTests({ root, folder, mutants: join(folder, 'mutants.json'), files: values.tests })
+const runners = Array.from({ length: Number(values.workers) }, () => new TestRunner(root, join(folder, 'mutants.json')))
+process.on('exit', () => {
+  for (const runner of runners) runner.stop()
+})
+const tests = await measureTests({ runners, folder, parts: values.tests, again: values.again })
 console.log(`${tests.length} test files measured; results in ${folder}`)
 
 const resultsPath = join(folder, 'results.ndjson')
@@ -110,19 +121,20 @@ const results = new Map<number, Result>()
 if (existsSync(resultsPath))
   for (const text of readFileSync(resultsPath, 'utf8').trim().split('\n').filter(Boolean)) {
     const result: Result = JSON.parse(text)
-    results.set(result.id, result)
+    if (!values.again || isCaught(result)) results.set(result.id, result)
   }
 const waiting = mutants.filter(({ id }) => !results.has(id))
 await Promise.all(
-  Array.from({ length: Number(values.workers) }, async () => {
+  runners.map(async runner => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-      const result = await tryMutant(mutant, tests)
+      const result = await tryMutant(mutant, runner)
       results.set(result.id, result)
       appendFileSync(resultsPath, `${JSON.stringify(result)}\n`)
-      console.log(
-        `${results.size}/${mutants.length} ${result.ended === 'passed' ? 'SURVIVED' : result.ended} ${relative(root, mutant.file)}:${mutant.line} ${mutant.operator}`,
-      )
+      const { ended, tookMs } = result
+      const name = `${relative(root, mutant.file)}:${mutant.line} ${mutant.operator}`
+      console.log(`${results.size}/${mutants.length} ${ended === 'passed' ? 'SURVIVED' : ended} ${name} (${(tookMs / 1_000).toFixed(1)} s)`)
     }
   }),
 )
 report(mutants, results)
+process.exit()

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { afterAll, expect } from 'vitest'
 
-// Runs in each test file. One mutant is on, or none; which ones a file reaches is written down where it is asked for.
+// Runs before each test file. One mutant is on, or none; which ones a file reaches is written down where it is asked for.
 
 const { SIGNALBOX_MUTANT: on, SIGNALBOX_MUTANT_HITS: hitsFile } = process.env
 const reached = new Set<number>()

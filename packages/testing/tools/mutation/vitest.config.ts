@@ -10,8 +10,25 @@ const listed: readonly Numbered[] = JSON.parse(readFileSync(process.env.SIGNALBO
 const byFile = Map.groupBy(listed, ({ file }) => file)
 const setup = new URL('switch-mutant.ts', import.meta.url).pathname
 
-/** Tests that read source text, or run built or other programs: no mutant reaches them. */
-const exclude = ['style', 'layers', 'runtimes', 'image', 'launcher', 'docs', 'bundle', 'own-properties'].map(name => `**/${name}.test.ts`)
+/** Packages whose tests are about what they add, or start other programs. */
+const packagesLeftOut = ['ai-sdk', 'bench', 'catalog', 'cli', 'client', 'signalbox', 'storage-redis']
+
+/** Tests that read source text, run built or other programs, or need more than ten seconds: a mutant that reaches them reaches others. */
+const filesLeftOut = [
+  ...['style', 'layers', 'runtimes', 'image', 'launcher', 'docs', 'bundle', 'own-properties', 'adapters', 'readme', 'installs', 'packs'],
+  ...['web-socket-runtimes', 'item-references', 'web-socket-memory', 'bundled-listener', 'catalog-bundle', 'first-request', 'fuzz-bodies'],
+  ...[
+    'fault-catalogue*',
+    'agents-matrix',
+    'durable-object',
+    'd1',
+    'bun',
+    'workers',
+    'postgres-silence',
+    'postgres-restart',
+    'hostile-answers',
+  ],
+]
 
 const config = mergeConfig(workspace, {
   root: new URL('../../../..', import.meta.url).pathname,
@@ -27,20 +44,38 @@ const config = mergeConfig(workspace, {
   ],
 })
 
-const { test } = config as { test: { projects: readonly { test: object }[] } }
+/** In the order in which they are asked for: nearest first. */
+class AsAsked {
+  sort<Specification>(files: readonly Specification[]): Promise<readonly Specification[]> {
+    return Promise.resolve(files)
+  }
+  shard<Specification>(files: readonly Specification[]): Promise<readonly Specification[]> {
+    return Promise.resolve(files)
+  }
+}
+
+const { test } = config as { test: { projects: readonly object[] } }
+const { projects: _, ...shared } = test
 
 export default defineConfig({
   ...config,
   test: {
-    ...test,
-    reporters: ['dot'],
+    ...shared,
     // A cached module holds the mutants of another run: the cache goes by its text, not by the list.
     fsModuleCache: false,
-    projects: test.projects
-      .filter(({ test }) => !('name' in test && test.name === 'examples'))
-      .map(project => ({
-        ...project,
-        test: { ...project.test, isolate: true, setupFiles: [setup], exclude: ['**/node_modules/**', ...exclude] },
-      })),
+    reporters: [],
+    maxWorkers: 1,
+    // A failure by the load of the machine catches nothing.
+    retry: 1,
+    setupFiles: [setup],
+    globalSetup: ['packages/testing/test/postgres-server.ts'],
+    sequence: { sequencer: AsAsked },
+    include: ['packages/*/{src,test}/**/*.test.ts'],
+    exclude: [
+      '**/node_modules/**',
+      '**/storage-faults/**',
+      ...packagesLeftOut.map(name => `packages/${name}/**`),
+      ...filesLeftOut.map(name => `**/${name}.test.ts`),
+    ],
   },
 } as never)

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { beforeContent, failureProbability } from '../failure-model.ts'
+import { observeLatency } from '../latency.ts'
+import { makeOfferState, type OfferState } from '../offer-state.ts'
+import { makeFractionalCounts, mergeEvidence } from './merge.ts'
+import { makeOutcomeCounts, type OutcomeCounts } from './outcome-counts.ts'
+
+const now = 1_000_000
+
+/** An offer that gave thirty answers around a second, the last just now. */
+function known(): OfferState {
+  const state = makeOfferState(0)
+  for (let at = 1; at <= 30; at += 1) observeLatency(state.latency, 1_000 * Math.exp((((at * 7) % 11) - 5) / 12), now - (30 - at) * 1_000)
+  return state
+}
+
+const evidence = (counts: Partial<OutcomeCounts>, { from = now, to = now } = {}) => ({
+  from,
+  to,
+  counts: { ...makeOutcomeCounts(), ...counts },
+})
+
+const context = (more: object = {}) => ({ fractions: makeFractionalCounts(), now, others: 3, chance: 0.5, ...more })
+
+/** Sums of the logs of some waits. */
+const waits = (milliseconds: readonly number[]) => {
+  const logs = milliseconds.map(Math.log)
+  return {
+    waits: logs.length,
+    lnWaits: logs.reduce((sum, each) => sum + each, 0),
+    lnWaitsSquared: logs.reduce((sum, each) => sum + each * each, 0),
+  }
+}
+
+test('answers, failures and broken answers each count as a call', () => {
+  const state = known()
+  mergeEvidence(state, evidence({ answered: 5, failed: 2, broken: 1 }), context())
+  expect(state.observations).toBe(8)
+  mergeEvidence(state, evidence({ broken: 4 }), context())
+  expect(state.observations).toBe(12)
+})
+
+test('half an answer waits for its other half', () => {
+  const state = known()
+  Object.assign(state.failures, { healthy: 0.5, degraded: 0.5 })
+  const fractions = makeFractionalCounts()
+  // At this age an answer counts half.
+  const old = now - 240_000 * Math.log(2)
+  const merge = () => mergeEvidence(state, evidence({ answered: 1 }, { from: old, to: old }), context({ fractions }))
+  const before = failureProbability(state.failures, beforeContent, now)
+  merge()
+  expect(failureProbability(state.failures, beforeContent, now)).toBe(before)
+  expect(fractions.before.good).toBeCloseTo(0.5, 9)
+  fractions.before.good += 0.25
+  merge()
+  expect(failureProbability(state.failures, beforeContent, now)).toBeLessThan(before)
+  expect(fractions.before.good).toBeCloseTo(0.25, 9)
+})
+
+test('the scatter of remote answers counts by their share of all that is known, and widens the local one', () => {
+  const state = known()
+  const { scatter, observations } = state.latency
+  const far = waits([500, 1_000, 2_000, 1_000])
+  const mean = far.lnWaits / 4
+  const theirs = ((far.lnWaitsSquared / 4 - mean * mean) * 4) / 3
+  expect(theirs).toBeGreaterThan(scatter)
+  mergeEvidence(state, evidence(far), context())
+  const within = Math.min(theirs, 6 * scatter)
+  expect(state.latency.scatter).toBeCloseTo(scatter + (4 / (observations + 4 + 150)) * (within - scatter), 9)
+})
+
+test('many alike answers from elsewhere narrow the scatter', () => {
+  const state = known()
+  const { scatter } = state.latency
+  mergeEvidence(state, evidence(waits(Array.from({ length: 20 }, () => 1_000))), context())
+  expect(state.latency.scatter).toBeLessThan(scatter)
+})
+
+test('a failing offer is watched by all processes in turn, each fifteen seconds to fifteen for each of them later', () => {
+  const state = known()
+  mergeEvidence(state, evidence({ failed: 8 }), context({ others: 4, chance: 0.5 }))
+  expect(state.exploreAt).toBe(now + 15_000 * (1 + 4 * 0.5))
+})

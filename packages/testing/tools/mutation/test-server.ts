@@ -1,0 +1,84 @@
+import { createVitest, type TestCase, type TestModule, type TestSpecification } from 'vitest/node'
+
+// One vitest that stays: sources are transformed once, and each run has a fresh worker. Started by run-tests.ts, which ends it when a
+// run takes too long.
+
+export interface Asked {
+  /** Absolute paths, in the order in which they run; absent: all. */
+  readonly files?: readonly string[]
+  /** The mutant that is on; absent: none, and all files run to their end. */
+  readonly mutant?: number
+  /** Where to note which mutants each file reaches. */
+  readonly hits?: string
+}
+
+export interface Finished {
+  readonly path: string
+  readonly milliseconds: number
+  readonly passed: boolean
+}
+
+export type Told =
+  | { readonly kind: 'ready'; readonly files: readonly string[] }
+  | { readonly kind: 'caught'; readonly by: string }
+  | { readonly kind: 'ended'; readonly files: readonly Finished[] }
+
+const tell = (told: Told): void => {
+  process.send?.(told)
+}
+
+let asked: Asked = {}
+let isCaught = false
+
+function caughtBy(by: string): void {
+  if (asked.mutant === undefined || isCaught) return
+  isCaught = true
+  tell({ kind: 'caught', by })
+  void vitest.cancelCurrentRun('test-failure')
+}
+
+const reporter = {
+  onTestCaseResult(test: TestCase): void {
+    if (test.result().state === 'failed') caughtBy(`${test.module.relativeModuleId}: ${test.fullName}`)
+  },
+  onTestModuleEnd(module: TestModule): void {
+    if (module.state() === 'failed') caughtBy(module.relativeModuleId)
+  },
+}
+
+const vitest = await createVitest(
+  'test',
+  { config: 'packages/testing/tools/mutation/vitest.config.ts', watch: false, reporters: [reporter] },
+  { clearScreen: false },
+)
+const all = await vitest.globTestSpecifications()
+const byPath = new Map(all.map(specification => [specification.moduleId, specification]))
+
+async function run(next: Asked): Promise<void> {
+  asked = next
+  isCaught = false
+  setEnv('SIGNALBOX_MUTANT', next.mutant === undefined ? undefined : String(next.mutant))
+  setEnv('SIGNALBOX_MUTANT_HITS', next.hits)
+  const files = next.files?.map(path => byPath.get(path)).filter((found): found is TestSpecification => found !== undefined) ?? all
+  vitest.state.filesMap.clear()
+  vitest.state.idMap.clear()
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files, false)
+  if (unhandledErrors.length > 0) caughtBy('an error outside of tests')
+  tell({
+    kind: 'ended',
+    files: testModules.map(module => ({
+      path: module.moduleId,
+      milliseconds: Math.round(module.diagnostic().duration),
+      passed: module.state() === 'passed',
+    })),
+  })
+}
+
+function setEnv(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name]
+  else process.env[name] = value
+}
+
+process.on('message', (next: Asked) => void run(next))
+process.on('disconnect', () => process.exit())
+tell({ kind: 'ready', files: [...byPath.keys()] })
