@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { makePrefillLatency, observePrefill, prefillMsPerToken } from './prefill-latency.ts'
+import { createRandom } from './random.ts'
 import { makeRunningAverage, updateAverage } from './running-average.ts'
 
 test('an average of few observations is their mean; of many, each new one moves it by its weight', () => {
@@ -45,4 +46,9 @@ test('what was observed first is forgotten, by a fiftieth with each observation'
   observePrefill(reading, 10, 100)
   observePrefill(reading, 0, 0)
   expect(reading).toEqual({ tokens: 9.8, milliseconds: 98, squares: 98, products: 980, weight: 1.98 })
+})
+
+test('a seed gives the numbers that it always gave, so that an old trace can be replayed', () => {
+  const random = createRandom(1)
+  expect([random(), random()]).toEqual([0.6270739405881613, 0.002735721180215478])
 })

@@ -115,3 +115,13 @@ test('after a long silence an offer is believed to be as one that was never aske
     expect(forgotten.healthy + forgotten.degraded + forgotten.failing + forgotten.down).toBeCloseTo(1, 12)
   }
 })
+
+test('what running calls would teach is reckoned from what is left of the evidence', () => {
+  const rate = before([...good(50), ...bad(8)])
+  const at = last(58)
+  for (const laterMs of [10_000, 60_000, 300_000])
+    expect(failureProbabilityGiven(rate, beforeContent, { now: at + laterMs, given: 0 })).toBeCloseTo(
+      failureProbability(rate, beforeContent, at + laterMs),
+      10,
+    )
+})

@@ -188,3 +188,9 @@ test('a wait longer than any answer counts as half an answer at most, and less w
     expect(massOf(latency) - before).toBeCloseTo((share * (1 - hung)) / (share * (1 - hung) + hung), 4)
   }
 })
+
+test('before any answer the histogram counts as many answers as is said, and its percentiles are those of its tail', () => {
+  const latency = makeLatency(0, Math.log(600))
+  expect(latency.bins.reduce((sum, each) => sum + each, 0)).toBeCloseTo(tuning.latency.priorAnswers, 4)
+  expect([latency.p92, latency.p95, latency.p996, latency.p997]).toEqual([0.08, 0.05, 0.004, 0.003].map(share => tailStart(latency, share)))
+})

@@ -228,7 +228,50 @@ test('an answer that a client leaves is no failure of its offer, unless it was s
     router.abandonAttempt(attempt)
     return risk()
   }
+  const breaks = () => (router.plan({ inputTokens: 500, offers: ['cheap'] }).next() as RouterChoice).estimate.breakProbability
   expect(leave(1_300, false)).toBeLessThan(usual * 1.5)
+  const usualBreaks = breaks()
   expect(leave(60_000, true)).toBeLessThan(usual * 1.5)
+  expect(breaks()).toBeLessThan(usualBreaks * 1.5)
   expect(leave(60_000, false)).toBeGreaterThan(usual * 3)
+})
+
+test('a call that was left in silence teaches that answers may take as long', () => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
+  const start = () => router.startAttempt(router.plan({ inputTokens: 500 }).next() as RouterChoice)
+  for (let at = 0; at < 40; at += 1) {
+    const attempt = start()
+    now += 1_000 + (at % 7) * 60
+    router.recordFirstContent(attempt)
+    router.finishAttempt(attempt, { outputTokens: 100 })
+  }
+  const answersNoted = () => {
+    const attempt = start()
+    const { latency } = (attempt as unknown as RunningAttempt).tracked.state
+    const before = latency.bins.reduce((sum, each) => sum + each, 0)
+    now += 1_400
+    router.abandonAttempt(attempt)
+    return latency.bins.reduce((sum, each) => sum + each, 0) - before
+  }
+  expect(answersNoted()).toBeGreaterThan(0.5)
+})
+
+test('no offer is tried out of curiosity where the caller gave an order', () => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now }, preference: 'latency' })
+  const answer = (choice: RouterChoice, ms: number) => {
+    const attempt = router.startAttempt(choice)
+    now += ms
+    router.recordFirstContent(attempt)
+    router.finishAttempt(attempt, { outputTokens: 100 })
+  }
+  for (let at = 0; at < 40; at += 1)
+    for (const { id } of offers.slice(0, 2))
+      answer(router.plan({ inputTokens: 500, offers: [id] }).next() as RouterChoice, id === 'cheap' ? 400 : 420)
+  for (let at = 0; at < 5_000; at += 1) {
+    const choice = router.plan({ inputTokens: 500, rank: () => 0 }).next() as RouterChoice
+    expect(choice.reason).not.toBe('exploration')
+    answer(choice, 100)
+  }
 })

@@ -92,3 +92,12 @@ test('tokens above ten million count as ten million, and an expected length is m
   expect(cost({ inputTokens: 1e12, outputTokens: 10 })).toBe(cost({ inputTokens: 10_000_000, outputTokens: 10 }))
   expect(cost({ inputTokens: 1e12 })).toBeGreaterThan(cost({ inputTokens: 1e12, outputTokens: 0 }) ?? 0)
 })
+
+test.each([
+  [true, 'true'],
+  [null, 'null'],
+  ['x'.repeat(200), `"${'x'.repeat(60)}"`],
+  [{}, 'a value of type object'],
+])('a value that is refused is shown if it is short, else by its type: %s', (value, shown) => {
+  expect(() => made({ offers: [{ id: 'a', price: { input: value, output: 1 } }] })).toThrow(shown)
+})

@@ -76,7 +76,7 @@ test.each<[string, { readonly won: Partial<OfferEstimate>; readonly lost: Partia
   ['rare failures', { won: {}, lost: { cost: 0.0019999, failureProbability: 0.0031 } }, 'failed 0.31 % lately'],
   ['breaks', { won: {}, lost: { cost: 0.0019, breakProbability: 0.04 } }, 'broke off 4 % of its answers lately'],
   ['the deadline', { won: {}, lost: { cost: 0.0019, lateProbability: 0.5 } }, 'would have been too late in 50 % of cases'],
-  ['a rest', { won: {}, lost: { cost: 0.0001, circuitOpenMs: 1_000 } }, 'was resting after failures'],
+  ['a rest', { won: {}, lost: { cost: 0.0001, circuitOpenMs: 0.5 } }, 'was resting after failures'],
   ['a limit', { won: {}, lost: { cost: 0.0001, rateLimitedMs: 1_000 } }, 'had used up its limit'],
   ['a longer wait', { won: { rateLimitedMs: 500 }, lost: { cost: 0.0001, rateLimitedMs: 2_000 } }, 'would have had room only 1.5 s later'],
 ])('one sentence says why another lost: %s', (_, { won, lost }, says) => {

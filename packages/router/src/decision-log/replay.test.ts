@@ -137,6 +137,7 @@ test('where the choice is the same, what truly came of it is told and summed', (
   const { sums, decisions } = replay(router.trace())
   expect(sums.same).toBe(sums.requests)
   expect(sums.recorded).toEqual(sums.replayed)
+  expect(sums.recorded.failure).toBeGreaterThan(0)
   expect(sums.seen).toMatchObject({ ended: 60, answered: 60, heard: 60 })
   expect(sums.seen.firstContentMs).toBe(decisions.reduce((sum, { offer }) => sum + (offer.id === 'slow' ? 3_000 : 300), 0))
 })

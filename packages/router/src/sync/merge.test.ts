@@ -81,3 +81,13 @@ test('a failing offer is watched by all processes in turn, each fifteen seconds 
   mergeEvidence(state, evidence({ failed: 8 }), context({ others: 4, chance: 0.5 }))
   expect(state.exploreAt).toBe(now + 15_000 * (1 + 4 * 0.5))
 })
+
+test('answers from elsewhere that agree are still as uncertain as single answers are here', () => {
+  const state = known()
+  state.latency.variance = 0.5
+  const { scatter } = state.latency
+  const alike = waits([1_000, 1_001])
+  mergeEvidence(state, evidence(alike), context())
+  const noise = scatter / 2
+  expect(state.latency.variance).toBeCloseTo((1 - 0.5 / (0.5 + noise)) * 0.5, 3)
+})

@@ -8,6 +8,8 @@ export interface TestFile {
   readonly milliseconds: number
   /** Ids of the mutants that it runs through. */
   readonly reached: readonly number[]
+  /** Steps from it to each file that it imports and that has mutants. */
+  readonly imports: Readonly<Record<string, number>>
 }
 
 export interface Ended {
@@ -113,5 +115,7 @@ export async function measureTests({ runners, folder, parts, again }: Measuring)
     reached.set(file, ids)
   }
   // A file that fails without a mutant proves nothing of one.
-  return finished.filter(({ passed }) => passed).map(({ path, milliseconds }) => ({ path, milliseconds, reached: reached.get(path) ?? [] }))
+  return finished
+    .filter(({ passed }) => passed)
+    .map(({ path, milliseconds, imports }) => ({ path, milliseconds, imports, reached: reached.get(path) ?? [] }))
 }

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { type Drawn, draw } from './draw.ts'
@@ -59,23 +59,18 @@ function drawnMutants(): readonly Drawn[] {
   return drawn
 }
 
-/** Those that run through fewer mutants know more of this one; of equals, the quicker first. */
-const nearest = (one: TestFile, other: TestFile): number =>
-  one.reached.length - other.reached.length || one.milliseconds - other.milliseconds
-
-/** Of a mutant that runs at load: the tests that run through others of its file, else of its directory, else of its part. */
-function reaching(mutant: Drawn): readonly TestFile[] {
-  if (!mutant.atLoad) return tests.filter(({ reached }) => reached.includes(mutant.id))
-  for (const placeOf of [(of: Drawn) => of.file, (of: Drawn) => dirname(of.file), (of: Drawn) => of.room]) {
-    const near = new Set(mutants.filter(other => !other.atLoad && placeOf(other) === placeOf(mutant)).map(({ id }) => id))
-    const found = tests.filter(({ reached }) => reached.some(id => near.has(id)))
-    if (found.length > 0) return found
-  }
-  return []
+/**
+ * The nearest first. Those that run through fewer mutants know more of this one. What runs at load is seen by those that import its
+ * file, the more directly the nearer. Of equals, the quicker first.
+ */
+function reaching({ atLoad, file, id }: Drawn): readonly TestFile[] {
+  const near = tests.filter(({ reached, imports }) => (atLoad ? imports[file] !== undefined : reached.includes(id)))
+  const distance = (test: TestFile): number => (atLoad ? (test.imports[file] ?? 0) : test.reached.length)
+  return near.sort((one, other) => distance(one) - distance(other) || one.milliseconds - other.milliseconds)
 }
 
 async function tryMutant(mutant: Drawn, runner: TestRunner): Promise<Result> {
-  const near = [...reaching(mutant)].sort(nearest)
+  const near = reaching(mutant)
   if (near.length === 0) return { id: mutant.id, ended: 'not reached', files: 0, left: 0, tookMs: 0 }
   const batch: TestFile[] = []
   let expected = 0

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createVitest, type TestCase, type TestModule, type TestSpecification } from 'vitest/node'
 
 // One vitest that stays: sources are transformed once, and each run has a fresh worker. Started by run-tests.ts, which ends it when a
@@ -16,6 +17,8 @@ export interface Finished {
   readonly path: string
   readonly milliseconds: number
   readonly passed: boolean
+  /** Steps from it to each file that it imports and that has mutants. */
+  readonly imports: Readonly<Record<string, number>>
 }
 
 export type Told =
@@ -26,6 +29,9 @@ export type Told =
 const tell = (told: Told): void => {
   process.send?.(told)
 }
+
+const listed: readonly { readonly file: string }[] = JSON.parse(readFileSync(process.env.SIGNALBOX_MUTANTS ?? '', 'utf8'))
+const mutated = new Set(listed.map(({ file }) => file))
 
 let asked: Asked = {}
 let isCaught = false
@@ -54,6 +60,20 @@ const vitest = await createVitest(
 const all = await vitest.globTestSpecifications()
 const byPath = new Map(all.map(specification => [specification.moduleId, specification]))
 
+function importsOf(path: string): Readonly<Record<string, number>> {
+  const steps = new Map<string, number>()
+  const graphs = Object.values(vitest.getProjectByName('').vite.environments).map(({ moduleGraph }) => moduleGraph)
+  for (const graph of graphs) {
+    let edge = [...(graph.getModulesByFile(path) ?? [])]
+    const seen = new Set(edge)
+    for (let step = 0; edge.length > 0; step += 1) {
+      for (const { file } of edge) if (file !== null && mutated.has(file) && !steps.has(file)) steps.set(file, step)
+      edge = edge.flatMap(({ importedModules }) => [...importedModules]).filter(each => !seen.has(each) && seen.add(each))
+    }
+  }
+  return Object.fromEntries(steps)
+}
+
 async function run(next: Asked): Promise<void> {
   asked = next
   isCaught = false
@@ -70,6 +90,7 @@ async function run(next: Asked): Promise<void> {
       path: module.moduleId,
       milliseconds: Math.round(module.diagnostic().duration),
       passed: module.state() === 'passed',
+      imports: next.mutant === undefined ? importsOf(module.moduleId) : {},
     })),
   })
 }
