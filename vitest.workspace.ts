@@ -49,8 +49,8 @@ export default defineConfig({
   resolve: { conditions, alias },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Files of a worker share its modules: half of the time would be loading them.
     isolate: false,
     provide: { isLongRun: process.env.SIGNALBOX_TESTS === 'long' },
