@@ -122,7 +122,8 @@ function cellsOfRows(rows: readonly NumberedRow[]): readonly TotalCell[] {
   const hours = new Map<string, TotalCell>()
   const days = new Map<string, TotalCell>()
   const cellOf = (cells: Map<string, TotalCell>, cell: Omit<TotalCell, 'builder'>): TotalBuilder => {
-    const key = JSON.stringify([cell.workspaceId, cell.start, cell.dimension, cell.value])
+    const { workspaceId, dimension, value, start } = cell
+    const key = `${start} ${dimension} ${workspaceId.length} ${workspaceId}${value}`
     const found = cells.get(key) ?? { ...cell, builder: createTotalBuilder() }
     cells.set(key, found)
     return found.builder

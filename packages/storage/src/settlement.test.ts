@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { usageRow } from './conformance/usage.ts'
+import { type RequestSettlement, type SettlementStores, settleInParts } from './settlement.ts'
+
+const settlement: RequestSettlement = { row: usageRow('r'), amounts: { a: 7 }, slotKeys: ['k1', 'k2'], at: 5 }
+
+/** Stores that note what was called, one of whose parts fails. */
+function stores(failing?: string, error = new Error('connect ECONNREFUSED')) {
+  const calls: string[] = []
+  const call = async (name: string): Promise<void> => {
+    await undefined
+    if (name === failing) throw error
+    calls.push(name)
+  }
+  const found: SettlementStores = {
+    ledger: { settle: ({ id }) => call(`charge ${id}`) },
+    usage: { append: ({ id }) => call(`row ${id}`) },
+    counters: { leave: (key, slot) => call(`slot ${key} ${slot}`) },
+  }
+  return { calls, found }
+}
+
+test('a settlement in parts writes the row before the charge, which ends the hold', async () => {
+  const { calls, found } = stores()
+  await settleInParts(found, settlement)
+  expect(calls).toEqual(['row r', 'charge r', 'slot k1 r', 'slot k2 r'])
+})
+
+test('a settlement in parts whose row cannot be written now charges nothing, so that its hold is left for the next try', async () => {
+  const { calls, found } = stores('row r')
+  await expect(settleInParts(found, settlement)).rejects.toThrow('ECONNREFUSED')
+  expect(calls).toEqual([])
+})
+
+test('a settlement in parts whose row is wrong writes the rest, and fails with what is wrong', async () => {
+  const { calls, found } = stores('row r', new RangeError('tokens'))
+  await expect(settleInParts(found, settlement)).rejects.toThrow('tokens')
+  expect(calls).toEqual(['charge r', 'slot k1 r', 'slot k2 r'])
+})
+
+test('a settlement in parts frees its slots though its charge fails, and fails with that', async () => {
+  const { calls, found } = stores('charge r')
+  await expect(settleInParts(found, settlement)).rejects.toThrow('ECONNREFUSED')
+  expect(calls).toEqual(['row r', 'slot k1 r', 'slot k2 r'])
+})
