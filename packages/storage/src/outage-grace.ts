@@ -1,9 +1,9 @@
 import { type Awaitable, allSettled, andThen, recover } from './awaitable.ts'
 import type { CounterStore } from './counters.ts'
 import { fallbackCounters, sharedOut } from './fallback-counters.ts'
-import { type GraceCaps, graceBook } from './grace-book.ts'
 import { createGraceGuard, type EndedOutage, type GraceGuard, type GraceState } from './grace-guard.ts'
 import { graceLedger } from './grace-ledger.ts'
+import { type GraceCaps, outageExposure } from './outage-exposure.ts'
 import { consoleLog, type OutageLogger } from './outage-guard.ts'
 import { graceRows } from './outage-policy.ts'
 import type { RecordStore } from './records.ts'
@@ -65,11 +65,11 @@ export interface GraceEvent extends EndedOutage {
 export function withOutageGrace(storage: Storage, options: OutageGraceOptions): Storage {
   if (!storage.spool)
     throw new RangeError(
-      'withOutageGrace: the storage has no spool, so what is spent meanwhile could be lost. Give it one, as in `{ spool }`.',
+      'withOutageGrace: the storage has no spool, so settlements could be lost during an outage. Create the storage with `{ spool }`.',
     )
   const { counters, processes = () => 1, onOutage = () => {}, logger = consoleLog } = options
   const numbers = numbersOf(options)
-  const book = graceBook(numbers)
+  const exposure = outageExposure(numbers)
   const { ledger } = storage
   const guard = createGraceGuard({
     graceMs: numbers.graceMs,
@@ -77,10 +77,11 @@ export function withOutageGrace(storage: Storage, options: OutageGraceOptions): 
     // Reads succeed while the storage cannot be written; a renewal of no hold does not.
     probe: () => ledger.renew([]),
     repair: () => Promise.allSettled([guardedCounters.repair(), guardedLedger.repair()]),
-    report: (state, outage) => reportGrace({ logger, onOutage }, { ...outage, state, requests: book.size(), amount: book.amount() }),
+    report: (state, outage) =>
+      reportGrace({ logger, onOutage }, { ...outage, state, requests: exposure.size(), amount: exposure.amount() }),
   })
   const guardedCounters = fallbackCounters({ guard, primary: storage.counters, fallback: sharedOut(counters, processes) })
-  const guardedLedger = graceLedger({ ledger, settleThere: settlement => storage.settle(settlement), guard, book })
+  const guardedLedger = graceLedger({ ledger, settleThere: settlement => storage.settle(settlement), guard, exposure })
   return {
     ...passing(storage, guard),
     counters: guardedCounters,
@@ -156,9 +157,9 @@ function numbersOf(options: OutageGraceOptions): GraceNumbers {
 }
 
 const messages: Readonly<Record<GraceState, string>> = {
-  begun: 'The storage cannot be used; requests with known keys go on for a while, within caps.',
-  grace_over: 'The storage cannot be used for too long: new requests are refused until it can.',
-  over: 'The storage can be used again.',
+  begun: 'The storage is unavailable. Requests with cached keys are still served, within the caps, until the grace period ends.',
+  grace_over: 'The storage is still unavailable and the grace period has ended. New requests are refused until the storage is back.',
+  over: 'The storage is available again.',
 }
 
 interface GraceReportPorts {

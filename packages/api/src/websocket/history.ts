@@ -1,6 +1,6 @@
 import { GatewayError } from '@signalbox/core/errors'
 import { checkBody } from '@signalbox/core/in-process'
-import { isObject, type Json, type JsonObject, memoryOf } from '@signalbox/core/protocol'
+import { estimateMemory, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import type { Sharer, Upload, Uploads } from '../uploads.ts'
 
 /** The conversation up to one response of a connection. */
@@ -89,7 +89,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, caller }: HistoryOpt
       const isCompacted = isTrigger(turn.input.at(-1))
       const before = isCompacted ? undefined : turn.before
       const items = isCompacted ? output : [...turn.input, ...output]
-      const own = memoryOf(items)
+      const own = estimateMemory(items)
       const textBytes = (isCompacted ? 0 : turn.bytes) + outputBytes + (before?.textBytes ?? 0)
       const made: Turn = { items, before, textBytes, memory: own + (before?.memory ?? 0) }
       claim ??= kept.open(caller)

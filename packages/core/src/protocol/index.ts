@@ -12,6 +12,7 @@ export type {
   Stamp,
 } from './dialect.ts'
 export type { ErrorBody, FailedAttempt } from './error-body.ts'
+export { estimateMemory } from './estimate-memory.ts'
 export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
 export { fold, type ResponseFold, startFold } from './fold.ts'
@@ -33,7 +34,6 @@ export type {
   Role,
   TextPart,
 } from './item.ts'
-export { memoryOf } from './memory-of.ts'
 export {
   type Ability,
   abilities,
@@ -69,7 +69,7 @@ export {
   type LocalReply,
   type Provider,
   quirksFor,
-  type TierSign,
+  type TierHeader,
 } from './provider.ts'
 export {
   type AccountTier,

@@ -95,8 +95,8 @@ export interface AccountFacts {
   readonly json?: boolean
   /** How a credential is checked at no cost. Undefined: only a call shows whether it is valid. */
   check?(credential: Credential): AccountCheck | undefined
-  /** Rate limits that show the tier of an account. */
-  readonly signs?: readonly TierSign[]
+  /** Rate limit headers that reveal the tier of an account. */
+  readonly tierHeaders?: readonly TierHeader[]
 }
 
 /** A request that shows at no cost whether a credential is valid. */
@@ -109,8 +109,8 @@ export interface AccountCheck {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A header of answers of some models, and the account tier for each of its values. */
-export interface TierSign {
+/** A response header of some models, and the account tier for each of its values. */
+export interface TierHeader {
   readonly header: string
   readonly model: RegExp
   readonly tiers: Readonly<Record<string, string>>

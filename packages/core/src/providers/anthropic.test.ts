@@ -121,7 +121,7 @@ describe('errors as Anthropic words them', () => {
 })
 
 test('the tier of an account shows by the requests that it may make', () => {
-  const tiersOf = (model: string) => anthropic().account?.signs?.flatMap(sign => (sign.model.test(model) ? [sign.tiers] : []))
+  const tiersOf = (model: string) => anthropic().account?.tierHeaders?.flatMap(row => (row.model.test(model) ? [row.tiers] : []))
   expect(tiersOf('claude-opus-5-5')).toEqual([{ 1000: 'start', 5000: 'build', 10000: 'scale' }])
   expect(tiersOf('claude-fable-5-2')).toEqual([{ 1000: 'start', 4000: 'scale' }])
   expect(tiersOf('claude-opus-5')).toEqual([])

@@ -1,10 +1,10 @@
 import { messagesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
+import { accountTiers } from './account-tiers.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
-import { tierSigns } from './tier-signs.ts'
 import { vendorOptions } from './vendor.ts'
 
 /** The options of `anthropic`. */
@@ -79,7 +79,7 @@ export function anthropic(options: AnthropicOptions = {}): Provider<'anthropic'>
     data_policy: 'no_training',
     check: '/models?limit=1',
     checkHeaders: { 'anthropic-version': '2023-06-01' },
-    signs: tierSigns.anthropic,
+    tierHeaders: accountTiers.anthropic,
   })
   return { ...provider, countEndpoint: call => `${provider.endpoint(call)}/count_tokens` }
 }

@@ -7,7 +7,7 @@ import {
   type EndpointContext,
   type HostSurcharge,
   type Provider,
-  type TierSign,
+  type TierHeader,
 } from '../protocol/provider.ts'
 
 /** What `defineProvider` takes: the address, the dialects and the key of a provider, and how it departs from its dialects. */
@@ -37,7 +37,7 @@ export interface ProviderRow<Id extends string = string> {
   /** Sent with the check. Names in lower case. */
   readonly checkHeaders?: Readonly<Record<string, string>>
   /** Rate limits that show the tier of an account. */
-  readonly signs?: readonly TierSign[] | undefined
+  readonly tierHeaders?: readonly TierHeader[] | undefined
 }
 
 /** A path below the base URL, or a function of the call that returns one. */
@@ -87,14 +87,14 @@ export function defineProvider<const Id extends string>(row: ProviderRow<Id>): P
 }
 
 function accountOf(
-  { dialects: [first], check, checkHeaders: headers, signs }: ProviderRow,
+  { dialects: [first], check, checkHeaders: headers, tierHeaders }: ProviderRow,
   root: string,
   rootOf: (credential: Credential) => string,
 ): AccountFacts {
   const extra = Array.from(root.matchAll(placeholder), ([, name = '']) => name)
   return {
     ...(extra.length > 0 && { extra }),
-    ...(signs && { signs }),
+    ...(tierHeaders && { tierHeaders }),
     ...(first &&
       check !== undefined && {
         check: credential => ({ dialect: first.name, url: rootOf(credential) + check, ...(headers && { headers }) }),

@@ -1,11 +1,11 @@
 import { chatProvider, responsesProvider } from '../dialects/index.ts'
 import type { Provider } from '../protocol/provider.ts'
+import { accountTiers } from './account-tiers.ts'
 import { defineProvider } from './define-provider.ts'
 import { hostSurcharges } from './host-surcharges.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
-import { tierSigns } from './tier-signs.ts'
 import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** OpenAI, in the Responses and the Chat Completions language. */
@@ -30,6 +30,6 @@ export function openai(options: VendorOptions = {}): Provider<'openai'> {
     data_policy: 'no_training',
     hostSurcharges: hostSurcharges.openai,
     check: '/models',
-    signs: tierSigns.openai,
+    tierHeaders: accountTiers.openai,
   })
 }

@@ -86,10 +86,10 @@ describe.each(['refusing', 'hanging'] as const)('while the database is away, %s,
     await rejoin()
     expect(await books()).toEqual({ spent: 22 * cost, held: 0, rows: 22, ids: 22 })
     expect([await ask(), gateway.notices()]).toEqual(['ok', []])
-    const told = lines.filter(line => line.startsWith('The storage can'))
+    const told = lines.filter(line => line.startsWith('The storage is'))
     expect(told).toEqual([
-      'The storage cannot be used; requests with known keys go on for a while, within caps.',
-      'The storage can be used again.',
+      'The storage is unavailable. Requests with cached keys are still served, within the caps, until the grace period ends.',
+      'The storage is available again.',
     ])
   })
 

@@ -7,25 +7,25 @@ type Tiered = Pick<CredentialBody, 'accountTier' | 'accountTierSource'>
 
 export interface Heard {
   readonly provider: Provider
-  /** Of the answer; as the provider calls it. */
+  /** Model id of the response, as the provider names it. */
   readonly model: string
   readonly header: (name: string) => string | undefined
 }
 
-/** The tier that the limits in an answer belong to. Nothing: they tell of none, or of one that is not known of the provider. */
+/** The account tier by the rate limit headers of a response; undefined if they match no known tier of the provider. */
 export function tierHeard({ provider, model, header }: Heard, tiers: readonly AccountTier[]): string | undefined {
-  for (const sign of provider.account?.signs ?? []) {
-    const tier = sign.model.test(model) ? own(sign.tiers, header(sign.header) ?? '') : undefined
+  for (const row of provider.account?.tierHeaders ?? []) {
+    const tier = row.model.test(model) ? own(row.tiers, header(row.header) ?? '') : undefined
     if (tier !== undefined && tiers.some(each => each.tier === tier)) return tier
   }
   return undefined
 }
 
-/** A tier that was stated stays until another is stated; one that was detected stays until another is detected. */
+/** A stated tier is never replaced by a detected one. A detected tier stays until another is detected. */
 export const withTier = (before: Tiered, heard: string | undefined): Tiered =>
   heard === undefined || before.accountTierSource === 'user_specified' ? {} : { accountTier: heard, accountTierSource: 'auto_detected' }
 
-/** While a tier is neither stated nor detected: the lowest there is, which promises least. */
+/** The tier while none is stated or detected: the lowest, whose data policy promises least. */
 export const usualTier = ([lowest]: readonly AccountTier[]): Tiered =>
   lowest ? { accountTier: lowest.tier, accountTierSource: 'fallback' } : {}
 

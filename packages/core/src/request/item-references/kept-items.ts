@@ -1,7 +1,7 @@
 import type { Awaitable } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
+import { estimateMemory } from '../../protocol/estimate-memory.ts'
 import type { Item } from '../../protocol/item.ts'
-import { memoryOf } from '../../protocol/memory-of.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import type { Clock } from '../../runtime/ports.ts'
 
@@ -135,7 +135,7 @@ export function keepItemsInMemory({ clock, ...options }: Required<ItemOptions> &
     keep(owner, items, at = clock.monotonic()) {
       for (const item of items)
         if (typeof item.id === 'string' && item.id.length <= maxIdLength)
-          put({ owner, id: item.id, item, until: at + ttl }, entryBytes + memoryOf(item))
+          put({ owner, id: item.id, item, until: at + ttl }, entryBytes + estimateMemory(item))
       return undefined
     },
     find(owner, ids) {

@@ -1,7 +1,7 @@
 import { clientDialects } from '../../dialects/index.ts'
 import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
+import { estimateMemory } from '../../protocol/estimate-memory.ts'
 import { type Item, referenceOf, sealedPrefix } from '../../protocol/item.ts'
-import { memoryOf } from '../../protocol/memory-of.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { type Json, type JsonObject, own } from '../../protocol/wire.ts'
@@ -31,7 +31,7 @@ export function* resolveReferences(
   const { input } = request.prompt
   const ids = new Set(input.flatMap(item => referenceOf(item) ?? []))
   const kept = items ? yield* wait(orStoreDown(() => items.find(owner, [...ids]))) : noItems
-  claimMemory?.(memoryOf([...kept.values()]))
+  claimMemory?.(estimateMemory([...kept.values()]))
   const original = originalOf(request)
   const written = original?.body.input
   const complete: Item[] = []

@@ -1,9 +1,9 @@
-import type { TierSign } from '../protocol/provider.ts'
+import type { TierHeader } from '../protocol/provider.ts'
 
-// Which tier an account has, by the limits that its answers tell. Only figures that the vendors publish, each of the models that they
-// publish it for: a limit that stands in no table says nothing.
+// Account tiers by the rate limit headers of responses. Contains only limits that the vendors publish, for the models that they publish
+// them for. Any other limit leaves the tier unknown.
 
-export const tierSigns = {
+export const accountTiers = {
   /** Source: the models' own pages at developers.openai.com. */
   openai: [
     {
@@ -23,4 +23,4 @@ export const tierSigns = {
     // As models.dev lists them, 2026-11.
     { header: 'anthropic-ratelimit-requests-limit', model: /^claude-opus-5-5/, tiers: { 1000: 'start', 5000: 'build', 10000: 'scale' } },
   ],
-} as const satisfies Record<string, readonly TierSign[]>
+} as const satisfies Record<string, readonly TierHeader[]>

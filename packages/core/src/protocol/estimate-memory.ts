@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from './wire.ts'
 
-/** Text that takes two bytes a character in memory. */
+/** Text that takes two bytes per character in memory. */
 const isWide = /[\u0100-\uffff]/
 
 const textBytes = (text: string): number => 16 + (isWide.test(text) ? 2 * text.length : text.length)
 
 /**
- * About the bytes of memory that a parsed value takes, which may be many times those of its text.
+ * Estimates the memory of a parsed value in bytes, which may be many times the length of its JSON text.
  *
- * @example memoryOf([{}, {}]) // 128, of a text of 7 bytes
+ * @example estimateMemory([{}, {}]) // 128, for 7 bytes of JSON
  */
-export function memoryOf(root: JsonObject | readonly Json[]): number {
+export function estimateMemory(root: JsonObject | readonly Json[]): number {
   const open: (JsonObject | readonly Json[])[] = [root]
   let bytes = 0
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
