@@ -240,6 +240,7 @@ test.each<[ClientName, JsonObject, string]>([
   ['responses', { input: [{ role: 'user', content: [] }] }, 'input'],
   ['responses', { input: [{ role: 'user', content: [{ type: 'input_text', text: '' }] }], instructions: ' ' }, 'input'],
   ['responses', { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'input'],
+  ['responses', { input: [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: ' ' }] }] }, 'input'],
   ['chat', { messages: [{ role: 'user', content: '' }] }, 'messages'],
   ['chat', { messages: [{ role: 'assistant', content: null }] }, 'messages'],
   ['messages', { max_tokens: 9, messages: [{ role: 'user', content: [] }] }, 'messages'],

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { Offer } from '@signalbox/core/protocol'
 import { anthropic, compatible } from '@signalbox/core/providers'
 import { createFetchHandler } from '@signalbox/fetch-handler'
@@ -121,6 +122,13 @@ describe('the provider’s own counter', () => {
     expect(await counted).toMatchObject({ estimated: true })
     await expect.poll(() => testbed.seen[0]?.signal.aborted).toBe(true)
   })
+})
+
+test('a signal that outlives the count is not held on to', async () => {
+  const testbed = await counting(() => Response.json({ input_tokens: 1 }))
+  const { signal } = new AbortController()
+  await testbed.gateway.messages.countTokens(body, { caller: testbed.caller, signal })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 test('where nobody can count, the length is estimated, whatever the windows and the ways of delivery', async () => {

@@ -1,6 +1,7 @@
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { codeOf, createFixture as createPlainFixture } from '../../test/management/fixture.ts'
+import type { GatewayError } from '../errors/gateway-error.ts'
 import type { Model } from '../protocol/model.ts'
 import { simulated } from '../providers/index.ts'
 
@@ -92,6 +93,16 @@ test.each([
     facts: { param, suggestion: `Did you mean "${nearest}"?` },
   })
   expect(await desk.get()).toEqual(before)
+})
+
+test('a name that is near none is refused without a suggestion, with those that there are', async () => {
+  const { gateway } = await createFixture()
+  const refused = await gateway
+    .workspaces('w')
+    .settings.update({ blockedProviders: ['zzzzzzzzzzzz'] })
+    .catch((error: GatewayError) => error)
+  expect(refused).toMatchObject({ code: 'invalid_parameter_value', message: expect.stringMatching(/It has: .*cheap/) })
+  expect((refused as GatewayError).facts).not.toHaveProperty('suggestion')
 })
 
 test('names that are laid down already pass, and are listed as warnings once nothing has them', async () => {

@@ -152,12 +152,14 @@ test('where neither store nor spool can be written, what waits in memory is in b
   await settlements.settle(settling('r'))
   expect(state.log.join()).toContain('in memory only')
   await clock.advance(20_000)
+  await settlements.settle(settling('s'))
+  expect(state.log.filter(message => message.includes('in memory only'))).toHaveLength(1)
   spooled.fails = false
   await clock.advance(5_000)
-  expect(own).toHaveLength(1)
+  expect(own).toHaveLength(2)
   state.mode = 'up'
   await clock.advance(5_000)
-  expect([await rows(), own]).toEqual([['r'], []])
+  expect([await rows(), own]).toEqual([['r', 's'], []])
 })
 
 test('what another process had to leave is settled once, whatever of it was written before; a damaged line is left out', async () => {

@@ -155,6 +155,17 @@ describe('arguments that come in pieces', () => {
     ).toEqual([call('book', '{"to":"San José","stops":[{"at":7,"fast":false},{"a b":null}]}')])
   })
 
+  test('take the place of what stands there already, unless that was to go on', () => {
+    expect(
+      pieces(
+        { name: 'book', willContinue: true },
+        { partialArgs: [{ jsonPath: '$.to', stringValue: 'San José' }], willContinue: true },
+        { partialArgs: [{ jsonPath: '$.to', stringValue: 'Lima' }], willContinue: true },
+        {},
+      ),
+    ).toEqual([call('book', '{"to":"Lima"}')])
+  })
+
   test('belong to the call that is open, and the next call is another', () => {
     expect(
       pieces(

@@ -71,6 +71,7 @@ describe('a key that a workspace brings', () => {
     [{ provider: 'anthropic', accountTier: 'start' }, /No account tiers are known of "anthropic"/],
     [{ extra: { region: 'x' } }, /`extra` of a key for "openai" takes nothing/],
     [{ provider: 'azure' }, /resource/],
+    [{ provider: 'azure', extra: { region: 'x' } }, /`extra` of a key for "azure" takes .*resource/],
     [{ provider: 'azure', extra: { resource: 'evil.example/?' } }, /extra\.resource/],
     [{ provider: 'cloudflare-workers-ai' }, /account_id/],
   ])('of %j is refused, naming the field and never the secret', async (input, words) => {

@@ -51,6 +51,7 @@ test('a reference stands for one amount of one kind', async () => {
   expect(await billing.adjust({ reference: 'b', amount: -7 })).toMatchObject({ balance: -2, credited: -2 })
   expect(await codeOf(billing.credit({ reference: 'a', amount: 6 }))).toBe('duplicate_resource')
   expect(await codeOf(billing.adjust({ reference: 'a', amount: 5 }))).toBe('duplicate_resource')
+  await expect(billing.adjust({ reference: 'b', amount: 5 })).rejects.toThrow('The reference "b" stands for another amount')
   expect(await codeOf(billing.credit({ reference: 'b', amount: 7 }))).toBe('duplicate_resource')
   await spend(scene, 'request', 1)
   expect(await codeOf(billing.credit({ reference: 'request', amount: 1 }))).toBe('duplicate_resource')

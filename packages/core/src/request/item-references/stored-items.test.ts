@@ -1,0 +1,64 @@
+import { memoryStorage } from '@signalbox/storage-memory'
+import { expect, test } from 'vitest'
+import { sealingKey } from '../../../test/state/fixture.ts'
+import { makeKeyRing } from '../../runtime/seal.ts'
+import { defaultItems } from './kept-items.ts'
+import { keepItemsInStorage } from './stored-items.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const logger = { info: () => {}, warn: () => {}, error: () => {} }
+
+function kept() {
+  const time = { now: 1_750_000_000_000 }
+  const { items: store } = memoryStorage()
+  if (!store) throw new Error('The memory storage keeps items.')
+  const renewed: (readonly string[])[] = []
+  const watched: typeof store = {
+    put: (...row) => store.put(...row),
+    find: (...row) => store.find(...row),
+    renew(owner, ids, until) {
+      renewed.push(ids)
+      return store.renew(owner, ids, until)
+    },
+  }
+  const items = keepItemsInStorage(
+    { ...defaultItems, ttl: hour },
+    { store: watched, ring: makeKeyRing(() => [sealingKey]), clock: { now: () => time.now }, logger },
+  )
+  const find = async (...ids: readonly string[]) => [...(await items.find('w', ids)).keys()]
+  return { items, time, renewed, find }
+}
+
+test('an item that is referred to in time stays for another hour, and one that nobody refers to goes', async () => {
+  const { items, time, find } = kept()
+  await items.keep('w', [
+    { type: 'message', id: 'used' },
+    { type: 'message', id: 'unused' },
+  ])
+  time.now += 50 * minute
+  expect(await find('used')).toEqual(['used'])
+  time.now += 50 * minute
+  expect(await find('used', 'unused')).toEqual(['used'])
+})
+
+test('an item is renewed once a minute of its hour has passed, and not with each step of an agent', async () => {
+  const { items, time, find, renewed } = kept()
+  await items.keep('w', [{ type: 'message', id: 'a' }])
+  time.now += minute
+  await find('a')
+  expect(renewed).toEqual([])
+  time.now += 1
+  await find('a')
+  expect(renewed).toEqual([['a']])
+})
+
+test('an id of a provider is claimed once in a workspace, if it may be unique', () => {
+  const { items } = kept()
+  const id = 'rs_0123456789abcdef0123456789'
+  expect(items.claim('w', id, 'reasoning')).toBe(true)
+  expect(items.claim('w', id, 'reasoning')).toBe(false)
+  expect(items.claim('other', id, 'reasoning')).toBe(true)
+  expect(items.claim('w', 'rs_1', 'reasoning')).toBe(false)
+  expect(items.claim('w', `msg_${id}`, 'message')).toBe(false)
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { sealingKey } from '../../../test/state/fixture.ts'
+import { responsesProvider } from '../../dialects/index.ts'
+import type { Item } from '../../protocol/item.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { InferenceResponse } from '../../protocol/response.ts'
+import { makeKeyRing } from '../../runtime/seal.ts'
+import { type PipelineContext, responsePipeline } from './response-pipeline.ts'
+
+const logger = { info: () => {}, warn: () => {}, error: () => {} }
+const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'whole' }
+const candidate = {
+  model: { id: 'm', offers: [] },
+  offer: { provider: 'a', provider_model_id: 'theirs', dialect: responsesProvider.name },
+  provider: { id: 'a', dialects: [responsesProvider], endpoint: () => '', authorize: () => {} },
+  credential: { id: 'key', owner: 'platform', secret: '' },
+}
+
+test.each([1, 500, 501, 1_203])('a whole answer of %d thoughts keeps them all, in their order, and each is sealed', async count => {
+  const pipeline = responsePipeline({ ring: makeKeyRing(() => [sealingKey]), logger }, {
+    request,
+    asked: request,
+    committed: { candidate, answer: {}, warnings: [] },
+    caller: { workspaceId: 'w', keyId: 'k' },
+    cap: undefined,
+  } as unknown as PipelineContext)
+  const output = Array.from({ length: count }, (_, at): Item => ({ type: 'reasoning', summary: [`${at}`], encrypted_content: 'theirs' }))
+  const response = { id: 'r', model: 'm', created_at: 0, output, outcome: { status: 'completed' } } as InferenceResponse
+  const told = await pipeline.whole(response)
+  expect(told.output.map(item => item.type === 'reasoning' && item.summary[0])).toEqual(output.map((_, at) => `${at}`))
+  for (const item of told.output) expect(item.type === 'reasoning' && item.encrypted_content).toMatch(/^gw1\./)
+})
