@@ -84,18 +84,14 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
 
   test('a hold that is being placed while its request is settled is freed by the settlement', async () => {
     const [one, other] = await opened(2)
-    const blocker = await session()
-    await one?.ledger.credit({ id: 'c', account: 'x', amount: 100, at: AT })
-    // `reserve` has placed the hold, and stops before it commits.
-    await blocker.query(`BEGIN; LOCK TABLE ${schema}.movements IN ACCESS EXCLUSIVE MODE`)
     const rival = await session()
+    await one?.ledger.credit({ id: 'c', account: 'x', amount: 100, at: AT })
+    // What `reserve` has done before it commits.
     await rival.query(
-      `BEGIN; INSERT INTO ${schema}.holds VALUES ('r', 1, '{x}', '{10}'); UPDATE ${schema}.accounts SET held = 10 WHERE account = 'x'`,
+      `BEGIN; UPDATE ${schema}.accounts SET held = 10 WHERE account = 'x'; INSERT INTO ${schema}.holds VALUES ('r', 1, '{x}', '{10}')`,
     )
-    const settled = other?.settle(settlementOf('r'))
-    await waiting('settle_requests')
-    await blocker.query('COMMIT')
-    await waiting('settle_requests')
+    const settled = Promise.resolve(other?.settle(settlementOf('r')))
+    await Promise.race([settled, waiting('settle_requests')])
     await rival.query('COMMIT')
     await settled
     expect([await one?.ledger.balance('x'), await one?.ledger.holds({ limit: 9 })]).toMatchObject([{ held: 0 }, []])
@@ -109,8 +105,8 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
     await blocker.query(`BEGIN; LOCK TABLE ${schema}.slots IN ACCESS EXCLUSIVE MODE`)
     const settled = other?.settle({ ...settlementOf('r'), slotKeys: ['k'] })
     await waiting('settle_requests')
-    const held = one?.ledger.reserve(free)
-    await waiting('reserve')
+    const held = Promise.resolve(one?.ledger.reserve(free))
+    await Promise.race([held, waiting('reserve')])
     await blocker.query('COMMIT')
     await settled
     expect(await held).toBeUndefined()
