@@ -20,7 +20,7 @@ const both = 'npm:@earendil-works/pi-ai@1.5.2; npm:@pydantic/genai-prices@0.1.8'
 const toml = 'models.dev providers/anthropic/models/claude-sonnet-5-5.toml'
 const claude = 'https://platform.claude.com/docs/en/about-claude/pricing'
 const fastMode = 'https://platform.claude.com/docs/en/build-with-claude/fast-mode'
-const perplexity = 'https://docs.perplexity.ai (Agent API)'
+const perplexity = 'https://docs.perplexity.ai/docs/getting-started/pricing'
 
 describe('prices', () => {
   test.each<[string, string, readonly (number | undefined)[], string]>([
@@ -64,6 +64,10 @@ describe('prices', () => {
     const { price, source, as_of = '' } = offerOf(provider, id)
     expect([price && inUsd(price), source]).toEqual([expected, from])
     expect(as_of > '2026-09-23').toBe(true)
+  })
+
+  test('of Perplexity cost a fee for each search and each page', () => {
+    expect(offerOf('perplexity', 'perplexity/sonar').price?.tools).toEqual({ web_search: 2_500, web_fetch: 500 })
   })
 
   test('of DeepSeek are higher at its peak hours', () => {

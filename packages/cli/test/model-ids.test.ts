@@ -31,6 +31,16 @@ describe.each(Object.entries(lists))('ids of %s', (_host, ids) => {
   })
 })
 
+test('docs/catalog.md says how many of each list resolve', () => {
+  const page = readFileSync(new URL('../../../docs/catalog.md', import.meta.url), 'utf8')
+  const rows = Object.entries(lists).map(([host, ids]) => {
+    const known = Object.entries(ids).filter(([, expected]) => expected !== null)
+    const found = known.filter(([id]) => models.resolve(id) !== undefined).length
+    return `| \`${host}\` | ${Object.keys(ids).length} | ${known.length} | ${found} | ${((100 * found) / known.length).toFixed(0)} % |`
+  })
+  expect(page).toContain(rows.join('\n'))
+})
+
 test.each([
   ['GPT-6.1-Sol', 'gpt-6.1-sol'],
   ['gpt-5-2025-08-07', 'gpt-5'],

@@ -9,6 +9,7 @@ export const quirks = section({
   refuses: list(name()).exactOptional(),
   efforts: list(name()).exactOptional(),
   effort_without_tools: flag().exactOptional(),
+  tools_in_responses: flag().exactOptional(),
   seed_field: name().exactOptional(),
   fixed_fields: json().exactOptional(),
   required_tool_choice: name().exactOptional(),

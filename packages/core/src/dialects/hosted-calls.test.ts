@@ -47,3 +47,28 @@ test('options that raise the price are read where a Messages answer states them'
   expect(messagesProvider.decodeResponse({ ...body, usage }).usage?.options).toEqual({ speed: 'fast' })
   expect(messagesProvider.decodeResponse({ ...body, usage: { ...usage, speed: 7 } }).usage).not.toHaveProperty('options')
 })
+
+test('other tools that the provider ran are named once each, ten at most, and hostile names are not', () => {
+  const kinds = ['x_search_call', 'x_search_call', 'people_search_results', 'function_call', 'custom_tool_call', 'mcp_call', 'reasoning']
+  const hostile = ['<b>_call', '\u0000_call', `${'x'.repeat(1_000_000)}_call`, 'a b_call', '_call', 7, null, {}]
+  const output = [...kinds, ...hostile].map(type => ({ type, id: 'i', status: 'completed' }))
+  const usage = { input_tokens: 9, output_tokens: 3 }
+  const body = { id: 'r', model: 'm', created_at: 1, status: 'completed', output, usage }
+  const callsOf = (value: unknown) => responsesProvider.decodeResponse({ ...body, output: value as never }).usage?.other_calls
+  expect(callsOf(output)).toEqual(['x_search_call', 'people_search_results'])
+  expect(callsOf(Array.from({ length: 500 }, (_, at) => ({ type: `k${at}_call`, id: 'i' })))).toHaveLength(10)
+  expect(['text', {}, null, 7].map(callsOf)).toEqual([undefined, undefined, undefined, undefined])
+})
+
+test('places of Google Maps are named where a Gemini answer used them, also before its last chunk', () => {
+  const chunk = (groundingChunks: unknown, text: string) => ({
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, groundingMetadata: { groundingChunks } }],
+    usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+  })
+  const decoder = geminiProvider.decodeEvents()
+  const chunks = [chunk([{ maps: { uri: 'https://maps.example' } }], 'H'), chunk([{ web: { uri: 'https://a.example' } }], 'i')]
+  const events = chunks.flatMap(each => decoder.read([{ data: JSON.stringify(each) }]))
+  expect([...events, ...decoder.end()].at(-1)).toMatchObject({ usage: { other_calls: ['google_maps'] } })
+  for (const odd of [[{ maps: 'yes' }], [{ maps: null }], 'maps', [7], {}])
+    expect(geminiProvider.decodeResponse(chunk(odd, 'Hi') as never).usage).not.toHaveProperty('other_calls')
+})

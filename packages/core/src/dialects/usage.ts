@@ -70,6 +70,12 @@ export function readHostedCalls(wire: Json | undefined, names: NonNullable<Usage
   return Object.keys(calls).length > 0 ? calls : undefined
 }
 
+/** The usage with the kinds of tools that were called and cannot have a price: ten at most, in the form of names. */
+export function withOtherCalls(usage: Usage, kinds: readonly string[]): Usage {
+  const named = [...new Set(kinds)].filter(kind => /^[a-z]\w{0,40}$/.test(kind)).slice(0, 10)
+  return named.length > 0 ? { ...usage, other_calls: named } : usage
+}
+
 interface Counts {
   readonly input: number
   readonly output: number

@@ -192,6 +192,8 @@ export interface Quirks {
   readonly efforts?: readonly string[]
   /** Function tools and a reasoning effort exclude each other (Chat Completions): with tools it is `none`, with a warning. Default: false. */
   readonly effort_without_tools?: boolean
+  /** Tools are taken in the Responses language alone: the offer goes by it where its provider speaks it, else it has no tools. */
+  readonly tools_in_responses?: boolean
   /** What `seed` is called there. Default: `seed`. */
   readonly seed_field?: string
   /** Body fields that every request gets there, unless the caller's own body or an extension says otherwise. */

@@ -37,6 +37,8 @@ export interface Usage {
   readonly audio_tokens?: number
   /** Calls of tools that the provider ran and charges by the call. Absent: none, or the provider did not say. */
   readonly hosted_calls?: HostedCalls
+  /** Kinds of other tools that the provider ran and may charge for: `x_search_call`. They have no price here. Absent: none. */
+  readonly other_calls?: readonly string[]
   /** Fields of the request that raise its price, as the provider says that they were used: `{ speed: 'fast' }`. */
   readonly options?: Readonly<Record<string, string>>
   /** The `service_tier` that served it, as the provider says. Absent: it did not say. */

@@ -15,6 +15,7 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   // These think only where they are asked to.
   [/^gpt-5\.[1-4]/, { ...thinks, thinks_unasked: false }],
   [/^gpt-5(?!\.[6-9])/, thinks],
+  [/^gpt-(6-astra|6\.1-sol)/, { ...thinks, effort_without_tools: true, tools_in_responses: true }],
   [/^gpt-([5-9]|\d\d)/, { ...thinks, effort_without_tools: true }],
 ]
 

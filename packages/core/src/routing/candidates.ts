@@ -1,5 +1,5 @@
 import type { Model, Offer } from '../protocol/model.ts'
-import type { Credential, Provider } from '../protocol/provider.ts'
+import { type Credential, dialectFor, type Provider, quirksFor } from '../protocol/provider.ts'
 import { innerDialect } from '../protocol/wire.ts'
 import type { Candidate, Excluded } from './plan.ts'
 
@@ -59,8 +59,17 @@ function keptOf(model: Model, providers: CandidateSources['providers']): CachedC
 const isCurrent = ({ offer, provider, platform }: Seller, providers: CandidateSources['providers']): boolean =>
   providers.get(offer.provider) === provider && provider?.credential === platform?.credential
 
-function sellerOf(model: Model, offer: Offer, providers: CandidateSources['providers']): Seller {
-  const provider = providers.get(offer.provider)
+/** Where tools are taken in the inner dialect alone, the offer goes by it, with and without tools: so a conversation keeps to one language. */
+const inTheDialectOfTools = (offer: Offer, provider: Provider): Offer =>
+  offer.dialect !== innerDialect &&
+  quirksFor(provider, offer).tools_in_responses === true &&
+  dialectFor(provider, { dialect: innerDialect }) !== undefined
+    ? { ...offer, dialect: innerDialect }
+    : offer
+
+function sellerOf(model: Model, listed: Offer, providers: CandidateSources['providers']): Seller {
+  const provider = providers.get(listed.provider)
+  const offer = provider ? inTheDialectOfTools(listed, provider) : listed
   const reason = provider ? 'this gateway has no credential for it' : 'this gateway does not have this provider'
   return {
     offer,

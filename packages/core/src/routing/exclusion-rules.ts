@@ -84,6 +84,13 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
   {
     code: 'capability_mismatch',
+    param: 'tools',
+    applies: ({ needs }) => needs.tools,
+    excludes: candidate => candidate.offer.dialect !== innerDialect && quirksOf(candidate).tools_in_responses === true,
+    reason: ({ offer }) => `the model takes tools in the language "${innerDialect}" alone, and its provider is asked in "${offer.dialect}"`,
+  },
+  {
+    code: 'capability_mismatch',
     param: (candidate, query) => refusedMedia(candidate, query)?.param,
     suggestion: (candidate, query) => refusedMedia(candidate, query)?.suggestion,
     applies: ({ needs }) => needs.media.length > 0,

@@ -11,9 +11,11 @@ export interface Sources {
   readonly quotes: readonly JsonObject[]
   /** Different queries of searches, which are charged by the query. */
   readonly searches: number
+  /** Places of a map were used, which is charged. */
+  readonly hasPlaces: boolean
 }
 
-export const noSources: Sources = { chunks: [], supports: [], quotes: [], searches: 0 }
+export const noSources: Sources = { chunks: [], supports: [], quotes: [], searches: 0, hasPlaces: false }
 
 /** A chunk that adds to a list repeats all of it. */
 export function mergeSources(known: Sources, { groundingMetadata, citationMetadata }: JsonObject): Sources {
@@ -27,6 +29,7 @@ export function mergeSources(known: Sources, { groundingMetadata, citationMetada
     supports: latest(groundingSupports, known.supports),
     quotes: latest(citationSources ?? citations, known.quotes),
     searches: Math.max(known.searches, queriesIn(webSearchQueries) + queriesIn(imageSearchQueries)),
+    hasPlaces: known.hasPlaces || objects(groundingChunks).some(({ maps }) => isObject(maps)),
   }
 }
 
@@ -35,6 +38,10 @@ const queriesIn = (list: Json | undefined): number =>
   Array.isArray(list) ? new Set(list.filter(query => typeof query === 'string' && query !== '')).size : 0
 
 export const hasSources = ({ chunks, quotes }: Sources): boolean => chunks.length > 0 || quotes.length > 0
+
+/** Tools that were used and are charged, beside searches. */
+export const toolsBesideSearch = ({ hasPlaces }: Sources): readonly string[] => (hasPlaces ? googleMaps : noFields)
+const googleMaps: readonly string[] = ['google_maps']
 
 /** What a candidate holds of its searches beside the sources: no other language has a field for it. */
 export function unmodeledIn({ groundingMetadata: grounding, urlContextMetadata: context }: JsonObject): readonly string[] {

@@ -7,7 +7,7 @@ import { emitItem, emptyMessage, noteUnmodeled } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
 import { isCounted } from '../usage.ts'
-import { hasSources, mergeSources, unmodeledIn } from './citations.ts'
+import { hasSources, mergeSources, toolsBesideSearch, unmodeledIn } from './citations.ts'
 import { errorIn } from './errors.ts'
 import { addPart, createPartAssembler, finishOpenCall, finishText, type PartAssembler } from './part-assembler.ts'
 import {
@@ -94,7 +94,7 @@ export function finishStream(state: DecoderState, fallback: Outcome): void {
   finishText(state, outcome.status === 'completed' ? 'completed' : 'incomplete')
   if (hasSources(state.sources)) noteUnmodeled(state, 'groundingMetadata')
   if (state.count === 0 && outcome.status === 'completed') emitItem(state, emptyMessage)
-  const usage = countUsage(state.usage, state.sources.searches)
+  const usage = countUsage(state.usage, state.sources.searches, toolsBesideSearch(state.sources))
   const { unmodeled } = state
   const extras = { ...(isCounted(usage, state.count > 0) && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
   state.events.push({ type: 'finished', outcome, ...extras })

@@ -174,7 +174,8 @@ export function finishText(assembler: PartAssembler, status: ItemStatus, state?:
 
 function addCitations(assembler: PartAssembler, partial: PartialItem): void {
   const citations = citationsOf(bufferedText(partOf(partial, 'text', 0).text), assembler.sources)
-  assembler.sources = { ...noSources, searches: assembler.sources.searches }
+  const { searches, hasPlaces } = assembler.sources
+  assembler.sources = { ...noSources, searches, hasPlaces }
   for (const annotation of citations) appendAnnotation(assembler, partial, { kind: 'annotation', part: 0, annotation })
 }
 

@@ -2,7 +2,7 @@ import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
-import { readUsage, type UsageFields } from '../usage.ts'
+import { readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
 
 export const dialect = 'gemini'
 
@@ -17,8 +17,13 @@ const usageFields: UsageFields = {
   total: 'totalTokenCount',
 }
 
-/** `searches`: different queries that were searched for. */
-export function countUsage(wire: JsonObject, searches: number): Usage | undefined {
+/** `searches`: different queries that were searched for. `other`: other tools that were used. */
+export function countUsage(wire: JsonObject, searches: number, other: readonly string[] = []): Usage | undefined {
+  const usage = countWithTools(wire, searches)
+  return usage && withOtherCalls(usage, other)
+}
+
+function countWithTools(wire: JsonObject, searches: number): Usage | undefined {
   const usage = readUsage(wire, usageFields)
   const audio = Math.max(0, audioIn(wire.promptTokensDetails) - audioIn(wire.cacheTokensDetails))
   if (!usage || (searches === 0 && audio === 0)) return usage

@@ -8,7 +8,7 @@ import { failed, namelessCall } from '../answer-failures.ts'
 import { unreadable } from '../failure.ts'
 import { callIdFor } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { isCounted, readHostedCalls, readUsage, withTier } from '../usage.ts'
+import { isCounted, readHostedCalls, readUsage, withOtherCalls, withTier } from '../usage.ts'
 import { failureIn } from './errors.ts'
 import { decodeItem } from './items.ts'
 import { dialect, usageFields } from './wire.ts'
@@ -59,7 +59,8 @@ export function usageOf(body: JsonObject, answered: boolean): InferenceResponse[
   const usage = readUsage(body.usage, usageFields)
   if (!isCounted(usage, answered)) return undefined
   const hosted_calls = readHostedCalls(body.tool_usage, hostedFields) ?? hostedCallsIn(body.output)
-  return withTier(hosted_calls ? { ...usage, hosted_calls } : usage, body.service_tier)
+  const counted = hosted_calls ? { ...usage, hosted_calls } : usage
+  return withTier(withOtherCalls(counted, otherCallsIn(body.output)), body.service_tier)
 }
 
 const hostedFields = { web_search: ['web_search.num_requests'], web_fetch: ['web_fetch.num_requests'] } as const
@@ -69,7 +70,26 @@ const hostedItems: ReadonlyMap<Json | undefined, HostedTool> = new Map<Json | un
   ['web_search_call', 'web_search'],
   ['file_search_call', 'file_search'],
   ['code_interpreter_call', 'code_interpreter'],
+  // Perplexity's.
+  ['search_results', 'web_search'],
+  ['fetch_url_results', 'web_fetch'],
 ])
+
+/** Calls without a fee of their own: the client runs the tool, or only the tokens cost. */
+const freeCalls: ReadonlySet<Json | undefined> = new Set([
+  'function_call',
+  'custom_tool_call',
+  'computer_call',
+  'local_shell_call',
+  'apply_patch_call',
+  'mcp_call',
+  'tool_search_call',
+])
+
+const otherCallsIn = (output: Json | undefined): readonly string[] =>
+  objects(output).flatMap(({ type }) =>
+    typeof type === 'string' && /_(call|results)$/.test(type) && !hostedItems.has(type) && !freeCalls.has(type) ? type : [],
+  )
 
 function hostedCallsIn(output: Json | undefined): HostedCalls | undefined {
   if (!Array.isArray(output)) return undefined

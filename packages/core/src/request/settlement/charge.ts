@@ -51,8 +51,9 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     thoughtCharacters: seen.thoughtCharacters,
   })
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
+  const { other_calls: others = noCalls } = seen.usage
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
-  const told = unpriced.map(tool => unpricedWarning('unpriced_tool', tool))
+  const told = [...unpriced, ...(price ? others : noCalls)].map(tool => unpricedWarning('unpriced_tool', tool))
   const extras = price ? unpricedExtras(committed.candidate, stated) : []
   const warnings = extras.length > 0 ? [...told, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : told
   if (!isClamped) return { ...charge, warnings }
@@ -60,6 +61,8 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   logger.warn({ ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
   return { ...charge, warnings: [clampedWarning, ...warnings] }
 }
+
+const noCalls: readonly string[] = []
 
 const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { readonly input: number; readonly output: number } => ({
   input,
