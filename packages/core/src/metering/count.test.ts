@@ -141,3 +141,11 @@ test('that there are tools costs 12 tokens beside what each of them costs', () =
   const [none, one, two] = [tokens({}), tokens({ tools: [tool] }), tokens({ tools: [tool, tool] })] as const
   expect(one - none - (two - one)).toBe(12)
 })
+
+test('thoughts that go along are counted, in words and in summary', () => {
+  const words = 'The train leaves from platform 32 and takes an hour.'
+  const thought = (more: object): Item => ({ type: 'reasoning', summary: [], ...more })
+  const bare = tokens({ input: [thought({})] })
+  expect(tokens({ input: [thought({ summary: [words] })] })).toBeGreaterThan(bare + 5)
+  expect(tokens({ input: [thought({ content: [words] })] })).toBeGreaterThan(bare + 5)
+})
