@@ -275,3 +275,32 @@ test('no offer is tried out of curiosity where the caller gave an order', () => 
     answer(choice, 100)
   }
 })
+
+test('how long its failures take, and how much of a cached prompt was really read, is learned of each offer', () => {
+  let now = 0
+  const cached = offers.slice(0, 1).map(offer => ({ ...offer, price: { ...offer.price, cached: 0 } }))
+  const router = createRouter({ offers: cached, clock: { now: () => now } })
+  const start = () => router.startAttempt(router.plan({ inputTokens: 5_000, cacheKey: 'talk' }).next() as RouterChoice)
+  const stateOf = () => {
+    const attempt = start()
+    router.abandonAttempt(attempt)
+    return (attempt as unknown as RunningAttempt).tracked.state
+  }
+  const answer = (used: { readonly outputTokens: number; readonly cachedTokens?: number }) => {
+    const attempt = start()
+    now += 300
+    router.recordFirstContent(attempt)
+    router.finishAttempt(attempt, used)
+  }
+  answer({ outputTokens: 100 })
+  const before = stateOf().cacheHitShare.value
+  answer({ outputTokens: 100 })
+  expect(stateOf().cacheHitShare.value).toBe(before)
+  answer({ outputTokens: 100, cachedTokens: 0 })
+  expect(stateOf().cacheHitShare.value).toBeLessThan(before)
+  const usual = stateOf().failedAttemptMs.value
+  const failing = start()
+  now += 9_000
+  router.failAttempt(failing, { kind: 'error' })
+  expect(stateOf().failedAttemptMs.value).toBeGreaterThan(usual + 1_000)
+})

@@ -91,3 +91,16 @@ test('answers from elsewhere that agree are still as uncertain as single answers
   const noise = scatter / 2
   expect(state.latency.variance).toBeCloseTo((1 - 0.5 / (0.5 + noise)) * 0.5, 3)
 })
+
+test('one answer from elsewhere, however fast or slow, moves the level by two deviations at most', () => {
+  for (const [milliseconds, sign] of [
+    [1, -1],
+    [60_000, 1],
+  ] as const) {
+    const state = known()
+    const { level, variance, scatter } = state.latency
+    mergeEvidence(state, evidence(waits([milliseconds])), context())
+    const most = 2 * Math.sqrt(variance + scatter)
+    expect((state.latency.level - level) * sign).toBeCloseTo((variance / (variance + scatter)) * most, 3)
+  }
+})
