@@ -124,6 +124,8 @@ export function checkAsWritten(end: End, row: UsageRow, expected: Expected): voi
   expect({ row, fits: usageKinds[usage](row) }).toMatchObject({ fits: true, row: expected.billed ?? {} })
 }
 
+const aboutItsBill: ReadonlySet<string> = new Set(['usage_estimated', 'usage_clamped', 'unpriced_tool'])
+
 function checkEnd(end: End, row: UsageRow, expected: Expected): void {
   expect(end.ends).toBe(expected.ends ?? 'completed')
   expect(end.reason).toBe(expected.reason)
@@ -131,8 +133,8 @@ function checkEnd(end: End, row: UsageRow, expected: Expected): void {
   if (expected.output && end.output) expect(end.output).toMatchObject(expected.output)
   if (expected.ends === 'failed') expect(end.error).toMatchObject({ provider: 'server-1' })
   const wanted = expected.warnings ?? []
-  // Where a fault says nothing of it, an answer without counts tells that they are estimated.
-  const isTold = (code: string): boolean => code !== 'usage_estimated' || wanted.includes(code)
+  // Where a fault says nothing of it, an answer tells that its counts are estimated or cut, or that a tool has no price.
+  const isTold = (code: string): boolean => !aboutItsBill.has(code) || wanted.includes(code)
   expect(end.warnings.filter(isTold)).toEqual(wanted)
   if (end.warnings.includes('usage_estimated')) expect(row.estimated).toBe(true)
 }
