@@ -39,7 +39,7 @@ const request: InferenceRequest = {
 // Routing alone: the candidates in order, and the excluded offers with reasons.
 const plan = await gateway.plan(request, caller)
 console.log('Would ask:', plan.candidates.map(({ provider }) => provider.id).join(', then '))
-for (const { provider, reason } of plan.excluded) console.log(`Left out: ${provider}, since ${reason}`)
+for (const { provider, reason } of plan.excluded) console.log(`Left out: ${provider}: ${reason}`)
 
 // The same request, streamed. The events are the same for every provider API.
 const streamed = gateway.infer(request, { caller })

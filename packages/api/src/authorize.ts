@@ -63,7 +63,7 @@ const isSameCaller = (opened: WebSocketTurn['caller'], { workspaceId, keyId }: C
 
 const notTheCaller = (): GatewayError =>
   new GatewayError('invalid_api_key', {
-    message: 'The user that opened this connection is not signed in any more. Sign in, and open another connection.',
+    message: 'The user of this connection is no longer signed in. Sign in and open a new connection.',
   })
 
 /** Another workspace gets the same error as one that does not exist. */

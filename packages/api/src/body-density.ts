@@ -134,9 +134,9 @@ const longName = (): GatewayError =>
   })
 
 const tooDense = (what: string, param = ''): GatewayError => {
-  const where = param === '' ? '' : ` The last of them stand in \`${param}\`.`
+  const where = param === '' ? '' : ` The limit was reached in \`${param}\`.`
   return new GatewayError('invalid_request', {
-    message: `The request body holds more than ${what} in all.${where} Send fewer.`,
+    message: `The request body has more than ${what} in total.${where} Send fewer.`,
     ...(param !== '' && { param }),
   })
 }

@@ -43,17 +43,17 @@ function announced(request: ApiRequest, limit: number): number {
 function bodyError(why: Extract<BodyText, { ok: false }>['why'], limit: number): GatewayError {
   if (why === 'too_large') return tooLarge(limit)
   if (why === 'consumed') return consumed()
-  return invalid(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body did not arrive whole.')
+  return invalid(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body is incomplete.')
 }
 
 /** A fault of the app: the client did send a body. */
 const consumed = (): GatewayError =>
   new GatewayError('internal_error', {
-    message: 'The request body was read before the gateway got the request, by a body parser or by the app. Mount the gateway before it.',
+    message: 'The request body was already read by a body parser or by the app. Mount the gateway before it.',
   })
 
 const tooLarge = (limit: number): GatewayError =>
-  new GatewayError('request_too_large', { message: `The request body is larger than ${limit} bytes, the limit of this gateway.` })
+  new GatewayError('request_too_large', { message: `The request body is larger than the limit of ${limit} bytes.` })
 
 const invalid = (message: string): GatewayError => new GatewayError('invalid_request', { message })
 
@@ -64,7 +64,7 @@ function checkType(request: ApiRequest): void {
   const encoding = request.header('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_media_type', {
-      message: 'Compressed request bodies are not read. Send the body without Content-Encoding.',
+      message: 'Compressed request bodies are not supported. Send the body without Content-Encoding.',
     })
   }
   const type = request.header('content-type')

@@ -22,7 +22,7 @@ export function asGatewayError(thrown: unknown, { gateway, site, requestId }: Er
     return thrown
   }
   gateway.logger.error({ requestId, error: traceOf(cause) }, 'A request ended in an unexpected error.')
-  return new GatewayError('internal_error', { message: `Something went wrong on our side. Please report request ${requestId}.` })
+  return new GatewayError('internal_error', { message: `Internal error. Please report request ${requestId}.` })
 }
 
 const traceOf = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))

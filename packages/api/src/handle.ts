@@ -176,7 +176,7 @@ function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): ApiRe
     }
   }
   throw new GatewayError('method_not_allowed', {
-    message: `${visit.request.method.slice(0, 20)} is not possible here. Allowed: ${found.allow}.`,
+    message: `${visit.request.method.slice(0, 20)} is not allowed for this path. Allowed: ${found.allow}.`,
   })
 }
 

@@ -14,7 +14,7 @@ function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>)
   const days = models.list().flatMap(({ offers }) => offers.flatMap(({ as_of }) => as_of ?? []))
   const middle = days.sort()[Math.floor(days.length / 2)]
   if (middle === undefined || clock.now() - Date.parse(middle) <= freshMs) return []
-  return [`Half of the prices were read on ${middle} or before, and prices change: update the catalog.`]
+  return [`Half of the prices date from ${middle} or earlier and may be outdated. Update the catalog.`]
 }
 
 /** Requests can be served. */

@@ -49,28 +49,31 @@ export async function withIdempotencyKey(
 
 function checkHeader(key: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key
-  throw new GatewayError('invalid_parameter_value', { message: `${header} takes 1 to 255 visible ASCII characters, once.`, param: header })
+  throw new GatewayError('invalid_parameter_value', {
+    message: `${header} must be sent once, with 1 to 255 visible ASCII characters.`,
+    param: header,
+  })
 }
 
 /** The stored reply; throws if there is none that may be sent. */
 function replay({ isOther, answer, ageMs }: StoredReply, { secret }: WorkspaceRoute): ApiReply {
   if (isOther)
     throw new GatewayError('duplicate_resource', {
-      message: `This ${header} was sent before, with another body. Use one key for each request.`,
+      message: `This ${header} was already used with another body. Use a new key for each request.`,
     })
   if (answer) return { ...answer, headers: { 'content-type': 'application/json', 'idempotent-replayed': 'true' } }
-  const done = `A request with this ${header} was done before`
+  const done = `A request with this ${header} already completed`
   if (secret)
     throw new GatewayError('idempotency_replay_unavailable', {
-      message: `${done}. Its answer held a secret and is not kept. Look for what it made, or use another key.`,
+      message: `${done}. Its response contained a secret and was not stored. Read the created resource, or use another key.`,
     })
   if (ageMs < runningMs)
     throw new GatewayError('idempotency_replay_unavailable', {
-      message: `${done}, or is just being done, and its answer is not there. Try again in a moment.`,
+      message: `${done} or is still running, and its response is not available yet. Try again in a moment.`,
       retryAfterMs: 1_000,
       shouldRetry: true,
     })
   throw new GatewayError('idempotency_replay_unavailable', {
-    message: `${done}, and its answer is not kept. Look at the resource itself, or use another key.`,
+    message: `${done}, and its response is no longer stored. Read the resource, or use another key.`,
   })
 }

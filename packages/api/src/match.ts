@@ -124,19 +124,19 @@ function prefixOf(path: string, find: Finder): string | undefined {
 
 const misplaced = (path: string, prefix: string): GatewayError =>
   new GatewayError('resource_not_found', {
-    message: `There is nothing at "${shown(path)}". If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`,
+    message: `There is no endpoint at "${shown(path)}". If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`,
   })
 
 function unknownPath(path: string): GatewayError {
   if (path === '/v1/v1' || path.startsWith('/v1/v1/')) {
     return new GatewayError('invalid_parameter_value', {
       param: 'path',
-      message: `The path starts with "/v1/v1/". The base URL ends in "/v1" already; ask for "${shown(path.slice(3))}".`,
+      message: `The path starts with "/v1/v1/". The base URL already ends in "/v1"; use "${shown(path.slice(3))}".`,
     })
   }
   const reserved = path === '/v1beta' || path.startsWith('/v1beta/')
   return new GatewayError('resource_not_found', {
-    message: reserved ? 'The prefix "/v1beta/" is reserved and has no operations. Use "/v1/".' : `There is nothing at "${shown(path)}".`,
+    message: reserved ? 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".' : `There is no endpoint at "${shown(path)}".`,
   })
 }
 

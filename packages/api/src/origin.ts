@@ -27,6 +27,6 @@ export function checkSite({ header }: Pick<ApiRequest, 'header'>, cors: Cors | u
   const origins = cors?.origins ?? []
   if (origins === '*' ? openToAll[use] : origin !== undefined && origins.includes(origin)) return
   throw new GatewayError('operation_not_allowed', {
-    message: `Pages of ${origin?.slice(0, 100) ?? 'another site'} may not use a ${use} here. Add the origin to \`cors.origins\`.`,
+    message: `Pages of ${origin?.slice(0, 100) ?? 'another site'} may not use a ${use} with this gateway. Add the origin to \`cors.origins\`.`,
   })
 }

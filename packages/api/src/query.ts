@@ -36,7 +36,7 @@ export function readQuery(
     if (parameter === undefined && ignoresOthers) continue
     if (parameter === undefined) {
       throw new GatewayError('unknown_parameter', {
-        message: `There is no query parameter "${name.slice(0, 100)}" here.`,
+        message: `Unknown query parameter "${name.slice(0, 100)}".`,
         param: name.slice(0, 100),
       })
     }

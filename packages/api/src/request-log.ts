@@ -58,7 +58,7 @@ export function startRequestLog(
       try {
         onRequest(line)
       } catch (error) {
-        gateway.logger.error({ requestId, error: String(error) }, '`onRequest` threw; the request is not affected.')
+        gateway.logger.error({ requestId, error: String(error) }, '`onRequest` threw an error; the request is not affected.')
       }
     },
   }

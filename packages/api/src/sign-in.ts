@@ -99,12 +99,11 @@ export function askSignIn({ signedIn, signal }: AskedRequest, { clock, authentic
   })
 }
 
-const left = (): GatewayError =>
-  new GatewayError('client_disconnected', { message: 'The client disconnected while the app was asked for its user.' })
+const left = (): GatewayError => new GatewayError('client_disconnected', { message: 'The client disconnected during sign-in.' })
 
 const tooSlow = (milliseconds: number): GatewayError =>
   new GatewayError('service_unavailable', {
-    message: `\`authenticate\`, the sign-in of the app, did not answer within ${milliseconds / 1_000} s. Try again in a moment.`,
+    message: `\`authenticate\`, the sign-in of the app, did not return within ${milliseconds / 1_000} s. Try again in a moment.`,
     retryAfterMs: 1_000,
-    cause: new Error('`authenticate` did not answer in time; `authenticateMs` is how long it may take.'),
+    cause: new Error('`authenticate` did not return in time; the limit is `authenticateMs`.'),
   })

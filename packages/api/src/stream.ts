@@ -119,7 +119,7 @@ function take(state: ReplyState, batch: Batch): void {
     if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.stamp(), last)
     const text = textOfFrames(state, state.encoder.write(batch))
     const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
-    // Some batches have no words in this language.
+    // Some batches encode to no frames in this dialect.
     if (kept) state.kept = kept.then(() => writeKept(state, text))
     else if (text !== '') write(state, text)
     if (state.open) open(state)

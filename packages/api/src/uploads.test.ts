@@ -121,11 +121,9 @@ describe('bytes of bodies under way', () => {
     const uploads = createUploads(settings)
     const first = uploads.open(user('ann'))
     expect(first.claim(100)).toBeUndefined()
-    expect(uploads.open(user('ann')).claim(21)?.message).toContain('this user that are under way would hold more than 120 bytes')
+    expect(uploads.open(user('ann')).claim(21)?.message).toContain('this user would exceed its limit of 120 bytes')
     expect([uploads.open(user('ben')).claim(120), uploads.open(of('a')).claim(30)]).toEqual([undefined, undefined])
-    expect(uploads.open(user('cem')).claim(1)?.message).toContain(
-      'the workspace of this user that are under way would hold more than its limit',
-    )
+    expect(uploads.open(user('cem')).claim(1)?.message).toContain('the workspace of this user would exceed its limit.')
     first.release()
     expect(uploads.open(user('ann')).claim(100)).toBeUndefined()
   })

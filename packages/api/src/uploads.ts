@@ -109,13 +109,13 @@ export function createUploads({ bodyBytes, uploadBytes, uploadBytesPerWorkspace,
 /** `most`: absent where it is not for the caller to know. */
 const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `Request bodies of ${whose} that are under way would hold more than ${most === undefined ? 'its limit' : `${most} bytes, its limit`}. Wait for one to end.`,
+    message: `The concurrent request bodies of ${whose} would exceed its limit${most === undefined ? '' : ` of ${most} bytes`}. Wait for one to finish.`,
     limitedBy: 'routing',
     retryAfterMs,
   })
 
 const tooManyUploads = (): GatewayError =>
   new GatewayError('service_unavailable', {
-    message: 'This gateway has as many bytes of request bodies under way as it takes. Try again in a moment.',
+    message: 'This gateway is receiving too many bytes of request bodies. Try again in a moment.',
     retryAfterMs,
   })

@@ -259,7 +259,7 @@ test('readiness tells of old prices, and serves all the same', async () => {
     return [status, body]
   }
   const ok = [200, '{"status":"ok"}']
-  const old = '{"status":"ok","notices":["Half of the prices were read on 2026-09-30 or before, and prices change: update the catalog."]}'
+  const old = '{"status":"ok","notices":["Half of the prices date from 2026-09-30 or earlier and may be outdated. Update the catalog."]}'
   expect(await readyOn('2026-10-30T00:00:00Z', ['2026-09-30', '2026-09-30'])).toEqual(ok)
   expect(await readyOn('2026-10-30T00:00:01Z', ['2026-09-30', '2026-09-30', undefined])).toEqual([200, old])
   expect(await readyOn('2026-11-30T00:00:00Z', ['2026-09-30', '2026-11-20', '2026-11-21'])).toEqual(ok)

@@ -80,5 +80,5 @@ function fromVariable(row: ProviderAccess, field: AccessField, environment: Envi
 export function credentialIn(environment: Environment, variable: string, field: AccessField = 'api_key'): string | undefined {
   const value = settingOf(environment, variable)
   if (value === undefined || field === 'credentials_file' || /^[\x21-\x7e]+$/.test(value)) return value
-  throw new StartError(`${variable} holds something that no header can carry; it takes visible ASCII characters without spaces.`)
+  throw new StartError(`${variable} is not a valid header value; it takes visible ASCII characters without spaces.`)
 }

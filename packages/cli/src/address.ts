@@ -19,9 +19,9 @@ export function checkAddress(address: Address): Promise<void> {
 }
 
 const listenAdvice: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use; stop what listens there, or set another `port` (PORT)',
+  EADDRINUSE: 'is in use; stop the other program, or set another `port` (PORT)',
   EACCES: 'may not be used by this user; set a `port` (PORT) above 1023',
-  EADDRNOTAVAIL: 'is no address of this machine; set `host` (HOST) to one that is',
+  EADDRNOTAVAIL: 'is not an address of this machine; set `host` (HOST) to an address of this machine',
   ENOTFOUND: 'has an unknown host name; set `host` (HOST) to an address of this machine',
 }
 

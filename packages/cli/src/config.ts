@@ -40,7 +40,7 @@ function readFile(named: string | undefined): Readonly<Record<string, unknown>> 
   if (text === undefined) return {}
   const value = parseConfig(text.replace(/^\ufeff/, ''), path)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
-  throw new StartError(`${path} holds ${shown(value, '')}; it takes one JSON object.`)
+  throw new StartError(`${path} contains ${shown(value, '')}; it takes one JSON object.`)
 }
 
 /** Undefined if the file is optional and does not exist. */

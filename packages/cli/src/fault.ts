@@ -16,7 +16,7 @@ export function shown(value: unknown, field: string): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value !== 'string') return String(value)
-  if (secrets.test(field)) return `a text of ${value.length} characters`
+  if (secrets.test(field)) return `a string of ${value.length} characters`
   const harmless = withoutPassword(value)
   return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless)
 }

@@ -52,7 +52,7 @@ export async function runMigrate(args: readonly string[], { environment, print }
   if (scheme.reach === 'process') throw new StartError('`storage` is "memory:", which has no schema to migrate.')
   const storage = await openStorage({ ...named, settings: { ...settings, migrate: true, ...(schema !== undefined && { schema }) } })
   await storage.close()
-  print(`${shown} has the newest schema.`)
+  print(`${shown} already has the latest schema.`)
 }
 
 async function printed(dialect: string, schema: string | undefined): Promise<string> {

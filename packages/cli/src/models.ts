@@ -32,7 +32,7 @@ export function modelsOf({ models, catalog, providers: listed }: ModelSources, p
     providers: providers.map(provider => withPolicy(provider, { listed, facts })),
     notices: custom.flatMap(({ id, offers }) =>
       offers.flatMap(({ provider, price }) =>
-        price ? [] : [`${id} has no price at ${provider} and is not routed there; give the offer a \`price\`, of 0 if it is free.`],
+        price ? [] : [`${id} has no price at ${provider} and is not routed there; set \`price\` on the offer, 0 if it is free.`],
       ),
     ),
   }
@@ -85,10 +85,14 @@ function customOffer({ price, ...offer }: ModelConfig['offers'][number], { field
   const provider = providers.find(({ id }) => id === name)
   if (!provider) {
     const ids = providers.map(({ id }) => id).join(', ')
-    throw invalidField(`${field}.provider`, name, `the id of a provider that is on (${ids}), so list it under \`providers\` or set its key`)
+    throw invalidField(
+      `${field}.provider`,
+      name,
+      `the id of an enabled provider (${ids}): list the provider under \`providers\` or set its key`,
+    )
   }
   const speaks = provider.dialects.map(each => each.name)
-  if (!speaks.includes(dialect)) throw invalidField(`${field}.dialect`, dialect, `what "${name}" speaks: ${speaks.join(', ')}`)
+  if (!speaks.includes(dialect)) throw invalidField(`${field}.dialect`, dialect, `a dialect of "${name}": ${speaks.join(', ')}`)
   return { ...offer, ...(price && { price: inMicrodollars(price) }) }
 }
 

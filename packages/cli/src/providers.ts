@@ -52,7 +52,7 @@ function fromEnvironment(row: BuiltIn, environment: Environment): EnvironmentPro
   const half = incompleteAccess(row, access)
   if (!half) return {}
   const sign = variableOf(row, half.sign, environment)
-  return { notice: `${row.id} stays off: ${sign} is set, but ${row.fields[half.missing]?.join(' or ')} is not.` }
+  return { notice: `${row.id} stays disabled: ${sign} is set, but ${row.fields[half.missing]?.join(' or ')} is not.` }
 }
 
 interface ConfigContext {
@@ -72,7 +72,7 @@ function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, con
   const { field } = context
   const foreign = accessFieldsIn(listed).find(each => each !== 'api_key')
   if (foreign !== undefined) throw fieldOfOtherProviders(`${field}.${foreign}`, id, ['speaks', 'base_url', 'api_key'])
-  if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `an address, since "${id}" is not built in`)
+  if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `a URL, because "${id}" is not built in`)
   const apiKey = apiKeyOf(listed, context)
   return compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey }), ...(speaks && { speaks }) })
 }
@@ -100,7 +100,7 @@ function withDialects(
   const at = speaks.findIndex(name => !spoken.includes(name))
   if (at === -1) return { ...made, dialects: made.dialects.filter(({ name }) => isSpoken(speaks, name)) }
   if (base_url === undefined)
-    throw invalidField(`${context.field}.speaks[${at}]`, speaks[at], `what "${made.id}" speaks: ${spoken.join(', ')}`)
+    throw invalidField(`${context.field}.speaks[${at}]`, speaks[at], `a dialect of "${made.id}": ${spoken.join(', ')}`)
   const { id, quirks, data_policy } = made
   const { api_key: apiKey } = access
   return compatible({

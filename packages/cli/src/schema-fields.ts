@@ -45,9 +45,9 @@ export const textLike = (error: string, pattern: RegExp) => z.string({ error }).
 /** A text that a function checks, such as an address. */
 export const textThat = (error: string, isRight: (text: string) => boolean) => z.string({ error }).refine(isRight, { error, abort })
 
-export const label = () => textLike('a text of 1 to 255 characters', /^[^\p{Cc}]{1,255}$/u)
+export const label = () => textLike('a string of 1 to 255 characters', /^[^\p{Cc}]{1,255}$/u)
 export const name = () => textLike('1 to 200 visible ASCII characters without spaces', /^[\x21-\x7e]{1,200}$/)
-export const secret = () => textLike('a text of visible ASCII characters without spaces', /^[\x21-\x7e]+$/)
+export const secret = () => textLike('a string of visible ASCII characters without spaces', /^[\x21-\x7e]+$/)
 export const fileName = () => textLike('the name of a file', /^[^\p{Cc}]{1,4096}$/u)
 
 /** A value that becomes part of a URL. */

@@ -239,7 +239,7 @@ export const configSchema = section({
   })
     .prefault({})
     .describe('Times, in milliseconds'),
-  $schema: z.string({ error: 'a text' }).optional().describe('For editors: the path of `config.schema.json` of the package'),
+  $schema: z.string({ error: 'a string' }).optional().describe('For editors: the path of `config.schema.json` of the package'),
 })
 
 /** A config that was checked, with defaults. */

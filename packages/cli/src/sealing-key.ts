@@ -23,7 +23,7 @@ export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, g
   if (scheme.reach === 'process') return fromHex(randomBytes(32).toString('hex'))
   if (database === undefined) {
     throw new StartError(
-      `\`sealing_key\` (SIGNALBOX_SEALING_KEY) is missing: every process that uses ${shown} needs the same one. Make one with \`openssl rand -hex 32\`, and keep it as long as the database.`,
+      `\`sealing_key\` (SIGNALBOX_SEALING_KEY) is missing: every process that uses ${shown} needs the same one. Create a key with \`openssl rand -hex 32\`, and keep it as long as the database.`,
     )
   }
   const file = `${database}.key`
@@ -31,7 +31,7 @@ export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, g
   if (old !== undefined) return fromHex(old)
   if (isUsed(database)) {
     throw new StartError(
-      `${database} exists, but its sealing key ${file} does not. Put the key back, or give it as \`sealing_key\` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.`,
+      `${database} exists, but its sealing key ${file} does not. Restore the file, or set \`sealing_key\` (SIGNALBOX_SEALING_KEY): another key cannot open the sealed data.`,
     )
   }
   const hex = randomBytes(32).toString('hex')
@@ -47,7 +47,7 @@ function readKey(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   const text = tryFile(`The sealing key ${file} cannot be read`, () => readFileSync(file, 'utf8')).trim()
   if (/^[0-9a-f]{64}$/i.test(text)) return text
-  throw new StartError(`The sealing key ${file} is damaged: it takes 64 hex digits, and holds ${text.length} characters.`)
+  throw new StartError(`The sealing key ${file} is damaged: it must have 64 hex digits, and has ${text.length} characters.`)
 }
 
 function writeKey(file: string, hex: string): void {

@@ -8,7 +8,7 @@ type ServiceAccount = NonNullable<VertexOptions['serviceAccount']>
 export function readServiceAccount(file: string): ServiceAccount {
   const key = parseJson(readKeyFile(file))
   if (isServiceAccount(key)) return key
-  throw new StartError(`The file ${file} is not the key of a service account: it takes JSON with \`client_email\` and \`private_key\`.`)
+  throw new StartError(`The file ${file} is not a service account key: it must be JSON with \`client_email\` and \`private_key\`.`)
 }
 
 function readKeyFile(file: string): string {

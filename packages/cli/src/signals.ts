@@ -29,7 +29,7 @@ export function stopOnSignals({ stop, abandon, onError }: StopHandlers): () => v
       process.exit(128 + constants.signals[signal])
     }
     stoppingSince = performance.now()
-    console.log(`${signal}: no new work; what runs may end within ${graceMs / 1000} s. Once more ends at once.`)
+    console.log(`${signal}: shutting down. Running requests have ${graceMs / 1000} s to finish. Send the signal again to stop at once.`)
     stop().then(() => process.exit(), onError)
   }
   process.on('SIGTERM', onSignal)

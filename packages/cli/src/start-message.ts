@@ -28,10 +28,10 @@ const listNames = (names: readonly string[]): string =>
 /** The message that the server prints once it listens. */
 export function announcementText(it: StartMessage): string {
   const url = localUrl(it.host, it.port)
-  const off = 'No provider is on: set a key such as OPENAI_API_KEY, or list `providers` in signalbox.config.json.'
+  const off = 'No provider is enabled: set a key such as OPENAI_API_KEY, or list `providers` in signalbox.config.json.'
   return [
     `Signalbox ${it.version} listens on ${url}`,
-    ...(it.simulated ? [off, 'Until then simulated providers answer, offline and for play money.'] : []),
+    ...(it.simulated ? [off, 'Until then, simulated providers serve requests offline, for free.'] : []),
     `providers: ${listNames(it.providers.map(({ id }) => id))}`,
     `models:    ${listNames(it.models.map(({ id }) => id))}`,
     ...(it.workers === undefined ? [] : [`workers:   ${it.workers}`]),

@@ -26,9 +26,8 @@ export function namedStorage(storage: Config['storage']): NamedStorage {
   const settings = typeof storage === 'string' ? { url: storage } : storage
   const shown = withoutPassword(settings.url)
   const scheme = schemeOf(settings.url)
-  if (!scheme) throw new StartError(`\`storage\` is "${shown}", which no storage has as its address.`)
-  if (settings.url === 'sqlite::memory:')
-    throw new StartError('`storage` is "sqlite::memory:"; a storage that ends with the process is called `memory:`.')
+  if (!scheme) throw new StartError(`\`storage\` is "${shown}", which is not a storage URL.`)
+  if (settings.url === 'sqlite::memory:') throw new StartError('`storage` is "sqlite::memory:"; for storage in memory, use `memory:`.')
   const strange = Object.keys(settings).find(name => name !== 'url' && !scheme.options.some(option => option === name))
   if (strange !== undefined) {
     const takes = scheme.options.length === 0 ? 'no options' : scheme.options.join(', ')
@@ -83,7 +82,7 @@ export async function openStorages(named: NamedStorage, { redis, channel, logger
   if (redis === undefined) return channel ? withChanges(durable, channel) : durable
   const { url, prefix, max_wait_ms: maxWaitMs, fallback } = typeof redis === 'string' ? { url: redis } : redis
   const { redisStores } = await import('@signalbox/storage-redis').catch(error => {
-    throw new StartError(`Redis cannot be used: ${missingPackage(error) ?? String(error)}`)
+    throw new StartError(`Redis is not available: ${missingPackage(error) ?? String(error)}`)
   })
   const ephemeral = redisStores({ url, logger, ...(prefix !== undefined && { prefix }), ...(maxWaitMs !== undefined && { maxWaitMs }) })
   const local = fallback === 'local' ? { fallback: { local: (await openStorage(namedStorage('memory:'))).counters } } : {}
@@ -129,7 +128,7 @@ export async function openStorage({ scheme, settings }: NamedStorage): Promise<S
     await storage.ping()
     return storage
   } catch (error) {
-    throw new StartError(`The storage cannot be used: ${missingPackage(error) ?? String((error as Error).message).replace(/^\w+: /, '')}`)
+    throw new StartError(`The storage is not available: ${missingPackage(error) ?? String((error as Error).message).replace(/^\w+: /, '')}`)
   }
 }
 

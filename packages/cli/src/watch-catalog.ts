@@ -29,9 +29,9 @@ export function takeCatalog({ catalog, load, replace, logger }: CatalogChange): 
   try {
     const models = load()
     replace(models)
-    logger.info({ file, models: models.length }, 'The catalog file changed; its models are used from now on.')
+    logger.info({ file, models: models.length }, 'The catalog file changed; its models are now in use.')
   } catch (error) {
-    logger.error({ file, error: (error as Error).message }, 'The catalog file changed and cannot be used; the old models stay.')
+    logger.error({ file, error: (error as Error).message }, 'The catalog file changed but is not valid; the previous models stay in use.')
   }
 }
 

@@ -35,7 +35,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ['a port as text', { port: '80' }, '`port` is "80"; it takes a whole number from 0 to 65535.'],
   ['no workers', { workers: 0 }, '`workers` is 0; it takes `auto`, or a whole number from 1 to 128.'],
   ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
-  ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a text of 1 to 255 characters.'],
+  ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a string of 1 to 255 characters.'],
   ['an unknown storage', { storage: 'mysql://x' }, `\`storage\` is "mysql://x"; it takes ${storages}.`],
   ['a storage without a file', { storage: 'sqlite:' }, `\`storage\` is "sqlite:"; it takes ${storages}.`],
   [
@@ -66,7 +66,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'a database of many machines without a sealing key',
     { storage: 'postgres://me:secret@db/x' },
-    '`sealing_key` (SIGNALBOX_SEALING_KEY) is missing: every process that uses postgres://…@db/x needs the same one. Make one with `openssl rand -hex 32`, and keep it as long as the database.',
+    '`sealing_key` (SIGNALBOX_SEALING_KEY) is missing: every process that uses postgres://…@db/x needs the same one. Create a key with `openssl rand -hex 32`, and keep it as long as the database.',
   ],
   [
     'a wrong Redis address',
@@ -81,9 +81,9 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an admin key of another form',
     { admin_key: 'secret-secret' },
-    '`admin_key` is a text of 13 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
+    '`admin_key` is a string of 13 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
   ],
-  ['a short sealing key', { sealing_key: 'abcd' }, '`sealing_key` is a text of 4 characters; it takes 64 hex digits.'],
+  ['a short sealing key', { sealing_key: 'abcd' }, '`sealing_key` is a string of 4 characters; it takes 64 hex digits.'],
   [
     'negative credit',
     { workspace: { credit_usd: -1 } },
@@ -114,7 +114,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'a provider without an address',
     { providers: [{ id: 'mine' }] },
-    '`providers[0].base_url` is missing; it takes an address, since "mine" is not built in.',
+    '`providers[0].base_url` is missing; it takes a URL, because "mine" is not built in.',
   ],
   [
     'an address that is none',
@@ -129,7 +129,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'a language that a built-in provider does not speak',
     { providers: [{ id: 'groq', api_key: 'k', speaks: ['chat', 'messages'] }] },
-    '`providers[0].speaks[1]` is "messages"; it takes what "groq" speaks: chat, responses.',
+    '`providers[0].speaks[1]` is "messages"; it takes a dialect of "groq": chat, responses.',
   ],
   [
     'a place of another provider',
@@ -169,7 +169,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'a key that no header can carry',
     { providers: [{ ...local, api_key: 'sk secret' }] },
-    '`providers[0].api_key` is a text of 9 characters; it takes a text of visible ASCII characters without spaces.',
+    '`providers[0].api_key` is a string of 9 characters; it takes a string of visible ASCII characters without spaces.',
   ],
   [
     'an unknown data policy',
@@ -189,12 +189,12 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an offer of nobody',
     withOffer({ provider: 'locl' }),
-    '`models[0].offers[0].provider` is "locl"; it takes the id of a provider that is on (local), so list it under `providers` or set its key.',
+    '`models[0].offers[0].provider` is "locl"; it takes the id of an enabled provider (local): list the provider under `providers` or set its key.',
   ],
   [
     'an offer in a language that its provider does not speak',
     withOffer({ dialect: 'responses' }),
-    '`models[0].offers[0].dialect` is "responses"; it takes what "local" speaks: chat.',
+    '`models[0].offers[0].dialect` is "responses"; it takes a dialect of "local": chat.',
   ],
   [
     'a price without its other half',
@@ -237,7 +237,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
 /** Known by the whole config, so their line does not name the file. */
 const fromFile = /^`[^`]*` (?:is not a known field|is .*; it takes)/
 const acrossFields =
-  /for other storages|is missing: every process|that no other|since "|, which may also be in |that is on|what "|at least one/
+  /for other storages|is missing: every process|that no other|because "|, which may also be in |an enabled provider|a dialect of "|at least one/
 
 const unreadable: typeof faults = [
   ['a brace too few', '{ "port": 1', 'signalbox.config.json is not valid JSON: line 1 column 12.'],
@@ -246,7 +246,7 @@ const unreadable: typeof faults = [
     '{"admin_key": ak_secretsecret}',
     "signalbox.config.json is not valid JSON: Unexpected token 'a'.",
   ],
-  ['a list', '[]', 'signalbox.config.json holds a list; it takes one JSON object.'],
+  ['a list', '[]', 'signalbox.config.json contains a list; it takes one JSON object.'],
 ]
 
 const badVariables: readonly (readonly [variable: string, variables: Readonly<Record<string, string>>, line: string])[] = [
@@ -260,13 +260,17 @@ const badVariables: readonly (readonly [variable: string, variables: Readonly<Re
   [
     'SIGNALBOX_ADMIN_KEY',
     { SIGNALBOX_ADMIN_KEY: 'hunter22hunter22' },
-    '`SIGNALBOX_ADMIN_KEY` is a text of 16 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
+    '`SIGNALBOX_ADMIN_KEY` is a string of 16 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
   ],
-  ['SIGNALBOX_SEALING_KEY', { SIGNALBOX_SEALING_KEY: 'xyz' }, '`SIGNALBOX_SEALING_KEY` is a text of 3 characters; it takes 64 hex digits.'],
+  [
+    'SIGNALBOX_SEALING_KEY',
+    { SIGNALBOX_SEALING_KEY: 'xyz' },
+    '`SIGNALBOX_SEALING_KEY` is a string of 3 characters; it takes 64 hex digits.',
+  ],
   [
     'a key of a provider',
     { GROQ_API_KEY: 'gsk two' },
-    'GROQ_API_KEY holds something that no header can carry; it takes visible ASCII characters without spaces.',
+    'GROQ_API_KEY is not a valid header value; it takes visible ASCII characters without spaces.',
   ],
   ['SIGNALBOX_CONFIG', { SIGNALBOX_CONFIG: 'nowhere.json' }, 'The config file nowhere.json cannot be read (ENOENT).'],
 ]
@@ -327,14 +331,14 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
     const { port } = other.address() as AddressInfo
     const { code, out, err, files } = await failing({ variables: { PORT: String(port) } })
     other.close()
-    expect(err).toBe(`signalbox: Port ${port} on 127.0.0.1 is in use; stop what listens there, or set another \`port\` (PORT).\n`)
+    expect(err).toBe(`signalbox: Port ${port} on 127.0.0.1 is in use; stop the other program, or set another \`port\` (PORT).\n`)
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(files).toEqual([])
   })
 
   test('an address of another machine', async () => {
     const { line } = await refused({ variables: { HOST: '192.0.2.1' } })
-    expect(line).toBe('Port 0 on 192.0.2.1 is no address of this machine; set `host` (HOST) to one that is.')
+    expect(line).toBe('Port 0 on 192.0.2.1 is not an address of this machine; set `host` (HOST) to an address of this machine.')
   })
 
   test('a folder that is not there', async () => {
@@ -349,7 +353,7 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
       prepare: folder => mkdirSync(join(folder, 'signalbox.db')),
       variables: { SIGNALBOX_SEALING_KEY: 'a'.repeat(64) },
     })
-    expect(err).toMatch(/^signalbox: The storage cannot be used: cannot open `signalbox\.db`: .+\n$/)
+    expect(err).toMatch(/^signalbox: The storage is not available: cannot open `signalbox\.db`: .+\n$/)
     expect(err.trim().split('\n')).toHaveLength(1)
     expect(code).toBe(1)
     expect(files).toEqual(['signalbox.db'])
@@ -360,21 +364,21 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
       prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'not a database, but long enough to be read as one'.repeat(20)),
       variables: { SIGNALBOX_SEALING_KEY: 'a'.repeat(64) },
     })
-    expect(err).toMatch(/^signalbox: The storage cannot be used: cannot open `signalbox\.db`: file is not a database.*\n$/)
+    expect(err).toMatch(/^signalbox: The storage is not available: cannot open `signalbox\.db`: file is not a database.*\n$/)
     expect(code).toBe(1)
     expect(files).toEqual(['signalbox.db'])
   })
 
   test('a database whose sealing key is gone', async () => {
     expect(await refused({ prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'x') })).toEqual({
-      line: 'signalbox.db exists, but its sealing key signalbox.db.key does not. Put the key back, or give it as `sealing_key` (SIGNALBOX_SEALING_KEY): another one cannot open what was sealed.',
+      line: 'signalbox.db exists, but its sealing key signalbox.db.key does not. Restore the file, or set `sealing_key` (SIGNALBOX_SEALING_KEY): another key cannot open the sealed data.',
       files: ['signalbox.db'],
     })
   })
 
   test('a sealing key that is damaged', async () => {
     expect(await refused({ prepare: folder => writeFileSync(join(folder, 'signalbox.db.key'), 'oops') })).toEqual({
-      line: 'The sealing key signalbox.db.key is damaged: it takes 64 hex digits, and holds 4 characters.',
+      line: 'The sealing key signalbox.db.key is damaged: it must have 64 hex digits, and has 4 characters.',
       files: ['signalbox.db.key'],
     })
   })

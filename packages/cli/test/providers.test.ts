@@ -90,20 +90,20 @@ describe('the environment', () => {
   })
 
   test.each<readonly [Environment, string]>([
-    [{ CLOUDFLARE_API_KEY: 'k' }, 'cloudflare-workers-ai stays off: CLOUDFLARE_API_KEY is set, but CLOUDFLARE_ACCOUNT_ID is not.'],
-    [{ AZURE_API_KEY: 'k' }, 'azure stays off: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.'],
-    [{ AZURE_RESOURCE_NAME: 'r' }, 'azure stays off: AZURE_RESOURCE_NAME is set, but AZURE_API_KEY or AZURE_OPENAI_API_KEY is not.'],
-    [{ AWS_ACCESS_KEY_ID: 'k' }, 'amazon-bedrock stays off: AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not.'],
-    [{ AWS_SECRET_ACCESS_KEY: 'k' }, 'amazon-bedrock stays off: AWS_SECRET_ACCESS_KEY is set, but AWS_ACCESS_KEY_ID is not.'],
+    [{ CLOUDFLARE_API_KEY: 'k' }, 'cloudflare-workers-ai stays disabled: CLOUDFLARE_API_KEY is set, but CLOUDFLARE_ACCOUNT_ID is not.'],
+    [{ AZURE_API_KEY: 'k' }, 'azure stays disabled: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.'],
+    [{ AZURE_RESOURCE_NAME: 'r' }, 'azure stays disabled: AZURE_RESOURCE_NAME is set, but AZURE_API_KEY or AZURE_OPENAI_API_KEY is not.'],
+    [{ AWS_ACCESS_KEY_ID: 'k' }, 'amazon-bedrock stays disabled: AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not.'],
+    [{ AWS_SECRET_ACCESS_KEY: 'k' }, 'amazon-bedrock stays disabled: AWS_SECRET_ACCESS_KEY is set, but AWS_ACCESS_KEY_ID is not.'],
     [
       { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' },
-      'amazon-bedrock stays off: AWS_ACCESS_KEY_ID is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
+      'amazon-bedrock stays disabled: AWS_ACCESS_KEY_ID is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
     ],
     [
       { AWS_BEARER_TOKEN_BEDROCK: 'k' },
-      'amazon-bedrock stays off: AWS_BEARER_TOKEN_BEDROCK is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
+      'amazon-bedrock stays disabled: AWS_BEARER_TOKEN_BEDROCK is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
     ],
-    [vertex, 'google-vertex stays off: GOOGLE_VERTEX_PROJECT is set, but GOOGLE_APPLICATION_CREDENTIALS is not.'],
+    [vertex, 'google-vertex stays disabled: GOOGLE_VERTEX_PROJECT is set, but GOOGLE_APPLICATION_CREDENTIALS is not.'],
   ])('names what is missing beside %o', (environment, notice) => {
     expect(from(environment)).toEqual({ providers: [], notices: [notice] })
   })
@@ -120,14 +120,14 @@ describe('the environment', () => {
     ],
     [
       { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: keyFile({ type: 'authorized_user', refresh_token: 'secret' }) },
-      'key.json is not the key of a service account: it takes JSON with `client_email` and `private_key`.',
+      'key.json is not a service account key: it must be JSON with `client_email` and `private_key`.',
     ],
     [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'Contoso_EU' }, 'azure: The resource of an Azure account is a name of'],
     [
       { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'europe' },
       'amazon-bedrock: The region of a Bedrock account is written as in us-east-1.',
     ],
-    [{ OPENAI_API_KEY: 'two words' }, 'OPENAI_API_KEY holds something that no header can carry'],
+    [{ OPENAI_API_KEY: 'two words' }, 'OPENAI_API_KEY is not a valid header value'],
   ])('that cannot be right stops the start: %o', (environment, message) => {
     expect(() => from(environment)).toThrow(StartError)
     expect(() => from(environment)).toThrow(message)

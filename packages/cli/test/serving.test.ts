@@ -32,7 +32,7 @@ const modelsAt = async (server: Asking): Promise<ModelList['data']> => ((await (
 describe('without any provider', () => {
   test('says so, and turns on three that are simulated', async () => {
     const server = await listening({ variables: memory })
-    expect(server.out()).toContain('No provider is on')
+    expect(server.out()).toContain('No provider is enabled')
     expect(server.out()).toContain('providers: sim-cheap, sim-fast, sim-flaky')
     expect((await modelsAt(server)).map(({ id }) => id)).toEqual(['sim/echo', 'sim/story'])
   })
@@ -94,7 +94,7 @@ describe('with providers', () => {
 
   test('half of what one needs is named, and the start goes on', async () => {
     const server = await serving({ variables: { ...memory, AZURE_API_KEY: 'x' } })
-    expect(server.out()).toContain('azure stays off: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.')
+    expect(server.out()).toContain('azure stays disabled: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.')
     expect(server.out()).toContain('providers: sim-cheap')
   })
 
@@ -154,7 +154,7 @@ describe('with providers', () => {
         models: [{ id: 'small', offers: [{ provider: 'ollama', provider_model_id: 'llama3.2', dialect: 'chat' }] }],
       },
     })
-    expect(server.out()).toContain('small has no price at ollama and is not routed there; give the offer a `price`, of 0 if it is free.')
+    expect(server.out()).toContain('small has no price at ollama and is not routed there; set `price` on the offer, 0 if it is free.')
   })
 })
 

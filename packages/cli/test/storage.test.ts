@@ -77,10 +77,10 @@ describe('the storage of the config', () => {
   test('shows no password and no token', async () => {
     const variables = { SIGNALBOX_SEALING_KEY: sealing_key }
     const { line } = await refused({ config: { storage: 'postgres://me:secret@127.0.0.1:9/x?sslpassword=hidden' }, variables })
-    expect(line).toMatch(/^The storage cannot be used: /)
+    expect(line).toMatch(/^The storage is not available: /)
     expect(line).not.toMatch(/secret|hidden/)
     const away = await refused({ config: { storage: { url: 'http://127.0.0.1:9', token: 'hidden' } }, variables })
-    expect(away.line).toMatch(/^The storage cannot be used: /)
+    expect(away.line).toMatch(/^The storage is not available: /)
     expect(away.line).not.toContain('hidden')
     const { shown } = namedStorage({ url: 'libsql://me:secret@x.example?authToken=hidden&tls=1', token: 'also-hidden' })
     expect(shown).toBe('libsql://…@x.example?authToken=…&tls=1')
@@ -91,7 +91,7 @@ describe('signalbox migrate', () => {
   test('creates and migrates a SQLite file, and may be repeated', async () => {
     const file = join(newFolder(), 'x.db')
     for (const _ of [1, 2])
-      expect(await migrated([], { SIGNALBOX_STORAGE: `sqlite:${file}` })).toBe(`sqlite:${file} has the newest schema.`)
+      expect(await migrated([], { SIGNALBOX_STORAGE: `sqlite:${file}` })).toBe(`sqlite:${file} already has the latest schema.`)
     const storage = await openStorage(namedStorage(`sqlite:${file}`))
     expect(await storage.records.list({ kind: 'workspace', limit: 1 })).toEqual([])
     await storage.close()
@@ -120,7 +120,7 @@ describePostgres('PostgreSQL', () => {
   test('is migrated by command or by the printed SQL, and then used by a server that may not migrate', async () => {
     const [byCommand, bySql] = [newSchema(), newSchema()]
     const variables = { SIGNALBOX_STORAGE: postgresUrl }
-    expect(await migrated(['--schema', byCommand], variables)).toBe('postgres://…@127.0.0.1:5432/postgres has the newest schema.')
+    expect(await migrated(['--schema', byCommand], variables)).toBe('postgres://…@127.0.0.1:5432/postgres already has the latest schema.')
     await queryPostgres(await migrated(['--print', '--dialect', 'postgres', '--schema', bySql]))
     expect(await migrated(['--print', '--schema', bySql], variables)).toContain(`CREATE SCHEMA IF NOT EXISTS ${bySql};`)
     for (const schema of [byCommand, bySql]) {
@@ -132,7 +132,7 @@ describePostgres('PostgreSQL', () => {
       expect(readdirSync(folder)).toEqual(['signalbox.config.json'])
     }
     const { line } = await refused({ config: { sealing_key, storage: { url: postgresUrl, schema: newSchema(), migrate: false } } })
-    expect(line).toMatch(/^The storage cannot be used: .*has schema 0, this program needs \d+\. Apply the migrations/)
+    expect(line).toMatch(/^The storage is not available: .*has schema 0, but this version needs \d+\. Apply the migrations/)
   })
 
   test.each(['refusing', 'hanging'] as const)(
@@ -209,6 +209,6 @@ test.each(['storage', 'local'])('without Redis a server starts, serves, says so 
   const statuses: number[] = []
   for (let at = 0; at < 3; at++) statuses.push((await ask(server, { model: 'sim/echo', input: 'x' })).status)
   expect(statuses).toEqual([200, 200, 429])
-  expect(server.lines().filter(({ message }) => String(message).startsWith('The store of counters cannot be used'))).toHaveLength(1)
+  expect(server.lines().filter(({ message }) => String(message).startsWith('The counter store is unavailable'))).toHaveLength(1)
   expect(server.err() + server.out()).not.toContain('secret')
 })

@@ -18,7 +18,7 @@ import {
 
 vi.setConfig({ testTimeout })
 
-const replaced = 'A worker ended unexpectedly; another takes its place.'
+const replaced = 'A worker exited unexpectedly and is being replaced.'
 
 test('a worker that is killed under load is replaced, and only its own requests fail', async () => {
   const folder = newFolder()
@@ -110,7 +110,7 @@ test('a second signal ends all processes at once', async () => {
   const stream = post(server, { stream: true, agent: clientAgent(1) })
   await new Promise(resolve => setTimeout(resolve, 300))
   server.child.kill('SIGTERM')
-  await server.says('SIGTERM: no new work')
+  await server.says('SIGTERM: shutting down')
   await new Promise(resolve => setTimeout(resolve, 300))
   server.child.kill('SIGTERM')
   expect((await server.exited).code).toBe(143)

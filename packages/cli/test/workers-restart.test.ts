@@ -14,8 +14,8 @@ import {
   workersListening,
 } from './workers.ts'
 
-const restarted = 'SIGHUP: the workers were restarted with the config as it is now.'
-const refused = 'SIGHUP: no worker could be started with the config as it is now; those that serve go on.'
+const restarted = 'SIGHUP: the workers were restarted with the current config.'
+const refused = 'SIGHUP: no worker could be started with the current config; the running workers continue.'
 
 vi.setConfig({ testTimeout })
 
@@ -57,7 +57,7 @@ test('SIGHUP under load: no request fails, and each restart reads the config aga
   expect(await stop(server)).toEqual({ code: 0, signal: null })
   const used = new Set(server.lines().flatMap(({ route, worker }) => (route === '/v1/chat/completions' ? [worker] : [])))
   expect(used.size).toBeGreaterThan(operators.length + 1)
-  expect(server.linesWith('A worker ended unexpectedly; another takes its place.')).toEqual([])
+  expect(server.linesWith('A worker exited unexpectedly and is being replaced.')).toEqual([])
   expect(server.out().match(/listens on/g)).toHaveLength(1)
 })
 
@@ -72,7 +72,7 @@ test('a wrong config at SIGHUP is logged, and the old workers stay', async () =>
     [{ ...base, workers: 'many' }, /^signalbox\.config\.json: `workers` is "many"; it takes `auto`/],
     [{ ...base, storage: 'memory:' }, /^`workers` is 2 and `storage` is "memory:"/],
     [{ ...base, models: [{ ...base.models[0], offers: [{ ...base.models[0]?.offers[0], provider: 'none' }] }] }, /"none"/],
-    [{ ...base, host: '192.0.2.1' }, /^Port 0 on 192\.0\.2\.1 is no address of this machine/],
+    [{ ...base, host: '192.0.2.1' }, /^Port 0 on 192\.0\.2\.1 is not an address of this machine/],
   ] as const
   for (const [config, error] of wrong) {
     writeConfig(folder, config)
@@ -104,11 +104,11 @@ test('a catalog file that changes is used by all workers and logged by one', asy
   const base = meteredConfig(await meteredUpstream(), { catalog: { file: 'own.json' }, models: [] })
   const server = await workersListening(2, { folder, config: base })
   writeFileSync(file, catalog('the-new-one'))
-  await server.says('its models are used from now on')
+  await server.says('its models are now in use')
   const lists = await Promise.all(Array.from({ length: 8 }, () => modelsOf(server)))
   expect(lists.every(list => list.includes('the-new-one'))).toBe(true)
   await stop(server)
   const used = new Set(server.lines().flatMap(({ route, worker }) => (route === '/v1/models' ? [worker] : [])))
   expect(used.size).toBe(2)
-  expect(server.err().match(/its models are used from now on/g)).toHaveLength(1)
+  expect(server.err().match(/its models are now in use/g)).toHaveLength(1)
 })

@@ -116,7 +116,7 @@ describe('a start with workers that cannot have what it needs says so once', () 
     const { port } = other.address() as AddressInfo
     const { code, out, err, files } = await failing({ variables: { PORT: String(port), SIGNALBOX_WORKERS: '2' } })
     other.close()
-    expect(err).toBe(`signalbox: Port ${port} on 127.0.0.1 is in use; stop what listens there, or set another \`port\` (PORT).\n`)
+    expect(err).toBe(`signalbox: Port ${port} on 127.0.0.1 is in use; stop the other program, or set another \`port\` (PORT).\n`)
     expect({ code, out, files }).toEqual({ code: 1, out: '', files: [] })
   })
 
@@ -130,7 +130,7 @@ describe('a start with workers that cannot have what it needs says so once', () 
 
   test('where each process would have a storage of its own', async () => {
     const { code, err } = await failing({ variables: { SIGNALBOX_WORKERS: 'auto', SIGNALBOX_STORAGE: 'memory:' } })
-    expect(err).toMatch(/^signalbox: `workers` is "auto" and `storage` is "memory:", which each process has for itself: .*\n$/)
+    expect(err).toMatch(/^signalbox: `workers` is "auto" and `storage` is "memory:", which is separate in each process: .*\n$/)
     expect({ code, lines: linesOf(err) }).toEqual({ code: 1, lines: [] })
   })
 

@@ -47,7 +47,7 @@ export function createGateway<
 /** An old runtime would fail later, in the middle of a request, with an error that does not name the reason. */
 function checkRuntime(): void {
   if (typeof Map.groupBy === 'function') return
-  throw new TypeError('createGateway: this runtime is too old, since it has no `Map.groupBy`. Signalbox needs Node 22.14 or newer.')
+  throw new TypeError('createGateway: this runtime has no `Map.groupBy`. Signalbox requires Node 22.14 or newer.')
 }
 
 function assembleGateway(options: GatewayOptions): Gateway {
@@ -90,7 +90,7 @@ const setupProblems = async (setUp: () => Promise<void> | undefined): Promise<re
     await setUp()
     return []
   } catch {
-    return ['`setup` failed; the log says why.']
+    return ['`setup` failed; see the log.']
   }
 }
 
@@ -158,7 +158,7 @@ function inferenceVerbs(
     async problems() {
       if (isClosing) return ['The gateway is shutting down.']
       collector.wake()
-      if (settlements.isLong()) return ['Too many settlements wait for the storage.']
+      if (settlements.isLong()) return ['Too many settlements are waiting for the storage.']
       if (isKeyless) return ['No provider has a key.']
       const problems = await storageProblems()
       return problems.length > 0 ? problems : setupProblems(setUp)

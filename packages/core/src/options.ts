@@ -239,7 +239,7 @@ function checkProviders({ providers }: GatewayOptions): void {
       throw new TypeError(`createGateway: \`providers[${at}]\` is ${hint}.`)
     }
     const { id } = provider
-    if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` holds "${id}" twice. Give one of them another \`id\`.`)
+    if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` contains "${id}" twice. Give each provider its own \`id\`.`)
     ids.add(id)
   }
 }
@@ -258,11 +258,11 @@ function checkItems({ items, storage, sealingKey }: GatewayOptions): void {
   if (!store) return
   if (!storage.items)
     throw new TypeError(
-      'createGateway: `items.store` is true, and the storage keeps no items. Leave it out, or use a storage with `items`.',
+      'createGateway: `items.store` is true, but the storage does not support items. Remove the option, or use a storage with `items`.',
     )
   if (!sealingKey)
     throw new TypeError(
-      'createGateway: `items.store` is true without a `sealingKey`, so that no other process could open what is stored. Give all of them one.',
+      'createGateway: `items.store` is true without a `sealingKey`, so other processes could not open the stored items. Set the same `sealingKey` in all processes.',
     )
 }
 
@@ -270,9 +270,7 @@ function checkItems({ items, storage, sealingKey }: GatewayOptions): void {
 function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): void {
   const taken = Object.keys(own).find(name => Object.hasOwn(strategies, name))
   if (taken !== undefined)
-    throw new TypeError(
-      `createGateway: \`strategies\` holds "${taken}", which is one of the strategies there are. Give yours another name.`,
-    )
+    throw new TypeError(`createGateway: \`strategies\` holds "${taken}", which is the name of a built-in strategy. Use another name.`)
   const known = [...Object.keys(strategies), ...Object.keys(own)]
   if (strategy === undefined || known.includes(strategy)) return
   const [close] = nearestOf(strategy, known)
@@ -283,7 +281,7 @@ function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): vo
 
 function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
   if (!sealingKey && previousSealingKeys.length > 0)
-    throw new TypeError('createGateway: `previousSealingKeys` are given without a `sealingKey` to follow them.')
+    throw new TypeError('createGateway: `previousSealingKeys` is set without a `sealingKey`.')
   const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
   for (const [name, key] of named) {
     // The variable that it was read from is not set.
@@ -291,10 +289,10 @@ function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): vo
     const bytes = bytesOfKey(key)
     if (bytes?.length === keyBytes && bytes.some(byte => byte !== 0)) continue
     if (bytes?.length === keyBytes)
-      throw new TypeError(`createGateway: \`${name}\` is all zeros, which anybody can guess; it takes ${keyBytes} random bytes.`)
-    const got = bytes ? `${bytes.length} bytes` : typeof key === 'string' ? 'a text that is no hex' : `a ${typeof key}`
+      throw new TypeError(`createGateway: \`${name}\` is all zeros, which is easy to guess; it takes ${keyBytes} random bytes.`)
+    const got = bytes ? `${bytes.length} bytes` : typeof key === 'string' ? 'a string that is not hex' : `a ${typeof key}`
     throw new TypeError(
-      `createGateway: \`${name}\` is ${got}; it takes ${keyBytes} random bytes, or ${2 * keyBytes} hex digits, as \`openssl rand -hex ${keyBytes}\` writes them.`,
+      `createGateway: \`${name}\` is ${got}; it takes ${keyBytes} random bytes, or ${2 * keyBytes} hex digits, as printed by \`openssl rand -hex ${keyBytes}\`.`,
     )
   }
 }

@@ -12,5 +12,5 @@ test('a setup that waits for itself ends after ten seconds, and the log says wha
   const refused = expect(setUp()).rejects.toMatchObject({ code: 'service_unavailable' })
   await clock.advance(10_000)
   await refused
-  expect(errors).toEqual([{ error: expect.stringContaining('It must use the `workspaces` that it is given') }])
+  expect(errors).toEqual([{ error: expect.stringContaining('Use the `workspaces` passed to `setup`') }])
 })

@@ -35,7 +35,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): (
         Promise.resolve().then(() => setup?.({ workspaces: workspaces() })),
         {
           milliseconds: setupTimeoutMs,
-          message: `\`setup\` did not end within ${setupTimeoutMs / 1_000} s. It must use the \`workspaces\` that it is given: those of the gateway wait for it.`,
+          message: `\`setup\` did not end within ${setupTimeoutMs / 1_000} s. Use the \`workspaces\` passed to \`setup\`: calls of \`gateway.workspaces\` wait until \`setup\` has ended.`,
           customTimers: timersOf(clock),
         },
       ).then(
@@ -45,7 +45,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): (
         },
         (error: unknown) => {
           run.failedAt = clock.monotonic()
-          logger.error({ error: String(error) }, '`setup` failed; it is run again before a later request.')
+          logger.error({ error: String(error) }, '`setup` failed and will run again before a later request.')
           throw notSetUp(error)
         },
       ),
@@ -62,7 +62,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): (
 
 const notSetUp = (cause: unknown): GatewayError =>
   new GatewayError('service_unavailable', {
-    message: 'The gateway could not be set up. Its log says why.',
+    message: 'The gateway could not be set up. See its log.',
     retryAfterMs: retryMs,
     cause,
   })

@@ -93,7 +93,7 @@ function connect(socket: StandardSocket, { offer, pace: { clock, drainMs } }: We
     },
     close: (code, reason) => closeSocket(socket, code, reason),
     terminate() {
-      closeSocket(socket, 1008, 'The client reads nothing.')
+      closeSocket(socket, 1008, 'The client does not read its messages.')
       over()
     },
     drainMs,
@@ -227,7 +227,7 @@ export const bunWebSockets = ({ maxPayloadLength = 33_554_432 }: { readonly maxP
       if ((server as BunServer).upgrade(request, { data: { open, session: undefined }, headers: protocolHeaders(request) }))
         return undefined
       offer.abandon()
-      return new Response('The request is no handshake of a WebSocket.', { status: 400 })
+      return new Response('The request is not a WebSocket handshake.', { status: 400 })
     },
     handlers: {
       open(socket) {

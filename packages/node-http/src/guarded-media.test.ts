@@ -46,7 +46,7 @@ test.each([
 ])('nothing of this machine is asked, spelled as %s', async host => {
   const { url, seen } = await listening(image)
   const found = await guardedMedia({ allowHttp: true })(url.replace('127.0.0.1', host), wanted)
-  expect(found).toMatchObject({ ok: false, why: 'the address is not a public one' })
+  expect(found).toMatchObject({ ok: false, why: 'the address is not public' })
   expect(seen()).toBe(0)
 })
 
@@ -88,13 +88,13 @@ test('a redirect is judged like the address it came from', async () => {
   const { url: inside, seen } = await listening(image)
   const { url } = await listening((_, response) => response.writeHead(302, { location: inside.replace('127.0.0.1', '127.0.0.2') }).end())
   const onlyOne = guardedMedia({ allowHttp: true, isAllowed: address => address === '127.0.0.1' })
-  expect(await onlyOne(url, wanted)).toMatchObject({ ok: false, why: 'the address is not a public one' })
+  expect(await onlyOne(url, wanted)).toMatchObject({ ok: false, why: 'the address is not public' })
   expect(seen()).toBe(0)
 })
 
 test('an endless redirect is abandoned', async () => {
   const { url } = await listening((_, response) => response.writeHead(302, { location: '/again' }).end())
-  expect(await home(url, wanted)).toEqual({ ok: false, why: 'it redirects too often' })
+  expect(await home(url, wanted)).toEqual({ ok: false, why: 'it has too many redirects' })
 })
 
 test('a body over the limit is not read', async () => {
@@ -104,9 +104,9 @@ test('a body over the limit is not read', async () => {
 
 test.each<[string, RequestListener]>([
   ['its server answered with status 404', (_, response) => response.writeHead(404).end()],
-  ['it is no image and no document', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
+  ['it is neither an image nor a document', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
   [
-    'its server sent it compressed, unasked',
+    'its server sent a compressed response',
     (_, response) => response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(gzipSync(png)),
   ],
   ['its server could not be reached in time', request => request.socket.destroy()],
@@ -116,10 +116,10 @@ test.each<[string, RequestListener]>([
 })
 
 test.each([
-  ['only https:// addresses are read', 'http://example.com/a.png'],
-  ['only https:// addresses are read', 'file:///etc/passwd'],
-  ['an address with a user name or a password is not read', 'https://user:secret@example.com/a.png'],
-  ['it is not an address', 'nowhere'],
+  ['only https:// URLs are supported', 'http://example.com/a.png'],
+  ['only https:// URLs are supported', 'file:///etc/passwd'],
+  ['URLs with a user name or password are not supported', 'https://user:secret@example.com/a.png'],
+  ['it is not a valid URL', 'nowhere'],
 ])('%s: %s', async (why, url) => {
   expect(await guardedMedia()(url, wanted)).toEqual({ ok: false, why })
 })

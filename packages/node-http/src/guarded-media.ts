@@ -16,7 +16,7 @@ export interface GuardedMediaOptions {
 }
 
 const maxRedirects = 3
-const notPublic = 'the address is not a public one'
+const notPublic = 'the address is not public'
 const acceptedTypes = /^(?:image\/(?:png|jpeg|gif|webp|heic|heif)|application\/pdf|text\/(?:plain|markdown|csv|html))$/
 
 const refuseMedia = (why: string): MediaFound => ({ ok: false, why })
@@ -32,8 +32,8 @@ export function guardedMedia({ timeoutMs = 15_000, isAllowed = isPublic, allowHt
   const protocols = allowHttp ? ['https:', 'http:'] : ['https:']
 
   const faultOfUrl = (url: URL): string | undefined => {
-    if (!protocols.includes(url.protocol)) return `only ${protocols.map(name => `${name}//`).join(' and ')} addresses are read`
-    if (url.username !== '' || url.password !== '') return 'an address with a user name or a password is not read'
+    if (!protocols.includes(url.protocol)) return `only ${protocols.map(name => `${name}//`).join(' and ')} URLs are supported`
+    if (url.username !== '' || url.password !== '') return 'URLs with a user name or password are not supported'
     // An address in digits is not looked up, so it is checked here.
     const host = url.hostname.replace(/^\[|\]$/g, '')
     return isIP(host) !== 0 && !isAllowed(host) ? notPublic : undefined
@@ -45,7 +45,7 @@ export function guardedMedia({ timeoutMs = 15_000, isAllowed = isPublic, allowHt
     try {
       for (let hops = 0; hops <= maxRedirects; hops++) {
         const url = URL.parse(next)
-        if (!url) return refuseMedia('it is not an address')
+        if (!url) return refuseMedia('it is not a valid URL')
         const wrong = faultOfUrl(url)
         if (wrong !== undefined) return refuseMedia(wrong)
         const { statusCode, headers, body } = await request(url, {
@@ -62,13 +62,13 @@ export function guardedMedia({ timeoutMs = 15_000, isAllowed = isPublic, allowHt
         const mediaType = bareValue(headers['content-type'])
         if (statusCode === 200 && !['', 'identity'].includes(bareValue(headers['content-encoding']))) {
           discardBody(body)
-          return refuseMedia('its server sent it compressed, unasked')
+          return refuseMedia('its server sent a compressed response')
         }
         if (statusCode === 200 && acceptedTypes.test(mediaType)) return await readMedia(body, mediaType, maxBytes)
         discardBody(body)
-        return refuseMedia(statusCode === 200 ? 'it is no image and no document' : `its server answered with status ${statusCode}`)
+        return refuseMedia(statusCode === 200 ? 'it is neither an image nor a document' : `its server answered with status ${statusCode}`)
       }
-      return refuseMedia('it redirects too often')
+      return refuseMedia('it has too many redirects')
     } catch (error) {
       return refuseMedia(error instanceof Error && error.message === notPublic ? notPublic : 'its server could not be reached in time')
     }

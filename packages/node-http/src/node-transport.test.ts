@@ -113,7 +113,7 @@ describe('no answer', () => {
     onTestFinished(() => void server.close())
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    expect(await code(ask(`https://localhost:${port}/`))).toMatch(/^TLS_FAILED: No secure connection could be made\.$/)
+    expect(await code(ask(`https://localhost:${port}/`))).toMatch(/^TLS_FAILED: The TLS connection failed\.$/)
   })
 
   test('a TLS handshake that stalls ends at the connect timeout', async () => {

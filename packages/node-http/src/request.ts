@@ -71,7 +71,7 @@ export function createNodeExchange(
  */
 export function faultOfRequest(message: IncomingMessage): string | undefined {
   // Messages of an HTTP/2 server have a stream.
-  if (message.httpVersionMajor !== 1 && !('stream' in message)) return 'The request is of an HTTP version that is not spoken here.'
+  if (message.httpVersionMajor !== 1 && !('stream' in message)) return 'The HTTP version of the request is not supported.'
   let hosts = 0
   const { rawHeaders } = message
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -80,7 +80,7 @@ export function faultOfRequest(message: IncomingMessage): string | undefined {
   }
   if (hosts > 1) return 'The request has more than one Host header.'
   if (message.httpVersion === '1.0')
-    return message.headers['transfer-encoding'] === undefined ? undefined : 'HTTP/1.0 has no transfer encodings.'
+    return message.headers['transfer-encoding'] === undefined ? undefined : 'HTTP/1.0 does not support Transfer-Encoding.'
   return hosts === 0 && message.httpVersion === '1.1' ? 'The request has no Host header.' : undefined
 }
 

@@ -308,7 +308,7 @@ describe('limits', () => {
     }
     const { code, reason } = await untilClosed()
     expect(performance.now() - opened).toBeGreaterThan(4 * 80 + 100)
-    expect([code, String(reason)]).toEqual([1000, 'The connection was idle for too long. Open another.'])
+    expect([code, String(reason)]).toEqual([1000, 'The connection was idle for too long. Open a new connection.'])
   })
 
   test('a response that takes longer than `maxIdleMs` is not cut', async () => {

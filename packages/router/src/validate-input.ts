@@ -27,7 +27,7 @@ export function checkPreference(preference: Preference | PreferencePrices | Stra
   const names = Object.keys(preferences)
   if (typeof preference === 'string') {
     if (Object.hasOwn(preferences, preference)) return
-    throw new TypeError(`There is no preference ${showValue(preference)}; ${listNames(preference, names)}`)
+    throw new TypeError(`Unknown preference ${showValue(preference)}: ${listNames(preference, names)}`)
   }
   for (const part of ['waiting', 'generation', 'failure'] as const) {
     const value = preference?.[part]
@@ -41,10 +41,10 @@ const maxPrice = 1e18
 
 export function checkOffer(offer: RouterOffer): void {
   if (!isObject(offer) || typeof offer.id !== 'string' || offer.id === '')
-    throw new TypeError(`The \`id\` of an offer is ${showValue((offer as RouterOffer | undefined)?.id)}; it takes a text.`)
+    throw new TypeError(`The \`id\` of an offer is ${showValue((offer as RouterOffer | undefined)?.id)}; it takes a string.`)
   const { id, price, cacheMs, ...names } = offer
   if (price?.input === undefined || price.output === undefined)
-    throw new TypeError(`The offer "${id}" has no \`price\` with \`input\` and \`output\`; give 0 for what is free.`)
+    throw new TypeError(`The offer "${id}" has no \`price\` with \`input\` and \`output\`; use 0 if it is free.`)
   for (const part of ['input', 'output', 'cached', 'cache_write', 'cache_write_1h'] as const) {
     const value = price[part]
     if (value !== undefined && !(isCount(value) && value <= maxPrice))
@@ -56,7 +56,7 @@ export function checkOffer(offer: RouterOffer): void {
     throw new TypeError(`The \`cacheMs\` of the offer "${id}" is ${showValue(cacheMs)}; it takes milliseconds, 0 or more.`)
   for (const field of ['provider', 'model'] as const)
     if (names[field] !== undefined && typeof names[field] !== 'string')
-      throw new TypeError(`The \`${field}\` of the offer "${id}" is ${showValue(names[field])}; it takes a text.`)
+      throw new TypeError(`The \`${field}\` of the offer "${id}" is ${showValue(names[field])}; it takes a string.`)
 }
 
 export function checkOptions({ offers, clock, seed }: RouterOptions): void {
@@ -151,7 +151,7 @@ export function checkHeadroom(seen: { readonly share: number; readonly resetsInM
 /** The usage without invalid numbers. */
 export function validUsage(used: AnswerUsage): AnswerUsage {
   if (typeof used !== 'object' || used === null)
-    throw new TypeError(`\`finishAttempt\` got ${showValue(used)} for what was used; it takes an object, or nothing.`)
+    throw new TypeError(`\`finishAttempt\` got ${showValue(used)} as its usage; it takes an object or undefined.`)
   const [output, cached] = [boundedTokens(used.outputTokens), boundedTokens(used.cachedTokens)]
   return { ...(output !== undefined && { outputTokens: output }), ...(cached !== undefined && { cachedTokens: cached }) }
 }

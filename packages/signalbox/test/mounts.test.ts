@@ -124,7 +124,7 @@ test('a body that was read before the gateway got the request is named as the fa
   }
   for (const response of [await fetch(`${url}/v1/responses`, init), await hono.request('/llm/v1/responses', init)]) {
     expect(response.status).toBe(500)
-    expect((await response.json()).error.message).toMatch(/^The request body was read before the gateway got the request/)
+    expect((await response.json()).error.message).toMatch(/^The request body was already read by a body parser/)
   }
   await close()
 })

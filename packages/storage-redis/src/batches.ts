@@ -53,7 +53,7 @@ export function createBatches(options: BatchesOptions): Batches {
     call: (name, call) =>
       new Promise((resolve, reject) => {
         if (state.jobs >= maxJobs) {
-          reject(new EphemeralError('refusing', `Redis at ${state.name}: ${maxJobs} calls wait already.`))
+          reject(new EphemeralError('refusing', `Redis at ${state.name}: ${maxJobs} calls are already waiting.`))
           return
         }
         state.jobs += 1

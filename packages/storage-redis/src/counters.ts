@@ -58,7 +58,7 @@ function faultOfTags([first, ...others]: readonly CounterRequest[]): RangeError 
   return (
     other &&
     new RangeError(
-      `counters.take: \`${first?.key}\` and \`${other.key}\` may be on two nodes of the cluster, which cannot count both or none. Give them the same text before their first \`/\`.`,
+      `counters.take: \`${first?.key}\` and \`${other.key}\` may be on two nodes of the cluster, which cannot count them atomically. Use the same text before their first \`/\`.`,
     )
   )
 }

@@ -11,17 +11,17 @@ interface RefusalRow {
 
 /** The first row that fits counts. Errors that are in no row are those of the connection. */
 const refusalRows: readonly RefusalRow[] = [
-  { code: /READONLY/, failure: 'refusing', wayOut: 'It is a replica: the connection is made anew, to find the primary.', reconnect: true },
+  { code: /READONLY/, failure: 'refusing', wayOut: 'The server is a replica: reconnecting to find the primary.', reconnect: true },
   { code: /MASTERDOWN|UNBLOCKED|NOREPLICAS/, failure: 'refusing', wayOut: 'Wait for the failover to end.', reconnect: true },
   { code: /\bOOM\b/, failure: 'refusing', wayOut: 'Raise `maxmemory`.' },
-  { code: /LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|redirections/, failure: 'refusing', wayOut: 'It is tried again.' },
-  { code: /MISCONF/, failure: 'refusing', wayOut: 'Redis cannot write its snapshot: free its disk.' },
+  { code: /LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|redirections/, failure: 'refusing', wayOut: 'Will retry.' },
+  { code: /MISCONF/, failure: 'refusing', wayOut: 'Redis cannot write its snapshot: free disk space on its server.' },
   {
     code: /NOAUTH|WRONGPASS|NOPERM|invalid password/i,
     failure: 'refusing',
     wayOut: 'Check user and password, and that the user may run scripts.',
   },
-  { code: /WRONGTYPE/, failure: 'damaged', wayOut: 'Another program writes under the same prefix: give each its own.' },
+  { code: /WRONGTYPE/, failure: 'damaged', wayOut: 'Another program writes under the same prefix: use a different prefix for each.' },
   { code: /user_script|Script|CROSSSLOT/, failure: 'damaged', wayOut: 'Redis 7 or later is needed.' },
 ]
 const connectionRow: RefusalRow = {

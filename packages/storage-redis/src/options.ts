@@ -43,7 +43,7 @@ export interface ResolvedOptions extends Required<Omit<RedisStoresOptions, 'url'
 export function resolveOptions(options: RedisStoresOptions): ResolvedOptions {
   const { url, prefix = 'signalbox:', maxWaitMs = 250, clock = 'server', connection = {}, logger = consoleWarnings } = options
   const urls = typeof url === 'string' ? [url] : url
-  if (urls.length === 0) throw new TypeError('redisStores: `url` names no server. Give one URL, or those of some nodes of a cluster.')
+  if (urls.length === 0) throw new TypeError('redisStores: `url` is empty. Pass one URL, or the URLs of several nodes of a cluster.')
   if (!(Number.isSafeInteger(maxWaitMs) && maxWaitMs > 0))
     throw new TypeError(`redisStores: \`maxWaitMs\` must be whole milliseconds above 0, got ${maxWaitMs}.`)
   if (/[{}]/.test(prefix)) throw new TypeError(`redisStores: \`prefix\` must have no braces, got "${prefix}".`)

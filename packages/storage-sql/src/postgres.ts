@@ -111,6 +111,6 @@ function clientOf(database: PostgresDatabase, options: ClientOptions): PostgresC
   if (typeof database === 'string') return poolClient(createPool(database, options), { timeoutMs, owned: true })
   if ('pool' in database) return poolClient(() => Promise.resolve(database.pool), { timeoutMs, owned: false })
   if (!('client' in database))
-    throw new RangeError('postgresStorage: it takes a connection string, `{ pool }` or `{ client }`. Pass a pool of `pg` as `{ pool }`.')
+    throw new RangeError('postgresStorage: pass a connection string, `{ pool }` or `{ client }`. Pass a pool of `pg` as `{ pool }`.')
   return singleClient(database.client, { timeoutMs })
 }

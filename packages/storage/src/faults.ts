@@ -30,7 +30,7 @@ function faultOfAccounts(verb: string, accounts: readonly AccountHold[]): RangeE
       return new RangeError(`${verb}: the floor of \`${account}\` must be whole microdollars or -Infinity, got ${floor}.`)
     for (let other = 0; other < index; other++)
       if (accounts[other]?.account === account)
-        return new RangeError(`${verb}: \`${account}\` is named twice. Name each account once, with its highest floor.`)
+        return new RangeError(`${verb}: \`${account}\` is listed twice. List each account once, with its highest floor.`)
   }
   return undefined
 }
@@ -46,7 +46,7 @@ export function faultOfSettlement(settlement: Settlement): RangeError | undefine
 
 /** The error of an invalid credit. `faultOfCredit({ id, account, amount: 0, at })?.message` */
 export function faultOfCredit({ amount, at, kind }: Pick<CreditEntry, 'amount' | 'at' | 'kind'>): RangeError | undefined {
-  if (amount === 0) return new RangeError('ledger.credit: `amount` is 0, which changes nothing.')
+  if (amount === 0) return new RangeError('ledger.credit: `amount` must not be 0.')
   return (
     faultOfAmount('ledger.credit: `amount`', kind === 'adjustment' ? Math.abs(amount) : amount) ?? faultOfTime('ledger.credit: `at`', at)
   )
@@ -113,7 +113,7 @@ function faultOfVersions(puts: readonly RecordPut[], removals: readonly RecordRe
     if (!isAmount(version))
       return new RangeError(`records.commit: the version of \`${id}\` must be a whole number, 0 or more, got ${version}.`)
     const key = JSON.stringify([kind, id])
-    if (named.has(key)) return new RangeError(`records.commit: \`${id}\` is named twice. Put or remove it once.`)
+    if (named.has(key)) return new RangeError(`records.commit: \`${id}\` is listed twice. Put or remove it once.`)
     named.add(key)
   }
   const unborn = removals.find(({ version }) => version === 0)
@@ -210,7 +210,7 @@ const isAmount = (value: number | undefined): boolean => Number.isSafeInteger(va
 const faultOfAmount = (name: string, value: number | undefined): RangeError | undefined =>
   isAmount(value)
     ? undefined
-    : new RangeError(`${name} must be whole microdollars, 0 or more, got ${value}. Round once, up, before it gets here.`)
+    : new RangeError(`${name} must be whole microdollars, 0 or more, got ${value}. Round up once before the call.`)
 
 const faultOfTime = (name: string, value: number): RangeError | undefined =>
   Number.isSafeInteger(value) ? undefined : new RangeError(`${name} must be whole Unix milliseconds, got ${value}.`)

@@ -148,12 +148,12 @@ function afterError<T>(state: GuardState, call: WatchedCall<T>, error: unknown):
 function answerWithout<T>(state: GuardState, { row, instead }: WatchedCall<T>): Awaitable<T> {
   const { outage } = state
   // It ended in the same moment.
-  if (!outage) return Promise.reject(awayError({ reason: 'It could not be used a moment ago.' }))
+  if (!outage) return Promise.reject(awayError({ reason: 'It failed a moment ago.' }))
   const isOver = performance.now() - outage.since >= state.graceMs
   return row.instead === 'reject' || (row.instead === 'grace' && isOver) ? Promise.reject(awayError(outage)) : instead()
 }
 
-const awayError = ({ reason }: Pick<Outage, 'reason'>): Error => new Error(`The storage cannot be used now. ${reason}`)
+const awayError = ({ reason }: Pick<Outage, 'reason'>): Error => new Error(`The storage is unavailable. ${reason}`)
 
 /** Begins an outage if a probe fails. Calls at the same time share it. */
 function checkOutage(state: GuardState, reason: string, since: number): Promise<boolean> {

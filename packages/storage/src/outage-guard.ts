@@ -128,8 +128,8 @@ const toFailure = (error: unknown): EphemeralError =>
 
 function reportOutage({ logger, onOutage }: GuardState, event: OutageEvent): void {
   const { state, reason, lastedMs, calls } = event
-  if (state === 'begun') logger.warn({ reason }, 'The store of counters cannot be used; limits are counted by the fallback until it can.')
-  else logger.info({ reason, lasted_ms: lastedMs, calls }, 'The store of counters can be used again.')
+  if (state === 'begun') logger.warn({ reason }, 'The counter store is unavailable. Limits are counted by the fallback until it is back.')
+  else logger.info({ reason, lasted_ms: lastedMs, calls }, 'The counter store is available again.')
   void recover(
     async () => onOutage(event),
     error => logger.warn({ error: String(error) }, '`onOutage` failed.'),

@@ -38,7 +38,7 @@ async function createFixture(dialect: 'responses' | 'chat' | 'messages' | 'gemin
   return { ...scene, provider, post, compact }
 }
 
-test('the reply is the messages of the user and one sealed item, and the summary is of the whole conversation', async () => {
+test('the reply is the user messages and one sealed item, and the summary is of the whole conversation', async () => {
   const { compact, provider } = await createFixture()
   const { json, output } = await compact({ instructions: 'Be brief.', text: { format: { type: 'json_object' } } })
   expect(json).toMatchObject({

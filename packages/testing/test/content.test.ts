@@ -119,7 +119,7 @@ async function openFixture(): Promise<(request: InferenceRequest) => Promise<Sen
       ...provider,
       answer: call => {
         bodies.push(call.body)
-        if (!answer) throw new Error('It has no answer.')
+        if (!answer) throw new Error('The provider function returned nothing.')
         return answer(call)
       },
     }

@@ -130,7 +130,7 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
     })
     writeFileSync(join(app, 'redis.json'), JSON.stringify({ storage: 'memory:', redis: 'redis://127.0.0.1:9' }))
     await expect(command(['--config', 'redis.json'])).rejects.toMatchObject({
-      stderr: expect.stringMatching(/^signalbox: Redis cannot be used: .*ioredis is not installed\. Install it/),
+      stderr: expect.stringMatching(/^signalbox: Redis is not available: .*ioredis is not installed\. Install it/),
     })
   })
 

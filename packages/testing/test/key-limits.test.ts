@@ -46,7 +46,7 @@ describe('`rate_limit_rpm` of a key', () => {
     expect([status, headers['retry-after'], headers['x-rate-limit-source']]).toEqual([429, '60', 'routing'])
     expect(json.error).toMatchObject({
       code: 'requests_per_min_exceeded',
-      message: expect.stringContaining('may send 1 requests a minute for "one"'),
+      message: expect.stringContaining('1 requests per minute for "one"'),
     })
   })
 

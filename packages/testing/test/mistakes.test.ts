@@ -31,11 +31,11 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['no providers', () => make({ providers: undefined }), 'createGateway: `providers` is missing'],
   ['providers as an object', () => make({ providers: { openai: openai() } }), 'createGateway: `providers` is an object; it takes a list.'],
   ['a provider uncalled', () => make({ providers: [openai] }), '`providers[0]` is a function; call it, as in openai({ apiKey })'],
-  ['a provider by name', () => make({ providers: ['openai'] }), '`providers[0]` is a text; it takes a provider'],
+  ['a provider by name', () => make({ providers: ['openai'] }), '`providers[0]` is a string; it takes a provider'],
   ['no models', () => make({ models: undefined }), 'createGateway: `models` is missing; it takes a list of models'],
   ['models as an object', () => make({ models: { small: model } }), 'createGateway: `models` is an object; it takes a list.'],
   ['a model without offers', () => make({ models: [{ id: 'small' }] }), 'createGateway: `models[0].offers` is missing.'],
-  ['a model by name', () => make({ models: ['small'] }), 'createGateway: `models[0]` is a text; it takes an object of options.'],
+  ['a model by name', () => make({ models: ['small'] }), 'createGateway: `models[0]` is a string; it takes an object of options.'],
   ['model_id in an offer', () => withOffer({ model_id: 'x' }), 'there is no option `models[0].offers[0].model_id`.'],
   ['providerModelId', () => withOffer({ providerModelId: 'x' }), 'Did you mean `provider_model_id`?'],
   ['an offer without a dialect', () => withOffer({ dialect: undefined }), '`models[0].offers[0].dialect` is missing.'],
@@ -44,18 +44,18 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['basePath on the gateway', () => make({ basePath: '/api' }), 'createGateway: there is no option `basePath`.'],
   ['limits.inferenceRPM', () => make({ limits: { inferenceRPM: 1 } }), 'no option `limits.inferenceRPM`. Did you mean `inferenceRpm`?'],
   ['timeouts.firstByte', () => make({ timeouts: { firstByte: 1 } }), 'Did you mean `firstByteMs`?'],
-  ['a limit as a text', () => make({ limits: { attempts: '3' } }), '`limits.attempts` is a text; it takes a number.'],
+  ['a limit as a text', () => make({ limits: { attempts: '3' } }), '`limits.attempts` is a string; it takes a number.'],
   ['hooks.onSettled', () => make({ hooks: { onSettled() {} } }), 'Did you mean `onSettle`?'],
   ['a hook that is no function', () => make({ hooks: { onSettle: true } }), '`hooks.onSettle` is true; it takes a function.'],
   ['items: true', () => make({ items: true }), 'createGateway: `items` is true; it takes an object, or false.'],
   ['items.maxbytes', () => make({ items: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
   ['record.kept', () => make({ record: { kept: 1 } }), 'Did you mean `keep`?'],
-  ['hedge as a text', () => make({ hedge: 'yes' }), '`hedge` is a text; it takes true or false.'],
+  ['hedge as a text', () => make({ hedge: 'yes' }), '`hedge` is a string; it takes true or false.'],
   ['openai({ baseURL })', () => openai({ baseURL: 'http://x' }), 'openai: there is no option `baseURL`. Did you mean `baseUrl`?'],
   ['anthropic({ api_key })', () => anthropic({ api_key: 'k' }), 'anthropic: there is no option `api_key`. Did you mean `apiKey`?'],
-  ['google("key")', () => google('key'), 'google: the argument is a text; it takes an object of options.'],
+  ['google("key")', () => google('key'), 'google: the argument is a string; it takes an object of options.'],
   ['groq({ apikey })', () => groq({ apikey: 'k' }), 'groq: there is no option `apikey`. Did you mean `apiKey`?'],
-  ['openai({ apiKey: 1 })', () => openai({ apiKey: 1 }), 'openai: `apiKey` is 1; it takes a text.'],
+  ['openai({ apiKey: 1 })', () => openai({ apiKey: 1 }), 'openai: `apiKey` is 1; it takes a string.'],
   ['compatible({ baseURL })', () => compatible({ id: 'a', baseURL: 'http://x' }), 'Did you mean `baseUrl`?'],
   ['compatible without an id', () => compatible({ baseUrl: 'http://x' }), 'compatible: `id` is missing'],
   ['azure without a resource', () => azure({ apiKey: 'k' }), 'azure: `resource` is missing; it takes the name of the resource'],
@@ -78,7 +78,7 @@ test.each(mistakes)('%s gets a line that helps', (_, run, message) => {
 })
 
 test('a port as a text is named, and the server does not start', async () => {
-  await expect(serve(gateway, { port: '80' } as Any)).rejects.toThrow('serve: `port` is a text; it takes a number.')
+  await expect(serve(gateway, { port: '80' } as Any)).rejects.toThrow('serve: `port` is a string; it takes a number.')
 })
 
 test('no message repeats a key', () => {

@@ -65,7 +65,7 @@ test('a gateway whose setup fails is not ready, and is as soon as it succeeds', 
     if (isDown) throw new Error('no network')
     await everything(setting)
   })
-  expect(await gateway.problems()).toEqual(['`setup` failed; the log says why.'])
+  expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
   isDown = false
   await expect.poll(() => gateway.problems(), { timeout: 10_000 }).toEqual([])
 })
@@ -80,5 +80,5 @@ test('a key without a secret of its own is made at each start, and the log says 
   await gatewayOn(storage, setup, warnings).problems()
   expect(warnings).toEqual([])
   await gatewayOn(storage, setup, warnings).problems()
-  expect(warnings).toEqual([expect.stringContaining('Give it a `secret`')])
+  expect(warnings).toEqual([expect.stringContaining('Pass a `secret`')])
 })

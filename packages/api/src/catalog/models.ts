@@ -14,7 +14,7 @@ export async function listModels(call: Call, caller: Caller): Promise<ApiReply> 
   const { endpoint, limit, after_id, before_id } = query
   if (after_id !== undefined && before_id !== undefined) {
     throw new GatewayError('invalid_parameter_value', {
-      message: 'The query parameters "after_id" and "before_id" are for going on and going back. Send one of them.',
+      message: 'The query parameters "after_id" and "before_id" cannot be combined. Send one of them.',
       param: 'before_id',
     })
   }
@@ -59,7 +59,7 @@ export async function getModel(call: Call, caller: Caller): Promise<ApiReply> {
   const offers = callable.of(model)
   if (offers.length === 0)
     throw new GatewayError('model_not_found', {
-      message: `Model "${model.id}" cannot be called from this workspace: its settings do not allow it, or no provider here sells it at a known price.`,
+      message: `Model "${model.id}" cannot be called from this workspace: its settings do not allow it, or no configured provider offers it at a known price.`,
       param: 'model_id',
     })
   const key = JSON.stringify(['model', callable.key, model.id])

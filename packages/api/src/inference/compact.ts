@@ -8,7 +8,7 @@ import { dialectNamed } from './infer.ts'
 import { logOutcome } from './log-outcome.ts'
 
 /**
- * The handler of `/v1/responses/compact`: the conversation becomes its messages of the user, as they were sent, and one item that stands
+ * The handler of `/v1/responses/compact`: the conversation becomes its user messages, as they were sent, and one item that stands
  * for all of it.
  */
 export async function compactResponses(call: Call, caller: Caller): Promise<ApiReply> {
@@ -42,7 +42,7 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
   return json(compaction, { headers: warningHeaders(stamp.warnings) })
 }
 
-/** The messages of the user, with the fields that an item of a response has. */
+/** The user messages, with the fields that an item of a response has. */
 function userMessages(input: Json | undefined, itemId: (prefix: string) => string): readonly JsonObject[] {
   const items = Array.isArray(input) ? input.filter(isObject) : [{ role: 'user', content: input }]
   return items

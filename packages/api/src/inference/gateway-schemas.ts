@@ -115,7 +115,7 @@ export const warnings = () =>
           }),
           message: z.string().meta({
             description: 'What happened, in words.',
-            example: '`top_k` is not known to this provider’s language, and was left out.',
+            example: '`top_k` is not supported by the API of this provider and was left out.',
           }),
           param: z.string().optional().meta({ description: 'Path of the field that it is about.', example: 'top_k' }),
         })

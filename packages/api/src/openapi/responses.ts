@@ -52,7 +52,7 @@ const successOf = (route: Route, components: Components): object => ({
       description: 'Not ready.',
       headers: headersOf(commonNames(route)),
       content: {
-        'application/json': { schema: refTo(route.reply), example: { status: 'not_ready', problems: ['The storage cannot be used.'] } },
+        'application/json': { schema: refTo(route.reply), example: { status: 'not_ready', problems: ['The storage is unavailable.'] } },
       },
     },
   }),

@@ -1,11 +1,11 @@
 /** The codes with which the gateway closes a WebSocket connection, and the reasons that it gives. */
 export const closeReasons = {
-  1000: 'The connection has reached its age limit. Open another.',
+  1000: 'The connection has reached its maximum age. Open a new connection.',
   1001: 'The server is shutting down.',
   1003: 'Messages must be text.',
-  1008: 'The key or the user was refused, or too many messages wait.',
+  1008: 'The key or the user was refused, or too many messages are queued.',
   1009: 'The message is too large.',
-  1013: 'Too many bytes of messages are under way. Try again later.',
+  1013: 'Too many bytes of messages are being received. Try again later.',
 } as const satisfies Readonly<Record<number, string>>
 
 export type CloseCode = keyof typeof closeReasons

@@ -49,13 +49,13 @@ export function createConnections({ connections, connectionsPerWorkspace, connec
 /** `most`: absent where it is not for the caller to know. */
 const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `${whose} has ${most === undefined ? 'as many WebSocket connections open as it may' : `${most} WebSocket connections open, its limit`}. Close one, or send the request with POST.`,
+    message: `${whose} has reached its limit of ${most === undefined ? '' : `${most} `}open WebSocket connections. Close one, or send the request with POST.`,
     limitedBy: 'routing',
     retryAfterMs,
   })
 
 const tooManyConnections = (): GatewayError =>
   new GatewayError('service_unavailable', {
-    message: 'This gateway has as many WebSocket connections open as it takes. Send the request with POST, or try again later.',
+    message: 'This gateway has too many open WebSocket connections. Send the request with POST, or try again later.',
     retryAfterMs,
   })

@@ -125,13 +125,13 @@ const inputItems = (input: Json | undefined): readonly Json[] =>
 
 const previousNotFound = (id: Json): GatewayError =>
   new GatewayError('previous_response_not_found', {
-    message: `Previous response with id '${(typeof id === 'string' ? id : JSON.stringify(id)).slice(0, 100)}' not found: it is of another connection, failed, or is not kept any more. Send the conversation in full, without \`previous_response_id\`.`,
+    message: `Previous response with id '${(typeof id === 'string' ? id : JSON.stringify(id)).slice(0, 100)}' not found: it belongs to another connection, failed, or is no longer stored. Send the full conversation without \`previous_response_id\`.`,
     param: 'previous_response_id',
   })
 
 const tooLarge = (limit: number): GatewayError =>
   new GatewayError('request_too_large', {
-    message: `The conversation up to \`previous_response_id\` and the new input have more than ${limit} bytes, the limit of this gateway.`,
+    message: `The conversation up to \`previous_response_id\` and the new input are larger than the limit of ${limit} bytes.`,
     param: 'previous_response_id',
   })
 

@@ -93,7 +93,7 @@ function startIdle(state: SessionState): void {
   if (Number.isFinite(maxIdleMs)) state.idleTimer = clock.setTimeout(() => close(state, 1000, idleReason), maxIdleMs)
 }
 
-const idleReason = 'The connection was idle for too long. Open another.'
+const idleReason = 'The connection was idle for too long. Open a new connection.'
 
 function receiveMessage(state: SessionState, text: string, bytes: number): void {
   const { site, caller } = state
@@ -256,7 +256,7 @@ function over(state: SessionState): void {
 
 const tooManyWaiting = (count: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
-    message: `${count} messages wait on this connection, its limit. Wait for the end of a response before sending the next message.`,
+    message: `This connection has ${count} queued messages, the limit. Wait for a response to end before sending the next message.`,
     limitedBy: 'routing',
     retryAfterMs: 1_000,
   })
@@ -266,4 +266,4 @@ const tooOld = (maxAgeMs: number): GatewayError =>
     message: `Responses websocket connection limit reached (${Math.round(maxAgeMs / 60_000)} minutes). Create a new websocket connection to continue.`,
   })
 
-const brokenStream = (): GatewayError => new GatewayError('internal_error', { message: 'The response broke off.' })
+const brokenStream = (): GatewayError => new GatewayError('internal_error', { message: 'The response was interrupted.' })

@@ -42,5 +42,5 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
 
 const notAvailable = (): GatewayError =>
   new GatewayError('upgrade_required', {
-    message: 'WebSocket is not available here. Send the request with POST; `stream: true` streams the response.',
+    message: 'WebSocket is not available on this endpoint. Send the request with POST; `stream: true` streams the response.',
   })

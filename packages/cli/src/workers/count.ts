@@ -17,6 +17,6 @@ export const workerCount = ({ workers }: Pick<Config, 'workers'>): number => (wo
 export function checkWorkers({ workers, storage }: Pick<Config, 'workers' | 'storage'>): void {
   if (workers === 1 || namedStorage(storage).scheme.reach !== 'process') return
   throw new StartError(
-    `\`workers\` is ${shown(workers, 'workers')} and \`storage\` is "memory:", which each process has for itself: keys, limits and credit would differ from worker to worker. Set \`storage\` (SIGNALBOX_STORAGE) to one that processes share, as in "sqlite:signalbox.db", or \`workers\` (SIGNALBOX_WORKERS) to 1.`,
+    `\`workers\` is ${shown(workers, 'workers')} and \`storage\` is "memory:", which is separate in each process: keys, limits and credit would differ between workers. Set \`storage\` (SIGNALBOX_STORAGE) to a shared storage such as "sqlite:signalbox.db", or \`workers\` (SIGNALBOX_WORKERS) to 1.`,
   )
 }

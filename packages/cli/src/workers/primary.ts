@@ -33,7 +33,7 @@ const maxStopMs = 60_000
 export async function runPrimary({ config, readConfig, sink, print, onError }: PrimaryContext): Promise<void> {
   if (!cluster.isPrimary)
     throw new StartError(
-      '`workers` takes 1 where another program runs the server as a worker of its own, as the cluster mode of process managers does.',
+      '`workers` must be 1 when another program runs the server as a cluster worker, as process managers do in cluster mode.',
     )
   checkWorkers(config)
   await checkAddress(config)
@@ -101,7 +101,7 @@ async function stopWorkers(state: PrimaryState): Promise<void> {
   const exits = await Promise.all(workers.map(({ exited }) => exited))
   clearTimeout(timer)
   const failed = exits.filter(({ code }) => code !== 0).length
-  if (failed > 0) throw new StartError(`${failed} of ${exits.length} workers did not end by themselves.`)
+  if (failed > 0) throw new StartError(`${failed} of ${exits.length} workers did not exit by themselves.`)
 }
 
 function abandonWorkers({ workers }: PrimaryState): void {

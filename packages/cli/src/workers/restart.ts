@@ -19,12 +19,12 @@ export async function restartWorkers(state: PrimaryState, readConfig: () => Conf
     await replaceAll(state, await nextConfig(state, readConfig), generation)
     if (state.phase === 'stopping') return
     const facts = { workers: activeWorkers(state).length, ms: Math.round(performance.now() - began) }
-    state.logger.info(facts, 'SIGHUP: the workers were restarted with the config as it is now.')
+    state.logger.info(facts, 'SIGHUP: the workers were restarted with the current config.')
   } catch (error) {
     if (state.phase === 'stopping') return
     const old = activeWorkers(state).filter(worker => worker.generation < generation).length
     const facts = { error: reasonOf(error), old_workers: old, new_workers: activeWorkers(state).length - old }
-    state.logger.error(facts, 'SIGHUP: no worker could be started with the config as it is now; those that serve go on.')
+    state.logger.error(facts, 'SIGHUP: no worker could be started with the current config; the running workers continue.')
   }
   fillPlaces(state)
 }

@@ -26,7 +26,8 @@ export function startWorker(state: PrimaryState, start: WorkerStart, { isTrial =
   void worker.exited.then(exit => {
     state.workers.delete(worker)
     if (state.phase === 'stopping' || (isTrial && worker.state === 'starting')) return
-    if (worker.state === 'draining') state.logger.info({ worker: worker.id, end: exitText(exit) }, 'A worker has served its last request.')
+    if (worker.state === 'draining')
+      state.logger.info({ worker: worker.id, end: exitText(exit) }, 'A worker has finished its last request.')
     else replaceWorker(state, worker, exit)
   })
   return worker
@@ -46,11 +47,11 @@ function replaceWorker(state: PrimaryState, worker: WorkerProcess, exit: WorkerE
   const quickDeaths = isQuick ? worker.quickDeaths + 1 : 0
   const facts = { worker: id, pid, end: exitText(exit), ...(failure !== undefined && { error: failure }) }
   if (quickDeaths >= maxQuickDeaths) {
-    state.logger.error(facts, `A worker died at once, as ${maxQuickDeaths - 1} in its place before it; the server ends.`)
-    state.fail(new StartError(failure ?? `Workers die as soon as they serve; the last one ended with ${exitText(exit)}.`))
+    state.logger.error(facts, `${maxQuickDeaths} workers in a row exited right after their start; the server stops.`)
+    state.fail(new StartError(failure ?? `Workers exit right after their start; the last one ended with ${exitText(exit)}.`))
     return
   }
   const waitMs = quickDeaths === 0 ? 0 : Math.min(backoff.firstMs * 2 ** (quickDeaths - 1), backoff.maxMs)
-  state.logger.error({ ...facts, wait_ms: waitMs }, 'A worker ended unexpectedly; another takes its place.')
+  state.logger.error({ ...facts, wait_ms: waitMs }, 'A worker exited unexpectedly and is being replaced.')
   setTimeout(() => fillPlaces(state, quickDeaths), waitMs)
 }

@@ -73,7 +73,7 @@ export function forkWorker(start: WorkerStart, onChanges: (from: WorkerProcess, 
     kill: () => void forked.process.kill('SIGKILL'),
   }
   const timer = setTimeout(() => {
-    worker.failure = `Worker ${worker.id} did not listen within ${maxStartMs / 1000} s.`
+    worker.failure = `Worker ${worker.id} did not start listening within ${maxStartMs / 1000} s.`
     worker.kill()
   }, maxStartMs)
   forked.on('message', (report: WorkerReport) => {
@@ -87,7 +87,7 @@ export function forkWorker(start: WorkerStart, onChanges: (from: WorkerProcess, 
   })
   void Promise.race([listening.catch(() => {}), worker.exited]).finally(() => clearTimeout(timer))
   void worker.exited.then(exit =>
-    reject(new StartError(worker.failure ?? `Worker ${worker.id} ended before it listened: ${exitText(exit)}.`)),
+    reject(new StartError(worker.failure ?? `Worker ${worker.id} exited before it was listening: ${exitText(exit)}.`)),
   )
   worker.send({ type: 'start', config, isFirst })
   return worker

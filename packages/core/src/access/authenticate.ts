@@ -70,7 +70,8 @@ const invalidKey = (): GatewayError =>
 
 const invalidToken = (): GatewayError =>
   new GatewayError('invalid_api_key', {
-    message: 'The session token is not valid: it has expired, was revoked, or is mistyped. Get a new one from the server of your app.',
+    message:
+      'The session token is not valid: it has expired, was revoked, or is mistyped. Request a new token from the server of your app.',
   })
 
 const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) ? invalidToken() : invalidKey())

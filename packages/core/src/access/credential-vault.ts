@@ -101,7 +101,7 @@ const isAsWritten = (sealed: string): boolean => {
 }
 
 const unopened =
-  'A provider key of a workspace does not open, and is not used: it was altered, or the sealing key that it needs is not among `sealingKey` and `previousSealingKeys`.'
+  'A provider key of a workspace cannot be opened and is not used: it was modified, or its sealing key is in neither `sealingKey` nor `previousSealingKeys`.'
 
 const credentialFrom = ({ id, body: { extra } }: TypedRecord<'credential'>, secret: string, data_policy: string | undefined): Credential =>
   credentialOf({ id, owner: 'workspace', ...(extra && { extra }), ...(data_policy !== undefined && { data_policy }) }, secret)

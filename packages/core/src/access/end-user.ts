@@ -74,7 +74,7 @@ export async function endUserCaller(policies: Pick<WorkspacePolicies, 'of'>, wor
   const policy = await policies.of(workspaceId)
   if (!policy)
     throw new GatewayError('resource_not_found', {
-      message: `There is no workspace "${workspaceId.slice(0, 100)}". Make it first, with workspaces.create.`,
+      message: `There is no workspace "${workspaceId.slice(0, 100)}". Create it first with \`workspaces.create\`.`,
     })
   return userCaller(policy.workspace, user)
 }
@@ -144,7 +144,7 @@ function checkEndUser(user: EndUser): void {
   if (tags.length > maxTags || !tags.every(isTag))
     throw unusable('tags', `at most ${maxTags} names, each of 1 to ${maxTagLength} characters without a comma, or a space at its ends`)
   const unknown = scopes.find(scope => !knownScopes.includes(scope))
-  if (unknown !== undefined) throw unusable('scopes', `${knownScopes.join(', ')}; and not ${JSON.stringify(unknown)}`)
+  if (unknown !== undefined) throw unusable('scopes', `${knownScopes.join(', ')}; got ${JSON.stringify(unknown)}`)
   for (const [limit, value] of Object.entries(limits ?? {}))
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) throw unusable(`limits.${limit}`, 'a whole number, 1 or more')
   if (budgets.length > maxBudgets) throw unusable('budgets', `at most ${maxBudgets} budgets`)
@@ -163,5 +163,4 @@ const nameForm = `1 to ${maxName} characters, without control characters and lon
 const isName = (name: unknown): boolean =>
   typeof name === 'string' && name !== '' && name.length <= maxName && name.isWellFormed() && !/\p{Cc}/u.test(name)
 
-const unusable = (option: string, takes: string): TypeError =>
-  new TypeError(`end user: \`${option}\` has another value than it takes: ${takes}.`)
+const unusable = (option: string, takes: string): TypeError => new TypeError(`end user: \`${option}\` is not valid; it takes ${takes}.`)

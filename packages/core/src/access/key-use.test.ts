@@ -44,5 +44,5 @@ test('a flush that cannot be written is told in the log, and rejects nobody', as
   const uses = createKeyUseRecorder({ store: { touch: () => Promise.reject(new Error('locked')) }, clock: webClock(), logger })
   uses.record('a', 1)
   await uses.flush()
-  expect(warned).toEqual(['The last use of keys could not be noted.'])
+  expect(warned).toEqual(['The last use of keys could not be stored.'])
 })

@@ -28,7 +28,7 @@ export function createKeyUseRecorder({ store, clock, logger }: KeyUsePorts): Key
     if (uses.length === 0) return
     await recover(
       () => store.touch('key', uses),
-      error => logger.warn({ error: String(error) }, 'The last use of keys could not be noted.'),
+      error => logger.warn({ error: String(error) }, 'The last use of keys could not be stored.'),
     )
   }
   return {

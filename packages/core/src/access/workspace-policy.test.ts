@@ -79,7 +79,7 @@ describe('a refusal that comes from the workspace says so, and names no field th
     [{ routing: { strategy: 'gone' } }, "workspace's routing defaults name the strategy"],
     [{ settings: { blockedProviders: ['first', 'second'] } }, "the workspace's settings do not allow the provider"],
     [{ settings: { allowedModels: ['other'] } }, "the workspace's settings do not allow the model"],
-    [{ settings: { dataPolicyRequired: 'zdr' } }, "the workspace's settings demand"],
+    [{ settings: { dataPolicyRequired: 'zdr' } }, "the workspace's settings require"],
   ])('%j', async (workspace, words) => {
     const refused = await refusal(workspace).then(
       () => undefined,

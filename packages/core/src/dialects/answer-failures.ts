@@ -7,6 +7,6 @@ import { unreadable } from './failure.ts'
 export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
 
 export const invalidJson = failed(unreadable('The provider sent an event that is not valid JSON.'))
-export const truncated = failed(unreadable('The provider’s stream ended before the answer was finished.'))
+export const truncated = failed(unreadable('The stream of the provider ended before the response was complete.'))
 /** Without its name, a call cannot be answered. */
 export const namelessCall = failed(unreadable('The provider sent a tool call without a name.'))

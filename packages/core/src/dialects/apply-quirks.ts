@@ -47,7 +47,7 @@ export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, warning
     warnings: [
       ...warnings,
       ...[...new Set(lost.map(field => warningNames?.get(field) ?? field))].map(param =>
-        unsupported(param, `\`${param}\` is not supported here and was left out.`),
+        unsupported(param, `\`${param}\` is not supported by this provider and was left out.`),
       ),
     ],
   }
@@ -108,7 +108,7 @@ export function dropGatewayFields({ body, warnings }: Encoded, own: ReadonlySet<
   if (gone.length === 0) return { body, warnings }
   return {
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !gone.includes(field))),
-    warnings: [...warnings, ...gone.map(field => unsupported(field, `\`${field}\` is decided by the gateway; it was left out.`))],
+    warnings: [...warnings, ...gone.map(field => unsupported(field, `\`${field}\` is set by the gateway and was left out.`))],
   }
 }
 
@@ -121,7 +121,7 @@ export function extend({ body, warnings }: Encoded, extensions: JsonObject | und
     body: { ...body, ...Object.fromEntries(kept) },
     warnings: [
       ...warnings,
-      ...held.map(field => unsupported(`extensions.${field}`, `\`${field}\` is decided by the gateway; the extension was left out.`)),
+      ...held.map(field => unsupported(`extensions.${field}`, `\`${field}\` is set by the gateway; the extension was left out.`)),
     ],
   }
 }
@@ -138,6 +138,9 @@ export function nearestEffort(
   const isKnown = (each: Effort): boolean => known.includes(each)
   const near = ladder.slice(1, Math.max(rung, 1)).findLast(isKnown) ?? ladder.slice(rung + 1).find(isKnown) ?? ladder.find(isKnown)
   const param = 'reasoning.effort'
-  if (near === undefined) return { warnings: [unsupported(param, 'This model has no reasoning effort to set; it was left out.')] }
-  return { effort: near, warnings: [unsupported(param, `Reasoning effort "${effort}" is not available here; "${near}" was used.`)] }
+  if (near === undefined) return { warnings: [unsupported(param, 'This model does not support `reasoning.effort`; it was left out.')] }
+  return {
+    effort: near,
+    warnings: [unsupported(param, `Reasoning effort "${effort}" is not supported by this model; "${near}" was used.`)],
+  }
 }

@@ -107,7 +107,7 @@ const asFunctionCall = ({ custom, ...call }: FunctionCallItem): FunctionCallItem
 })
 
 const notEnforced = (param: string): Warning =>
-  unsupported(`${param}.format`, `The grammar of \`${param}\` cannot be enforced here; the model was told of it in words.`)
+  unsupported(`${param}.format`, `This provider cannot enforce the grammar of \`${param}\`; it was added to the tool description instead.`)
 
 const withMapping = (encoded: EncodedRequest, { names, warnings }: SentAsFunctions): EncodedRequest => ({
   ...encoded,

@@ -13,6 +13,10 @@ export function droppedReasoning(params: readonly string[]): readonly Warning[] 
   if (param === undefined) return []
   const count = params.length === 1 ? 'one item' : `${params.length} items`
   return [
-    { code: 'reasoning_state_dropped', message: `The reasoning of ${count} was left out: it has no state that is taken back here.`, param },
+    {
+      code: 'reasoning_state_dropped',
+      message: `The reasoning of ${count} was left out: it has no state that this provider accepts.`,
+      param,
+    },
   ]
 }

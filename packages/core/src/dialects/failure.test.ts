@@ -110,7 +110,7 @@ describe('what a provider or a proxy says in plain text', () => {
     expect(fail(400, 'Invalid API key provided: abc')).toEqual({
       kind: 'bad_credential',
       status: 400,
-      message: 'The provider refused our credential.',
+      message: 'The provider rejected the credential of the gateway.',
     })
   })
 })
@@ -127,7 +127,7 @@ test('errors in a list are read like the first of them', () => {
 
 test('a credential that is refused is told in these words, whatever the provider said', () => {
   for (const body of ['', error({ message: 'Incorrect API key provided: sk-abc' }), 'Unauthorized'])
-    expect(fail(401, body).message).toBe('The provider refused our credential.')
+    expect(fail(401, body).message).toBe('The provider rejected the credential of the gateway.')
 })
 
 test('a place that is no path is left out of the words, and hides nothing else', () => {

@@ -148,7 +148,7 @@ export function failureFrom(details: ErrorDetails): Failure {
 }
 
 const defaultMessage = (kind: FailureKind, status: number | undefined): string => {
-  if (kind === 'bad_credential') return 'The provider refused our credential.'
+  if (kind === 'bad_credential') return 'The provider rejected the credential of the gateway.'
   return status === undefined ? 'The provider reported an error without a message.' : `The provider answered with status ${status}.`
 }
 

@@ -166,7 +166,7 @@ provider of the caller's own language goes out as it came, unknown fields includ
 
 The table speaks of an offer that says nothing special of itself. Facts of a provider or a model (its quirks) can take more away, with a
 warning each; an offer that is known not to take images, files or audio is not asked about them at all. Images, files and audio stand in
-messages of the user and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone. An
+user messages and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone. An
 image that a model made (\`image_generation_call\`, \`images\` of a chat message) goes elsewhere as an image of the user; without its bytes, it is
 refused there. Gemini gets an image of its own in its own turn, with the signature that it came with.
 Formats of images and files that a language does not know are refused in the same way, and so is a request in which nothing is said

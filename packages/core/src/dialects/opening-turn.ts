@@ -7,5 +7,5 @@ export const openingText = '(The conversation begins.)'
 
 export const openingWarning = unsupported(
   'input',
-  'A conversation that the assistant begins is refused here; a note of the user was put before it.',
+  'This provider rejects conversations that begin with an assistant message; a short user message was inserted before it.',
 )

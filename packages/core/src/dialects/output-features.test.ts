@@ -119,9 +119,9 @@ describe('warnings', () => {
     losses.look(native({ type: 'brand_new', id: 'b' }))
     losses.lookBeside(['audio'])
     expect(losses.warnings().map(({ message }) => message)).toEqual([
-      'The answer held 3 × `mcp_call`, which this API cannot express; it was left out.',
-      'The answer held `brand_new`, which this API cannot express; it was left out.',
-      'The answer held `audio`, which this API cannot express; it was left out.',
+      'The answer held 3 × `mcp_call`, which this API does not support; it was left out.',
+      'The answer held `brand_new`, which this API does not support; it was left out.',
+      'The answer held `audio`, which this API does not support; it was left out.',
     ])
   })
 
@@ -151,7 +151,7 @@ describe('a sentence in the answer', () => {
   }
 
   test('is there where the client has to act, and where nothing else is', () => {
-    const said = '[The model answered with `local_shell_call`, which this API cannot express; it was left out.]'
+    const said = '[The model answered with `local_shell_call`, which this API does not support; it was left out.]'
     expect(sentence(clientDialects.chat, samples.clientTool as Item, false)).toBe(said)
     expect(sentence(clientDialects.chat, samples.hostedTool as Item, true)).toContain('`mcp_call`')
   })

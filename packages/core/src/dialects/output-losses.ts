@@ -97,8 +97,8 @@ const nativeTypeOf = (body: JsonObject): string =>
 
 const warningFor = ([type, count]: readonly [string, number]): Warning => ({
   code: 'output_dropped',
-  message: `The answer held ${count === 1 ? '' : `${count} × `}\`${type}\`, which this API cannot express; it was left out.`,
+  message: `The answer held ${count === 1 ? '' : `${count} × `}\`${type}\`, which this API does not support; it was left out.`,
 })
 
 const sentenceFor = (types: readonly string[]): string =>
-  `[The model answered with ${types.map(type => `\`${type}\``).join(', ')}, which this API cannot express; it was left out.]`
+  `[The model answered with ${types.map(type => `\`${type}\``).join(', ')}, which this API does not support; it was left out.]`

@@ -84,10 +84,10 @@ export function readRouting(body: JsonObject): { readonly routing: RoutingOption
   const gateway =
     optional({ body, path: '' }, 'gateway', (value, path) => exact(objectValue(value, path), path, gatewayReaders) as GatewayFields) ?? {}
   if (model !== undefined && gateway.models) {
-    refuse('invalid_parameter_value', 'Name the model either in `model` or in `gateway.models`, not in both.', 'model')
+    refuse('invalid_parameter_value', 'Set either `model` or `gateway.models`, not both.', 'model')
   }
   const [first, ...rest] = gateway.models ?? (model === undefined ? [] : [model])
-  if (first === undefined) return missing('model', 'Name one in `model`, or several in `gateway.models`.')
+  if (first === undefined) return missing('model', 'Set `model` to one model, or `gateway.models` to several.')
   const { allow_fallbacks = true, ...options } = gateway.routing ?? {}
   return { routing: { models: [first, ...rest], allow_fallbacks, ...options }, ...(gateway.metadata && { metadata: gateway.metadata }) }
 }

@@ -41,7 +41,7 @@ function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['tempera
   if (temperature === sent) return { body, warnings }
   return {
     body: { ...body, temperature },
-    warnings: [...warnings, unsupported('temperature', `\`temperature\` ${sent} is not taken here; it is ${temperature}.`)],
+    warnings: [...warnings, unsupported('temperature', `\`temperature\` ${sent} is not supported by this model; ${temperature} was used.`)],
   }
 }
 

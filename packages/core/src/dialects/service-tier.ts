@@ -45,7 +45,9 @@ export function tierField({ service_tier }: Prompt, words: ReadonlyMap<string, s
   if (tier !== undefined) return { body: { service_tier: tier }, warnings: [] }
   return {
     body: {},
-    warnings: [unsupported('service_tier', `\`service_tier\` "${service_tier.slice(0, 50)}" has no counterpart here and was left out.`)],
+    warnings: [
+      unsupported('service_tier', `\`service_tier\` "${service_tier.slice(0, 50)}" is not supported by this provider and was left out.`),
+    ],
   }
 }
 
@@ -115,7 +117,7 @@ function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined)
   if (dear.length === 0) return { body, warnings }
   return {
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !dear.includes(field))),
-    warnings: [...warnings, ...dear.map(field => unsupported(field, `No price is known here for \`${field}\`; it was left out.`))],
+    warnings: [...warnings, ...dear.map(field => unsupported(field, `The price of \`${field}\` is unknown; it was left out.`))],
   }
 }
 
@@ -132,9 +134,9 @@ export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tier
     body: bought === undefined ? without : { ...body, service_tier: bought },
     warnings: [
       ...warnings,
-      ...(tooDear ? [unsupported('service_tier', 'No price is known here for this `service_tier`; the usual tier was used.')] : []),
+      ...(tooDear ? [unsupported('service_tier', 'The price of this `service_tier` is unknown; the default tier was used.')] : []),
       ...(routing.tier !== undefined && bought === undefined
-        ? [unsupported('gateway.routing.tier', 'This provider sells no faster tier; the usual one was used.')]
+        ? [unsupported('gateway.routing.tier', 'This provider offers no faster tier; the default tier was used.')]
         : []),
     ],
   }

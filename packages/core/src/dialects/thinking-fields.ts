@@ -24,6 +24,6 @@ const unsaid = (effort: Effort): Warning =>
   unsupported(
     'reasoning.effort',
     effort === 'none'
-      ? 'Thinking cannot be switched off here; it was left on.'
-      : `Reasoning effort "${effort}" is not available here; thinking was switched on.`,
+      ? 'This model cannot turn thinking off; it was left on.'
+      : `Reasoning effort "${effort}" is not supported by this model; thinking was turned on.`,
   )

@@ -33,7 +33,7 @@ export function unknownFieldWarnings({ input, tools = [], reasoning, text }: Pro
     for (const [index, part] of itemParts(item).entries())
       if (part.type !== 'native') search(part, 'text', `input[${at}].content[${index}]`)
   }
-  return lost.length === 0 ? [] : oneWarning(lost, 'is not known to this provider’s language, and was left out.')
+  return lost.length === 0 ? [] : oneWarning(lost, 'is not supported by the API of this provider and was left out.')
 }
 
 interface TypedObject {

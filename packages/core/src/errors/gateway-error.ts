@@ -88,9 +88,9 @@ export const orStoreDown = <T>(ask: () => Awaitable<T>): Awaitable<T> =>
 /** The error for a store that failed. Requests fail closed: without the store no key can be checked and nothing be paid. */
 export const storeDown = (cause: unknown): GatewayError =>
   isOurFault(cause)
-    ? new GatewayError('internal_error', { message: 'Something went wrong on our side.', cause })
+    ? new GatewayError('internal_error', { message: 'Internal error.', cause })
     : new GatewayError('service_unavailable', {
-        message: 'The storage of the gateway cannot be used just now. Try again in a moment.',
+        message: 'The storage of the gateway is unavailable. Try again in a moment.',
         retryAfterMs: 1_000,
         cause,
       })

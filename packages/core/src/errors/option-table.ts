@@ -17,8 +17,8 @@ const isPlainObject = (value: unknown): boolean => typeof value === 'object' && 
 
 /** Kinds of values by name: what to call each, and which values are of it. */
 const optionKinds = {
-  text: { takes: 'a text', is: typed('string') },
-  'text or function': { takes: 'a text or a function', is: (value: unknown) => typeof value === 'string' || typeof value === 'function' },
+  text: { takes: 'a string', is: typed('string') },
+  'text or function': { takes: 'a string or a function', is: (value: unknown) => typeof value === 'string' || typeof value === 'function' },
   number: { takes: 'a number', is: typed('number') },
   flag: { takes: 'true or false', is: typed('boolean') },
   function: { takes: 'a function', is: typed('function') },
@@ -70,5 +70,5 @@ export function described(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'
-  return typeof value === 'string' ? 'a text' : typeof value === 'function' ? 'a function' : `${value}`
+  return typeof value === 'string' ? 'a string' : typeof value === 'function' ? 'a function' : `${value}`
 }

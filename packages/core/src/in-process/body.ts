@@ -84,7 +84,7 @@ function checkEntries(count: number, place: BodyPlace, walk: Walk): void {
 
 const tooManyError = (place: BodyPlace, what: string, cap: number): GatewayError => {
   const path = pathTo(place)
-  return invalid(`\`${path === '' ? 'The request body' : path}\` holds ${what}; at most ${cap} are taken. Send fewer.`, path)
+  return invalid(`\`${path === '' ? 'The request body' : path}\` has ${what}; the limit is ${cap}. Send fewer.`, path)
 }
 
 const tooLong = (what: string, path: string, cap: number): GatewayError =>
@@ -95,8 +95,8 @@ function tooManyInAll(place: BodyPlace, what: string, cap: number): GatewayError
   let top = place
   while (top.parent?.parent) top = top.parent
   const field = pathTo(top)
-  const where = field === '' ? '' : ` The last of them stand in \`${field}\`.`
-  return invalid(`The request body holds more than ${cap} ${what} in all.${where} Send fewer.`, field)
+  const where = field === '' ? '' : ` The limit was reached in \`${field}\`.`
+  return invalid(`The request body has more than ${cap} ${what} in total.${where} Send fewer.`, field)
 }
 
 function visit(value: Json | undefined, key: string | number, at: { readonly place: BodyPlace; readonly walk: Walk }): void {
@@ -104,9 +104,9 @@ function visit(value: Json | undefined, key: string | number, at: { readonly pla
   if (typeof value === 'string') {
     if (value.length > bodyCaps.identifier && identifiers.has(typeof key === 'string' ? key : `${place.key}`))
       throw tooLong('The text', pathTo(place, key), bodyCaps.identifier)
-    if (walk.texts && !value.isWellFormed()) throw invalid('The text holds half of a surrogate pair.', pathTo(place, key))
+    if (walk.texts && !value.isWellFormed()) throw invalid('The string contains a lone surrogate.', pathTo(place, key))
   } else if (typeof value === 'bigint') {
-    throw invalid('JSON has no BigInt.', pathTo(place, key))
+    throw invalid('JSON does not support BigInt.', pathTo(place, key))
   } else if (typeof value === 'object' && value !== null) {
     const room = place.parent === undefined ? (capsByField.get(key) ?? defaultFieldCaps) : place.room
     walk.open.push({ value, key, parent: place, depth: place.depth + 1, room })
@@ -115,7 +115,7 @@ function visit(value: Json | undefined, key: string | number, at: { readonly pla
 
 function checkKey(key: string, place: BodyPlace): void {
   if (key === '__proto__') throw invalid('The key "__proto__" is not allowed.', pathTo(place, key))
-  if (!key.isWellFormed()) throw invalid('A key holds half of a surrogate pair.', pathTo(place))
+  if (!key.isWellFormed()) throw invalid('A key contains a lone surrogate.', pathTo(place))
 }
 
 /** `input[0].content`; of a long path the middle is left out, since a path is for reading. */

@@ -92,7 +92,9 @@ function copyJson(value: Json): Json {
  */
 export async function callerOf(calling: EndpointOptions, serving: EndpointPorts): Promise<Caller> {
   if (typeof calling !== 'object' || calling === null)
-    throw new GatewayError('invalid_api_key', { message: 'Nobody calls. Say who in the second argument: `{ apiKey }` or `{ caller }`.' })
+    throw new GatewayError('invalid_api_key', {
+      message: 'The caller is missing. Pass `{ apiKey }` or `{ caller }` as the second argument.',
+    })
   const known = 'caller' in calling ? calling.caller : undefined
   const caller = known ?? (await serving.authenticate('apiKey' in calling ? calling.apiKey : undefined))
   if (caller.scopes.has('inference:invoke')) return caller

@@ -87,7 +87,7 @@ export interface Series {
 
 const notKept = (id: string): GatewayError =>
   new GatewayError('routing_evidence_not_kept', {
-    message: `No routing evidence of the request "${id.slice(0, 100)}" is kept: it was refused before it was routed, \`record\` of the gateway kept nothing of it, or another version wrote it. Set \`record.store\` above 0 to keep it with the request log.`,
+    message: `No routing evidence is stored for the request "${id.slice(0, 100)}": it was refused before routing, was not recorded (option \`record\`), or was written by another version. Set \`record.store\` above 0 to store evidence with the request log.`,
   })
 
 const usualDays = 30

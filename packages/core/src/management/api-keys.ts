@@ -116,7 +116,11 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   const { records, commitWithAudit, authenticator, clock, ids } = ports
   // Probably an environment variable that is not set: each start would create a key whose secret is shown nowhere.
   if (Object.hasOwn(input, 'secret') && input.secret === undefined)
-    throw invalidValue('secret', undefined, '`ak_` and 8 to 200 visible ASCII characters, or is left out: then one is made and returned')
+    throw invalidValue(
+      'secret',
+      undefined,
+      '`ak_` followed by 8 to 200 visible ASCII characters, or nothing: then a secret is generated and returned',
+    )
   const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
   checkSecret(secret)
   checkExpiry(defined({ expiresAt }), clock.now())
@@ -154,7 +158,10 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
 async function warnOfSecondKey({ ports: { records, logger }, workspaceId }: WorkspaceContext, name: string): Promise<void> {
   const page = await records.list('key', { workspaceId, groups: ['active'], limit: 100 })
   if (!page.some(key => key.body.name === name)) return
-  logger.warn({ workspaceId, name }, '`setup` makes another API key of this name. Give it a `secret`, and it is made once.')
+  logger.warn(
+    { workspaceId, name },
+    '`setup` creates another API key with this name. Pass a `secret` so that the key is created only once.',
+  )
 }
 
 /** The scopes that an actor may grant: only those that it has. */
@@ -187,7 +194,7 @@ const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'
 function sameWorkspace(key: TypedRecord<'key'>, workspaceId: string): TypedRecord<'key'> {
   if (key.workspaceId === workspaceId && key.body.revokedAt === undefined) return key
   throw new GatewayError('duplicate_resource', {
-    message: 'This `secret` is a key already, revoked or of another workspace. Choose another one.',
+    message: 'This `secret` already belongs to a revoked key or to another workspace. Choose another secret.',
     param: 'secret',
   })
 }
@@ -206,12 +213,12 @@ function withChange({ limits, expiresAt: _, ...body }: KeyBody, { name = body.na
 function checkSecret(secret: string): void {
   if (!/^ak_[\x21-\x7e]{8,200}$/.test(secret))
     throw new GatewayError('invalid_parameter_value', {
-      message: '`secret` must be `ak_` and 8 to 200 visible ASCII characters.',
+      message: '`secret` must be `ak_` followed by 8 to 200 visible ASCII characters.',
       param: 'secret',
     })
   if (isMistyped(secret))
     throw new GatewayError('invalid_parameter_value', {
-      message: '`secret` has the form of one that we make, but not its checksum. Choose another length, or let one be made.',
+      message: '`secret` looks like a generated key, but its checksum is wrong. Choose another length, or omit it to have one generated.',
       param: 'secret',
     })
 }

@@ -68,4 +68,4 @@ const textOf = (workspaceId: string, { place, hash, since, broken }: Unsigned): 
   JSON.stringify(['audit anchor', workspaceId, place, hash, since, broken ? [broken.place, broken.hash] : null])
 
 const notAsLeft =
-  'The audit chain of a workspace does not end as this gateway left it: rows were taken out, added or replaced. `auditEvents.verify()` says so from now on.'
+  'The audit chain of a workspace was modified outside this gateway: rows were removed, added or replaced. `auditEvents.verify()` reports it from now on.'

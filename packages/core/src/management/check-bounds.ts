@@ -108,7 +108,7 @@ async function check(
   if (fields.length === 0) return
   if (takenFromAbove(touched).some(above => line.ids.has(above))) throw boundsItself(touched.kind)
   if (id === undefined) {
-    if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen what bounds its workspace (${fields.join(', ')})`)
+    if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen the limits of its workspace (${fields.join(', ')})`)
     return
   }
   const owner = await records.find('key', workspaceId, id)
@@ -117,7 +117,7 @@ async function check(
   // A key below this one stays within its bounds. Any other may do the same for this one in return.
   const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
   if (owner && !isBelow && (await line.isBounded()))
-    throw boundedItself(line.key.id, `cannot loosen what bounds a key that is not below it (${fields.join(', ')})`)
+    throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
@@ -125,16 +125,16 @@ const refused = (message: string): GatewayError => new GatewayError('operation_n
 const boundsItself = (kind: Kind): GatewayError =>
   refused(
     kind === 'budget'
-      ? 'A key cannot change the budgets that bound it: its own, and those of the keys above it. Use a key that they do not bound.'
+      ? 'A key cannot change its own budgets or those of the keys above it. Use a key that these budgets do not apply to.'
       : 'A key cannot change its own limit, expiry or budget, nor those of a key above it. Use another key that has the scope "keys:write".',
   )
 
 const boundedItself = (id: string, what: string): GatewayError =>
   refused(
-    `This ${nounOf(id)} has a limit or a budget, so it ${what}. Use a key that has neither, or one without the scope "inference:invoke".`,
+    `This ${nounOf(id)} has a limit or a budget, so it ${what}. Use a key without limits and budgets, or a key without the scope "inference:invoke".`,
   )
 
 const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
   refused(
-    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen what bounds it. Use a key that has them.`,
+    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen its limits. Use a key that has these scopes.`,
   )

@@ -40,7 +40,7 @@ export function withCheckedCalls<Resource extends object>(
 }
 
 function checkArguments(method: string, { id, input, options }: CallSpec, args: readonly unknown[]): void {
-  if (id && typeof args[0] !== 'string') throw invalidValue('id', args[0], 'an id, a text')
+  if (id && typeof args[0] !== 'string') throw invalidValue('id', args[0], 'an id (a string)')
   const given = args[id ? 1 : 0]
   const spec = input ?? (given === undefined || !options ? undefined : { fields: options, mode: 'options' as const })
   if (!spec) return

@@ -18,7 +18,7 @@ export function checkModels(models: readonly Model[], providers: readonly Provid
     checkShape(model, at, where)
     const { id, aliases = [], offers } = model
     const place = id === '' ? 'a model has "" as its `id`' : aliases.includes('') ? `"${id}" has "" among its \`aliases\`` : undefined
-    if (place !== undefined) throw new TypeError(`${where}: ${place}; it takes a name that a request can ask for.`)
+    if (place !== undefined) throw new TypeError(`${where}: ${place}; it takes a name that requests can use.`)
     const end = [model, ...offers].find(({ retires_at }) => retires_at !== undefined && !isDay(retires_at))?.retires_at
     if (end !== undefined) throw new TypeError(`${where}: "${id}" has "${end}" as a \`retires_at\`; it takes a date, as in "2027-01-14".`)
     for (const offer of offers) {
@@ -83,7 +83,7 @@ function checkShape(model: Model, at: number, where: string): void {
 const unspoken = ({ provider, dialect }: Offer, languages: readonly string[] | undefined): string | undefined =>
   languages === undefined || languages.includes(dialect)
     ? undefined
-    : `asks "${provider}" in the dialect "${dialect}", but it does not speak "${dialect}"; it speaks ${languages.join(', ')}.`
+    : `uses the dialect "${dialect}", which "${provider}" does not support; it supports ${languages.join(', ')}.`
 
 function mispriced({ provider, price, regions = [] }: Offer): string | undefined {
   const priced = [['price', price] as const, ...regions.map((region, at) => [`regions.${at}.price`, region.price] as const)]
@@ -99,7 +99,7 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
     if (raise !== undefined) return `at "${provider}" has ${String(raise[1])} as its \`${raise[0]}\`; it ${takesPercent}.`
     const unknownTool = unknownToolIn(numbers.map(([part]) => part))
     if (unknownTool !== undefined)
-      return `at "${provider}" has \`${unknownTool}\`; the tools that are charged by the call are ${hostedTools.join(', ')}.`
+      return `at "${provider}" has \`${unknownTool}\`; the tools that are billed per call are ${hostedTools.join(', ')}.`
   }
   return undefined
 }
@@ -118,16 +118,16 @@ const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 /** What is wrong with the order of a price, or with its times. */
 function misordered({ tiers = [], windows, changes = [] }: Price, place: string): string | undefined {
   if (!isGrowing(tiers.map(({ over }) => over)))
-    return `has \`${place}.tiers\` out of order; they take a larger \`over\` each than the one before.`
+    return `has \`${place}.tiers\` out of order; each \`over\` must be larger than the previous one.`
   for (const [at, { days = [1], from, to }] of (windows ?? []).entries()) {
     const time = [from, to].find(each => !timeOfDay.test(each))
     if (time !== undefined) return `has "${time}" in \`${place}.windows.${at}\`; it takes a time in UTC, as in "01:00".`
     if (days.length === 0 || days.some(day => !Number.isInteger(day) || day < 1 || day > 7))
-      return `has \`${place}.windows.${at}.days\` that are no days; it takes numbers from 1 (Monday) to 7 (Sunday).`
+      return `has \`${place}.windows.${at}.days\` that are not days; it takes numbers from 1 (Monday) to 7 (Sunday).`
   }
   const times = changes.map(({ from }) => Date.parse(from))
   if (times.some(Number.isNaN) || !isGrowing(times))
-    return `has \`${place}.changes\` that are not in the order of \`from\`; they take a later date each than the one before.`
+    return `has \`${place}.changes\` out of order; each \`from\` must be later than the previous one.`
   return changes.map(({ price }, at) => misordered(price, `${place}.changes.${at}.price`)).find(fault => fault !== undefined)
 }
 
@@ -160,20 +160,19 @@ export function tellStrays(models: readonly Model[], providers: readonly Provide
     const [nearest] = nearestOf(stray.provider, [...known])
     logger.warn(
       { model: stray.id, provider: stray.provider, ...(nearest !== undefined && { nearest }), offers: strays.length },
-      'Offers name providers that this gateway does not have, such as this one; nobody can be asked for them.',
+      'Some offers name providers that this gateway does not have, such as this one; they cannot be used.',
     )
   }
   // A retired model may be listed for its name alone.
   const unsold = models.filter(({ offers, retires_at }) => offers.length === 0 && retires_at === undefined)
   const [first] = unsold
-  if (first)
-    logger.warn({ model: first.id, models: unsold.length }, 'Models have no offers, such as this one; nobody can be asked for them.')
+  if (first) logger.warn({ model: first.id, models: unsold.length }, 'Some models have no offers, such as this one; they cannot be used.')
   const cheap = models.flatMap(({ id, offers }) => offers.flatMap(({ provider, price }) => (isInDollars(price) ? [{ id, provider }] : [])))
   const [one] = cheap
   if (one)
     logger.warn(
       { model: one.id, provider: one.provider, offers: cheap.length },
-      'Prices look like dollars, such as those of this offer: they are microdollars per million tokens. Write 2.50 USD as 2_500_000, or usd(2.5).',
+      'Some prices look like dollars, such as those of this offer, but prices are microdollars per million tokens. Write 2.50 USD as 2_500_000 or usd(2.5).',
     )
 }
 
@@ -191,7 +190,7 @@ export function tellKeyless(models: readonly Model[], providers: readonly Provid
   if (keyless.length > 0)
     logger.warn(
       { providers: keyless.map(({ id }) => id) },
-      'Providers are off because they have no key. Give each its `apiKey`, or leave it out.',
+      'Some providers are disabled because they have no key. Set their `apiKey`, or remove them.',
     )
   return keyless.length > 0 && keyless.length === used.length
 }

@@ -101,7 +101,7 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
         await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * waitMs * tries)
       }
       throw new GatewayError('service_unavailable', {
-        message: 'Too many changes to this workspace at once. Try again in a moment.',
+        message: 'Too many concurrent changes to this workspace. Try again in a moment.',
         retryAfterMs: 1_000,
       })
     })
@@ -157,7 +157,7 @@ const noteOf = (
 
 const noRoomForCredit = (): GatewayError =>
   new GatewayError('state_precondition_failed', {
-    message: `The credit of a workspace, and all that it was ever credited, may not pass ${Number.MAX_SAFE_INTEGER} microdollars above or below 0: larger sums are not exact. Use a smaller amount, or let the operator correct the credit towards 0 first, with \`billing.adjust\`.`,
+    message: `The credit of a workspace, and the sum of all its credits, must stay within ${Number.MAX_SAFE_INTEGER} microdollars above or below 0, because larger sums are not exact. Use a smaller amount, or have the operator adjust the credit towards 0 first with \`billing.adjust\`.`,
     param: 'amount',
   })
 
@@ -165,5 +165,5 @@ const noRoomForCredit = (): GatewayError =>
 const doneBefore = (): GatewayError =>
   new GatewayError('idempotency_replay_unavailable', {
     message:
-      'A request with this `Idempotency-Key` was done before, and its answer is not kept. Look at the resource itself, or use another key.',
+      'A request with this `Idempotency-Key` already completed, and its response is no longer stored. Read the resource, or use another key.',
   })

@@ -24,5 +24,5 @@ const isMixed = (part: string): boolean => lookAlike.filter(letters => letters.t
 export function checkEmail(email: string): void {
   const form = normalEmail(email)
   if (unseen.test(email) || !/^[^@]+@[^@]+$/.test(form)) throw invalidValue('email', email, 'an address, as in ada@example.com')
-  if (form.split(/[@.]/).some(isMixed)) throw invalidValue('email', email, 'an address whose parts are of one alphabet each')
+  if (form.split(/[@.]/).some(isMixed)) throw invalidValue('email', email, 'an address in which each part uses one alphabet')
 }

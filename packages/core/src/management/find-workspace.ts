@@ -5,5 +5,5 @@ import { GatewayError } from '../errors/gateway-error.ts'
 export async function findWorkspace(records: Pick<Records, 'find'>, id: string): Promise<TypedRecord<'workspace'>> {
   const found = await records.find('workspace', id, id)
   if (found) return found
-  throw new GatewayError('resource_not_found', { message: `There is no workspace "${id}". Make it first, with workspaces.create.` })
+  throw new GatewayError('resource_not_found', { message: `There is no workspace "${id}". Create it first with \`workspaces.create\`.` })
 }

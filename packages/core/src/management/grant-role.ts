@@ -19,7 +19,7 @@ export function checkGrant(role: Role, { key }: Actor): void {
   const lacking = administers[role].filter(scope => !key.scopes.has(scope))
   if (lacking.length === 0) return
   throw new GatewayError('operation_not_allowed', {
-    message: `The role "${role}" is above what this ${nounOf(key.id)} may do: it lacks ${lacking.map(scope => `"${scope}"`).join(', ')}. Use a key that has these scopes, or another role.`,
+    message: `The role "${role}" has scopes that this ${nounOf(key.id)} lacks: ${lacking.map(scope => `"${scope}"`).join(', ')}. Use a key that has these scopes, or another role.`,
     param: 'role',
   })
 }

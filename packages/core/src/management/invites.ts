@@ -123,12 +123,12 @@ export const inviteCalls: CallSpecs<Invites> = {
 
 const noInvite = (): GatewayError =>
   new GatewayError('resource_not_found', {
-    message: 'There is no such invite: it was used, revoked, or is older than 7 days. Ask for another one.',
+    message: 'This invite does not exist: it was used, was revoked, or is older than 7 days. Ask for a new invite.',
   })
 
 const isInvited = (email: string): GatewayError =>
   new GatewayError('duplicate_resource', {
-    message: `"${email.slice(0, 100)}" is invited already. Revoke that invite first, or wait until it has run out.`,
+    message: `"${email.slice(0, 100)}" is already invited. Revoke that invite first, or wait until it expires.`,
     param: 'email',
   })
 

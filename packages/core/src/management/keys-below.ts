@@ -25,7 +25,7 @@ export async function withoutAncestor(
     }
     if (puts.length > maxKept)
       throw new GatewayError('state_precondition_failed', {
-        message: `More than ${maxKept} keys were made with this key, too many to keep in one step. Revoke some of them first.`,
+        message: `This key created more than ${maxKept} keys, too many to keep in one step. Revoke some of them first.`,
         param: 'keepMade',
       })
     if (page.length < atOnce) return puts
@@ -44,16 +44,16 @@ export async function lineBelow({
   const maker = await records.find('key', workspaceId, id)
   if (!maker && isBounded)
     throw new GatewayError('operation_not_allowed', {
-      message: 'A user with limits or budgets makes no keys and sessions: what they spend would not count against them.',
+      message: 'A user with limits or budgets cannot create keys or sessions, because their spending would not count against these limits.',
     })
   // In process an actor may be of the application's own making: then there is nothing above the key.
   if (!maker) return { createdBy: id }
   const ancestors = [id, ...(maker.body.ancestors ?? [])]
   if (!isActive(maker.body, clock.now()) || (await stoppedKeyIds(records, [maker], clock.now())).size > 0)
-    throw new GatewayError('operation_not_allowed', { message: 'This key is revoked or has expired, and makes no other keys.' })
+    throw new GatewayError('operation_not_allowed', { message: 'This key is revoked or has expired, so it cannot create keys.' })
   if (ancestors.length > maxAncestors)
     throw new GatewayError('operation_not_allowed', {
-      message: `This key has ${maxAncestors} keys above it, as many as there can be, and makes no others. Use one of those above it.`,
+      message: `This key has ${maxAncestors} keys above it, the maximum, so it cannot create keys. Use one of the keys above it.`,
     })
   return { createdBy: id, ancestors }
 }

@@ -54,7 +54,7 @@ export function warningsOf(directory: Directory, laidDown: NamedLists): readonly
     return names.flatMap((name, at): readonly NameWarning[] =>
       isKnown(name)
         ? []
-        : [{ code: 'unknown_name', message: `This gateway has no ${lists[list]} ${quoted(name)} any more.`, param: `${list}[${at}]` }],
+        : [{ code: 'unknown_name', message: `This gateway no longer has the ${lists[list]} ${quoted(name)}.`, param: `${list}[${at}]` }],
     )
   })
 }

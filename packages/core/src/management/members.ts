@@ -115,7 +115,7 @@ export const memberName = (workspaceId: string, email: string): string => JSON.s
 
 export const isMember = (email: string): GatewayError =>
   new GatewayError('duplicate_resource', {
-    message: `"${email.slice(0, 100)}" is a member already. Change the role of that member.`,
+    message: `"${email.slice(0, 100)}" is already a member. Change the role of the member instead.`,
     param: 'email',
   })
 

@@ -91,13 +91,13 @@ describe('other models in place of all that there are', () => {
   const surcharged = (percent: number): Model => priced({ input: 1, output: 1, surcharges: [{ field: 'speed', value: 'fast', percent }] })
   const regional = { region: 'eu', provider_model_id: 'x', price: { input: 1.5, output: 1 } }
   test.each<readonly [fault: string, message: RegExp, models: readonly Model[]]>([
-    ['an alias that is another’s id', /"one" belongs to the models "one" and "new"/, [model('one'), model('new', { aliases: ['one'] })]],
+    ['an alias that is another’s id', /"one" is used by two models, "one" and "new"/, [model('one'), model('new', { aliases: ['one'] })]],
     ['no id', /a model has "" as its `id`/, [model('')]],
     ['an alias that nobody can ask for', /"new" has "" among its `aliases`/, [model('new', { aliases: [''] })]],
-    ['one id twice', /"new" belongs/, [model('new'), model('new')]],
+    ['one id twice', /"new" is used by two models/, [model('new'), model('new')]],
     [
       'a language that is not spoken',
-      /does not speak "messages"; it speaks chat/,
+      /dialect "messages", which "here" does not support; it supports chat/,
       [model('new', { offers: [offer({ dialect: 'messages' })] })],
     ],
     ['a price in dollars', /"new" at "here" has 0\.5 as its `price\.input`/, [priced({ input: 0.5, output: 1 })]],

@@ -103,7 +103,7 @@ export function directoryOf(
     },
     replace: models => {
       if (models.length === 0)
-        throw new TypeError('models.replace: the list of models is empty; it takes at least one, and the old ones stay until then.')
+        throw new TypeError('models.replace: the list of models is empty; it takes at least one model. The current models are unchanged.')
       const next = announce(models, 'models.replace')
       current = stockAt(next, { now: clock.now(), where: 'models.replace', retired })
       announced = next
@@ -159,7 +159,7 @@ function stockAt(announced: readonly Model[], { now, where, retired }: StockCont
     for (const name of [model.id, ...(model.aliases ?? [])]) {
       const other = byName.get(name)
       if (other && other !== model)
-        throw new TypeError(`${where}: the name "${name}" belongs to the models "${other.id}" and "${model.id}". Rename one.`)
+        throw new TypeError(`${where}: the name "${name}" is used by two models, "${other.id}" and "${model.id}". Rename one of them.`)
       byName.set(name, model)
     }
   }

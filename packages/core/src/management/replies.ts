@@ -48,7 +48,7 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
     sweptAt = now
     void recover(
       () => storage.records.expire(clock.now(), maxRepliesSwept),
-      error => logger.warn({ error: String(error) }, 'Records that have run out could not be removed.'),
+      error => logger.warn({ error: String(error) }, 'Expired records could not be removed.'),
     )
   }
   /** One that has run out is still there until it is removed, and holds the name. */
@@ -73,7 +73,10 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
         const reply = await records.findByName('reply', name)
         if (reply) await storage.records.commit({ puts: [changedRecord(reply, { body: { answer } })] })
       } catch (error) {
-        logger.warn({ error: String(error) }, 'An answer could not be kept; asked for again, the request will not be answered.')
+        logger.warn(
+          { error: String(error) },
+          'The response of an idempotent request could not be stored; a repeat of the request will be refused.',
+        )
       }
     },
   }

@@ -17,7 +17,7 @@ export function countWith(
   const total = live.reduce((sum, [, sessions]) => sum + sessions, 0)
   if (total >= maxSessions)
     throw new GatewayError('state_precondition_failed', {
-      message: `The workspace has ${maxSessions} live sessions, as many as there can be. Revoke some, or let them expire sooner with \`expiresIn\`.`,
+      message: `The workspace has ${maxSessions} active sessions, the maximum. Revoke some, or use a shorter \`expiresIn\`.`,
       param: 'expiresIn',
     })
   return { ends: countedAt(live, expiresAt, 1) }

@@ -97,13 +97,13 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
 }
 
 function checkNewSession({ user, tags = [], origins = [], budgets = [] }: NewSession): void {
-  if (!user.isWellFormed()) throw invalidValue('user', user, 'a text without lone surrogates')
+  if (!user.isWellFormed()) throw invalidValue('user', user, 'a string without lone surrogates')
   for (const [at, tag] of tags.entries())
     if (!isTag(tag)) throw invalidValue(`tags[${at}]`, tag, 'a name without a comma, and without a space at its ends')
   for (const [at, origin] of origins.entries())
     if (originOf(origin) !== origin) throw invalidValue(`origins[${at}]`, origin, 'an origin, as in "https://app.example"')
   for (const [at, { group }] of budgets.entries())
-    if (group?.isWellFormed() === false) throw invalidValue(`budgets[${at}].group`, group, 'a text without lone surrogates')
+    if (group?.isWellFormed() === false) throw invalidValue(`budgets[${at}].group`, group, 'a string without lone surrogates')
 }
 
 const originOf = (text: string): string | undefined => {

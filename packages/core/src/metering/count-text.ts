@@ -3,21 +3,21 @@ import { estimateTokenCount } from 'tokenx'
 /** Characters per token, assumed where text is not counted. */
 export const charactersPerToken = 4
 
-/** What the library's own rules, made for other tokenizers, get wrong in English, code and JSON. */
+/** Corrections of the library's rules, which were made for other tokenizers, for English, code and JSON. */
 const options = {
   languageConfigs: [
-    // Letters and digits in one run (hashes, base64, ids) hold no words, so tokenizers cut them small.
+    // Runs of letters and digits (hashes, base64, ids) contain no words, so tokenizers split them into short tokens.
     { pattern: /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+$/, averageCharsPerToken: 1.8 },
-    // Words of this length are mostly known whole.
+    // Most words of this length are a single token.
     { pattern: /^[a-z]{9,11}$/, averageCharsPerToken: 11 },
   ],
 }
 
-/** So much is read to the letter, in about 20 ms; of more, pieces at even distances stand for the whole. */
+/** Texts up to this length (in characters) are counted in full, in about 20 ms. Longer ones are sampled at even intervals. */
 export const maxExactCharacters = 200_000
 const pieceLength = 2_000
 
-/** Tokens of all texts together, each by its own language. Up to that length never less for a text with more words. */
+/** Estimated tokens of all texts, each by its own language. Up to `maxExactCharacters`, more words never give a lower count. */
 export function tokensOf(texts: readonly string[]): number {
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   if (length <= maxExactCharacters) return texts.reduce((sum, text) => sum + estimateTokenCount(text, options), 0)

@@ -68,7 +68,10 @@ export function enqueue(backlog: Backlog, entry: QueuedSettlement): void {
   const { row, waitUntil } = entry.settlement
   if (!queue.add(entry)) {
     backlog.isOverfull = true
-    logger.error({ requestId: row.id, cost: row.cost }, 'Too many settlements wait. This one is left to the spool; without one it is lost.')
+    logger.error(
+      { requestId: row.id, cost: row.cost },
+      'The settlement queue is full. This settlement is kept in the spool only, or lost if there is no spool.',
+    )
   }
   void spool.add([entry])
   if (!backlog.emptied) {
@@ -88,7 +91,7 @@ export function notWritten(backlog: Backlog, entry: QueuedSettlement, error: unk
     return
   }
   const requestId = entry.settlement.row.id
-  if (queue.size() === 0) logger.warn({ requestId, error: String(error) }, 'A settlement cannot be written now; it waits.')
+  if (queue.size() === 0) logger.warn({ requestId, error: String(error) }, 'A settlement could not be written; it is queued.')
   backlog.tries = Math.max(backlog.tries, 1)
   enqueue(backlog, entry)
 }
@@ -139,7 +142,7 @@ async function tryRound(backlog: Backlog): Promise<void> {
   if (notYet === undefined) backlog.tries = 0
   else {
     backlog.tries += 1
-    logger.warn({ waiting: queue.size(), error: String(notYet.error) }, 'Settlements cannot be written; they are tried again.')
+    logger.warn({ waiting: queue.size(), error: String(notYet.error) }, 'Settlements could not be written; will retry.')
     await spool.add(some.filter(entry => queue.has(entry.settlement.row.id)))
   }
   tidySpool(backlog)
@@ -161,7 +164,7 @@ function withinWriteMs(writing: Promise<undefined>, clock: Clock): Promise<undef
 function tellRefused({ settlement: { row } }: QueuedSettlement, error: unknown, logger: Logger): void {
   logger.error(
     { requestId: row.id, cost: row.cost, error: String(error) },
-    'The store refuses the settlement as wrong; it is not tried again.',
+    'The storage rejected a settlement as invalid; it will not be retried.',
   )
 }
 

@@ -34,11 +34,11 @@ export function settlementSpool(spool: Storage['spool'], { clock, logger }: Sett
     failed(noAnswer())
   }
   const notWritten = (error: unknown): void => {
-    if (!isFailing) logger.error({ error: String(error) }, 'The spool cannot be written: settlements that wait are in memory only.')
+    if (!isFailing) logger.error({ error: String(error) }, 'The spool cannot be written: queued settlements are in memory only.')
     isFailing = true
   }
   const notAdopted = (error: unknown): void =>
-    logger.error({ error: String(error) }, 'A spool that another process has left cannot be read now.')
+    logger.error({ error: String(error) }, 'The spool of a process that has ended cannot be read.')
   return {
     isThere: spool !== undefined,
     /** Those that are in it already are not added again. Their answers wait no longer, whether or not it could be written. */

@@ -86,7 +86,7 @@ test('a settlement that the store refuses as wrong is not tried again, and is lo
   const { settlements, state, clock, rows } = scene()
   state.mode = 'wrong'
   await settlements.settle(settling('r'))
-  expect(state.log.join()).toContain('refuses')
+  expect(state.log.join()).toContain('rejected')
   state.mode = 'up'
   await clock.advance(60_000)
   expect([await rows(), state.writes, clock.pending()]).toEqual([[], 1, 0])
@@ -175,7 +175,7 @@ test('what another process had to leave is settled once, whatever of it was writ
   await settlements.adopt()
   await clock.advance(1_000)
   expect([await rows(), await spent(), own]).toEqual([['done', 'late'], 10, []])
-  expect(state.log.filter(message => message.includes('no settlement'))).toHaveLength(2)
+  expect(state.log.filter(message => message.includes('is not a settlement'))).toHaveLength(2)
   await settlements.adopt()
   expect(await rows()).toHaveLength(2)
 })

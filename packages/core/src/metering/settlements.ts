@@ -104,10 +104,11 @@ function takeLines(backlog: Backlog, lines: readonly string[]): void {
   const { clock, logger } = backlog
   for (const line of lines) {
     const settlement = parseSettlement(line)
-    if (!settlement) logger.error({ bytes: line.length }, 'A line of the spool is no settlement; it is left out.')
+    if (!settlement) logger.error({ bytes: line.length }, 'A line of the spool is not a settlement; it was skipped.')
     else enqueue(backlog, { settlement, since: clock.monotonic(), resolve: () => {}, text: line, spool: 'in' })
   }
-  if (lines.length > 0) logger.info({ settlements: lines.length }, 'Settlements that another process had to leave are written now.')
+  if (lines.length > 0)
+    logger.info({ settlements: lines.length }, 'Settlements from the spool of a process that has ended are being written.')
 }
 
 async function closeBacklog(backlog: Backlog, writes: ReturnType<typeof settlementWrites>): Promise<void> {
@@ -126,7 +127,7 @@ async function closeBacklog(backlog: Backlog, writes: ReturnType<typeof settleme
   if (left.length > 0)
     logger.error(
       { spooled: left.length - lost, lost },
-      'Settlements could not be written. Those in the spool are written at the next start.',
+      'Settlements could not be written. Those in the spool will be written at the next start.',
     )
   backlog.emptied?.resolve()
   await waitAtMost(settlementLimits.spoolMs, spool.settled(), clock)
@@ -154,6 +155,6 @@ function tellSettled({ row, onSettled }: PendingSettlement, logger: Logger): voi
   try {
     onSettled?.()
   } catch (error) {
-    logger.error({ requestId: row.id, error: String(error) }, 'What follows a settlement failed; the settlement stands.')
+    logger.error({ requestId: row.id, error: String(error) }, 'A step after a settlement failed; the settlement itself is written.')
   }
 }

@@ -35,7 +35,7 @@ export function startFold(): ResponseFold {
         output,
         outcome: finished?.outcome ?? {
           status: 'failed',
-          error: { kind: 'unreadable', message: 'The stream ended before the answer was finished.' },
+          error: { kind: 'unreadable', message: 'The stream ended before the response was complete.' },
         },
         ...(finished?.usage && { usage: finished.usage }),
         ...(finished?.unmodeled && { unmodeled: finished.unmodeled }),

@@ -3,22 +3,22 @@ import { hostSurcharges } from './host-surcharges.ts'
 import { rateLimits } from './rate-limits.ts'
 import { vendor } from './vendor.ts'
 
-// Vendors with the surface of OpenAI. `refuses` holds what is answered with an error, and what is taken and has no effect: either
-// way the caller hears of it. What is not certain is sent, since the vendor decides.
+// Vendors with an API compatible with OpenAI's. `refuses` lists fields that the vendor rejects or ignores: both give the client a warning.
+// Fields whose support is uncertain are sent, and the vendor decides.
 
 const chat = ['chat'] as const
-/** Most of them know the output cap by its old name alone. */
+/** Most vendors only support the old name of the output limit. */
 export const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
-/** Penalties are of no effect with these. */
+/** Penalties, which many vendors ignore. */
 export const penalties = ['frequency_penalty', 'presence_penalty']
 const probabilities = ['logprobs', 'top_logprobs']
-/** What only OpenAI knows; hosts that look at every field refuse it. */
+/** Fields of OpenAI only. Hosts that validate every field reject them. */
 const ofOpenAI = ['safety_identifier', 'verbosity', 'store']
 /** The switch that most makers of thinking models have. */
 export const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } }
 
 const groqRefuses = [...penalties, ...probabilities, ...ofOpenAI, 'logit_bias', 'n', 'top_k', 'prompt_cache_key', 'truncation', 'include']
-/** Qwen tells its thoughts inside its words unless asked otherwise, and knows no levels. */
+/** By default Qwen puts its reasoning inline in the answer text. It has no effort levels. */
 const groqQwen: Quirks = {
   fixed_fields: { reasoning_format: 'parsed' },
   thinking_switch: { on: { reasoning_effort: 'default' }, off: { reasoning_effort: 'none' } },
@@ -26,7 +26,7 @@ const groqQwen: Quirks = {
   reasoning_field: 'reasoning',
 }
 const groqGptOss: Quirks = { efforts: ['low', 'medium', 'high'], reasoning_field: 'reasoning' }
-/** It answers a field that it does not know with a 400. */
+/** Rejects unknown fields with a 400. */
 export const groq = vendor({
   id: 'groq',
   display_name: 'Groq',
@@ -39,7 +39,7 @@ export const groq = vendor({
   quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? groqGptOss : { earlier_reasoning: 'own' }),
 })
 
-/** It answers a field that it does not know with a 422. Usage comes unasked, and `stream_options` is such a field. */
+/** Rejects unknown fields with a 422, including `stream_options`. Streams always include usage. */
 export const mistral = vendor({
   id: 'mistral',
   display_name: 'Mistral',
@@ -74,13 +74,13 @@ export const deepseek = vendor({
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '/anthropic/v1/messages' },
   data_policy: 'may_train',
-  // Strict tools exist below another address only.
-  // It keeps prompts on disk for hours: an hour is the least.
+  // Strict tools exist at another base URL only.
+  // The prompt cache is on disk and lasts hours; one hour is the minimum.
   quirks: { ...oldCap, prompt_cache_ms: 3_600_000, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
   quirksOf: model => (/v4|^deepseek-(flash|pro)/.test(model) ? deepseekV4 : /reasoner|r1/.test(model) ? { sampling: 'none' } : undefined),
 })
 
-/** Models that think, all but those that say so in their name, refuse penalties and stops. */
+/** Models reason unless their name says `non-reasoning`. Reasoning models reject penalties and `stop`. */
 export const xai = vendor({
   id: 'xai',
   display_name: 'xAI',
@@ -154,7 +154,7 @@ export const meta = vendor({
   data_policy: 'no_training',
 })
 
-/** Its Agent API, in the language of Responses: it took the place of chat completions on 2026-09-27. */
+/** Perplexity's Agent API, which follows the Responses API. It replaced Chat Completions on 2026-09-27. */
 export const perplexity = vendor({
   id: 'perplexity',
   display_name: 'Perplexity',
@@ -163,7 +163,7 @@ export const perplexity = vendor({
   quirks: { refuses: ['stop', 'seed'] },
 })
 
-/** By its compatible surface, which lists what it leaves out. Thinking is there or not. */
+/** Cohere's compatibility API, whose documentation lists the unsupported fields. Reasoning is on or off, without levels. */
 export const cohere = vendor({
   id: 'cohere',
   display_name: 'Cohere',

@@ -10,9 +10,9 @@ export function checkContent({ input, instructions }: Prompt): void {
   const last = input.at(-1)
   const [param = ''] = (last ? pathOf(last, 'input') : 'input').split(/[.[]/)
   throw new GatewayError('invalid_parameter_value', {
-    message: `\`${param}\` holds nothing to answer: no text, image, file, audio or tool result.`,
+    message: `\`${param}\` has no content: no text, image, file, audio or tool result.`,
     param,
-    suggestion: 'Send a message of the user that has a text.',
+    suggestion: 'Send a user message with text.',
   })
 }
 

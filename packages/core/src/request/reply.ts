@@ -139,7 +139,8 @@ export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellatio
   }
 }
 
-const readTwice = (): TypeError => new TypeError('This reply is being read already. Keep what the first reading gave, or call infer again.')
+const readTwice = (): TypeError =>
+  new TypeError('This reply has already been read. Keep the result of the first read, or call `infer` again.')
 
 function orFailure(response: InferenceResponse): InferenceResponse {
   if (response.outcome.status === 'failed') throw allFailed([response.outcome.error])

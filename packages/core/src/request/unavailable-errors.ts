@@ -4,12 +4,12 @@ import { GatewayError } from '../errors/gateway-error.ts'
 export const unavailableErrors = {
   shuttingDown: (): GatewayError =>
     new GatewayError('service_unavailable', {
-      message: 'The gateway is shutting down. Try again at once: another one will answer.',
+      message: 'The gateway is shutting down. Retry now: another instance will serve the request.',
       retryAfterMs: 1_000,
     }),
   overdue: (): GatewayError =>
     new GatewayError('service_unavailable', {
-      message: 'Too many requests wait to be settled: the storage cannot be written. Try again later.',
+      message: 'The storage cannot be written, and too many requests are waiting to be settled. Try again later.',
       retryAfterMs: 5_000,
     }),
 }

@@ -29,7 +29,7 @@ test.each(['__proto__', 'constructor', 'toString'])('a field called %s is unknow
 
 test('of unknown fields the first is named, and a field that cannot be changed comes before them', () => {
   expect(create({ ...budget, colour: 1, size: 2 })).toThrow('There is no field `colour` here.')
-  expect(() => checkInput({ fields: budgetFields, mode: 'update' }, { colour: 1, period: 'day' })).toThrow('`period` was settled')
+  expect(() => checkInput({ fields: budgetFields, mode: 'update' }, { colour: 1, period: 'day' })).toThrow('`period` cannot be changed')
 })
 
 const optional = { create: 'optional', update: 'nullable' } as const
@@ -62,10 +62,10 @@ const name = 'a'
 describe('a body that does not fit', () => {
   test.each([
     [{}, 'missing_required_parameter', 'name', '`name` is missing.'],
-    [{ name: 1 }, 'invalid_parameter_value', 'name', '`name` is 1; it takes a text.'],
-    [{ name: null }, 'invalid_parameter_value', 'name', '`name` is null; it takes a text.'],
+    [{ name: 1 }, 'invalid_parameter_value', 'name', '`name` is 1; it takes a string.'],
+    [{ name: null }, 'invalid_parameter_value', 'name', '`name` is null; it takes a string.'],
     [{ name: '' }, 'invalid_parameter_value', 'name', '`name` is an empty text; it takes at least 1 character.'],
-    [{ name: 'toolong' }, 'invalid_parameter_value', 'name', '`name` is a text of 7 characters; it takes at most 5 characters.'],
+    [{ name: 'toolong' }, 'invalid_parameter_value', 'name', '`name` is a string of 7 characters; it takes at most 5 characters.'],
     [{ name, max_count: 1.5 }, 'invalid_parameter_value', 'max_count', '`max_count` is 1.5; it takes a whole number.'],
     [{ name, max_count: [1] }, 'invalid_parameter_value', 'max_count', '`max_count` is a list of 1; it takes a number.'],
     [{ name, max_count: 0 }, 'invalid_parameter_value', 'max_count', '`max_count` is 0; it takes 1 or more.'],
@@ -77,16 +77,16 @@ describe('a body that does not fit', () => {
       { name, shape: 'rond' },
       'invalid_parameter_value',
       'shape',
-      '`shape` is a text of 4 characters; it takes one of round, square. Did you mean "round"?',
+      '`shape` is a string of 4 characters; it takes one of round, square. Did you mean "round"?',
     ],
     [
       { name, until: '2030-02-30T00:00:00Z' },
       'invalid_parameter_value',
       'until',
-      '`until` is a text of 20 characters; it takes a time in UTC, as in "2030-01-31T12:00:00Z".',
+      '`until` is a string of 20 characters; it takes a time in UTC, as in "2030-01-31T12:00:00Z".',
     ],
-    [{ name, tags: '*' }, 'invalid_parameter_value', 'tags', '`tags` is a text of 1 character; it takes a list.'],
-    [{ name, tags: ['a', 1] }, 'invalid_parameter_value', 'tags[1]', '`tags[1]` is 1; it takes a text.'],
+    [{ name, tags: '*' }, 'invalid_parameter_value', 'tags', '`tags` is a string of 1 character; it takes a list.'],
+    [{ name, tags: ['a', 1] }, 'invalid_parameter_value', 'tags[1]', '`tags[1]` is 1; it takes a string.'],
     [{ name, tags: ['a', 'b', 'c'] }, 'invalid_parameter_value', 'tags', '`tags` is a list of 3; it takes at most 2 entries.'],
     [{ name, rules: [{}] }, 'missing_required_parameter', 'rules[0].top_limit', '`rules[0].top_limit` is missing.'],
     [

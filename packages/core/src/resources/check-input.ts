@@ -82,7 +82,7 @@ export const immutableNames = ({ fields, mode }: InputSpec): readonly string[] =
 
 const immutable = (param: string): GatewayError =>
   new GatewayError('field_immutable', {
-    message: `\`${param}\` was settled when this was made, and cannot be changed. Make another one instead.`,
+    message: `\`${param}\` cannot be changed after creation. Create a new resource instead.`,
     param,
   })
 
@@ -105,7 +105,7 @@ function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readon
 function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): string | undefined {
   switch (spec.kind) {
     case 'string':
-      return typeof value === 'string' ? lengthOutside(spec, charactersIn(value, spec), 'character') : 'a text'
+      return typeof value === 'string' ? lengthOutside(spec, charactersIn(value, spec), 'character') : 'a string'
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false'
     case 'number':
@@ -124,7 +124,7 @@ function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): st
     case 'list':
       return takesList(nameStyle === 'json' ? { ...spec, or: undefined } : spec, value)
     case 'map':
-      return isObject(value) && Object.values(value).every(each => typeof each === 'string') ? undefined : 'an object of texts'
+      return isObject(value) && Object.values(value).every(each => typeof each === 'string') ? undefined : 'an object of strings'
     case 'object':
       return isObject(value) ? undefined : 'an object'
   }

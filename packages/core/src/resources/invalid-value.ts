@@ -32,7 +32,7 @@ export function unknownField(prefix: string, name: string, taken: readonly strin
 }
 
 function describe(got: unknown): string {
-  if (typeof got === 'string') return got === '' ? 'an empty text' : `a text of ${got.length} character${got.length === 1 ? '' : 's'}`
+  if (typeof got === 'string') return got === '' ? 'an empty text' : `a string of ${got.length} character${got.length === 1 ? '' : 's'}`
   if (got instanceof Date && Number.isNaN(got.getTime())) return 'an invalid Date'
   if (Array.isArray(got)) return `a list of ${got.length}`
   return typeof got === 'object' && got !== null ? 'an object' : String(got)

@@ -16,7 +16,7 @@ test('an offer is a candidate with every credential for it, and who cannot be as
   expect(all.map(each => each.credential.id)).toEqual(['a-ours'])
   expect(missing.map(({ provider, provider_model_id, reason }) => [provider, provider_model_id, reason])).toEqual([
     ['b', 'b-m', 'this gateway has no credential for it'],
-    ['away', 'away-m', 'this gateway does not have this provider'],
+    ['away', 'away-m', 'this gateway is not configured with this provider'],
   ])
   const withOwn = candidatesOf(model, { providers: mapOf(providerOf('a'), poor), credentials: ofB })
   expect(withOwn.all.map(each => each.credential.id)).toEqual(['a-ours', 'own-b'])

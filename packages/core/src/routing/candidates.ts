@@ -70,7 +70,7 @@ const inTheDialectOfTools = (offer: Offer, provider: Provider): Offer =>
 function sellerOf(model: Model, listed: Offer, providers: CandidateSources['providers']): Seller {
   const provider = providers.get(listed.provider)
   const offer = provider ? inTheDialectOfTools(listed, provider) : listed
-  const reason = provider ? 'this gateway has no credential for it' : 'this gateway does not have this provider'
+  const reason = provider ? 'this gateway has no credential for it' : 'this gateway is not configured with this provider'
   return {
     offer,
     provider,

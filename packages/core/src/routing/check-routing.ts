@@ -23,9 +23,9 @@ export function checkRouting(routing: RoutingOptions, providers: ReadonlyMap<str
 
 /** Names that one list requires and another forbids. */
 const clashes = [
-  { field: 'ignore', other: 'only', named: true, says: 'which `gateway.routing.only` names too' },
-  { field: 'order', other: 'ignore', named: true, says: 'which `gateway.routing.ignore` names too' },
-  { field: 'order', other: 'only', named: false, says: 'which `gateway.routing.only` does not name' },
+  { field: 'ignore', other: 'only', named: true, says: 'which is also in `gateway.routing.only`' },
+  { field: 'order', other: 'ignore', named: true, says: 'which is also in `gateway.routing.ignore`' },
+  { field: 'order', other: 'only', named: false, says: 'which is not in `gateway.routing.only`' },
 ] as const
 
 function checkContradiction(routing: RoutingOptions): void {

@@ -19,7 +19,7 @@ function whyNotFor(request: InferenceRequest, offer: Partial<Offer>, more: Param
 
 test('JSON mode is left to who has it, or can do more', () => {
   const asked = { text: { format: { type: 'json_object' } } }
-  expect(whyNot(asked, { abilities: ['tools'] })).toBe('capability_mismatch: it has no JSON mode')
+  expect(whyNot(asked, { abilities: ['tools'] })).toBe('capability_mismatch: it does not support JSON mode')
   expect(whyNot(asked, { abilities: ['json_mode'] })).toBeUndefined()
   expect(whyNot(asked, { abilities: ['structured_output'] })).toBeUndefined()
   expect(whyNot(asked, {})).toBeUndefined()
@@ -38,10 +38,10 @@ test('files and sound go to who takes them, and what nobody knows speaks against
     input: [{ role: 'user', content: [{ type: 'input_file', filename: 'f', file_data: `data:${type};base64,AAAA` }] }],
   })
   const sound = { input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] }
-  expect(whyNot(file('application/pdf'), { quirks: { files: false } })).toMatch(/^capability_mismatch: it takes no files/)
+  expect(whyNot(file('application/pdf'), { quirks: { files: false } })).toMatch(/^capability_mismatch: it does not support files/)
   expect(whyNot(file('text/plain'), { quirks: { files: false } })).toBeUndefined()
   expect(whyNot(file('application/pdf'), {})).toBeUndefined()
-  expect(whyNot(sound, { quirks: { audio: false } })).toMatch(/^capability_mismatch: it takes no audio/)
+  expect(whyNot(sound, { quirks: { audio: false } })).toMatch(/^capability_mismatch: it does not support audio/)
   expect(whyNot(sound, {})).toBeUndefined()
 })
 
@@ -59,7 +59,7 @@ describe('a ceiling of price', () => {
     const tiered = { price: { ...price, tiers: [{ over: 1_500, input: 4_000_000, output: 4_000_000 }] } }
     expect(whyNot({ gateway: { routing } }, tiered, 1_000)).toBeUndefined()
     expect(whyNot({ gateway: { routing } }, tiered, 1_001)).toMatch(/^routing_constraint_unsatisfiable: it may cost 4 USD/)
-    expect(whyNot({ gateway: { routing: { max_price: { output: 3 } } } }, tiered, 1_001)).toMatch(/and 4 for output/)
+    expect(whyNot({ gateway: { routing: { max_price: { output: 3 } } } }, tiered, 1_001)).toMatch(/and 4 per million output tokens/)
   })
 
   test('of nothing is for those who ask nothing', () => {
@@ -69,14 +69,14 @@ describe('a ceiling of price', () => {
     // A price that nobody knows is no price of 0.
     const { price: _, ...unpriced } = candidateOf({}).offer
     const { excluded } = filterCandidates([{ ...candidateOf({}), offer: unpriced }], questionOf(asking(nothing)))
-    expect(excluded).toMatchObject([{ code: 'routing_failed', reason: expect.stringMatching(/no price is known/) }])
+    expect(excluded).toMatchObject([{ code: 'routing_failed', reason: expect.stringMatching(/its price is unknown/) }])
   })
 })
 
 test('who takes bytes only is left out where nobody can read an address, and kept for what comes as bytes', () => {
   const showing = (image_url: string) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url }] }] })
   expect(whyNot(showing('https://a.example/1.png'), { quirks: { bytes_only: true } })).toMatch(
-    /^capability_mismatch: it takes images as bytes only/,
+    /^capability_mismatch: it only accepts images as base64 data/,
   )
   expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { bytes_only: true } })).toBeUndefined()
 })
@@ -89,9 +89,9 @@ const upload = messagesClient.decodeRequest({
 
 test('items that one language alone can say are left to who speaks it, each under the code of its language', () => {
   const hosted = { input: [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }] }
-  expect(whyNot(hosted, {})).toMatch(/^input_requires_responses_endpoint: .* only a provider speaking "responses" can take/)
+  expect(whyNot(hosted, {})).toMatch(/^input_requires_responses_endpoint: .* only supported by the dialect "responses"/)
   expect(whyNot(hosted, { dialect: 'responses' })).toBeUndefined()
-  expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only a provider speaking "messages" can take/)
+  expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only supported by the dialect "messages"/)
   expect(whyNotFor(upload, { dialect: 'messages' })).toBeUndefined()
 })
 
@@ -114,7 +114,7 @@ test('a prompt that is too long beyond doubt is not sent, and the bytes of a doc
   const small = { context_window: 1_000 }
   expect(whyNot({}, small, 2_000)).toBeUndefined()
   expect(whyNot({}, small, 2_001)).toMatch(/^context_length_exceeded/)
-  expect(whyNot({}, { context_window: 9_000, max_input_tokens: 1_000 }, 2_001)).toMatch(/^context_length_exceeded: .* holds 1000$/)
+  expect(whyNot({}, { context_window: 9_000, max_input_tokens: 1_000 }, 2_001)).toMatch(/^context_length_exceeded: .* is 1000 tokens$/)
   expect(whyNot(showing('data:text/plain;base64,AAAA'), small, 2_001)).toMatch(/^context_length_exceeded/)
   expect(whyNot(showing('data:application/pdf;base64,AAAA'), small, 2_001)).toBeUndefined()
 })

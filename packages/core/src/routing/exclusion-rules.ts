@@ -30,7 +30,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
   {
     code: 'input_requires_responses_endpoint',
     param: (_, { needs }) => nativeOf(innerDialect, needs)?.param,
-    suggestion: 'Leave it out, or name a model that somebody serves in the language of POST /v1/responses.',
+    suggestion: 'Remove it, or choose a model that is available through POST /v1/responses.',
     applies: ({ needs }) => nativeOf(innerDialect, needs) !== undefined,
     excludes: ({ offer }) => offer.dialect !== innerDialect,
     reason: ({ offer }, { needs }) => untakable(nativeOf(innerDialect, needs), offer.dialect),
@@ -38,7 +38,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
   {
     code: 'response_api_only',
     param: (_, { needs }) => foreignNative(innerDialect, needs)?.param,
-    suggestion: 'Send the request to POST /v1/responses, in whose language such things can be said.',
+    suggestion: 'Send the request to POST /v1/responses, which supports it.',
     applies: ({ needs, responsesOnly }) => needs.natives.length > 0 && responsesOnly.size > 0,
     excludes: ({ model }, { needs, responsesOnly }) => responsesOnly.has(model) && foreignNative(innerDialect, needs) !== undefined,
     reason: (_, { needs }) => unsayable(foreignNative(innerDialect, needs)),
@@ -49,12 +49,12 @@ export const exclusionRules: readonly ExclusionRule[] = [
     suggestion: 'Set `stream: true`.',
     applies: ({ needs }) => !needs.stream,
     excludes: ({ offer }) => offer.delivery === 'stream_only',
-    reason: 'it only streams: set `stream: true`',
+    reason: 'it supports streaming only: set `stream: true`',
   },
   {
     code: 'capability_mismatch',
     param: ({ offer }, { needs }) => foreignNative(offer.dialect, needs)?.param,
-    suggestion: 'Leave it out, or name a model that somebody serves in that language.',
+    suggestion: 'Remove it, or choose a model that is available through that API.',
     applies: ({ needs }) => needs.natives.length > 0,
     excludes: ({ offer }, { needs }) => foreignNative(offer.dialect, needs) !== undefined,
     reason: ({ offer }, { needs }) => untakable(foreignNative(offer.dialect, needs), offer.dialect),
@@ -62,10 +62,10 @@ export const exclusionRules: readonly ExclusionRule[] = [
   {
     code: 'capability_mismatch',
     param: 'stream',
-    suggestion: 'Leave `stream` out.',
+    suggestion: 'Remove `stream`.',
     applies: ({ needs }) => needs.stream,
     excludes: ({ offer }) => offer.delivery === 'whole_only',
-    reason: 'it does not stream',
+    reason: 'it does not support streaming',
   },
   {
     code: 'tool_choice_required_not_supported',
@@ -73,14 +73,14 @@ export const exclusionRules: readonly ExclusionRule[] = [
     suggestion: 'Set `tool_choice: "auto"`.',
     applies: ({ needs }) => needs.toolChoiceRequired,
     excludes: candidate => quirksOf(candidate).refuses?.includes('tool_choice_required') === true,
-    reason: 'it does not honor `tool_choice: "required"`',
+    reason: 'it does not support `tool_choice: "required"`',
   },
   {
     code: 'capability_mismatch',
     param: 'tools',
     applies: ({ needs }) => needs.tools,
     excludes: candidate => lacksAbility(candidate, 'tools'),
-    reason: 'it has no tools',
+    reason: 'it does not support tools',
   },
   {
     code: 'capability_mismatch',
@@ -102,7 +102,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     param: 'text.format',
     applies: ({ needs }) => needs.structuredOutput,
     excludes: candidate => lacksAbility(candidate, 'structured_output'),
-    reason: 'it has no structured output',
+    reason: 'it does not support structured output',
   },
   {
     code: 'capability_mismatch',
@@ -110,17 +110,17 @@ export const exclusionRules: readonly ExclusionRule[] = [
     applies: ({ needs }) => needs.jsonMode,
     // An offer that keeps to a schema also keeps to JSON.
     excludes: candidate => lacksAbility(candidate, 'json_mode') && lacksAbility(candidate, 'structured_output'),
-    reason: 'it has no JSON mode',
+    reason: 'it does not support JSON mode',
   },
   {
     code: 'context_length_exceeded',
     param: 'input',
-    suggestion: 'Shorten the prompt, or name a model that holds more.',
+    suggestion: 'Shorten the prompt, or choose a model with a larger context window.',
     applies: ({ needs }) => !needs.documents,
     // The estimate is on the high side, so only prompts that are clearly too long are excluded; the provider decides the rest.
     excludes: (candidate, { needs }) => needs.inputTokens > 2 * maxInputTokensOf(candidate),
     reason: (candidate, { needs }) =>
-      `the prompt is about ${needs.inputTokens} tokens long and its context window holds ${maxInputTokensOf(candidate)}`,
+      `the prompt is about ${needs.inputTokens} tokens long, and its context window is ${maxInputTokensOf(candidate)} tokens`,
   },
   {
     code: 'routing_constraint_unsatisfiable',
@@ -143,14 +143,14 @@ export const exclusionRules: readonly ExclusionRule[] = [
     applies: ({ demands }) => demands.own_keys_only === true,
     excludes: ({ credential }) => credential.owner !== 'workspace',
     reason:
-      'the workspace uses provider keys of its own only (`own_keys_only` of its settings), and this account is the operator’s: bring a key for the provider, replace one that was refused, or turn the setting off',
+      'the workspace only uses its own provider keys (`own_keys_only` in its settings), and this credential belongs to the operator: add a key for the provider, replace a rejected key, or turn the setting off',
   },
   {
     code: 'routing_constraint_unsatisfiable',
     applies: ({ demands }) => demands.data_policy_required !== undefined,
     excludes: (candidate, { demands }) => !meetsDataPolicy(candidate, demands.data_policy_required),
     reason: (candidate, { demands }) =>
-      `its data policy is "${dataPolicyOf(candidate)}", and the workspace's settings demand "${demands.data_policy_required}"`,
+      `its data policy is "${dataPolicyOf(candidate)}", and the workspace's settings require "${demands.data_policy_required}"`,
   },
   {
     code: 'routing_constraint_unsatisfiable',
@@ -169,11 +169,11 @@ export const exclusionRules: readonly ExclusionRule[] = [
   {
     code: 'routing_constraint_unsatisfiable',
     param: 'gateway.routing.data_policy',
-    suggestion: 'Demand less in `gateway.routing.data_policy`, or name a model that is sold under such a policy.',
+    suggestion: 'Relax `gateway.routing.data_policy`, or choose a model that is offered under that policy.',
     applies: ({ routing }) => routing.data_policy !== undefined,
     excludes: (candidate, { routing }) => !meetsDataPolicy(candidate, routing.data_policy),
     reason: (candidate, { routing }) =>
-      `its data policy is "${dataPolicyOf(candidate)}", and \`gateway.routing.data_policy\` demands "${routing.data_policy}"`,
+      `its data policy is "${dataPolicyOf(candidate)}", and \`gateway.routing.data_policy\` requires "${routing.data_policy}"`,
   },
   {
     code: 'routing_constraint_unsatisfiable',
@@ -187,7 +187,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     code: 'routing_failed',
     applies: always,
     excludes: ({ offer }) => offer.price === undefined,
-    reason: 'no price is known for it: give the offer a `price`, of 0 if it is free',
+    reason: 'its price is unknown: set `price` on the offer, 0 if it is free',
   },
 ]
 
@@ -199,10 +199,10 @@ const foreignNative = (dialect: DialectName, { natives }: Needs): NativeNeed | u
   natives.find(native => native.dialect !== dialect)
 
 const untakable = (native: NativeNeed | undefined, spoken: string): string =>
-  `\`${native?.param}\` is something that only a provider speaking "${native?.dialect}" can take, and this offer speaks "${spoken}"`
+  `\`${native?.param}\` is only supported by the dialect "${native?.dialect}", and this offer uses "${spoken}"`
 
 const unsayable = (native: NativeNeed | undefined): string =>
-  `it is served in the language of POST /v1/responses alone, and \`${native?.param}\` is something that only "${native?.dialect}" can say`
+  `it is only available through POST /v1/responses, and \`${native?.param}\` is only supported by the dialect "${native?.dialect}"`
 
 /** Whether a list has a model's id or one of its aliases. Without a list there is no bound. */
 const isNamedIn = ({ id, aliases = [] }: Model, names: readonly string[] | undefined): boolean =>

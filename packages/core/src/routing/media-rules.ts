@@ -27,8 +27,8 @@ interface MediaRule {
 const nouns = { image: 'images', file: 'files', audio: 'audio' } as const
 const each = { image: 'an image', file: 'a file', audio: 'audio' } as const
 const places = {
-  user: 'messages of the user',
-  assistant: 'messages of the assistant',
+  user: 'user messages',
+  assistant: 'assistant messages',
   system: 'system messages',
   tool: 'tool results',
 } as const
@@ -39,16 +39,16 @@ const foreign =
   (need, context) =>
     need.dialect !== context.candidate.offer.dialect && refuses(need, context)
 
-const orElse = (instead: string): string => `${instead}, or name a model that takes it as it is.`
+const orElse = (instead: string): string => `${instead}, or choose a model that supports it.`
 
-const takesNone = ({ kind, param }: MediaNeed): string => `it takes no ${nouns[kind]}, and \`${param}\` is ${each[kind]}`
+const takesNone = ({ kind, param }: MediaNeed): string => `it does not support ${nouns[kind]}, and \`${param}\` is ${each[kind]}`
 
 /** Top to bottom: the first that applies gives the reason. */
 const mediaRules: readonly MediaRule[] = [
   {
     refuses: ({ kind }, { candidate }) => kind === 'image' && lacksAbility(candidate, 'vision'),
     reason: takesNone,
-    suggestion: orElse('Put it into words'),
+    suggestion: orElse('Describe it as text'),
   },
   {
     // A file of text is sent as words.
@@ -59,18 +59,18 @@ const mediaRules: readonly MediaRule[] = [
   {
     refuses: ({ kind }, { quirks, dialect }) => kind === 'audio' && (quirks.audio === false || dialect?.fidelity?.audio === 'refused'),
     reason: takesNone,
-    suggestion: orElse('Send its words as text'),
+    suggestion: orElse('Send a transcript as text'),
   },
   {
     refuses: ({ kind, form }, { quirks, dialect, readsMedia }) =>
       form === 'address' && kind !== 'audio' && !readsMedia && takesBytesOnly(kind, quirks, dialect),
-    reason: ({ kind, param }) => `it takes ${nouns[kind]} as bytes only, and \`${param}\` is the address of ${each[kind]}`,
-    suggestion: orElse('Send the bytes in place of the address'),
+    reason: ({ kind, param }) => `it only accepts ${nouns[kind]} as base64 data, and \`${param}\` is the URL of ${each[kind]}`,
+    suggestion: orElse('Send the data instead of the URL'),
   },
   {
     refuses: foreign(({ place }, { dialect }) => dialect?.media !== undefined && !dialect.media.places.includes(place)),
-    reason: ({ place, param, kind }) => `it takes text alone in ${places[place]}, and \`${param}\` is ${each[kind]}`,
-    suggestion: orElse('Put it into a message of the user'),
+    reason: ({ place, param, kind }) => `it only accepts text in ${places[place]}, and \`${param}\` is ${each[kind]}`,
+    suggestion: orElse('Move it to a user message'),
   },
   {
     refuses: foreign(({ kind, form, type }, { dialect }) => {
@@ -78,8 +78,8 @@ const mediaRules: readonly MediaRule[] = [
       return form === 'bytes' && takes !== undefined && !(type && takes(type))
     }),
     reason: ({ kind, param, type }) =>
-      `it does not take ${each[kind]} ${type ? `of the type "${type.type}"${type.isBase64 ? '' : ' that is not in base64'}` : 'without a type'}, as \`${param}\` is`,
-    suggestion: orElse('Send it in base64 and in a usual type, such as PNG, JPEG, PDF or plain text'),
+      `it does not support ${each[kind]} ${type ? `of the type "${type.type}"${type.isBase64 ? '' : ' that is not base64-encoded'}` : 'without a type'}, as \`${param}\` is`,
+    suggestion: orElse('Send it base64-encoded and in a common format, such as PNG, JPEG, PDF or plain text'),
   },
 ]
 

@@ -23,17 +23,17 @@ test('who was left out for what is said, with the field and what to do about it'
     code: 'non_streaming_not_supported',
     param: 'stream',
     suggestion: 'Set `stream: true`.',
-    message: 'No provider can serve this request with m. Left out: p0 for m: it only streams: set `stream: true`.',
+    message: 'No provider can serve this request with m. Excluded: p0 for m: it supports streaming only: set `stream: true`.',
   })
   expect(refused({ gateway: { routing: { data_policy: 'zdr' } } }, { data_policy: 'may_train' })).toMatchObject({
     code: 'routing_constraint_unsatisfiable',
     param: 'gateway.routing.data_policy',
-    suggestion: expect.stringMatching(/^Demand less/),
-    message: expect.stringMatching(/p0 for m: its data policy is "may_train", and `gateway.routing.data_policy` demands "zdr"\.$/),
+    suggestion: expect.stringMatching(/^Relax/),
+    message: expect.stringMatching(/p0 for m: its data policy is "may_train", and `gateway.routing.data_policy` requires "zdr"\.$/),
   })
   expect(refused({ gateway: { routing: { only: ['p1'] } } }, {}, { delivery: 'stream_only' })).toMatchObject({
     code: 'non_streaming_not_supported',
-    message: expect.stringMatching(/p0 for m: it is not in `gateway.routing.only`; p1 for m: it only streams/),
+    message: expect.stringMatching(/p0 for m: it is not in `gateway.routing.only`; p1 for m: it supports streaming only/),
   })
 })
 
@@ -51,12 +51,12 @@ test('who is missing from `only` is told who sells the model', () => {
   const told = refused({ gateway: { routing: { ignore: ['p0', 'p1'] } } }, {}, {})
   expect(told).toMatchObject({
     param: 'gateway.routing.ignore',
-    suggestion: expect.stringMatching(/^It is offered by p0, p1\. .*routing defaults of its workspace/),
+    suggestion: expect.stringMatching(/^The model is offered by p0, p1\. .*routing defaults of the workspace/),
   })
 })
 
 test('a message names ten reasons at most, and says how many there are beside', () => {
   const { message } = refused({}, ...Array.from({ length: 14 }, () => ({ delivery: 'stream_only' }) as const))
-  expect(message.match(/it only streams/g)).toHaveLength(10)
+  expect(message.match(/it supports streaming only/g)).toHaveLength(10)
   expect(message).toMatch(/; and 4 more\.$/)
 })

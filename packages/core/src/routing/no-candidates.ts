@@ -16,7 +16,7 @@ export function noCandidatesError(models: readonly Model[], excluded: readonly E
   // Two credentials of one provider are excluded for the same reason.
   const reasons = [...new Set(excluded.map(({ model, provider, reason }) => `${provider} for ${model}: ${reason}`))]
   const unnamed = reasons.length - maxReasons
-  const told = `Left out: ${reasons.slice(0, maxReasons).join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}.`
+  const told = `Excluded: ${reasons.slice(0, maxReasons).join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}.`
   const deciding = excluded.filter(reason => reason.code === code)
   return new GatewayError(code, {
     message: `No provider can serve this request with ${names.join(', ')}${models.length > names.length ? ', …' : ''}. ${reasons.length > 0 ? told : 'No provider offers it.'}`,
@@ -38,7 +38,7 @@ function suggestionOf(deciding: readonly Excluded[], excluded: readonly Excluded
   if (param === 'gateway.routing.only' || param === 'gateway.routing.ignore') {
     const sellers = [...new Set(excluded.filter(({ code }) => code !== 'routing_failed').map(({ provider }) => provider))]
     return {
-      suggestion: `It is offered by ${sellers.slice(0, maxReasons).join(', ')}. Where the request does not say it, the routing defaults of its workspace do.`,
+      suggestion: `The model is offered by ${sellers.slice(0, maxReasons).join(', ')}. If the request does not set the field, the routing defaults of the workspace do.`,
     }
   }
   const suggestion = deciding.find(reason => reason.param === param)?.suggestion

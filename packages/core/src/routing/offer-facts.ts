@@ -41,5 +41,5 @@ export function priceAboveLimit(candidate: Candidate, query: RoutingQuery): stri
   const paid = requestPrice(candidate, { prompt: needs.pricing, routing })
   const rates: readonly Rates[] = paid ? ratesUpTo(paid, maxTokensFor(needs.inputTokens)) : []
   const over = rates.find(rate => toUsd(rate.input) > input || toUsd(rate.output) > output)
-  return over && `${toUsd(over.input)} USD for a million tokens of input and ${toUsd(over.output)} for output`
+  return over && `${toUsd(over.input)} USD per million input tokens and ${toUsd(over.output)} per million output tokens`
 }

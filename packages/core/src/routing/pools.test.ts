@@ -35,9 +35,9 @@ test('models that cannot serve the request are left out by name, and the others 
   expect(orderOf({ excluded, ...rest })).toEqual(['a for large'])
   const told = {
     code: 'capability_mismatch',
-    reason: 'it takes no images, and `input[0].content[0]` is an image',
+    reason: 'it does not support images, and `input[0].content[0]` is an image',
     param: 'input[0].content[0]',
-    suggestion: expect.stringContaining('name a model'),
+    suggestion: expect.stringContaining('choose a model'),
   }
   expect(excluded).toEqual([
     { model: 'small', provider: 'a', provider_model_id: 'a-m', ...told },
@@ -47,7 +47,7 @@ test('models that cannot serve the request are left out by name, and the others 
 
 test('a pool of which nobody is left says why of each model', () => {
   expect(() => plan(['small', 'large'], { max_price: { input: 2 } }, image)).toThrow(
-    /with small, large\. Left out: a for small: it takes no images, and `input\[0\]\.content\[0\]` is an image; b for small: it takes no images, .*; a for large: it may cost 9 USD/,
+    /with small, large\. Excluded: a for small: it does not support images, and `input\[0\]\.content\[0\]` is an image; b for small: it does not support images, .*; a for large: it may cost 9 USD/,
   )
 })
 

@@ -19,7 +19,9 @@ describe('a deprecated offer', () => {
   test('is not asked while the model has another, and the plan says so', () => {
     const plan = asked({}, offers)
     expect(orderOf(plan)).toEqual(['b for m'])
-    expect(plan.excluded).toMatchObject([{ provider: 'a', provider_model_id: 'a-m', reason: expect.stringMatching(/switched off/) }])
+    expect(plan.excluded).toMatchObject([
+      { provider: 'a', provider_model_id: 'a-m', reason: expect.stringMatching(/about to be shut down/) },
+    ])
   })
 
   test('is asked where its provider is named', () => {

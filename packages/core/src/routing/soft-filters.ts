@@ -24,7 +24,7 @@ export const softFilters: readonly SoftFilter[] = [
     applies: () => true,
     excludes: ({ offer, provider: { id } }, { routing: { only, order } }) =>
       offer.status === 'deprecated' && !only?.includes(id) && !order?.includes(id),
-    reason: 'it will be switched off: name it in `gateway.routing.only` or `order` to ask it all the same',
+    reason: 'it is about to be shut down: name it in `gateway.routing.only` or `order` to use it anyway',
   },
   {
     // A limit does not ask for that much output: if no candidate allows it, the limit is lowered, or the provider says so.
@@ -33,7 +33,7 @@ export const softFilters: readonly SoftFilter[] = [
     param: 'max_output_tokens',
     applies: ({ needs }) => needs.outputTokens !== undefined,
     excludes: ({ offer }, { needs }) => offer.max_output_tokens !== undefined && (needs.outputTokens ?? 0) > offer.max_output_tokens,
-    reason: ({ offer }) => `it writes ${offer.max_output_tokens} tokens at most, and others as many as were asked for`,
+    reason: ({ offer }) => `it is limited to ${offer.max_output_tokens} output tokens, and other candidates are not`,
   },
   {
     unlessLast: 'any',
@@ -41,7 +41,7 @@ export const softFilters: readonly SoftFilter[] = [
     param: 'tools',
     applies: ({ needs }) => needs.toolDialects.length > 0,
     excludes: ({ offer }, { needs }) => !speaksAll(offer.dialect, needs.toolDialects),
-    reason: 'it would leave out tools that others take as they are',
+    reason: 'it does not support some of the tools, and other candidates do',
   },
   {
     unlessLast: 'any',
@@ -57,6 +57,6 @@ export const softFilters: readonly SoftFilter[] = [
     param: 'top_logprobs',
     applies: ({ needs }) => needs.logprobs,
     excludes: candidate => lacksAbility(candidate, 'logprobs'),
-    reason: 'it is not known to return logprobs, and other candidates are',
+    reason: 'it is not known to return logprobs, and other candidates do',
   },
 ]

@@ -28,7 +28,7 @@ const safeStrategy =
     try {
       return strategy(estimate, offer)
     } catch (error) {
-      logger.error({ strategy: name, offer: offer.id, error: String(error) }, 'A strategy threw; the offer is taken for the worst.')
+      logger.error({ strategy: name, offer: offer.id, error: String(error) }, 'A strategy threw an error; the offer is ranked last.')
       return Number.NaN
     }
   }

@@ -2,7 +2,8 @@ import type { Logger } from './ports.ts'
 
 /** Calls a hook, and logs what it throws or rejects with: a hook must not break a request. */
 export function callHook(logger: Logger, hook: string, call: () => unknown): void {
-  const logError = (error: unknown): void => logger.error({ hook, error: String(error) }, `The hook ${hook} threw; the request goes on.`)
+  const logError = (error: unknown): void =>
+    logger.error({ hook, error: String(error) }, `The hook ${hook} threw an error; the request continues.`)
   try {
     const result = call()
     if (result instanceof Promise) result.catch(logError)

@@ -17,6 +17,6 @@ export function handOver(
   try {
     waitUntil?.(work)
   } catch (error) {
-    logger.warn({ requestId, error: String(error) }, '`waitUntil` threw: the runtime may freeze before the request is settled.')
+    logger.warn({ requestId, error: String(error) }, '`waitUntil` threw an error. The runtime may freeze before the request is settled.')
   }
 }

@@ -25,8 +25,8 @@ export function createReadinessCheck({ ping, clock, logger }: ReadinessPorts): (
     pTimeout(promised(ping), { milliseconds: pingTimeoutMs, customTimers: timersOf(clock) }).then(
       () => [],
       (error: unknown) => {
-        logger.warn({ error: String(error) }, 'The storage cannot be used.')
-        return ['The storage cannot be used.']
+        logger.warn({ error: String(error) }, 'The storage is unavailable.')
+        return ['The storage is unavailable.']
       },
     )
   return () => {
@@ -41,5 +41,5 @@ export function outageNotices(storage: Pick<Storage, 'outage'>): readonly string
   const { lastedMs, leftMs } = storage.outage?.() ?? { lastedMs: 0, leftMs: 0 }
   if (leftMs === 0) return []
   const [lasted, left] = [lastedMs, leftMs].map(ms => Math.ceil(ms / 1_000))
-  return [`The storage has been away for ${lasted} s. Requests with known keys go on without it for ${left} s more.`]
+  return [`The storage has been unavailable for ${lasted} s. Requests with cached keys are served without it for ${left} s more.`]
 }

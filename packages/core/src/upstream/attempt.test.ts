@@ -72,7 +72,7 @@ test('a provider that is silent for as long as it may be has timed out', async (
   expect(outcome).toEqual({
     ok: false,
     accepted: false,
-    failure: { kind: 'timed_out', message: 'The limit of 500 ms passed.', provider: 'p' },
+    failure: { kind: 'timed_out', message: 'No content arrived within 500 ms.', provider: 'p' },
   })
 })
 

@@ -87,7 +87,7 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
   return new Promise(resolve => {
     const dialect = dialectFor(provider, offer)
     if (!dialect) {
-      const failure = notSent(`${provider.id} does not speak the dialect "${offer.dialect}" of its offer.`)
+      const failure = notSent(`${provider.id} does not support the dialect "${offer.dialect}" of its offer.`)
       resolve({ ok: false, accepted: false, failure: { ...failure, provider: provider.id } })
       return
     }
@@ -250,7 +250,10 @@ function failAttempt(state: AttemptState, failure: Failure): void {
 function providerThrew(state: AttemptState, error: unknown): void {
   if (state.isOver) return
   const provider = state.options.candidate.provider.id
-  state.ports.logger.error({ provider, error: String(error) }, 'The provider’s own code threw; the next one is asked.')
+  state.ports.logger.error(
+    { provider, error: String(error) },
+    'A provider that runs in this process threw an error. The next candidate is tried.',
+  )
   failAttempt(state, { kind: 'unreachable', message: '' })
 }
 
@@ -260,22 +263,26 @@ function handleTimeout(state: AttemptState, why: 'timed_out' | 'idle' | 'deadlin
     return
   }
   if (state.endsByDeadline) failAttempt(state, { kind: 'deadline', message: '' })
-  else failAttempt(state, state.isSent ? { kind: 'timed_out', message: `The limit of ${Math.ceil(state.ceilingMs)} ms passed.` } : tooSlow)
+  else
+    failAttempt(
+      state,
+      state.isSent ? { kind: 'timed_out', message: `No content arrived within ${Math.ceil(state.ceilingMs)} ms.` } : tooSlow,
+    )
 }
 
 /** A failure with a message of our own: no request was sent. */
 const notSent = (message: string): Failure => ({ kind: 'unsupported', message, told: true })
 
 /** Does not count against the provider: the images were slow. */
-const tooSlow = notSent('The images and files of the request could not be read in time.')
+const tooSlow = notSent('The images and files of the request could not be downloaded in time.')
 
 /** What routing could not know: the type of an image that was read just now, say. */
 const wouldLose = (provider: string, { message, param }: Warning): Failure => ({
-  ...notSent(`${provider} cannot take a part of the request: ${message}`),
+  ...notSent(`${provider} does not support a part of the request: ${message}`),
   ...(param !== undefined && { param }),
 })
 
 const tooLossy = (provider: string, { message, param }: Warning): Failure => ({
-  ...notSent(`${provider} would answer with a warning, which \`gateway.routing.strict\` forbids: ${message}`),
+  ...notSent(`\`gateway.routing.strict\` is set, and ${provider} cannot serve the request without a warning: ${message}`),
   ...(param !== undefined && { param }),
 })

@@ -47,6 +47,6 @@ export interface Stop {
 /** The failure of an answer that we ended ourselves; its decoder would only see a broken one. */
 export function stopFailure({ connection: { cancellation }, stopped, idleMs }: Stop): Failure | undefined {
   if (cancellation.reason) return { kind: cancellation.reason, message: '' }
-  if (stopped === 'idle') return { kind: 'timed_out', message: `Nothing came for ${idleMs} ms.` }
+  if (stopped === 'idle') return { kind: 'timed_out', message: `No data arrived for ${idleMs} ms.` }
   return stopped && { kind: stopped, message: '' }
 }

@@ -7,25 +7,25 @@ import { mostInformative, verdicts } from './verdicts.ts'
 
 /** Messages for failures whose provider message is missing or must not reach the client. `{provider}` is filled in. */
 const ownMessages: Readonly<Record<FailureKind, string>> = {
-  client_left: 'The client left before the answer was over.',
+  client_left: 'The client disconnected before the response ended.',
   shut_down: 'The gateway is shutting down.',
-  out_of_credit: 'The answer costs more than the workspace has credit for, and was ended here. Add credit, or lower `max_output_tokens`.',
-  out_of_budget: 'The answer costs more than is left of a budget, and was ended here. A lower `max_output_tokens` lets it fit.',
-  stale_state: '{provider} could not use the reasoning state of the conversation.',
-  rejected: '{provider} refused the request.',
-  policy: '{provider} refused the content of the request.',
+  out_of_credit: 'The response was cut off because it would exceed the credit of the workspace. Add credit, or lower `max_output_tokens`.',
+  out_of_budget: 'The response was cut off because it would exceed a budget. Lower `max_output_tokens` so that it fits.',
+  stale_state: '{provider} rejected the reasoning state of the conversation.',
+  rejected: '{provider} rejected the request.',
+  policy: '{provider} rejected the content of the request.',
   too_long: 'The request is longer than the context window of {provider}.',
   unsupported: '{provider} does not support a parameter of the request.',
-  rate_limited: '{provider} limits the rate of requests.',
-  deadline: 'The deadline of the request passed.',
-  timed_out: '{provider} did not answer in time.',
+  rate_limited: '{provider} rate limited the request.',
+  deadline: 'The request exceeded its deadline.',
+  timed_out: '{provider} did not respond in time.',
   overloaded: '{provider} is overloaded.',
   server_error: '{provider} failed.',
-  unreadable: '{provider} sent an answer that ended early or could not be read.',
+  unreadable: '{provider} sent a response that was incomplete or invalid.',
   unreachable: '{provider} could not be reached.',
   out_of_quota: 'The account at {provider} has no quota left.',
-  bad_credential: '{provider} refused the credential.',
-  unknown_model: '{provider} does not serve this model any more.',
+  bad_credential: '{provider} rejected the credential.',
+  unknown_model: '{provider} no longer serves this model.',
 }
 
 /** Provider codes that clients act upon, and that are passed on. All others are replaced by our own. */
@@ -42,10 +42,10 @@ const passedCodes: ReadonlySet<string> = new Set([
 const messageOf = (failure: Failure): string => {
   const own = ownMessages[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
   if (failure.credential !== undefined)
-    return `${own} It is your own, the BYOK key "${failure.credential}": look at its account, or replace it.`
+    return `${own} The credential is your BYOK key "${failure.credential}": check its account, or replace the key.`
   const added = verdicts[failure.kind].words
   if (failure.message === '' || added === 'none') return own
-  return added === 'theirs' ? `${own} It said: ${failure.message}` : `${own} ${failure.message}`
+  return added === 'theirs' ? `${own} Provider message: ${failure.message}` : `${own} ${failure.message}`
 }
 
 /** A failure as a client sees it inside a stream: with message, type, code and provider. */
@@ -69,8 +69,8 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
   const failure = shown ?? failures[mostInformative(failures)]
   if (!failure) {
     return deadlineOver
-      ? new GatewayError('deadline_exceeded', { message: 'The deadline of the request passed before a provider could be asked.' })
-      : new GatewayError('routing_failed', { message: 'No provider could be asked.' })
+      ? new GatewayError('deadline_exceeded', { message: 'The request exceeded its deadline before a provider could be called.' })
+      : new GatewayError('routing_failed', { message: 'No provider could be called.' })
   }
   const code: ErrorCode = verdicts[failure.kind].code
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
@@ -87,8 +87,8 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
 
 /** Lists the excluded providers: else one without a key looks like a fallback that failed. */
 function excludedText(excluded: readonly Excluded[]): string {
-  const reasons = excluded.slice(0, 3).map(({ provider, reason }) => `${provider}, since ${reason}`)
-  return reasons.length > 0 ? ` Not asked: ${reasons.join('; ')}.` : ''
+  const reasons = excluded.slice(0, 3).map(({ provider, reason }) => `${provider}: ${reason}`)
+  return reasons.length > 0 ? ` Not tried: ${reasons.join('; ')}.` : ''
 }
 
 const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, ...(status !== undefined && { status }) })

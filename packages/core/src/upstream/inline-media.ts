@@ -46,16 +46,16 @@ export async function inlineMedia(request: InferenceRequest, { kinds, read, sign
   const isRead = (part: Part): part is Remote => isRemote(part) && kinds.includes(part.type)
   const named = prompt.input.flatMap(item => itemParts(item).filter(isRead)).map(({ url }) => url)
   if (named.some(url => url.length > maxAddressCharacters))
-    return { ok: false, why: `The address of an image or a file of the request is longer than ${maxAddressCharacters} characters.` }
+    return { ok: false, why: `The URL of an image or file in the request is longer than ${maxAddressCharacters} characters.` }
   const addresses = new Set(named)
   if (addresses.size === 0) return { ok: true, request }
   if (addresses.size > maxAddresses)
-    return { ok: false, why: `The request names ${addresses.size} addresses of images and files; ${maxAddresses} are read at most.` }
+    return { ok: false, why: `The request has ${addresses.size} URLs of images and files; the limit is ${maxAddresses}.` }
   const found = new Map<string, string>()
   let left = maxMediaBytes
   for (const url of addresses) {
     const media = await read(url, { maxBytes: left, signal })
-    if (!media.ok) return { ok: false, why: `An image or a file of the request could not be read: ${media.why}` }
+    if (!media.ok) return { ok: false, why: `An image or file of the request could not be downloaded: ${media.why}` }
     left -= Math.ceil((media.base64.length * 3) / 4)
     found.set(url, `data:${media.mediaType};base64,${media.base64}`)
   }

@@ -10,7 +10,7 @@ const isTooMany = (items: number): boolean => items > answerLimits.items
 export const isBeyondItemLimit = (event: InferenceEvent): boolean =>
   'index' in event && event.index !== undefined && isTooMany(event.index + 1)
 
-const itemLimitFailure: Failure = { kind: 'unreadable', message: `The answer has more than ${answerLimits.items} items.` }
+const itemLimitFailure: Failure = { kind: 'unreadable', message: `The response has more than ${answerLimits.items} items.` }
 
 const itemLimitEnd: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: itemLimitFailure } }
 

@@ -64,12 +64,12 @@ function decodeWhole(pieces: readonly Uint8Array[], bytes: number): string {
 
 /** A whole JSON answer, or a sentence that says why it is none. */
 export function parseAnswer({ text, isCut }: BodyText): JsonObject | string {
-  if (isCut) return `The answer is larger than ${answerLimits.wholeBytes} bytes.`
-  if (text.trim() === '') return 'The answer is empty.'
+  if (isCut) return `The response is larger than ${answerLimits.wholeBytes} bytes.`
+  if (text.trim() === '') return 'The response is empty.'
   const value = parseBounded(text)
-  if (value !== undefined && hasTooManyItems(value)) return `The answer has more than ${answerLimits.items} items.`
-  if (value !== undefined) return isObject(value) ? value : 'The answer is JSON, but no object.'
-  return isTooComplex(text) ? 'The answer is nested too deep, or holds too many values.' : 'The answer is not valid JSON.'
+  if (value !== undefined && hasTooManyItems(value)) return `The response has more than ${answerLimits.items} items.`
+  if (value !== undefined) return isObject(value) ? value : 'The response is JSON, but not an object.'
+  return isTooComplex(text) ? 'The response is nested too deeply, or has too many values.' : 'The response is not valid JSON.'
 }
 
 /** What an answer is, by its first byte that is no white space: labels lie (a stream called JSON, JSON called HTML), the first byte does not. */

@@ -115,7 +115,7 @@ function readReply(reply: TransportReply, options: SendOptions, { ports, handler
   const fail = (error: unknown): void => handlers.onFailure(sendFailure('unreadable', reasonOf(error), status))
   if (status >= 300 && status < 400) {
     source.cancel()
-    handlers.onFailure(sendFailure('unreadable', 'It redirected the request, and redirects are not followed.', status))
+    handlers.onFailure(sendFailure('unreadable', 'The provider sent a redirect, and redirects are not followed.', status))
   } else if (status < 200 || status >= 300) {
     const done = ({ text }: BodyText): void =>
       orError(handlers, () => {
@@ -154,7 +154,8 @@ function readerOf(shape: AnswerShape, { source, options, handlers, fail, status 
     if (!isTold) handlers.onFailure(failure)
     isTold = true
   }
-  const unreadable = (): void => tell(sendFailure('unreadable', shape === 'page' ? 'It sent a web page.' : 'The answer is empty.', status))
+  const unreadable = (): void =>
+    tell(sendFailure('unreadable', shape === 'page' ? 'The provider sent a web page.' : 'The response is empty.', status))
   return { next: unreadable, end: unreadable, fail: error => tell(sendFailure('unreadable', reasonOf(error), status)) }
 }
 
@@ -199,7 +200,7 @@ function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: Answe
   const { provider } = options.candidate
   const answered = (reply: LocalReply | undefined): void => {
     if (!reply) {
-      handlers.onFailure(sendFailure('unreachable', 'It has no answer.'))
+      handlers.onFailure(sendFailure('unreachable', 'The provider function returned nothing.'))
       return
     }
     if ('frames' in reply) {

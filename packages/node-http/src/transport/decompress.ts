@@ -20,7 +20,7 @@ async function decodeBody(reply: TransportReply, encoding: string, maxBytes: num
   const decoder = first && decompressors[encoding]?.(first.value?.[0])
   if (decoder === undefined) {
     await body.return?.()
-    throw transportError('UNKNOWN_ENCODING', 'The answer is encoded in a way that is not understood.')
+    throw transportError('UNKNOWN_ENCODING', 'The content encoding of the response is not supported.')
   }
   const source = withFirst(first, body)
   const header = (name: string): string | undefined =>
@@ -82,12 +82,12 @@ function inflate(source: Bytes, decoder: Transform, maxBytes: number): Bytes {
         if (step.done) return step
         given += step.value.length
         if (given > maxBytes || (given > ratioCheckedFromBytes && given > taken * maxRatio))
-          throw transportError('DECODED_TOO_LARGE', 'The answer is too large once it is decompressed.')
+          throw transportError('DECODED_TOO_LARGE', 'The decompressed response is too large.')
         return step
       } catch (error) {
         close()
         throw error instanceof Error && 'code' in error && /^(?:Z_|ERR_|E?BROTLI|ZSTD)/.test(String(error.code))
-          ? transportError('BAD_ENCODING', 'The answer could not be decompressed.')
+          ? transportError('BAD_ENCODING', 'The response could not be decompressed.')
           : error
       }
     },

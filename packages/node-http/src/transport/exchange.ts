@@ -109,7 +109,7 @@ function openResponse(state: ExchangeState, controller: Dispatcher.DispatchContr
     return isOurs
   }
   if (Object.keys(headers).length > maxHeaders) {
-    if (close()) state.refuse(new Error('The answer has too many headers.'))
+    if (close()) state.refuse(new Error('The response has too many headers.'))
     return
   }
   state.connection.awaiting = false

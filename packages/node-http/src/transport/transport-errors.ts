@@ -2,29 +2,26 @@ import { own } from '@signalbox/core/protocol'
 
 /** The code and message of a transport error, by the code of the system's error. */
 const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
-  ENOTFOUND: ['NAME_NOT_FOUND', 'The name of the server was not found.'],
-  EAI_AGAIN: ['NAME_NOT_FOUND', 'The name of the server could not be looked up.'],
+  ENOTFOUND: ['NAME_NOT_FOUND', 'The host name of the server was not found.'],
+  EAI_AGAIN: ['NAME_NOT_FOUND', 'The host name of the server could not be resolved.'],
   ECONNREFUSED: ['CONNECTION_REFUSED', 'The connection was refused.'],
-  UND_ERR_CONNECT_TIMEOUT: ['CONNECT_TIMEOUT', 'The server could not be connected to in time.'],
-  ETIMEDOUT: ['CONNECT_TIMEOUT', 'The server could not be connected to in time.'],
+  UND_ERR_CONNECT_TIMEOUT: ['CONNECT_TIMEOUT', 'Connecting to the server timed out.'],
+  ETIMEDOUT: ['CONNECT_TIMEOUT', 'Connecting to the server timed out.'],
   ENETUNREACH: ['UNREACHABLE', 'The network of the server cannot be reached.'],
   EHOSTUNREACH: ['UNREACHABLE', 'The server cannot be reached.'],
-  EPROTO: ['TLS_FAILED', 'No secure connection could be made.'],
+  EPROTO: ['TLS_FAILED', 'The TLS connection failed.'],
   ECONNRESET: ['CONNECTION_RESET', 'The connection broke.'],
   EPIPE: ['CONNECTION_RESET', 'The connection broke.'],
   UND_ERR_SOCKET: ['CONNECTION_RESET', 'The connection was closed early.'],
-  UND_ERR_HEADERS_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the answer are too large.'],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['CUT_SHORT', 'The answer ended before its end.'],
-  UND_ERR_INVALID_ARG: ['BAD_REQUEST', 'The request cannot be sent: an address or a header is not valid.'],
+  UND_ERR_HEADERS_OVERFLOW: ['HEADERS_TOO_LARGE', 'The response headers are too large.'],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['CUT_SHORT', 'The response ended early.'],
+  UND_ERR_INVALID_ARG: ['BAD_REQUEST', 'The request cannot be sent: a URL or a header is not valid.'],
 }
 
 /** Patterns for system codes that come in dozens. */
 const codePatterns: readonly (readonly [pattern: RegExp, reason: readonly [code: string, message: string]])[] = [
-  [
-    /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/,
-    ['TLS_FAILED', 'No secure connection could be made.'],
-  ],
-  [/^(?:HPE_|HTTPParserError$)/, ['BAD_ANSWER', 'The answer is not valid HTTP.']],
+  [/^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/, ['TLS_FAILED', 'The TLS connection failed.']],
+  [/^(?:HPE_|HTTPParserError$)/, ['BAD_ANSWER', 'The response is not valid HTTP.']],
 ]
 
 /** An error of the transport. Its message holds no address, certificate or part of the request. */

@@ -64,7 +64,7 @@ test('who was chosen lost against nobody', () => {
 test.each<[string, { readonly won: Partial<OfferEstimate>; readonly lost: Partial<OfferEstimate> }, string]>([
   ['slowness', { won: {}, lost: { cost: 0.0019, firstContentMs: 900 } }, 'was 0.4 s slower'],
   ['little slowness', { won: {}, lost: { cost: 0.00199, firstContentMs: 550 } }, 'was 50 ms slower'],
-  ['its end', { won: {}, lost: { cost: 0.0019, generationMs: 9_500 } }, 'took 5.5 s longer to its end'],
+  ['its end', { won: {}, lost: { cost: 0.0019, generationMs: 9_500 } }, 'took 5.5 s longer to complete'],
   ['price', { won: { firstContentMs: 501 }, lost: { firstContentMs: 500, cost: 0.0041 } }, 'cost 0.0021 USD more'],
   [
     'a small price',
@@ -72,13 +72,13 @@ test.each<[string, { readonly won: Partial<OfferEstimate>; readonly lost: Partia
     'cost 0.00000023 USD more',
   ],
   ['a large price', { won: { firstContentMs: 501 }, lost: { firstContentMs: 500, cost: 31.2 } }, 'cost 31 USD more'],
-  ['failures', { won: {}, lost: { cost: 0.0019, failureProbability: 0.123 } }, 'failed 12 % lately'],
-  ['rare failures', { won: {}, lost: { cost: 0.0019999, failureProbability: 0.0031 } }, 'failed 0.31 % lately'],
-  ['breaks', { won: {}, lost: { cost: 0.0019, breakProbability: 0.04 } }, 'broke off 4 % of its answers lately'],
-  ['the deadline', { won: {}, lost: { cost: 0.0019, lateProbability: 0.5 } }, 'would have been too late in 50 % of cases'],
-  ['a rest', { won: {}, lost: { cost: 0.0001, circuitOpenMs: 0.5 } }, 'was resting after failures'],
-  ['a limit', { won: {}, lost: { cost: 0.0001, rateLimitedMs: 1_000 } }, 'had used up its limit'],
-  ['a longer wait', { won: { rateLimitedMs: 500 }, lost: { cost: 0.0001, rateLimitedMs: 2_000 } }, 'would have had room only 1.5 s later'],
+  ['failures', { won: {}, lost: { cost: 0.0019, failureProbability: 0.123 } }, 'failed 12 % of recent requests'],
+  ['rare failures', { won: {}, lost: { cost: 0.0019999, failureProbability: 0.0031 } }, 'failed 0.31 % of recent requests'],
+  ['breaks', { won: {}, lost: { cost: 0.0019, breakProbability: 0.04 } }, 'interrupted 4 % of its recent responses'],
+  ['the deadline', { won: {}, lost: { cost: 0.0019, lateProbability: 0.5 } }, 'would have missed the deadline in 50 % of cases'],
+  ['a rest', { won: {}, lost: { cost: 0.0001, circuitOpenMs: 0.5 } }, 'was paused after failures'],
+  ['a limit', { won: {}, lost: { cost: 0.0001, rateLimitedMs: 1_000 } }, 'had reached its rate limit'],
+  ['a longer wait', { won: { rateLimitedMs: 500 }, lost: { cost: 0.0001, rateLimitedMs: 2_000 } }, 'would have been available 1.5 s later'],
 ])('one sentence says why another lost: %s', (_, { won, lost }, says) => {
   const { cheapest, fastest } = counterfactualsOf(decided([seen('a', won), seen('b', lost)]))
   expect([cheapest.lost, fastest.lost]).toContain(says)
@@ -86,7 +86,7 @@ test.each<[string, { readonly won: Partial<OfferEstimate>; readonly lost: Partia
 
 test('of several things the one that weighed most is named, by the weights of the request', () => {
   const both = [seen('a', {}), seen('b', { cost: 0.0019, firstContentMs: 900, generationMs: 9_000 })]
-  expect(counterfactualsOf(decided(both)).cheapest.lost).toBe('took 5.0 s longer to its end')
+  expect(counterfactualsOf(decided(both)).cheapest.lost).toBe('took 5.0 s longer to complete')
   expect(counterfactualsOf(decided(both, { prices: preferences.latency })).cheapest.lost).toBe('was 0.4 s slower')
 })
 
@@ -96,13 +96,13 @@ test('a provider that had just failed, an order of the caller and equals have se
     'belonged to a provider that had just failed this request',
   )
   expect(counterfactualsOf(decided([seen('a', {}, { rank: 0 }), seen('b', cheap, { rank: 1 })])).cheapest.lost).toBe(
-    'stood later in the order that was asked for',
+    'ranked later in the requested order',
   )
   expect(counterfactualsOf(decided([seen('a', {}, { rank: 0 }), seen('b', cheap, { rank: null })])).cheapest.lost).toBe(
-    'stood later in the order that was asked for',
+    'ranked later in the requested order',
   )
   expect(counterfactualsOf(decided([seen('a', {}), seen('b', { headroom: 0.5 })], { chosen: 1 })).cheapest.lost).toBe(
-    'was as good, and stood later',
+    'had the same score, and was listed later',
   )
 })
 
@@ -111,7 +111,7 @@ test('against a function of the user nothing is said but that it judged worse', 
     strategy: 'own',
     score: 1,
   })
-  expect(counterfactualsOf(own).cheapest.lost).toBe('was judged worse by the strategy')
+  expect(counterfactualsOf(own).cheapest.lost).toBe('was ranked lower by the strategy')
 })
 
 test('against a probe an offer is held as the probe was: by what was hoped', () => {
@@ -123,7 +123,7 @@ test('against a probe an offer is held as the probe was: by what was hoped', () 
     }),
   )
   expect(counterfactuals.chosen.firstContentMs).toBe(200)
-  expect(counterfactuals.cheapest.lost).toBe('was 0.6 s slower, beside what was hoped of the one that was tried')
+  expect(counterfactuals.cheapest.lost).toBe('was 0.6 s slower, compared with the optimistic estimate of the explored offer')
 })
 
 test('in any world nobody is cheaper, faster or more reliable than who is named so, and all but the chosen have a reason', () => {
@@ -148,7 +148,7 @@ test('in any world nobody is cheaper, faster or more reliable than who is named 
 const nothing: Trace = { version: 2, seed: 0, dropped: 0, decisions: [] }
 
 const excluded = [
-  { model: 'm', provider: 'z', provider_model_id: 'z-m', code: 'capability_mismatch', reason: 'it has no tools', param: 'tools' },
+  { model: 'm', provider: 'z', provider_model_id: 'z-m', code: 'capability_mismatch', reason: 'it does not support tools', param: 'tools' },
 ] as const
 
 /** A request whose first offer fails and whose second answers. */

@@ -83,14 +83,15 @@ const lowest = (numbers: readonly number[]): number =>
 function reasonLost(record: DecisionRecord, lost: CandidateRecord): string {
   const won: CandidateRecord = { ...(record.candidates[record.chosen] as CandidateRecord), estimate: chosenEstimate(record) }
   if (isAvailable(won.estimate) && !isAvailable(lost.estimate))
-    return lost.estimate.circuitOpenMs > 0 ? 'was resting after failures' : 'had used up its limit'
+    return lost.estimate.circuitOpenMs > 0 ? 'was paused after failures' : 'had reached its rate limit'
   if (lost.providerFailed && !won.providerFailed) return 'belonged to a provider that had just failed this request'
-  if (isLater(lost.rank, won.rank)) return 'stood later in the order that was asked for'
+  if (isLater(lost.rank, won.rank)) return 'ranked later in the requested order'
   const worse = record.prices ? largestFault(lost, won, record.prices) : undefined
-  if (worse !== undefined) return record.reason === 'exploration' ? `${worse}, beside what was hoped of the one that was tried` : worse
-  if (!record.prices && isLater(lost.score, record.score)) return 'was judged worse by the strategy'
+  if (worse !== undefined)
+    return record.reason === 'exploration' ? `${worse}, compared with the optimistic estimate of the explored offer` : worse
+  if (!record.prices && isLater(lost.score, record.score)) return 'was ranked lower by the strategy'
   const laterMs = lost.estimate.rateLimitedMs - won.estimate.rateLimitedMs
-  return laterMs > 0 ? `would have had room only ${seconds(laterMs)} later` : 'was as good, and stood later'
+  return laterMs > 0 ? `would have been available ${seconds(laterMs)} later` : 'had the same score, and was listed later'
 }
 
 /** Null is last of all. Without an order of the caller neither is later. */
@@ -103,10 +104,10 @@ const faults: readonly {
 }[] = [
   { fields: ['cost'], says: (lost, won) => `cost ${usd(lost.cost - won.cost)} USD more` },
   { fields: ['firstContentMs'], says: (lost, won) => `was ${seconds(lost.firstContentMs - won.firstContentMs)} slower` },
-  { fields: ['generationMs'], says: (lost, won) => `took ${seconds(lost.generationMs - won.generationMs)} longer to its end` },
-  { fields: ['failureProbability', 'failedAttemptMs'], says: lost => `failed ${percent(lost.failureProbability)} lately` },
-  { fields: ['breakProbability'], says: lost => `broke off ${percent(lost.breakProbability)} of its answers lately` },
-  { fields: ['lateProbability'], says: lost => `would have been too late in ${percent(lost.lateProbability)} of cases` },
+  { fields: ['generationMs'], says: (lost, won) => `took ${seconds(lost.generationMs - won.generationMs)} longer to complete` },
+  { fields: ['failureProbability', 'failedAttemptMs'], says: lost => `failed ${percent(lost.failureProbability)} of recent requests` },
+  { fields: ['breakProbability'], says: lost => `interrupted ${percent(lost.breakProbability)} of its recent responses` },
+  { fields: ['lateProbability'], says: lost => `would have missed the deadline in ${percent(lost.lateProbability)} of cases` },
 ]
 
 /** The fault that cost most: by how much the score were better with the winner's numbers there. Undefined: nothing is worse. */

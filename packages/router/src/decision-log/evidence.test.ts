@@ -9,7 +9,7 @@ test('the strategy that was asked for by name stands beside the weights that dec
 })
 
 test('a summary has the order, the attempts and the counts of the full evidence, and nothing else', () => {
-  const excluded = [{ model: 'm', provider: 'p', provider_model_id: 'x', code: 'no_tools', reason: 'it has no tools' }]
+  const excluded = [{ model: 'm', provider: 'p', provider_model_id: 'x', code: 'no_tools', reason: 'it does not support tools' }]
   const summary = routingSummary(traceWithEveryField, excluded)
   const { seed, strategy, weighed_by, order, attempts } = evidenceOf(traceWithEveryField, excluded)
   expect(summary).toEqual({ seed, strategy, weighed_by, order, attempts, excluded_counts: { no_tools: 1 } })

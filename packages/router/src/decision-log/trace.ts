@@ -67,7 +67,8 @@ const trace = fields({ seed: number, dropped: wholeNumber, decisions: listOf(dec
 export function checkTrace(value: unknown): asserts value is Trace {
   fields({})(value, 'trace')
   const { version } = value as Readonly<Record<string, unknown>>
-  if (version !== traceVersion) throw new TypeError(`This trace has version ${String(version)}; version ${traceVersion} can be read here.`)
+  if (version !== traceVersion)
+    throw new TypeError(`This trace has version ${String(version)}; this version reads version ${traceVersion}.`)
   trace(value, 'trace')
   for (const [at, record] of (value as Trace).decisions.entries()) checkIndices(record, `trace.decisions[${at}]`)
 }

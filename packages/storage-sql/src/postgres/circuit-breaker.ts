@@ -20,7 +20,7 @@ export const breakerLimits = {
 export class UnresponsiveServerError extends Error {
   override readonly name = 'UnresponsiveServerError'
   constructor() {
-    super(`the server has answered nothing for ${breakerLimits.maxMs / 1_000} s`)
+    super(`the server has not responded for ${breakerLimits.maxMs / 1_000} s`)
   }
 }
 

@@ -71,7 +71,7 @@ export function poolClient(
       listened.add(connection)
       if (!signal?.aborted) return connection
       connection.release()
-      throw new Error('given up before it was sent')
+      throw new Error('cancelled before it was sent')
     } catch (error) {
       throw new NotSentError(errorMessage(error), { cause: error })
     }

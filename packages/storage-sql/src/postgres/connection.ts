@@ -67,7 +67,8 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const breaker = createCircuitBreaker(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
   const attempt = attemptsOf(client, options, { state, breaker })
   let closing: Promise<void> | undefined
-  const closedError = (): Error => new Error('postgresStorage: it is closed. Create another, or close it after the last request.')
+  const closedError = (): Error =>
+    new Error('postgresStorage: the storage is closed. Create a new one, or close it after the last request.')
 
   const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
     if (closing) throw closedError()

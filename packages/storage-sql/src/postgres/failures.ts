@@ -11,7 +11,7 @@ export class SchemaError extends Error {
 /**
  * What is known of a statement that failed. `notSent` and `rolledBack`: it changed nothing, and may succeed if it is sent again.
  * `lost`: the connection ended before the answer, so it may have been done. `late`: it took too long and was cancelled.
- * `silent`: the server has answered nothing for a while, so it may have been done. `refused`: it fails again.
+ * `silent`: the server has not responded for a while, so it may have been done. `refused`: it fails again.
  */
 export type FailureKind = 'notSent' | 'rolledBack' | 'lost' | 'late' | 'silent' | 'refused'
 
@@ -129,9 +129,9 @@ export const isRefusedCall = (error: unknown): boolean =>
 const waysOut: Readonly<Record<FailureKind, string>> = {
   notSent: 'Check that the server runs and accepts connections, and that `connections` and the server’s limit leave room.',
   rolledBack: 'Nothing was changed: try again.',
-  lost: 'The connection ended before the answer, so whether it was done is unknown. Check the server, and read before writing again.',
+  lost: 'The connection ended before the response, so the outcome is unknown. Check the server, and read before writing again.',
   late: 'Nothing was changed. Look for long transactions and locks on the server, or raise `statementTimeoutMs`.',
-  silent: 'Whether it was done is unknown. The server is probed until it answers; check it and the network.',
+  silent: 'The outcome is unknown. The server is probed until it responds; check the server and the network.',
   refused: 'Nothing was changed.',
 }
 

@@ -105,11 +105,11 @@ export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, sch
 export function faultOfVersion(version: number, schema: string): SchemaError | undefined {
   if (version > schemaVersion)
     return new SchemaError(
-      `postgresStorage: \`${schema}\` has schema ${version}, this program knows ${schemaVersion}: a newer one made it. Run that version, or use another schema.`,
+      `postgresStorage: \`${schema}\` has schema ${version}, but this version supports ${schemaVersion}: a newer version created it. Run that version, or use another schema.`,
     )
   if (version < schemaVersion)
     return new SchemaError(
-      `postgresStorage: \`${schema}\` has schema ${version}, this program needs ${schemaVersion}. Apply the migrations, or leave \`migrate\` on.`,
+      `postgresStorage: \`${schema}\` has schema ${version}, but this version needs ${schemaVersion}. Apply the migrations, or leave \`migrate\` on.`,
     )
   return undefined
 }

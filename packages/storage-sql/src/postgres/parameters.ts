@@ -36,7 +36,7 @@ export const jsonParameter = (value: unknown): string =>
 export function toInteger(value: unknown): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))
-    throw new RangeError(`postgresStorage: ${String(value)} in the database is not a number that is exact.`)
+    throw new RangeError(`postgresStorage: ${String(value)} in the database is outside the range of exact numbers.`)
   return number
 }
 

@@ -247,14 +247,14 @@ async function readOnceFree<T>(state: State, verb: Verb<T>): Promise<T> {
 function troubleOf({ path, blockedSince, failed }: State): Error | undefined {
   const now = performance.now()
   if (blockedSince !== undefined && now - blockedSince > reportBlockedAfterMs)
-    return new Error(`sqliteStorage: \`${path}\`: another process has been writing for more than ${reportBlockedAfterMs} ms.`)
+    return new Error(`sqliteStorage: \`${path}\`: another process has held the write lock for more than ${reportBlockedAfterMs} ms.`)
   return failed !== undefined && now - failed.at < reportFailureForMs ? failed.error : undefined
 }
 
 function toStorageError({ engine, path }: State, error: unknown): Error {
   const trouble = error instanceof Error ? error.message : String(error)
   const wayOut = isBusy(engine, error)
-    ? 'Another process writes for too long: close it, or raise `busyTimeoutMs`.'
+    ? 'Another process holds the write lock for too long: close it, or raise `busyTimeoutMs`.'
     : 'Check that the file and its folder can be written and the disk has room.'
   return new Error(`sqliteStorage: \`${path}\`: ${trouble}. ${wayOut}`, { cause: error })
 }

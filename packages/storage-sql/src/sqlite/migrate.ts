@@ -49,7 +49,7 @@ const versionIn = ([rows]: Rows): number => Number(rows?.[0]?.version ?? 0)
 
 const newerError = (version: number, known: number): Error =>
   new Error(
-    `the database has schema ${version}, this program knows ${known}: a newer one made it. Run that version, or open another database.`,
+    `the database has schema ${version}, but this version supports ${known}: a newer version created it. Run that version, or open another database.`,
   )
 
 /**

@@ -25,7 +25,7 @@ export function makePing(connection: FileConnection, { engine, path }: { readonl
 }
 
 function checkFile(engine: SqliteEngine, path: string, opened: string | undefined): void {
-  if (fileId(path) !== opened) throw new Error('the file is not the one that was opened: it was moved or replaced')
+  if (fileId(path) !== opened) throw new Error('the file was moved or replaced after it was opened')
   const db = engine.open(path, { readOnly: true })
   try {
     if (verbRunner(db).batch(readVersion.statements)[0]?.length === 0) throw new Error('the database has lost its tables')

@@ -80,7 +80,7 @@ describe.each(['refusing', 'hanging'] as const)('while the database is away, %s,
     await clock.advance(40_000)
     expect(await ask()).toBe('ok')
     expect(await gateway.problems()).toEqual([])
-    expect(gateway.notices()).toEqual([expect.stringMatching(/^The storage has been away for \d s\. .* for \d+ s more\.$/)])
+    expect(gateway.notices()).toEqual([expect.stringMatching(/^The storage has been unavailable for \d s\. .* for \d+ s more\.$/)])
     expect(way.spooled).toHaveLength(21)
     expect(await books()).toMatchObject({ spent: cost, rows: 1 })
     await rejoin()

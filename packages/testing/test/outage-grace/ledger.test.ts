@@ -160,7 +160,7 @@ test('new requests are refused when the grace is over, and the database is used 
   await vi.waitFor(() => expect(one.states()).toEqual(['begun', 'grace_over']), { timeout: 4_000, interval: 10 })
   expect(one.storage.outage?.()?.leftMs).toBe(0)
   expect(await one.hold('b', 1, postpaid)).toBe('failed')
-  await expect(one.storage.ping()).rejects.toThrow('The storage cannot be used now.')
+  await expect(one.storage.ping()).rejects.toThrow('The storage is unavailable.')
   await one.rejoin()
   expect(one.states()).toEqual(['begun', 'grace_over', 'over'])
   expect(await one.hold('c', 1, postpaid)).toBe('held')
@@ -207,7 +207,7 @@ test('a hold that the database admits before it has the settlements of an outage
   await one.lose('refusing')
   expect(await one.hold('b', 40)).toBe('held')
   const settlement = { id: 'b', amounts: { [credit]: 40 }, at: 2 }
-  await expect(one.storage.ledger.settle(settlement)).rejects.toThrow('cannot be used')
+  await expect(one.storage.ledger.settle(settlement)).rejects.toThrow('is unavailable')
   await one.rejoin()
   expect(await one.hold('c', 30)).toBe('held')
   await one.lose('refusing')

@@ -343,7 +343,7 @@ describe('what no recording holds', () => {
   test.each(languages)('a client of %s never gets an empty answer where it has to act', async language => {
     const { raw, sentences } = await ask(language, answers['an approval'] as Recording, false)
     if (language === 'responses') expect(raw).toContain('"type":"mcp_approval_request"')
-    else expect(sentences).toEqual(['[The model answered with `mcp_approval_request`, which this API cannot express; it was left out.]'])
+    else expect(sentences).toEqual(['[The model answered with `mcp_approval_request`, which this API does not support; it was left out.]'])
   })
 
   test.each(languages)('a client of %s gets no piece of what is too much or no image', async language => {

@@ -191,14 +191,14 @@ describe.each([[false], [true]])('items of answers, stored: %s', store => {
     ] as never
     await expect(gateway.responses.create({ ...ask, input }, { caller: ann as never })).resolves.toMatchObject({ status: 'completed' })
     const other = await gateway.responses.create({ ...ask, input }, { caller: ben as never }).catch(String)
-    expect(other).toContain('is not kept here')
+    expect(other).toContain('was not found')
     const { secret } = await gateway.workspaces('app').apiKeys.create({ name: 'k' })
     const key = await gateway.authenticate(secret)
-    await expect(gateway.responses.create({ ...ask, input }, { caller: key })).rejects.toThrow('is not kept here')
+    await expect(gateway.responses.create({ ...ask, input }, { caller: key })).rejects.toThrow('was not found')
     // A tenant that chose the id of its workspace.
     await gateway.workspaces.create({ id: '["app","user:ann"]', name: 'Ann', billing: 'postpaid' })
     const { secret: apiKey } = await gateway.workspaces('["app","user:ann"]').apiKeys.create({ name: 'k' })
-    await expect(gateway.responses.create({ ...ask, input }, { apiKey })).rejects.toThrow('is not kept here')
+    await expect(gateway.responses.create({ ...ask, input }, { apiKey })).rejects.toThrow('was not found')
   })
 })
 
@@ -381,11 +381,11 @@ describe('an error of a user', () => {
       await send(headers)
       const { status, text } = await send(headers)
       expect(status).toBe(429)
-      expect(text).toContain('This user may send 1 requests a minute')
+      expect(text).toContain('Rate limit reached for this user: 1 requests per minute')
       texts.push(text)
     }
     const thrifty = await send({ 'x-user': 'thrifty' })
-    expect(thrifty.text).toContain('this user may use 3 a minute in all')
+    expect(thrifty.text).toContain('more than the limit of 3 tokens per minute of this user')
     expect((await send({ 'x-user': 'limited' }, 'GET /v1/workspaces/app/budgets')).text).toContain('This user lacks')
     // The limits of its workspace, and of the key that a session was made with.
     for (const workspace of [{ requestsPerMinute: 1 }, { tokensPerMinute: 61 }, { concurrentRequests: 61 }]) {
@@ -403,7 +403,7 @@ describe('an error of a user', () => {
     const below = await gateway.workspaces('app', { key: { id, name, scopes } }).sessions.create({ user: 'below' })
     await send({ authorization: `Bearer ${below.token}` })
     const { text } = await send({ authorization: `Bearer ${below.token}` })
-    expect(text).toContain('The workspace of this user has sent as many requests a minute')
+    expect(text).toContain('Rate limit reached for the workspace of this user: requests per minute')
     for (const each of [...texts, text]) expect(each).not.toMatch(/\b[Tt]his key/)
   })
 })

@@ -159,7 +159,7 @@ const compactedResponse = () =>
       created_at: z.int().meta({ description: 'Unix time of creation, in seconds.', example: 1_893_456_000 }),
       model: z.string().meta({ description: 'Model that summarized the conversation.', example: 'gpt-5-mini' }),
       output: z.array(z.looseObject({ type: z.string().describe('`message` or `compaction`.') })).meta({
-        description: 'The messages of the user, as they were sent, then the compaction item. Send them instead of the conversation.',
+        description: 'The user messages, as they were sent, then the compaction item. Send them instead of the conversation.',
         example: [
           { type: 'message', id: 'msg_1', role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'Plan a bakery.' }] },
           { type: 'compaction', id: 'cmp_1', encrypted_content: 'gwc1.2.Zm9v.YmFy.YmF6' },

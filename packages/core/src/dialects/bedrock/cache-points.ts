@@ -18,7 +18,7 @@ export function createCacheEncoder(prompt: Prompt, { refuses }: Quirks): CacheEn
       after: () => [],
       warnings: oneWarning(
         cachePoints(prompt, () => false),
-        'was to be cached, and this model has no prompt cache.',
+        'is a cache marker, but this model has no prompt cache; it was left out.',
       ),
     }
   return {

@@ -26,7 +26,7 @@ export function extendBedrock({ body, warnings }: Encoded, extensions: JsonObjec
 }
 
 const setByGateway = (field: string): Warning =>
-  unsupported(`extensions.${field}`, `\`${field}\` is decided by the gateway; the extension was left out.`)
+  unsupported(`extensions.${field}`, `\`${field}\` is set by the gateway; the extension was left out.`)
 
 const afterDot = (param = ''): string => param.slice(param.indexOf('.') + 1)
 

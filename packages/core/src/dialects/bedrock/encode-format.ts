@@ -54,12 +54,14 @@ function toolFormat({ schema, description }: SchemaFormat, takenNames: ReadonlyS
   return {
     fields: {},
     answerTool: { name, spec },
-    warnings: [unsupported('text.format', 'The schema is not enforced here; the model was made to call a tool with it.')],
+    warnings: [
+      unsupported('text.format', 'This provider does not enforce schemas; the model was required to call a tool with the schema.'),
+    ],
   }
 }
 
 const instructionFormat = ({ name, schema }: SchemaFormat): EncodedFormat => ({
   fields: {},
   instruction: `Answer with one JSON object that fits this JSON schema (${name}), and with nothing else:\n${JSON.stringify(schema)}`,
-  warnings: [unsupported('text.format', 'The schema cannot be enforced here; the model was told of it in words.')],
+  warnings: [unsupported('text.format', 'This provider cannot enforce the schema; it was added to the prompt instead.')],
 })

@@ -31,7 +31,7 @@ function clampTemperature({ body, warnings }: Encoded): Encoded {
     body: { ...body, temperature: maxTemperature },
     warnings: [
       ...warnings,
-      unsupported('temperature', `A \`temperature\` of ${temperature} is out of range here; ${maxTemperature} was used.`),
+      unsupported('temperature', `A \`temperature\` of ${temperature} is out of range for this model; ${maxTemperature} was used.`),
     ],
   }
 }

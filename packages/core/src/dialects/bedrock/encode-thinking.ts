@@ -46,10 +46,10 @@ export function encodeThinking(context: ThinkingContext): EncodedThinking {
   return { ...thinking, warnings: [...thinking.warnings, ...(lacksSummary ? [noSummary] : []), ...(lacksBudget ? [noBudget] : [])] }
 }
 
-const noSummary = unsupported('reasoning.summary', '`reasoning.summary` has no counterpart here and was left out.')
+const noSummary = unsupported('reasoning.summary', '`reasoning.summary` is not supported by this provider and was left out.')
 const noBudget = unsupported(
   'reasoning.budget_tokens',
-  'This model takes no budget for its thoughts; `reasoning.budget_tokens` was left out.',
+  'This model does not support a thinking budget; `reasoning.budget_tokens` was left out.',
 )
 
 interface StyledContext extends ThinkingContext {
@@ -71,9 +71,7 @@ const styleOf = ({ thinking = ['adaptive'] }: Quirks, budget: number | undefined
   budget !== undefined && thinking.includes('budget') ? 'budget' : thinking[0]
 
 const effortOmitted = (effort: Effort | undefined): EncodedThinking =>
-  effort === undefined || effort === 'none'
-    ? unchanged
-    : withWarning('How much this model thinks cannot be said here; `reasoning.effort` was left out.')
+  effort === undefined || effort === 'none' ? unchanged : withWarning('This model does not support `reasoning.effort`; it was left out.')
 
 const adaptiveEfforts = ['low', 'medium', 'high', 'xhigh', 'max']
 
@@ -101,10 +99,7 @@ const minBudget = 1024
 /** Thoughts count against the output limit. */
 function budgetThinking(effort: Effort = 'medium', { prompt, offer, quirks, lacksThinkingBeforeCalls }: StyledContext): EncodedThinking {
   if (lacksThinkingBeforeCalls)
-    return withWarning(
-      'The tool calls that were answered last came without thoughts of this model, which it demands; thinking was switched off.',
-      disabled,
-    )
+    return withWarning('The latest tool calls lack the reasoning content that this model requires; thinking was turned off.', disabled)
   const longest = offer.max_output_tokens ?? quirks.thinking_budget?.max ?? 2 * defaultMaxTokens
   const range = quirks.thinking_budget ?? { min: minBudget, max: longest }
   const named = prompt.reasoning?.budget_tokens
@@ -112,9 +107,12 @@ function budgetThinking(effort: Effort = 'medium', { prompt, offer, quirks, lack
   const cap = prompt.max_output_tokens === undefined ? undefined : room
   const fitted = thinkingBudget({ effort, named, cap, room, longest, range })
   if (!fitted)
-    return withWarning(`\`max_output_tokens\` leaves no room for thoughts, which take ${range.min} tokens at least; thinking was left off.`)
+    return withWarning(`\`max_output_tokens\` is too small for thinking, which needs at least ${range.min} tokens; thinking was left off.`)
   const { budget: tokens, most: maxTokens } = fitted
-  const changed = unsupported('reasoning.budget_tokens', `A thinking budget of ${named} tokens does not fit here; ${tokens} was used.`)
+  const changed = unsupported(
+    'reasoning.budget_tokens',
+    `A thinking budget of ${named} tokens is out of range for this request; ${tokens} was used.`,
+  )
   return {
     fields: { thinking: { type: 'enabled', budget_tokens: tokens } },
     restricts: 'sampling-and-tools',
@@ -127,7 +125,10 @@ function toggle(effort: Effort | undefined, { quirks }: StyledContext): EncodedT
   const { thinking_switch: fields } = quirks
   if (effort === undefined || !fields) return effortOmitted(effort)
   if (effort === 'none') return { ...unchanged, fields: fields.off }
-  return withWarning(`Reasoning effort "${effort}" is not available here; thinking was switched on.`, { ...unchanged, fields: fields.on })
+  return withWarning(`Reasoning effort "${effort}" is not supported by this model; thinking was turned on.`, {
+    ...unchanged,
+    fields: fields.on,
+  })
 }
 
 /** Model fields that set a level, with the levels that each has by default. */
@@ -151,7 +152,7 @@ function level(effort: Effort | undefined, { prompt, quirks }: StyledContext): E
   const isUnlimited = field === 'reasoningConfig' && near.effort === 'high'
   if (isUnlimited && prompt.max_output_tokens !== undefined) {
     const lower = { ...unchanged, fields: levelFields[field].encode('medium') }
-    return withWarning('Reasoning effort "high" cannot go with `max_output_tokens` here; "medium" was used.', lower)
+    return withWarning('Reasoning effort "high" cannot be combined with `max_output_tokens` for this model; "medium" was used.', lower)
   }
   return { fields: levelFields[field].encode(near.effort), restricts: isUnlimited ? 'sampling' : 'none', warnings: near.warnings }
 }

@@ -55,7 +55,7 @@ function encodeSpecs(
   const specs = tools.flatMap((tool, at): Specs => {
     const param = `tools[${at}]`
     if (tool.type === 'native') {
-      warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
+      warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) is not supported by this provider and was left out.`))
       return []
     }
     if (allowed && !allowed.names.includes(tool.name)) return []
@@ -81,7 +81,9 @@ function encodeSpec(
     inputSchema: { json: fit.schema },
     ...(isStrict && { strict: true }),
   }
-  const refusal = isRefused ? [unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`)] : []
+  const refusal = isRefused
+    ? [unsupported(`${param}.strict`, `\`${param}.strict\` is not supported by this provider and was left out.`)]
+    : []
   return { body: { toolSpec }, warnings: [...refusal, ...schemaWarnings(`${param}.parameters`, fit)] }
 }
 
@@ -99,7 +101,8 @@ function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversatio
   const choiceWarnings = isForced ? [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')] : []
   if (!conversation.hasTools) return { fields: {}, warnings: choiceWarnings }
   const param = choice === 'none' ? 'tool_choice' : 'tools'
-  const message = 'The conversation holds tool calls, so tools had to be declared; the model was told not to call them.'
+  const message =
+    'The conversation holds tool calls, so this provider requires tool definitions; the prompt asks the model not to call them.'
   return {
     toolConfig: { tools: specs.length > 0 ? specs : inferredSpecs(conversation) },
     fields: {},
@@ -135,7 +138,12 @@ function withChoice(prompt: Prompt, { specs, quirks, canForceCall }: ChoiceConte
 
 const parallelWarnings = ({ parallel_tool_calls }: Prompt, specs: Specs): readonly Warning[] =>
   parallel_tool_calls === false && specs.length > 0
-    ? [unsupported('parallel_tool_calls', 'Several tool calls at once cannot be forbidden here; there may be more than one.')]
+    ? [
+        unsupported(
+          'parallel_tool_calls',
+          'This provider does not support `parallel_tool_calls: false`; the model may make several tool calls at once.',
+        ),
+      ]
     : []
 
 interface EncodedChoice {
@@ -150,8 +158,11 @@ function encodeChoice(choice: ToolChoice | undefined, canForceCall: boolean): En
   const allowed = readAllowedTools(choice)
   if (allowed && !allowed.isForced) return auto()
   const isForeign = choice !== 'required' && choice.type === 'native' && !allowed
-  if (isForeign) return auto(unsupported('tool_choice', '`tool_choice` needs a provider of another kind and was left out.'))
-  if (!canForceCall) return auto(unsupported('tool_choice', 'A tool call cannot be demanded here; the model was left to choose.'))
+  if (isForeign) return auto(unsupported('tool_choice', '`tool_choice` is not supported by this provider and was left out.'))
+  if (!canForceCall)
+    return auto(
+      unsupported('tool_choice', 'This provider does not support a required tool call; the model decides whether to call a tool.'),
+    )
   if (choice !== 'required' && choice.type === 'function') return { type: 'tool', name: safeName(choice.name), warnings: [] }
   return { type: 'any', warnings: [] }
 }

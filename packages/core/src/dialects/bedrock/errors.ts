@@ -27,8 +27,10 @@ const shortName = (type: string): string => (type.split(':', 1)[0] ?? '').split(
 /** The error of a body that holds no answer. */
 export function errorIn(body: JsonObject): Failure {
   const details = errorDetails('', body)
-  return details.message === '' && details.code === undefined ? unreadable('The provider’s answer holds no message.') : failureFrom(details)
+  return details.message === '' && details.code === undefined
+    ? unreadable('The response of the provider has no message.')
+    : failureFrom(details)
 }
 
 /** Of a body or an event. */
-export const invalidJson = failed(unreadable('The provider sent something that is not valid JSON.'))
+export const invalidJson = failed(unreadable('The provider sent data that is not valid JSON.'))

@@ -20,7 +20,7 @@ const uint32 = (bytes: Uint8Array, at: number): number => uint16(bytes, at) * 0x
 
 /** Of the message that begins here, once its prelude is proven. Throws where there can be none. */
 export function sizeOfMessage(bytes: Uint8Array, at: number): number {
-  if (uint32(bytes, at + 8) !== crc32(bytes, at, at + 8)) throw new Error('The checksum of a message’s beginning is wrong.')
+  if (uint32(bytes, at + 8) !== crc32(bytes, at, at + 8)) throw new Error('The checksum of a message prelude is wrong.')
   const size = uint32(bytes, at)
   if (size < minSize || uint32(bytes, at + 4) > size - minSize) throw new Error('The lengths of a message contradict each other.')
   return size

@@ -73,6 +73,6 @@ function limitTokens(
   thinking: EncodedThinking,
 ): { readonly maxTokens: number | undefined; readonly warnings: readonly Warning[] } {
   const maxTokens = thinking.maxTokens ?? (requested === undefined ? undefined : Math.min(requested, longest))
-  const message = `This model writes ${longest} tokens at most; \`max_output_tokens\` was lowered to that.`
+  const message = `This model is limited to ${longest} output tokens; \`max_output_tokens\` was lowered to that.`
   return { maxTokens, warnings: requested !== undefined && requested > longest ? [unsupported('max_output_tokens', message)] : [] }
 }

@@ -88,11 +88,11 @@ function addBlocks({ cache }: EncoderState, target: JsonObject[], encoded: reado
 }
 
 function loseContent({ warnings }: EncoderState, param: string): void {
-  warnings.push(contentLost(param, `\`${param}\` cannot be said here.`))
+  warnings.push(contentLost(param, `\`${param}\` is not supported by this provider.`))
 }
 
 function loseState({ warnings }: EncoderState, param: string): void {
-  warnings.push(unsupported(param, `\`${param}\` cannot be said here and was left out.`))
+  warnings.push(unsupported(param, `\`${param}\` is not supported by this provider and was left out.`))
 }
 
 interface PartList {
@@ -124,7 +124,7 @@ const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({ block
 function encodeCall(state: EncoderState, { call_id, name, arguments: written, cache }: FunctionCallItem, param: string): void {
   const input = written.trim() === '' ? {} : objectIn(written)
   if (!input) {
-    const message = `\`${param}.arguments\` is no JSON object; it was sent as the text \`_raw\` of one.`
+    const message = `\`${param}.arguments\` is not a JSON object; the text was sent as the field \`_raw\` of an object.`
     state.warnings.push(unsupported(`${param}.arguments`, message))
   }
   state.calledTools.add(name)

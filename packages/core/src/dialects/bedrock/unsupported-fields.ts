@@ -5,7 +5,7 @@ import { unsupported } from '../apply-quirks.ts'
 /** Optional extra data: leaving it out changes nothing, so there is no warning. */
 const ignoredIncludes: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
-const omitted = (param: string): Warning => unsupported(param, `\`${param}\` has no counterpart here and was left out.`)
+const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
 
 /**
  * A warning for each field that this dialect cannot express, beside those of inference-config.ts. None for `metadata`, which

@@ -14,8 +14,8 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['model_context_window_exceeded', incomplete('max_output_tokens')],
   ['guardrail_intervened', incomplete('content_filter')],
   ['content_filtered', incomplete('content_filter')],
-  ['malformed_model_output', malformed('what its provider could not read')],
-  ['malformed_tool_use', malformed('a tool call that its provider could not read')],
+  ['malformed_model_output', malformed('malformed output')],
+  ['malformed_tool_use', malformed('a malformed tool call')],
 ])
 
 export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? { status: 'completed' }

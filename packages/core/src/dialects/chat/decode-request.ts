@@ -87,9 +87,10 @@ const decodeStop: Read<readonly string[]> = (value, path) => (typeof value === '
 /** Checks fields about how an answer is stored or sent, which change nothing in it. */
 function checkEnvelope(body: JsonObject): void {
   const n = optional(top(body), 'n', integerBetween(1))
-  if (n !== undefined && n > 1) refuse('invalid_parameter_value', '`n` must be 1 or left out: a request gets one answer here.', 'n')
+  if (n !== undefined && n > 1)
+    refuse('invalid_parameter_value', '`n` must be 1 or left out: this gateway returns one choice per request.', 'n')
   if (optional(top(body), 'store', booleanValue) === true) {
-    refuse('invalid_parameter_value', '`store` must be false or left out: nothing is stored here.', 'store')
+    refuse('invalid_parameter_value', '`store` must be false or omitted: this gateway does not store responses.', 'store')
   }
   wantsUsage(body)
 }

@@ -17,4 +17,4 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
   return remember(fold(drainEvents(decoder)), { dialect, body })
 }
 
-const withoutChoices = failed(unreadable('The provider’s answer has no choices.'))
+const withoutChoices = failed(unreadable('The response of the provider has no choices.'))

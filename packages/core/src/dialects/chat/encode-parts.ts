@@ -10,9 +10,9 @@ import { dialect, originalBody } from './wire.ts'
 /** Called for each part that cannot be sent, with the end of the sentence about it. */
 export type ReportLoss = (part: number, reason: string) => void
 
-const elsewhere = 'can only be read by a provider of another kind.'
+const elsewhere = 'is not supported by the API of this provider.'
 
-/** The texts of parts, for messages of the assistant, the system or a tool, which hold nothing else. */
+/** The texts of parts, for assistant messages, the system or a tool, which hold nothing else. */
 export const textsOf = (parts: readonly Part[], reportLoss: ReportLoss): readonly string[] =>
   parts.flatMap((part, at) => {
     if (part.type === 'text') return [part.text]
@@ -33,10 +33,10 @@ export const encodeParts = (parts: readonly Part[], quirks: Quirks, reportLoss: 
 /** Why a part cannot be sent; undefined if it can. */
 function refusalReason(part: Part, { files, audio }: Quirks): string | undefined {
   if (part.type === 'native') return part.dialect === dialect ? undefined : elsewhere
-  if (part.type === 'audio') return audio === false ? 'is sound, which is not taken here.' : undefined
+  if (part.type === 'audio') return audio === false ? 'is audio, which this provider does not support.' : undefined
   if (part.type !== 'file') return undefined
-  if (files === false) return fileAsText(part) === undefined ? 'is a file, which is not taken here.' : undefined
-  return part.url.startsWith('data:') ? undefined : 'is the address of a file; here only its bytes are taken.'
+  if (files === false) return fileAsText(part) === undefined ? 'is a file, which this provider does not support.' : undefined
+  return part.url.startsWith('data:') ? undefined : 'is the URL of a file; this provider only accepts base64 data.'
 }
 
 /** Whether a part of a caller of this language can go as it came. */

@@ -104,7 +104,10 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
 function thinkingBeside(tools: JsonObject, { reasoning }: Prompt, quirks: Quirks): WrittenThinking {
   const effort = reasoning?.effort
   if (!quirks.effort_without_tools || !tools.tools || effort === undefined || effort === 'none') return writeThinking(effort, quirks)
-  const warning = unsupported('reasoning.effort', 'This model takes no tools beside a reasoning effort here; the effort was set to none.')
+  const warning = unsupported(
+    'reasoning.effort',
+    'This model does not support tools together with `reasoning.effort`; the effort was set to "none".',
+  )
   return { fields: { reasoning_effort: 'none' }, warnings: [warning] }
 }
 

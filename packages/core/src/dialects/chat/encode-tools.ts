@@ -24,14 +24,14 @@ export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Pr
   const encoded = tools.flatMap((tool, at): readonly JsonObject[] => {
     const param = pathOf(tool, `tools[${at}]`)
     if (tool.type === 'native' && tool.dialect !== dialect) {
-      warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
+      warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) is not supported by this provider and was left out.`))
       return []
     }
     if (allowed && !allowed.has(nativeToolName(tool))) return []
     if (tool.type === 'native') return [tool.body]
     const body = originalBody(tool) ?? encodeTool(tool)
     if (!tool.strict || !quirks.refuses?.includes('strict')) return [body]
-    warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
+    warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported by this provider and was left out.`))
     return [withoutStrict(body)]
   })
   if (encoded.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
@@ -88,7 +88,7 @@ const named = (choice: ToolChoice, tools: readonly Tool[]): ToolChoice =>
 function encodeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const field = choiceField(choice, quirks, warnings)
   if (!quirks.no_forced_tools || field === undefined || field === 'auto' || field === 'none') return field
-  warnings.push(unsupported('tool_choice', 'A tool call cannot be demanded here; `tool_choice` was sent as `auto`.'))
+  warnings.push(unsupported('tool_choice', 'This provider does not support a required tool call; `tool_choice` was sent as `auto`.'))
   return 'auto'
 }
 
@@ -100,7 +100,7 @@ function choiceField(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): J
   const allowed = allowedTools(choice)
   if (allowed) return allowed.isForced ? required : 'auto'
   warnings.push(
-    unsupported('tool_choice', `\`tool_choice\` (${stringOf(choice.body.type)}) needs a provider of another kind and was left out.`),
+    unsupported('tool_choice', `\`tool_choice\` (${stringOf(choice.body.type)}) is not supported by this provider and was left out.`),
   )
   return undefined
 }
@@ -120,7 +120,7 @@ export function encodeFormat(format: TextFormat | undefined, quirks: Quirks): En
     return {
       fields: { response_format: { type: 'json_object' } },
       instruction: `Answer with one JSON object that fits this JSON schema (${name}), and with nothing else:\n${JSON.stringify(schema)}`,
-      warnings: [unsupported('text.format', 'This provider cannot enforce a schema; the model was told of it in words.')],
+      warnings: [unsupported('text.format', 'This provider cannot enforce a schema; it was added to the prompt instead.')],
     }
   }
   const known = originalBody(format)

@@ -69,7 +69,7 @@ function droppedReasoning({ withoutReasoning }: MessageEncoder): readonly Warnin
   const [param] = withoutReasoning
   if (param === undefined) return []
   const count = withoutReasoning.length
-  const message = `The reasoning of ${count === 1 ? 'one turn' : `${count} turns`} was left out: it is not taken back here.`
+  const message = `The reasoning of ${count === 1 ? 'one turn' : `${count} turns`} was left out: this provider does not accept it.`
   return [{ code: 'reasoning_state_dropped', message, param }]
 }
 
@@ -109,7 +109,7 @@ function continueTurn(encoder: MessageEncoder, origin: JsonObject | undefined): 
 }
 
 function addNativeItem(encoder: MessageEncoder, item: Native, { origin, param }: ItemOrigin): void {
-  if (item.dialect !== dialect) encoder.warnings.push(contentLost(param, `\`${param}\` can only be read by a provider of another kind.`))
+  if (item.dialect !== dialect) encoder.warnings.push(contentLost(param, `\`${param}\` is not supported by the API of this provider.`))
   else if (item.body.role === undefined) continueTurn(encoder, origin).calls.push(item)
   else {
     closeTurn(encoder)

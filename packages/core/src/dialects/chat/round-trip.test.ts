@@ -358,7 +358,7 @@ describe('state of thoughts', () => {
     expect(chatProvider.encodeRequest(asked, offer, { earlier_reasoning: 'never' }).warnings).toEqual([
       {
         code: 'reasoning_state_dropped',
-        message: 'The reasoning of 2 turns was left out: it is not taken back here.',
+        message: 'The reasoning of 2 turns was left out: this provider does not accept it.',
         param: 'input[1]',
       },
     ])

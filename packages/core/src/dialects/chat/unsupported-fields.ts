@@ -15,14 +15,14 @@ const harmless: ReadonlySet<string> = new Set([logprobsInclude, 'reasoning.encry
  */
 export function unsupportedFields(prompt: Prompt): readonly Warning[] {
   const { truncation, include = [], native } = prompt
-  const here = 'has no counterpart here and was left out.'
+  const here = 'is not supported by this provider and was left out.'
   const foreign = native ? Object.keys(native.body).filter(field => native.dialect !== dialect || isGatewayField(field)) : []
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (harmless.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
-    ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
-    ...oneWarning(cachePoints(prompt, isSentAsIs), 'marks what may be cached; this provider takes no such marks, and it was left out.'),
+    ...oneWarning(failedTools(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
+    ...oneWarning(cachePoints(prompt, isSentAsIs), 'is a cache marker, which this provider does not support; it was left out.'),
   ]
 }
 

@@ -37,9 +37,9 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['content_filter', { status: 'incomplete', reason: 'content_filter' }],
-  ['error', failed({ kind: 'server_error', message: 'The provider broke the answer off with an error.' })],
-  ['abort', failed({ kind: 'server_error', message: 'The provider broke the answer off.' })],
-  ['insufficient_system_resource', failed({ kind: 'overloaded', message: 'The provider broke the answer off for want of resources.' })],
+  ['error', failed({ kind: 'server_error', message: 'The provider ended the response with an error.' })],
+  ['abort', failed({ kind: 'server_error', message: 'The provider aborted the response.' })],
+  ['insufficient_system_resource', failed({ kind: 'overloaded', message: 'The provider ended the response for lack of resources.' })],
 ])
 
 export const outcomeOf = (reason: string): Outcome => outcomes.get(reason) ?? { status: 'completed' }

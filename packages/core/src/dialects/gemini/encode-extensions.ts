@@ -22,7 +22,7 @@ export function extendGemini({ body, warnings }: Encoded, extensions: JsonObject
   }
   const extended = config.size > 0 ? { ...body, generationConfig: Object.fromEntries(config) } : body
   const refusals = refused.map(field =>
-    unsupported(`extensions.${field}`, `\`${field}\` is decided by the gateway; the extension was left out.`),
+    unsupported(`extensions.${field}`, `\`${field}\` is set by the gateway; the extension was left out.`),
   )
   return extend({ body: extended, warnings: [...warnings, ...refusals] }, others)
 }

@@ -31,8 +31,11 @@ export function encodeFormat({ text, tools = [] }: Prompt, quirks: Quirks, schem
   return { fields: { ...jsonOutput, responseJsonSchema: fit.schema }, warnings: schemaWarnings('text.format.schema', fit) }
 }
 
-const notEnforced = unsupported('text.format', 'This model cannot be held to a format; it was told of it in words.')
-const notBesideTools = unsupported('text.format', 'This model takes no format beside tools; it was told of it in words.')
+const notEnforced = unsupported('text.format', 'This model cannot enforce a response format; it was added to the prompt instead.')
+const notBesideTools = unsupported(
+  'text.format',
+  'This model does not support a response format together with tools; it was added to the prompt instead.',
+)
 
 const instructionFor = (format: Exclude<TextFormat, { type: 'text' }>): string =>
   format.type === 'json_object'

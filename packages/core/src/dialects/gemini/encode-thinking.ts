@@ -35,7 +35,7 @@ export function encodeThinking({ reasoning }: Prompt, quirks: Quirks): EncodedTh
   return { fields: Object.keys(thinkingConfig).length > 0 ? { thinkingConfig } : {}, warnings }
 }
 
-const noThinking = unsupported('reasoning.effort', 'This model does not think; `reasoning.effort` was left out.')
+const noThinking = unsupported('reasoning.effort', 'This model does not support reasoning; `reasoning.effort` was left out.')
 
 type Reasoning = NonNullable<Prompt['reasoning']>
 
@@ -68,13 +68,13 @@ function budgetThinking({ effort, budget_tokens }: Reasoning, { thinking_budget,
   const clamp = (tokens: number): number => Math.min(max, Math.max(min, tokens))
   if (budget_tokens !== undefined && effort !== 'none') {
     const tokens = clamp(budget_tokens)
-    const message = `A thinking budget of ${budget_tokens} tokens is out of range here; ${tokens} was used.`
+    const message = `A thinking budget of ${budget_tokens} tokens is out of range for this model; ${tokens} was used.`
     return budgetOf(tokens, tokens === budget_tokens ? [] : [unsupported('reasoning.budget_tokens', message)])
   }
   if (!effort) return unchanged
   if (effort === 'none') {
     if (thinking_off !== 'never') return budgetOf(0)
-    const message = `Thinking cannot be switched off here; ${min} tokens were allowed for it.`
+    const message = `This model cannot turn thinking off; its budget was set to ${min} tokens.`
     return budgetOf(min, [unsupported('reasoning.effort', message)])
   }
   const near = nearestEffort(effort, efforts)

@@ -32,7 +32,12 @@ export function encodeTools(prompt: Prompt, quirks: Quirks, context: ToolContext
     warnings.push(unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.'))
   if (tools.length === 0) return { fields: {}, warnings }
   if (parallel_tool_calls === false)
-    warnings.push(unsupported('parallel_tool_calls', 'Several tool calls at once cannot be forbidden here; there may be more than one.'))
+    warnings.push(
+      unsupported(
+        'parallel_tool_calls',
+        'This provider does not support `parallel_tool_calls: false`; the model may make several tool calls at once.',
+      ),
+    )
   const toolConfig = functions.length > 0 ? encodeChoice({ choice, isStrict, names: context.names }, quirks, warnings) : undefined
   return { fields: { tools, ...(toolConfig && { toolConfig }) }, warnings }
 }
@@ -58,10 +63,11 @@ function encodeDeclarations({ tools = [] }: Prompt, quirks: Quirks, { names, sch
       }
       functions.push(encodeFunction(tool, names, fit))
       const isRefused = tool.strict === true && quirks.refuses?.includes('strict')
-      if (isRefused) warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`))
+      if (isRefused)
+        warnings.push(unsupported(`${param}.strict`, `\`${param}.strict\` is not supported by this provider and was left out.`))
       declarations.isStrict ||= tool.strict === true && !isRefused
     } else if (tool.dialect === dialect) others.push(tool.body)
-    else warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) needs a provider of another kind and was left out.`))
+    else warnings.push(unsupported(param, `\`${param}\` (${stringOf(tool.body.type)}) is not supported by this provider and was left out.`))
   }
   return declarations
 }
@@ -106,12 +112,14 @@ function encodeChoice({ choice, isStrict, names }: ChoiceContext, quirks: Quirks
   if (choice !== 'required' && choice.type === 'native' && choice.dialect === dialect) return choice.body
   const requested = readChoice(choice)
   if (!requested) {
-    warnings.push(unsupported('tool_choice', '`tool_choice` needs a provider of another kind and was left out.'))
+    warnings.push(unsupported('tool_choice', '`tool_choice` is not supported by this provider and was left out.'))
     return auto
   }
   const allowed = requested.names?.map(names.encode)
   if (requested.isForced && quirks.no_forced_tools) {
-    warnings.push(unsupported('tool_choice', 'A tool call cannot be demanded here; the model was left to choose.'))
+    warnings.push(
+      unsupported('tool_choice', 'This provider does not support a required tool call; the model decides whether to call a tool.'),
+    )
     return allowed ? callingConfig('VALIDATED', allowed) : auto
   }
   return callingConfig(requested.isForced ? 'ANY' : 'VALIDATED', allowed)

@@ -10,4 +10,4 @@ export function errorIn(chunk: JsonObject): Failure | undefined {
   return isObject(error) || (typeof error === 'string' && error !== '') ? failureFrom(readErrorDetails(chunk)) : undefined
 }
 
-export const noCandidates = failed(unreadable('The provider’s answer has no candidates.'))
+export const noCandidates = failed(unreadable('The response of the provider has no candidates.'))

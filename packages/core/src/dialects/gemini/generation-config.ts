@@ -36,7 +36,7 @@ export function collectSettings(prompt: Prompt): Encoded {
   const { stop = [], top_logprobs = 0 } = prompt
   const body: Record<string, Json | undefined> = {}
   for (const field of promptSettings) if (prompt[field] !== undefined) body[field] = prompt[field]
-  const cut = unsupported('stop', `Only ${maxStopSequences} stop sequences are taken here; the first ${maxStopSequences} were sent.`)
+  const cut = unsupported('stop', `This provider accepts ${maxStopSequences} stop sequences; only the first ${maxStopSequences} were sent.`)
   return {
     body: {
       ...body,

@@ -74,7 +74,7 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
   for (const { item, at } of orderToolResults(input)) encodeItem(state, item, `input[${at}]`)
   const encoded = withSystem(encodeTurns(state.turns, options.needsSignatures), state)
   const contents = openedByUser(encoded.contents, state)
-  const lostNames = oneWarning(state.fileNames, 'cannot be said to this provider, and was left out.')
+  const lostNames = oneWarning(state.fileNames, 'is not supported by this provider and was left out.')
   return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }
 }
 
@@ -118,7 +118,7 @@ function warn({ warnings }: EncoderState, param: string, message: string): void 
 }
 
 function loseContent({ warnings }: EncoderState, param: string): void {
-  warnings.push(contentLost(param, `\`${param}\` can only be read by a provider of another kind.`))
+  warnings.push(contentLost(param, `\`${param}\` is not supported by the API of this provider.`))
 }
 
 function encodeItemPart(state: EncoderState, part: Part, param: string): readonly JsonObject[] {
@@ -194,7 +194,7 @@ function encodeCall(state: EncoderState, item: FunctionCallItem, param: string):
   const { parts } = turnOf(state, 'model')
   const { call_id: id, arguments: written } = item
   const args = objectIn(written) ?? (written.trim() === '' ? {} : undefined)
-  if (!args) warn(state, pathOf(item, `${param}.arguments`), 'is no JSON object and was sent as one that holds the text')
+  if (!args) warn(state, pathOf(item, `${param}.arguments`), 'is not a JSON object; the text was sent as the field `_raw` of an object')
   const name = state.options.names.encode(item.name)
   state.calls.set(id, { position: state.calls.size, name })
   const functionCall = { id, name, args: args ?? { _raw: written } }
@@ -206,7 +206,7 @@ function encodeResult(state: EncoderState, item: FunctionCallOutputItem, param: 
   const { results, images } = turnOf(state, 'user')
   const { allowsMediaResults } = state.options
   const call = state.calls.get(item.call_id)
-  if (!call) warn(state, pathOf(item, `${param}.call_id`), 'is the id of no call before it; the result was sent without its name')
+  if (!call) warn(state, pathOf(item, `${param}.call_id`), 'matches no earlier call; the result was sent without the name of its function')
   const media = mediaParts(item).flatMap(({ part, at }) => encodeItemPart(state, part, `${param}.output[${at}]`))
   const functionResponse = {
     id: item.call_id,

@@ -10,7 +10,7 @@ const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasonin
 
 const unsupportedSettings = ['user', 'safety_identifier', 'prompt_cache_key'] as const
 
-const omitted = (param: string): Warning => unsupported(param, `\`${param}\` has no counterpart here and was left out.`)
+const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
 
 /**
  * A warning for each field that this dialect cannot express. None for `metadata`, which only the gateway echoes, for
@@ -27,7 +27,7 @@ export function unsupportedFields(prompt: Prompt): readonly Warning[] {
     ...foreign.map(omitted),
     ...oneWarning(
       cachePoints(prompt, () => false),
-      'marks what may be cached; this provider takes no such marks, and it was left out.',
+      'is a cache marker, which this provider does not support; it was left out.',
     ),
   ]
 }

@@ -42,7 +42,7 @@ const failedWith = (kind: Failure['kind'], message: string): Outcome => ({ statu
 
 const lengthLimit = incomplete('max_output_tokens')
 export const filtered = incomplete('content_filter')
-const malformed = failedWith('server_error', 'The model wrote a tool call or an answer that could not be read.')
+const malformed = failedWith('server_error', 'The model wrote a malformed tool call or response.')
 
 const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['STOP', completed],
@@ -61,7 +61,7 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['MALFORMED_FUNCTION_CALL', malformed],
   ['MALFORMED_RESPONSE', malformed],
   ['TOO_MANY_TOOL_CALLS', malformed],
-  ['MISSING_THOUGHT_SIGNATURE', failedWith('stale_state', 'The signature of an earlier thought is missing.')],
+  ['MISSING_THOUGHT_SIGNATURE', failedWith('stale_state', 'The signature of earlier reasoning is missing.')],
 ])
 
 /** Finish reasons that do not say whether the answer is complete. */
@@ -79,7 +79,7 @@ export function outcomeOf(finishReason: string, { hasAnswer, hasCall }: AnswerSo
   if (known) return known
   // Of a tool that was not offered: the client decides what to do about it.
   if (finishReason === 'UNEXPECTED_TOOL_CALL') return hasCall ? completed : malformed
-  if (!hasAnswer) return failedWith('server_error', 'The provider ended the answer without a word.')
+  if (!hasAnswer) return failedWith('server_error', 'The provider ended the response without content.')
   return unclearReasons.has(finishReason) ? incomplete('other') : completed
 }
 

@@ -84,7 +84,7 @@ function readItem(body: JsonObject, path: string, role: MessageSource['role']): 
   const type = required({ body, path }, 'type', anyText)
   const reader = itemReaders.get(type)
   if (reader && reader.role !== role) {
-    refuse('invalid_parameter_value', `A \`${type}\` block can stand in a message of the role "${reader.role}" only.`, path)
+    refuse('invalid_parameter_value', `A \`${type}\` block is only allowed in a message with the role "${reader.role}".`, path)
   }
   if (reader) return remember(reader.read(body, path), { dialect, body, path })
   // An unknown block of the assistant is an item, as it is in a response.

@@ -38,11 +38,11 @@ export const warn = ({ warnings }: EncodeContext, param: string, message: string
 }
 
 export const loseContent = ({ warnings }: EncodeContext, param: string): void => {
-  warnings.push(contentLost(param, `\`${param}\` can only be read by a provider of another kind.`))
+  warnings.push(contentLost(param, `\`${param}\` is not supported by the API of this provider.`))
 }
 
 export const warnOmitted = (context: EncodeContext, param: string): void =>
-  warn(context, param, `\`${param}\` can only be read by a provider of another kind and was left out.`)
+  warn(context, param, `\`${param}\` is not supported by the API of this provider and was left out.`)
 
 /** The `cache_control` field of a block, if it has a cache point and one is left. */
 export function cacheControl(cache: CachePoint | undefined, param: string, context: EncodeContext): JsonObject {
@@ -62,7 +62,7 @@ function takeCachePoint(param: string, context: EncodeContext): boolean {
     context.cachePointsLeft -= 1
     return true
   }
-  warn(context, param, `The cache point at \`${param}\` was left out: ${maxCachePoints} are taken here, and they were used up before it.`)
+  warn(context, param, `The cache point at \`${param}\` was left out: this provider accepts ${maxCachePoints}, and earlier ones were kept.`)
   return false
 }
 

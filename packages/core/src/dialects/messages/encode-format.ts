@@ -30,10 +30,10 @@ export function encodeFormat({ text, tools = [], tool_choice }: Prompt, canForce
   if (support === 'native') return { format: original && isObject(original.format) ? original.format : enforcedFormat(format, context) }
   const isCallForced = typeof tool_choice === 'object' && tool_choice.type === 'function'
   if (support === 'tool' && canForceCall && !isCallForced && (format.schema.type ?? 'object') === 'object') {
-    warn(context, 'text.format', 'This model cannot be held to a schema; it answers through a tool that takes one.')
+    warn(context, 'text.format', 'This model cannot enforce a schema; its response was requested as a tool call with that schema.')
     return toolFormat(format, new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : tool.body.name))))
   }
-  warn(context, 'text.format', 'This model cannot be held to a schema; it was told of it in words.')
+  warn(context, 'text.format', 'This model cannot enforce a schema; it was added to the prompt instead.')
   return {
     instruction: `Answer with JSON that fits this JSON schema (${format.name}), and with nothing else:\n${JSON.stringify(format.schema)}`,
   }

@@ -17,7 +17,7 @@ export function encodeSampling(prompt: Prompt, thinking: JsonObject | undefined,
   }
   const { body, warnings } = dropRefused({ body: requested, warnings: [] }, { refuses: refusedSampling(prompt, thinking, quirks) })
   if (typeof body.temperature !== 'number' || body.temperature <= maxTemperature) return { body, warnings }
-  const clamped = unsupported('temperature', `\`temperature\` ends at ${maxTemperature} here, and was lowered to that.`)
+  const clamped = unsupported('temperature', `The maximum \`temperature\` of this model is ${maxTemperature}; it was lowered to that.`)
   return { body: { ...body, temperature: maxTemperature }, warnings: [...warnings, clamped] }
 }
 

@@ -35,7 +35,7 @@ export function encodeThinking(prompt: Prompt, { max_output_tokens }: Offer, qui
   const isLowered = requested !== undefined && requested > limits.maxTokens
   const lowered = unsupported(
     'max_output_tokens',
-    `This model writes ${limits.maxTokens} tokens at most; \`max_output_tokens\` was lowered to that.`,
+    `This model is limited to ${limits.maxTokens} output tokens; \`max_output_tokens\` was lowered to that.`,
   )
   return { ...thinking, max_tokens, warnings: isLowered ? [lowered, ...warnings] : warnings }
 }
@@ -55,7 +55,7 @@ function thinkingFields({ reasoning, input, max_output_tokens }: Prompt, room: n
   const style = styleOf(quirks, budget_tokens)
   if (!style) {
     const param = effort ? 'reasoning.effort' : 'reasoning.summary'
-    return { warnings: [unsupported(param, 'This model does not think; it was asked without.')] }
+    return { warnings: [unsupported(param, 'This model does not support thinking; the request was sent without it.')] }
   }
   const display = summary === undefined ? {} : { display: isShown ? 'summarized' : 'omitted' }
   if (style === 'budget' && lacksThinkingBeforeCalls(input)) return { ...disabled, warnings: [thoughtsMissing] }
@@ -64,11 +64,11 @@ function thinkingFields({ reasoning, input, max_output_tokens }: Prompt, room: n
 
 const disabled: ThinkingFields = { thinking: { type: 'disabled' } }
 
-const unknownType = unsupported('reasoning', 'This model takes no thinking of the kind that was asked for; it was asked without.')
+const unknownType = unsupported('reasoning', 'This model does not support the requested type of thinking; the request was sent without it.')
 
 const thoughtsMissing = unsupported(
   'reasoning.effort',
-  'The tool calls that were answered last came without this model’s own thoughts, which it demands; thinking was switched off.',
+  'The latest tool calls lack the thinking blocks that this model requires; thinking was turned off.',
 )
 
 const defaultStyles: readonly ThinkingStyle[] = ['adaptive']
@@ -98,7 +98,7 @@ const encoders: Readonly<Record<Style, (request: ThinkingRequest, limits: ModelL
     const near = effort === undefined ? undefined : nearestEffort(effort, quirks.efforts ?? defaultEfforts)
     const noBudget = unsupported(
       'reasoning.budget_tokens',
-      `This model takes no budget for its thoughts; effort "${near?.effort}" was used.`,
+      `This model does not support a thinking budget; effort "${near?.effort}" was used.`,
     )
     return {
       thinking: { type: 'adaptive', ...display },
@@ -122,7 +122,7 @@ const encoders: Readonly<Record<Style, (request: ThinkingRequest, limits: ModelL
     warnings:
       effort === undefined
         ? []
-        : [unsupported('reasoning.effort', `Reasoning effort "${effort}" is not available here; thinking was switched on.`)],
+        : [unsupported('reasoning.effort', `Reasoning effort "${effort}" is not supported by this model; thinking was turned on.`)],
   }),
 }
 
@@ -130,14 +130,14 @@ const minBudget = 1024
 
 const noRoom = unsupported(
   'reasoning.effort',
-  `\`max_output_tokens\` leaves no room for thoughts, which take ${minBudget} tokens at least; thinking was switched off.`,
+  `\`max_output_tokens\` is too small for thinking, which needs at least ${minBudget} tokens; thinking was turned off.`,
 )
 
 function budgetWarnings(
   { effort, budget_tokens }: { readonly effort: Effort; readonly budget_tokens: number | undefined },
   budget: number,
 ): readonly Warning[] {
-  if (effort === 'none') return [unsupported('reasoning.effort', 'This model cannot stop thinking; the least was asked for.')]
-  const clamped = `\`reasoning.budget_tokens\` was set to ${budget}, as the model and the length of the answer allow.`
+  if (effort === 'none') return [unsupported('reasoning.effort', 'This model cannot turn thinking off; the lowest effort was used.')]
+  const clamped = `\`reasoning.budget_tokens\` was set to ${budget}, the nearest value that the model and \`max_output_tokens\` allow.`
   return budget_tokens === undefined || budget_tokens === budget ? [] : [unsupported('reasoning.budget_tokens', clamped)]
 }

@@ -47,7 +47,7 @@ function encodeTool(tool: Tool, param: string, context: EncodeContext): JsonObje
     ? limitCacheControl(original, param, context)
     : { ...encodeFunction(tool, param, context), ...cacheControl(tool.cache, param, context) }
   if (!tool.strict || !context.quirks.refuses?.includes('strict')) return encoded
-  warn(context, `${param}.strict`, `\`${param}.strict\` is not supported here and was left out.`)
+  warn(context, `${param}.strict`, `\`${param}.strict\` is not supported by this provider and was left out.`)
   const { strict, ...rest } = encoded
   return rest
 }
@@ -71,7 +71,11 @@ function encodeChoice({ tool_choice, parallel_tool_calls }: Prompt, canForceCall
   const requested = tool_choice === undefined ? undefined : choiceOf(tool_choice, context)
   const isRefused = requested !== undefined && !canForceCall && forcedTypes.has(requested.type)
   if (isRefused)
-    warn(context, 'tool_choice', 'A tool call cannot be demanded of this model, or not while it thinks; it was left to choose.')
+    warn(
+      context,
+      'tool_choice',
+      'This model does not support a required tool call, or not while thinking; the model decides whether to call a tool.',
+    )
   const choice = isRefused ? { type: 'auto' } : requested
   if (parallel_tool_calls !== false || choice?.type === 'none') return choice ? { tool_choice: choice } : {}
   return { tool_choice: { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true } }

@@ -17,9 +17,9 @@ export function errorIn(body: JsonObject): Failure | undefined {
   return type === 'error' ? failureFrom(readErrorDetails(flat)) : undefined
 }
 
-export const secondMessage = failed(unreadable('The provider began a second answer within the first.'))
-export const noContent = failed(unreadable('The provider’s answer has no content.'))
-export const nestedTooDeep = failed(unreadable('The provider’s answer is nested too deep.'))
+export const secondMessage = failed(unreadable('The provider began a second response within the first.'))
+export const noContent = failed(unreadable('The response of the provider has no content.'))
+export const nestedTooDeep = failed(unreadable('The response of the provider is nested too deeply.'))
 
 const errorTypes: ReadonlyMap<number, string> = new Map([
   [401, 'authentication_error'],

@@ -52,13 +52,13 @@ export function checkVersion(body: JsonObject, { headers }: Pick<InferenceReques
   for (const [at, { role, content }] of objects(body.messages).entries()) {
     for (const [number, block] of objects(content).entries()) {
       const path = `messages[${at}].content[${number}]`
-      if (role === 'assistant' && block.type === 'document') refuseRemoved('A `document` block in a message of the assistant', path)
+      if (role === 'assistant' && block.type === 'document') refuseRemoved('A `document` block in an assistant message', path)
       if (role === 'user' && block.type === 'text' && objects(block.citations).length > 0) {
-        refuseRemoved('`citations` on a text of the user', `${path}.citations`)
+        refuseRemoved('`citations` on a user text block', `${path}.citations`)
       }
     }
   }
 }
 
 const refuseRemoved = (what: string, param: string): never =>
-  refuse('invalid_parameter_value', `${what} does not exist any more in version ${latestVersion} of this language.`, param)
+  refuse('invalid_parameter_value', `${what} was removed in version ${latestVersion} of this API.`, param)

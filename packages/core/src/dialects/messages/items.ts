@@ -118,7 +118,8 @@ function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext
   const original = originalBody(item)
   if (original) return { ...limitCacheControl(original, path, context), id }
   const input = parseInput(item.arguments)
-  if (!input) warn(context, `${path}.arguments`, `\`${path}.arguments\` is not a JSON object; it was sent as the text \`_raw\` of one.`)
+  if (!input)
+    warn(context, `${path}.arguments`, `\`${path}.arguments\` is not a JSON object; the text was sent as the field \`_raw\` of an object.`)
   return {
     type: 'tool_use',
     id,

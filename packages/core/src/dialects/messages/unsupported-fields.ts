@@ -6,7 +6,7 @@ import { dialect } from './wire.ts'
 /** Optional extra data: leaving it out changes nothing, so there is no warning. */
 const ignoredIncludes: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
-const omitted = (param: string): Warning => unsupported(param, `\`${param}\` has no counterpart here and was left out.`)
+const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
 
 /**
  * A warning for each field that this dialect cannot express. None for `metadata`, which only the gateway echoes, for

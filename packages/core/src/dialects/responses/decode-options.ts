@@ -26,7 +26,8 @@ export const decodeTool: Read<Tool> = (value, path) => {
   if (type === 'custom') return remember(customTool({ body, path }), { dialect, body })
   if (type === 'namespace') return { type: 'native', dialect, body, tools: decodeGroup(body, path) }
   if (type !== 'function') return { type: 'native', dialect, body }
-  if (isObject(body.function)) return missing(`${path}.name`, 'Here the fields of a function stand beside `type`, not inside `function`.')
+  if (isObject(body.function))
+    return missing(`${path}.name`, 'In the Responses API, the fields of a function are next to `type`, not inside `function`.')
   const tool: FunctionTool = {
     type: 'function',
     name: required({ body, path }, 'name', nonEmptyText),

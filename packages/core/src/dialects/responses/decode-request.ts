@@ -74,10 +74,10 @@ function checkEnvelope(body: JsonObject): void {
   for (const key of stateful) {
     const value = body[key]
     if (value === undefined || value === null || value === false) continue
-    refuse('unknown_parameter', `\`${key}\` is not supported: nothing is stored here. Send the conversation in full.`, key)
+    refuse('unknown_parameter', `\`${key}\` is not supported: this gateway does not store responses. Send the conversation in full.`, key)
   }
   if (optional({ body, path: '' }, 'store', booleanValue) === true) {
-    refuse('invalid_parameter_value', '`store` must be false or left out: nothing is stored here.', 'store')
+    refuse('invalid_parameter_value', '`store` must be false or omitted: this gateway does not store responses.', 'store')
   }
   optional({ body, path: '' }, 'stream_options', objectValue)
 }

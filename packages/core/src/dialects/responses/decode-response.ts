@@ -20,7 +20,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
   const items = objects(body.output).map(item => decodeOutputItem(item, mapping))
   const output = withCallIds(items, head)
   const stated =
-    Array.isArray(body.output) || hasError(body) ? decodeOutcome(body) : failed(unreadable('The provider’s answer has no output.'))
+    Array.isArray(body.output) || hasError(body) ? decodeOutcome(body) : failed(unreadable('The response of the provider has no output.'))
   const outcome = stated.status !== 'failed' && output.some(isNameless) ? namelessCall : stated
   const usage = usageOf(body, output.length > 0)
   return remember({ ...head, output, outcome, ...(usage && { usage }) }, { dialect, body })
@@ -110,5 +110,5 @@ export function decodeOutcome(body: JsonObject): Outcome {
   const { status, incomplete_details: details } = body
   if (status === 'incomplete') return { status, reason: (isObject(details) && stringOf(details.reason)) || 'max_output_tokens' }
   if (status === 'completed' || status === undefined || status === null) return { status: 'completed' }
-  return failed(unreadable(`The provider’s answer ended as "${stringOf(status).slice(0, 40)}".`))
+  return failed(unreadable(`The response of the provider ended with status "${stringOf(status).slice(0, 40)}".`))
 }

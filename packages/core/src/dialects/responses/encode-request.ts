@@ -73,7 +73,7 @@ const withShortId = (item: CallItem): JsonObject => ({ ...item, call_id: shortCa
 function raiseCap({ body, warnings }: Encoded, { min_output_tokens: least = 0 }: Quirks): Encoded {
   const cap = body.max_output_tokens
   if (typeof cap !== 'number' || cap >= least) return { body, warnings }
-  const message = `Caps below ${least} tokens are refused here; \`max_output_tokens\` was raised from ${cap} to ${least}.`
+  const message = `This provider requires at least ${least} tokens; \`max_output_tokens\` was raised from ${cap} to ${least}.`
   return { body: { ...body, max_output_tokens: least }, warnings: [...warnings, unsupported('max_output_tokens', message)] }
 }
 
@@ -135,7 +135,8 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
     }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
   if (native && native.dialect !== dialect)
-    for (const field of Object.keys(native.body)) warnings.push(unsupported(field, `\`${field}\` is not known here and was left out.`))
+    for (const field of Object.keys(native.body))
+      warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
   return { body, warnings }
 }
 
@@ -152,16 +153,13 @@ const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>):
 
 /** Warnings for what this language has no field for. */
 const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
-  ...oneWarning(failedTools(prompt.input), 'cannot be said to this provider; the words of the tool were sent alone.'),
-  ...oneWarning(
-    cachePoints(prompt, carriesBreakpoint),
-    'marks what may be cached; this provider takes no mark there, and it was left out.',
-  ),
-  ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` has no counterpart here and was left out.')] : []),
-  ...(seed !== undefined ? [unsupported('seed', '`seed` has no counterpart here and was left out.')] : []),
+  ...oneWarning(failedTools(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
+  ...oneWarning(cachePoints(prompt, carriesBreakpoint), 'is a cache marker, which this provider does not support there; it was left out.'),
+  ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` is not supported by this provider and was left out.')] : []),
+  ...(seed !== undefined ? [unsupported('seed', '`seed` is not supported by this provider and was left out.')] : []),
 ]
 
-const foreign = (param: string): Warning => contentLost(param, `\`${param}\` can only be read by a provider of another kind.`)
+const foreign = (param: string): Warning => contentLost(param, `\`${param}\` is not supported by the API of this provider.`)
 
 function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
   if (tool.type !== 'native') {
@@ -170,7 +168,7 @@ function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly Js
     return [originalBody(tool) ?? { type: 'function', name, ...(description !== undefined && { description }), parameters, strict }]
   }
   if (tool.dialect === dialect) return [tool.body]
-  warnings.push(unsupported(param, `\`${param}\` is a tool of another kind of provider and was left out.`))
+  warnings.push(unsupported(param, `\`${param}\` is a tool that this provider does not support and was left out.`))
   return []
 }
 
@@ -185,6 +183,6 @@ function encodeChoice(choice: ToolChoice, tools: readonly Tool[] | undefined, wa
   if (typeof choice === 'string') return choice
   if (choice.type === 'function') return { type: isCustomTool(tools, choice.name) ? 'custom' : 'function', name: choice.name }
   if (choice.dialect === dialect) return choice.body
-  warnings.push(unsupported('tool_choice', '`tool_choice` is of another kind of provider and was left out.'))
+  warnings.push(unsupported('tool_choice', '`tool_choice` is not supported by this provider and was left out.'))
   return undefined
 }

@@ -90,7 +90,7 @@ function listenForTiers({ vault, commitWithAudit, records, tiersOf, clock, inBac
     const now = clock.monotonic()
     if (now - (written.get(id) ?? Number.NEGATIVE_INFINITY) < hourMs) return
     written.set(id, now)
-    inBackground('The tier of a provider key could not be noted.', () =>
+    inBackground('The tier of a provider key could not be stored.', () =>
       commitWithAudit(workspaceId, {}, async () => {
         const key = await records.find('credential', workspaceId, id)
         const news = key && withTier(key.body, tier)

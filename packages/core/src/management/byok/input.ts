@@ -14,21 +14,24 @@ export function providerNamed(id: string, providers: ReadonlyMap<string, Provide
   if (!found) {
     const [near] = nearestOf(id, takers)
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
-    const way = hint ?? `Those that take keys of workspaces: ${takers.join(', ') || 'none'}.`
+    const way = hint ?? `Providers that accept BYOK keys: ${takers.join(', ') || 'none'}.`
     throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)
   }
   if (!takesOwnKeys(found))
-    throw invalidValue('provider', id, `a provider that takes keys of workspaces: ${takers.join(', ') || 'there is none here'}`)
+    throw invalidValue('provider', id, `a provider that accepts BYOK keys: ${takers.join(', ') || 'there is none here'}`)
   return found
 }
 
 /** A key is visible ASCII, 8 to 4,096 characters; an account in JSON is written in one way. The error never contains it. */
 export function secretOf(text: string, { id, account }: Provider): string {
   if (text.trimStart().startsWith('{')) {
-    if (!account?.json) throw wrongField('apiKey', `\`apiKey\` is JSON, and a key of "${id}" is a text without spaces.`)
+    if (!account?.json) throw wrongField('apiKey', `\`apiKey\` is JSON, but a key for "${id}" is a string without spaces.`)
     const secret = text.length > maxJsonLength ? undefined : asOneLine(text)
     if (secret === undefined)
-      throw wrongField('apiKey', `\`apiKey\` begins like a JSON object and is none of up to ${maxJsonLength} ASCII characters.`)
+      throw wrongField(
+        'apiKey',
+        `\`apiKey\` starts like a JSON object, but is not a valid object of up to ${maxJsonLength} ASCII characters.`,
+      )
     return secret
   }
   if (!/^[\x21-\x7e]{8,4096}$/.test(text)) throw wrongField('apiKey', '`apiKey` takes 8 to 4096 visible ASCII characters without spaces.')
@@ -59,7 +62,7 @@ export function checkExtra(extra: Readonly<Record<string, string>>, provider: Pr
     if (!names.includes(name))
       throw wrongField(
         'extra',
-        `\`extra\` of a key for "${id}" takes ${names.length === 0 ? 'nothing' : names.join(', ')}; "${name.slice(0, 60)}" is none of it.`,
+        `\`extra\` of a key for "${id}" takes ${names.length === 0 ? 'nothing' : names.join(', ')}; it has no field "${name.slice(0, 60)}".`,
       )
     if (!/^[A-Za-z0-9][\w.:@-]{0,127}$/.test(value)) throw invalidValue(`extra.${name}`, value, 'letters, digits and - _ . : @, up to 128')
   }
@@ -68,12 +71,12 @@ export function checkExtra(extra: Readonly<Record<string, string>>, provider: Pr
   try {
     if (dialect) provider.endpoint({ dialect: dialect.name, model: 'm', stream: false, credential })
   } catch (error) {
-    throw wrongField('extra', error instanceof Error ? error.message : `"${id}" cannot be reached with this.`)
+    throw wrongField('extra', error instanceof Error ? error.message : `These fields give no valid address for "${id}".`)
   }
 }
 
 export function checkTier(tier: string, provider: string, tiers: readonly AccountTier[]): void {
   if (tiers.some(each => each.tier === tier)) return
-  if (tiers.length === 0) throw wrongField('accountTier', `No account tiers are known of "${provider}". Leave \`accountTier\` out.`)
+  if (tiers.length === 0) throw wrongField('accountTier', `"${provider}" has no known account tiers. Remove \`accountTier\`.`)
   throw invalidValue('accountTier', tier, `a tier of "${provider}": ${tiers.map(each => each.tier).join(', ')}`)
 }

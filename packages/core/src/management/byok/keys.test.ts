@@ -58,9 +58,9 @@ describe('a key that a workspace brings', () => {
 
   test.each([
     [{ provider: 'opnai' }, /no provider "opnai" here.*"openai"/],
-    [{ provider: 'zzz' }, /no provider "zzz" here.*take keys of workspaces: (?!.*internal).*openai/],
+    [{ provider: 'zzz' }, /no provider "zzz" here.*accept BYOK keys: (?!.*internal).*openai/],
     [{ provider: 'sim' }, /`provider` is "sim"/],
-    [{ provider: 'internal' }, /`provider` is "internal".*takes keys of workspaces/],
+    [{ provider: 'internal' }, /`provider` is "internal".*accepts BYOK keys/],
     [{ apiKey: 'short' }, /`apiKey`/],
     [{ apiKey: 'with space in it' }, /`apiKey`/],
     [{ apiKey: 'sk-ümlaut-and-more' }, /`apiKey`/],
@@ -68,7 +68,7 @@ describe('a key that a workspace brings', () => {
     [{ apiKey: `sk-${'x'.repeat(5_000)}` }, /`apiKey`/],
     [{ name: '' }, /`name`/],
     [{ accountTier: 'tier_9' }, /`accountTier` is "tier_9".*free, tier_1, tier_2, zdr/],
-    [{ provider: 'anthropic', accountTier: 'start' }, /No account tiers are known of "anthropic"/],
+    [{ provider: 'anthropic', accountTier: 'start' }, /"anthropic" has no known account tiers/],
     [{ extra: { region: 'x' } }, /`extra` of a key for "openai" takes nothing/],
     [{ provider: 'azure' }, /resource/],
     [{ provider: 'azure', extra: { region: 'x' } }, /`extra` of a key for "azure" takes .*resource/],

@@ -112,7 +112,7 @@ async function changedBy(
 async function resecret(byok: WorkspaceContext['ports']['byok'], key: TypedRecord<'credential'>, apiKey: string) {
   const provider = byok.providers.get(key.body.provider)
   if (!provider)
-    throw new GatewayError('state_precondition_failed', { message: `The provider "${key.body.provider}" is not here any more.` })
+    throw new GatewayError('state_precondition_failed', { message: `This gateway no longer has the provider "${key.body.provider}".` })
   checkLasting(byok)
   const secret = secretOf(apiKey, provider)
   const body = {

@@ -22,13 +22,13 @@ export function checkLasting({ lasting }: WorkspaceContext['ports']['byok']): vo
   if (lasting) return
   throw new GatewayError('operation_not_allowed', {
     message:
-      'This gateway has no sealing key of its own, so a provider key could not be read after a restart. Its operator gives it one: the option `sealingKey`.',
+      'This gateway has no sealing key, so a provider key could not be read after a restart. Its operator must set the option `sealingKey`.',
     param: 'apiKey',
   })
 }
 
 export const isThere = (provider: string): GatewayError =>
   new GatewayError('duplicate_resource', {
-    message: `This workspace has this key for "${provider}" already. Change that one, or bring another.`,
+    message: `This workspace already has this key for "${provider}". Update that key, or add a different one.`,
     param: 'apiKey',
   })

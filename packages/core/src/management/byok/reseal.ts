@@ -30,7 +30,7 @@ export async function resealAll(ports: ByokPorts): Promise<ResealResult> {
     if (ended) return { resealed, left: left.size }
   }
   throw new GatewayError('service_unavailable', {
-    message: 'Provider keys were deleted as fast as they were sealed anew. Call it again: what is done is passed over.',
+    message: 'Provider keys were deleted while they were being resealed. Call `reseal` again; finished keys are skipped.',
     retryAfterMs: 1_000,
   })
 }

@@ -234,7 +234,7 @@ describe('B2: sealing keys change', () => {
     const lost = await createByokFixture({ storage, now: before.now, sealingKey: fresh })
     expect(await codeOf(lost.ask())).toBe('routing_failed')
     expect(await codeOf(lost.ask())).toBe('routing_failed')
-    expect(lost.logged.filter(line => line.includes('does not open'))).toHaveLength(1)
+    expect(lost.logged.filter(line => line.includes('cannot be opened'))).toHaveLength(1)
     expect(await lost.gateway.resealCredentials()).toEqual({ resealed: 0, left: 1 })
     const second = await lost.keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789', isDefault: true })
     await settled(lost.keys, second.id)

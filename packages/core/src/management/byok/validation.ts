@@ -47,7 +47,7 @@ export function keepValidations(ports: ByokPorts): Validations {
       const known = vault.recordOf(credential)
       if (refusing.has(id)) return
       refusing.add(id)
-      inBackground('A provider key that was refused could not be marked.', async () => {
+      inBackground('A rejected provider key could not be marked as invalid.', async () => {
         try {
           await commitWithAudit(workspaceId, {}, async () => {
             const key = await records.find('credential', workspaceId, id)

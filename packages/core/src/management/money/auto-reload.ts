@@ -48,11 +48,11 @@ function withChange({ body: { autoReload } }: TypedRecord<'workspace'>, input: A
 }
 
 const missing = (param: string): GatewayError =>
-  new GatewayError('missing_required_parameter', { message: `\`${param}\` is missing, and was never said before.`, param })
+  new GatewayError('missing_required_parameter', { message: `\`${param}\` is missing, and no earlier value is stored.`, param })
 
 const impossible = (): GatewayError =>
   new GatewayError('operation_not_allowed', {
-    message: 'This gateway cannot reload credit: its operator has set no `billing.onReload`. Add credit by hand.',
+    message: 'This gateway cannot reload credit: its operator has not set `billing.onReload`. Add credit manually.',
     param: 'enabled',
   })
 

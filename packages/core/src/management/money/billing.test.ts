@@ -51,7 +51,7 @@ test('a reference stands for one amount of one kind', async () => {
   expect(await billing.adjust({ reference: 'b', amount: -7 })).toMatchObject({ balance: -2, credited: -2 })
   expect(await codeOf(billing.credit({ reference: 'a', amount: 6 }))).toBe('duplicate_resource')
   expect(await codeOf(billing.adjust({ reference: 'a', amount: 5 }))).toBe('duplicate_resource')
-  await expect(billing.adjust({ reference: 'b', amount: 5 })).rejects.toThrow('The reference "b" stands for another amount')
+  await expect(billing.adjust({ reference: 'b', amount: 5 })).rejects.toThrow('The reference "b" was already used for another amount')
   expect(await codeOf(billing.credit({ reference: 'b', amount: 7 }))).toBe('duplicate_resource')
   await spend(scene, 'request', 1)
   expect(await codeOf(billing.credit({ reference: 'request', amount: 1 }))).toBe('duplicate_resource')
@@ -139,7 +139,7 @@ test('who can pay is for the operator to say, and where that fails nobody can', 
 
 test('what is no hook is refused when the gateway is made, not when money runs low', async () => {
   const billing = { onReload: '' } as unknown as NonNullable<GatewayOptions['billing']>
-  await expect(createFixture({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a text; it takes a function.')
+  await expect(createFixture({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a string; it takes a function.')
 })
 
 test('requests with credentials of its own are counted down in each month', async () => {

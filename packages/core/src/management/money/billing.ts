@@ -126,7 +126,10 @@ async function isPayable({ ports: { billing, logger }, workspaceId }: WorkspaceC
   try {
     return (await billing?.hasPaymentMethod?.(workspaceId)) === true
   } catch (error) {
-    logger.warn({ workspaceId, error: String(error) }, 'billing.hasPaymentMethod threw; the workspace is shown without a payment method.')
+    logger.warn(
+      { workspaceId, error: String(error) },
+      'billing.hasPaymentMethod threw an error; the workspace is shown without a payment method.',
+    )
     return false
   }
 }
@@ -144,7 +147,7 @@ async function byokLeft(
 
 const otherMove = (reference: string): GatewayError =>
   new GatewayError('duplicate_resource', {
-    message: `The reference "${reference.slice(0, 100)}" stands for another amount already. Use one reference for each payment.`,
+    message: `The reference "${reference.slice(0, 100)}" was already used for another amount. Use one reference per payment.`,
     param: 'reference',
   })
 

@@ -36,7 +36,7 @@ export const budgetsIn = async (records: Records, workspaceId: string): Promise<
 export function checkRoom(there: readonly TypedRecord<'budget'>[]): void {
   if (there.length >= maxRecordsOfKind)
     throw new GatewayError('state_precondition_failed', {
-      message: `This workspace has ${maxRecordsOfKind} budgets, as many as it can have. Delete one first.`,
+      message: `This workspace has ${maxRecordsOfKind} budgets, the maximum. Delete one first.`,
     })
 }
 
@@ -46,7 +46,7 @@ export async function checkKey({ records, clock }: ManagementPorts, workspaceId:
   if (!key || key.group === 'system') throw absent('API key', id)
   if (!isActive(key.body, clock.now()))
     throw new GatewayError('state_precondition_failed', {
-      message: `The API key "${id}" is revoked or has expired, and takes no budget. Name an active one.`,
+      message: `The API key "${id}" is revoked or has expired, so it cannot have a budget. Use an active key.`,
       param: 'apiKeyId',
     })
 }

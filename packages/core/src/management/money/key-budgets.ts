@@ -26,7 +26,7 @@ export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyB
   if (budget === null) return old ? withoutBudgets([old]) : noBudgetPart
   if (!isActive(key.body, ports.clock.now()))
     throw new GatewayError('state_precondition_failed', {
-      message: `The API key "${key.id}" is revoked or has expired, and takes no budget.`,
+      message: `The API key "${key.id}" is revoked or has expired, so it cannot have a budget.`,
       param: 'budget',
     })
   if (!old) return newBudget(ports, key, budget)
@@ -41,7 +41,7 @@ async function newBudget({ records, clock, ids }: ManagementPorts, key: Owner, b
   const { limit } = budget
   if (limit === undefined)
     throw new GatewayError('missing_required_parameter', {
-      message: '`budget.limit` is missing. A budget says how much may be spent.',
+      message: '`budget.limit` is missing.',
       param: 'budget.limit',
     })
   checkRoom(await budgetsIn(records, key.workspaceId))

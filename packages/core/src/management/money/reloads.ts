@@ -63,7 +63,7 @@ export function keepReloads(ports: ReloadPorts): Reloads {
   const looking = new Map<string, { again: boolean }>()
 
   const logFailure = (workspaceId: string, error: unknown): void =>
-    logger.error({ workspaceId, error: String(error) }, 'Credit could not be reloaded; it is tried again later.')
+    logger.error({ workspaceId, error: String(error) }, 'Credit could not be reloaded; will retry later.')
   const ask = async (workspaceId: string, reload: Reload): Promise<void> => {
     try {
       await onReload(workspaceId, reload)

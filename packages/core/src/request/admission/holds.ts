@@ -78,7 +78,7 @@ export function* holdFunds(holding: HoldContext, ledger: LedgerStore): Step<Hold
     }
     if (!refusal) return { plan, accounts: held }
     const refusing = accounts.find(({ account }) => account === refusal.account)
-    if (!refusing) throw storeDown(new Error(`The ledger refused an account that was not to be held: ${refusal.account}.`))
+    if (!refusing) throw storeDown(new Error(`The ledger refused an account that was not part of the hold: ${refusal.account}.`))
     const narrower = restrictPlan(plan, refusing.counts, refusing.reason)
     if (!narrower) throw refusing.refused(refusal.available)
     plan = narrower
@@ -113,12 +113,12 @@ const creditOf = ({ caller, policy }: HoldContext, amount: Microdollars): HoldAc
   floor: isPrepaid(policy.workspace.body) ? 0 : Number.NEGATIVE_INFINITY,
   amount,
   counts: isOurs,
-  reason: 'the workspace has not enough credit for it',
+  reason: 'the workspace does not have enough credit',
   refused: available =>
     new GatewayError('insufficient_credits', {
       message: caller.isEndUser
-        ? `The request may cost up to ${formatUsd(amount)}, and the workspace of this user has not enough credit for it. Lower \`max_output_tokens\`, or try again once there is credit.`
-        : `The request may cost up to ${formatUsd(amount)}, and the workspace has ${formatUsd(Math.max(0, available))} of credit free. Add credit, or lower \`max_output_tokens\`.`,
+        ? `The request may cost up to ${formatUsd(amount)}, and the workspace of this user does not have enough credit. Lower \`max_output_tokens\`, or try again after credit was added.`
+        : `The request may cost up to ${formatUsd(amount)}, but the workspace has only ${formatUsd(Math.max(0, available))} of available credit. Add credit, or lower \`max_output_tokens\`.`,
     }),
 })
 
@@ -130,16 +130,16 @@ function budgetOf({ caller, at }: HoldContext, budget: CallerBudget, amount: Mic
     floor: -limit,
     amount,
     counts: includeByok ? everyone : isOurs,
-    reason: maySee(caller, budget) ? `the budget "${name}" has no room for it` : 'a budget that is shared has no room for it',
+    reason: maySee(caller, budget) ? `the budget "${name}" does not have enough left` : 'a shared budget does not have enough left',
     refused: available => {
       const until = end === undefined ? '' : ` until ${new Date(end).toISOString()}`
       if (!maySee(caller, budget))
         return new GatewayError('budget_exceeded', {
-          message: `The request may cost up to ${formatUsd(amount)}, and a budget that this user shares has less left${until}. Lower \`max_output_tokens\`.`,
+          message: `The request may cost up to ${formatUsd(amount)}, and a shared budget of this user has less than that left${until}. Lower \`max_output_tokens\`.`,
         })
       const remaining = Math.max(0, available)
       return new GatewayError('budget_exceeded', {
-        message: `The request may cost up to ${formatUsd(amount)}, and the budget "${name}" of ${formatUsd(limit)} has ${formatUsd(remaining)} left${until}. ${caller.isEndUser ? 'Lower' : 'Raise it, or lower'} \`max_output_tokens\`.`,
+        message: `The request may cost up to ${formatUsd(amount)}, but the budget "${name}" of ${formatUsd(limit)} has only ${formatUsd(remaining)} left${until}. ${caller.isEndUser ? 'Lower' : 'Raise the budget, or lower'} \`max_output_tokens\`.`,
         budget: budgetFacts(budget.body, { used: limit - remaining, at }),
       })
     },
@@ -151,10 +151,10 @@ const capOf = ({ caller, at }: HoldContext, cap: number): HoldAccount => ({
   floor: -cap,
   amount: 1,
   counts: isOwn,
-  reason: 'the workspace has made all the calls of this month with credentials of its own',
+  reason: 'the workspace has reached its monthly limit of BYOK calls',
   refused: () =>
     new GatewayError('budget_exceeded', {
-      message: `The workspace may make ${caller.isEndUser ? 'a number of' : cap} calls a month with credentials of its own, and has. It can again from ${new Date(periodOf('month', at).end ?? at).toISOString()} on.`,
+      message: `The workspace has reached its limit of ${caller.isEndUser ? '' : `${cap} `}BYOK calls per month. The limit resets at ${new Date(periodOf('month', at).end ?? at).toISOString()}.`,
     }),
 })
 

@@ -50,7 +50,7 @@ export function createLeases({ running, counters, ledger, clock, logger }: Lease
   const enterAgain = (slot: SlotKey & { readonly slot: string }, at: number): void =>
     void recover(
       () => counters.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER, ttlMs: slotMs }, at),
-      error => logger.warn({ requestId: slot.slot, error: String(error) }, 'The slot of a request could not be renewed.'),
+      error => logger.warn({ requestId: slot.slot, error: String(error) }, 'The concurrency slot of a request could not be renewed.'),
     )
   const renewSlots = (): void => {
     const at = clock.now()
@@ -81,9 +81,7 @@ export function createLeases({ running, counters, ledger, clock, logger }: Lease
   const renewDue = (): void => {
     const now = clock.monotonic()
     void renewals.begin(() =>
-      renewHolds().catch((error: unknown) =>
-        logger.warn({ error: String(error) }, 'The holds of requests under way could not be renewed.'),
-      ),
+      renewHolds().catch((error: unknown) => logger.warn({ error: String(error) }, 'The holds of running requests could not be renewed.')),
     )
     if (now < slotsDueAt) return
     slotsDueAt = now + leaseTimes.slotMs

@@ -23,7 +23,7 @@ export async function countManagement(ports: RatePorts, caller: Caller, kind: 'r
   if (!refusal) return
   refusals.count(caller, clock.now())
   throw new GatewayError('requests_per_min_exceeded', {
-    message: `This ${nounOf(caller.keyId)} may send ${limit} management ${kind} a minute, and has.`,
+    message: `Rate limit reached for this ${nounOf(caller.keyId)}: ${limit} management ${kind} per minute. Try again later.`,
     limitedBy: 'routing',
     retryAfterMs: refusal.retryAfterMs,
   })

@@ -21,7 +21,7 @@ describe('an answer by a credential of the workspace’s own', () => {
 
   test('is the only one to be had without credit, and who else was there hears why not', async () => {
     const { ask, providers } = createFixture({ own, acts: { first: refused } })
-    await expect(ask()).rejects.toMatchObject({ code: 'provider_error', message: expect.stringContaining('not enough credit') })
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_error', message: expect.stringContaining('not have enough credit') })
     expect(providers.second.calls).toHaveLength(0)
   })
 

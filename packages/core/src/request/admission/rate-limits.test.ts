@@ -28,7 +28,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
     await ask()
     const error = await ask().catch(reason => reason)
     expect(error).toMatchObject({ code: 'requests_per_min_exceeded', status: 429, facts: { limitedBy: 'routing', retryAfterMs: 40_000 } })
-    expect(error.message).toContain(`${named} may send 2 requests a minute`)
+    expect(error.message).toContain(`Rate limit reached for ${named.toLowerCase()}: 2 requests per minute`)
     await clock.advance(40_000)
     await ask()
   })
@@ -39,7 +39,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
     await ask()
     const error = await ask().catch(reason => reason)
     expect(error).toMatchObject({ code: 'tokens_per_min_exceeded', status: 429, facts: { limitedBy: 'routing', retryAfterMs: 60_000 } })
-    expect(error.message).toContain(`${named} may use ${used + counted} tokens a minute`)
+    expect(error.message).toContain(`the limit is ${used + counted} per minute`)
     await clock.advance(60_000)
     await ask()
   })
@@ -53,7 +53,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
     await clock.advance(500)
     const error = await ask().catch(reason => reason)
     expect(error).toMatchObject({ code: 'concurrent_requests_exceeded', status: 429 })
-    expect(error.message).toContain(`${named} already has 1 requests running`)
+    expect(error.message).toContain(`${named} has reached its limit of 1 concurrent requests`)
     await clock.advance(500)
     await running
     const next = ask()
@@ -67,7 +67,7 @@ test('a request that passes the tokens of a whole minute hears that it always wi
   const { ask, engine } = createFixture(at('key', { tokensPerMinute: counted - 1 }))
   await expect(ask()).rejects.toMatchObject({
     code: 'tokens_per_min_exceeded',
-    message: expect.stringContaining(`may use ${counted} tokens, and this key may use ${counted - 1} a minute in all`),
+    message: expect.stringContaining(`may use ${counted} tokens, more than the limit of ${counted - 1} tokens per minute of this key`),
   })
   expect(await engine.storage.counters.take([{ key: 'workspace/rpm:key:model', amount: 1, limit: 1, windowMs: 1 }], 0)).toBeUndefined()
 })
@@ -78,7 +78,7 @@ test('a key with a limit of its own is held to that of its workspace too', async
     caller: { limits: { requestsPerMinute: 5 } },
   })
   await ask()
-  await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('This workspace may send 1 requests') })
+  await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('for this workspace: 1 requests') })
 })
 
 test('what one limit refuses counts against no other', async () => {
@@ -109,7 +109,7 @@ test('a request that is refused for another reason takes no place of the workspa
   await credit(1_000)
   const slot = { slot: 'other', limit: 1, ttlMs: 60_000 }
   await engine.storage.counters.enter({ ...slot, key: 'workspace/slots:key' }, engine.clock.now())
-  await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('This key already') })
+  await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('This key has reached its limit') })
   await engine.storage.counters.leave('workspace/slots:key', 'other')
   await expect(ask()).resolves.toBeDefined()
 })

@@ -18,7 +18,7 @@ export interface RateContext {
   readonly at: number
 }
 
-/** Tokens that a request may use, counted as it comes, and corrected when it ends. */
+/** Tokens that a request may use: counted at admission, corrected when it ends. */
 export interface Tokens {
   readonly keys: readonly string[]
   readonly amount: number
@@ -31,20 +31,20 @@ export interface Rate extends CounterRequest {
 
 type RateSubject = keyof typeof subjects
 
-/** What a limit bounds, as its message calls it. An end user learns nothing of limits that it shares but that they are reached. */
+/** The subject of a limit in its message. The limits of `shared` are not shown to an end user. */
 const subjects = {
-  key: 'This key',
-  user: 'This user',
-  ancestor: 'A key above this one',
-  workspace: 'This workspace',
-  shared: 'The workspace of this user',
+  key: 'this key',
+  user: 'this user',
+  ancestor: 'a key above this key',
+  workspace: 'this workspace',
+  shared: 'the workspace of this user',
 } as const
 
 const minute = 60_000
-/** Tokens that an answer without a cap is counted as, until it is known. */
+/** Output tokens assumed for a request without `max_output_tokens`. */
 const assumedAnswer = 1_024
 
-/** The counter of a request that is known before its body: of its workspace, where that is limited. */
+/** The counters that do not depend on the body: of the workspace, if it is limited. */
 export function ratesOfWorkspace({ caller, policy }: Pick<RateContext, 'caller' | 'policy'>, limits: Limits): Rate[] {
   const { workspaceId } = caller
   const limit = { ...limits.workspace, ...policy.workspace.body.limits }.requestsPerMinute
@@ -52,17 +52,17 @@ export function ratesOfWorkspace({ caller, policy }: Pick<RateContext, 'caller' 
 }
 
 /**
- * The counter of a request whose body is still to be read, so that its model is not known. It is subtracted again once the body was
- * read and is a request: it bounds the bodies of a key that are under way, or that were none.
+ * The counter for a request whose body has not been read, so its model is unknown. It is decremented once the body is a valid request, so
+ * it limits incomplete and invalid bodies of a key.
  */
 export const uploadRate = ({ keyId, workspaceId, isEndUser, limits: own }: Caller, limits: Limits): Rate =>
   requestRate(isEndUser ? 'user' : 'key', {
     key: `${workspaceId}/rpm:uploads:${keyId}`,
     limit: own?.requestsPerMinute ?? limits.inferenceRpm,
-    what: 'requests a minute whose bodies are under way or no request',
+    what: 'requests per minute with an incomplete or invalid body',
   })
 
-/** The counters that depend on what is asked for. Without tokens: of a request that uses none. */
+/** The counters that depend on the model. `tokens` is absent for a request that uses none. */
 export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: Limits, tokens?: number): Rate[] {
   const { keyId, workspaceId, isEndUser, limits: own, ancestors = [] } = caller
   const { self, above, all } = isEndUser ? ofUser : ofKey
@@ -70,7 +70,7 @@ export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: 
   const { id } = plan.candidates[0].model
   // Escaped: ids of users and of models may contain the separator.
   const model = encodeURIComponent(id)
-  const what = `requests a minute for "${id}"`
+  const what = `requests per minute for "${id}"`
   const rates = [
     requestRate(self, { key: `${workspaceId}/rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what }),
   ]
@@ -88,21 +88,21 @@ export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: 
   return rates
 }
 
-/** Of the caller itself, of the keys above it, and of its workspace. */
+/** Subjects of the limits of the caller, of the keys above it, and of its workspace. */
 const ofKey = { self: 'key', above: 'ancestor', all: 'workspace' } as const
 const ofUser = { self: 'user', above: 'shared', all: 'shared' } as const
 
-/** As many as the answer may have. */
+/** The input tokens plus the largest output of any candidate. */
 export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): number {
   let most = 0
   for (const { offer } of candidates) most = Math.max(most, Math.min(maxOutput ?? assumedAnswer, offer.max_output_tokens ?? Infinity))
   return inputTokens + most
 }
 
-/** All of them, or none. Throws for the first that has no room. */
+/** Increments all counters, or none. Throws for the first that is at its limit. */
 export function* takeRates(rates: readonly Rate[], counters: CounterStore, at: number): Step<void> {
   if (rates.length === 0) return
-  // What exceeds a whole minute's limit never finds room, whatever is left of it.
+  // A request larger than the limit of a whole minute never fits.
   const vain = rates.find(({ amount, limit }) => amount > limit)
   if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
   const refusal = yield* wait(orStoreDown(() => counters.take(rates, at)))
@@ -114,7 +114,7 @@ interface RequestLimit extends Pick<CounterRequest, 'key' | 'limit'> {
   readonly what?: string
 }
 
-function requestRate(whose: RateSubject, { key, limit, what = 'requests a minute' }: RequestLimit): Rate {
+function requestRate(whose: RateSubject, { key, limit, what = 'requests per minute' }: RequestLimit): Rate {
   return {
     key,
     amount: 1,
@@ -122,7 +122,7 @@ function requestRate(whose: RateSubject, { key, limit, what = 'requests a minute
     windowMs: minute,
     refused: ({ retryAfterMs }) =>
       new GatewayError('requests_per_min_exceeded', {
-        message: `${subjects[whose]} ${whose === 'shared' ? `has sent as many ${what} as it may` : `may send ${limit} ${what}, and has`}. Try again in ${seconds(retryAfterMs)} s.`,
+        message: `Rate limit reached for ${subjects[whose]}: ${whose === 'shared' ? '' : `${limit} `}${what}. Try again in ${seconds(retryAfterMs)} s.`,
         limitedBy: 'routing',
         retryAfterMs,
       }),
@@ -139,11 +139,12 @@ interface TokenLimit {
 }
 
 /**
- * The minute stands in the name of its counter, so that a correction that comes late corrects no other minute. Its window is longer:
- * the store may go by another clock than this process, and must not begin the minute anew before it is over for all.
+ * The minute is part of the counter's name, so that a late correction does not change another minute. The window is longer than a minute:
+ * the clock of the store may differ from that of this process, and the counter must not restart before the minute is over for both.
  */
 function tokenRate(whose: RateSubject, { workspaceId, id, limit, amount, at }: TokenLimit): Rate {
   const retryAfterMs = minute - (at % minute)
+  const tokenLimit = whose === 'shared' ? '' : ` of ${limit} tokens per minute`
   return {
     key: `${workspaceId}/tpm:${id}:${Math.floor(at / minute)}`,
     isTokens: true,
@@ -154,8 +155,8 @@ function tokenRate(whose: RateSubject, { workspaceId, id, limit, amount, at }: T
       new GatewayError('tokens_per_min_exceeded', {
         message:
           amount > limit
-            ? `The request may use ${amount} tokens, and ${subjects[whose].toLowerCase()} may use ${whose === 'shared' ? 'fewer' : limit} a minute in all. Shorten it, or lower \`max_output_tokens\`.`
-            : `${subjects[whose]} may use ${whose === 'shared' ? 'so many' : limit} tokens a minute, and has not as many left as the request may use: ${amount}. Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
+            ? `The request may use ${amount} tokens, more than the limit${tokenLimit} of ${subjects[whose]}. Shorten the prompt, or lower \`max_output_tokens\`.`
+            : `Token limit reached for ${subjects[whose]}: fewer tokens are left in this minute than the request may use (${amount}${whose === 'shared' ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
         limitedBy: 'routing',
         ...(amount > limit ? { shouldRetry: false } : { retryAfterMs }),
       }),

@@ -7,7 +7,7 @@ import { runSteps, type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { type Rate, takeRates } from './rate-limits.ts'
 
-/** A place among the requests that run at the same time: of the key, and of its workspace where that is limited. */
+/** A slot among the concurrent requests of a key, and of its workspace if that is limited. */
 export interface SlotKey {
   readonly key: string
   readonly limit: number
@@ -17,7 +17,7 @@ export interface Slot extends SlotKey {
   readonly refused: () => GatewayError
 }
 
-/** A slot is a lease: renewed while the request lives, and free soon after a crash. */
+/** Milliseconds of a slot's lease: renewed while the request runs, and free soon after a crash. */
 export const slotMs = 90_000
 
 export function slotsOf(
@@ -42,7 +42,7 @@ export function slotsOf(
   return slots
 }
 
-/** Its limit is not for an end user to know. */
+/** The limit of a workspace is not shown to end users. */
 const workspaceOfUser = 'The workspace of this user'
 
 const slotOf = (whose: string, key: string, limit: number): Slot => ({
@@ -50,7 +50,7 @@ const slotOf = (whose: string, key: string, limit: number): Slot => ({
   limit,
   refused: () =>
     new GatewayError('concurrent_requests_exceeded', {
-      message: `${whose} already has ${whose === workspaceOfUser ? 'as many requests running as it may' : `${limit} requests running, its limit`}. Wait for one to end.`,
+      message: `${whose} has reached its limit of ${whose === workspaceOfUser ? '' : `${limit} `}concurrent requests. Wait for one to finish.`,
       limitedBy: 'routing',
       retryAfterMs: 1_000,
     }),
@@ -70,7 +70,7 @@ export interface SlotResults {
   readonly entered: readonly PromiseSettledResult<unknown>[]
 }
 
-/** Counts against the rates and takes the slots, in one turn of the store. */
+/** Counts against the rate limits and takes the slots, in one batch of the store. */
 export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, counters: CounterStore): Step<SlotResults> {
   const count = (): Awaitable<unknown> => runSteps(takeRates(rates, counters, at))
   const enter = slots.map(
@@ -83,7 +83,7 @@ export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, cou
     const [counted, ...entered] = yield* wait(taking)
     return { counted: counted as PromiseSettledResult<unknown>, entered }
   } catch (error) {
-    // Interrupted. A slot may be taken already, or be taken later by a call that is still under way.
+    // Interrupted. A slot may be taken already, or may still be taken by a pending call.
     const leave = (): Awaitable<unknown> => allSettled(leaveSlots(slots, requestId, counters))
     void leave()
     if (isPromise(taking)) void taking.then(leave)
@@ -91,7 +91,7 @@ export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, cou
   }
 }
 
-/** Throws for the first slot that there was not, else for the rate. */
+/** Throws for the first slot that was full, else for the rate limit. */
 export function throwRefusals({ slots, counted, entered }: SlotResults & Pick<SlotRequests, 'slots'>): void {
   entered.forEach((room, place) => {
     if (room.status === 'rejected') throw storeDown(room.reason)
@@ -100,7 +100,7 @@ export function throwRefusals({ slots, counted, entered }: SlotResults & Pick<Sl
   if (counted.status === 'rejected') throw counted.reason
 }
 
-/** What gives the slots back, also those that were not taken. */
+/** Calls that free the slots, whether or not they were taken. */
 export const leaveSlots = (slots: readonly SlotKey[], requestId: string, counters: CounterStore): (() => Awaitable<unknown>)[] =>
   slots.map(
     ({ key }) =>

@@ -210,7 +210,7 @@ test('where no state was sent, the next is asked; and nobody twice for complaini
 
 test('what is told is why the request failed without the state, since that it failed with it is mended', async () => {
   const told = async (then: Way) => (await run({ a: ['stale_state', then] }, { carries: true, budget: 2 })).outcome
-  expect(await told('rejected')).toMatchObject({ message: expect.stringContaining('refused the request') })
+  expect(await told('rejected')).toMatchObject({ message: expect.stringContaining('rejected the request') })
   expect(await told('overloaded')).toMatchObject({ code: 'server_is_overloaded', status: 503 })
   expect(await told('stale_state')).toMatchObject({ code: 'invalid_parameter_value' })
 })
@@ -226,5 +226,5 @@ test('when nobody answers, who was not asked is named too', async () => {
     },
   ]
   const { outcome } = await run({ a: ['unreadable'] }, { excluded })
-  expect(outcome).toMatchObject({ message: expect.stringMatching(/Not asked: z, since this gateway has no credential for it\.$/) })
+  expect(outcome).toMatchObject({ message: expect.stringMatching(/Not tried: z: this gateway has no credential for it\.$/) })
 })

@@ -220,7 +220,7 @@ const survivedTimeouts = (failures: readonly Failure[]): readonly Warning[] =>
   failures
     .filter(({ kind }) => kind === 'timed_out')
     .slice(0, 1)
-    .map(({ provider }) => ({ code: 'provider_timeout', message: `${provider} did not answer in time; another provider answered.` }))
+    .map(({ provider }) => ({ code: 'provider_timeout', message: `${provider} did not respond in time; another provider was used.` }))
 
 function withWarnings(committed: CommittedCall, { context, refusals }: LoopState): CommittedCall {
   const { plan, request, attempts, refusedKeys } = context
@@ -231,7 +231,7 @@ function withWarnings(committed: CommittedCall, { context, refusals }: LoopState
 
 const paidTwice = (slower: string, winner: string): Warning => ({
   code: 'hedged',
-  message: `Two providers were asked at once, and ${winner} answered first; ${slower} had taken the request, so its input is billed too.`,
+  message: `Two providers were called at the same time, and ${winner} responded first. ${slower} had accepted the request, so its input tokens are billed too.`,
   param: 'gateway.routing.hedge',
 })
 

@@ -47,5 +47,5 @@ export function refusedKeyWarnings(
 
 const keyRefusedWarning = (provider: string, key: string): Warning => ({
   code: 'byok_key_refused',
-  message: `${provider} refused the workspace's BYOK key ${key}, so a credential of the operator answered, and the workspace is charged. Replace or disable the key; or set \`own_keys_only\` in the settings, so that such requests fail instead.`,
+  message: `${provider} rejected the workspace's BYOK key ${key}, so a credential of the operator was used and the workspace is charged. Replace or disable the key, or set \`own_keys_only\` in the settings to make such requests fail instead.`,
 })

@@ -61,5 +61,5 @@ const summaryOf = ({ output }: InferenceResponse): string =>
 
 const noSummary = ({ outcome }: InferenceResponse): GatewayError =>
   new GatewayError('provider_error', {
-    message: `The model wrote no summary${outcome.status === 'failed' ? `: ${outcome.error.message}` : ''}. Try again, or ask another model.`,
+    message: `The model wrote no summary${outcome.status === 'failed' ? `: ${outcome.error.message}` : ''}. Try again, or use another model.`,
   })

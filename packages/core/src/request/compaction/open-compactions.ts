@@ -41,6 +41,6 @@ const messageOf = (text: string): MessageItem => ({ type: 'message', role: 'user
 
 const sealedElsewhere = (path: string): GatewayError =>
   new GatewayError('invalid_parameter_value', {
-    message: `The compaction item \`${path}\` does not open: it was made for another workspace or user, with a key that is gone, or was altered. Send the conversation that it stands for.`,
+    message: `The compaction item \`${path}\` cannot be opened: it belongs to another workspace or user, was sealed with a key that was removed, or was modified. Send the full conversation instead.`,
     param: `${path}.encrypted_content`,
   })

@@ -135,7 +135,7 @@ async function byProvider(
   } catch (error) {
     ports.logger.error(
       { provider: counter.candidate.provider.id, error: String(error) },
-      'The provider’s own code threw; its tokens are estimated.',
+      'A provider that runs in this process threw an error. Its tokens are estimated.',
     )
     return undefined
   } finally {

@@ -123,6 +123,6 @@ const forbidden = ({ candidate: { model, provider, offer } }: SelectedOffer): Ex
   provider: provider.id,
   provider_model_id: offer.provider_model_id,
   code: 'routing_constraint_unsatisfiable',
-  reason: 'another goes first, and `gateway.routing.allow_fallbacks` is false',
+  reason: 'another candidate ranks first, and `gateway.routing.allow_fallbacks` is false',
   param: 'gateway.routing.allow_fallbacks',
 })

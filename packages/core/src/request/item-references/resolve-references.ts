@@ -69,12 +69,13 @@ const reasoningWithoutState = (id: string): Item | undefined =>
 
 function refuseReference(id: string, path: string, items: KeptItems | undefined): never {
   const message = items
-    ? `\`${path}\` refers to the item ${JSON.stringify(id.slice(0, 100))}, which is not kept here: items of answers are kept for ${durationOf(items.ttl)} after their last use.`
-    : `\`${path}\` refers to an item by id, and nothing is stored here.`
+    ? `\`${path}\` refers to the item ${JSON.stringify(id.slice(0, 100))}, which was not found. Items are stored for ${durationOf(items.ttl)} after their last use.`
+    : `\`${path}\` refers to an item by id, but this gateway stores no items.`
   throw new GatewayError('invalid_parameter_value', {
     message,
     param: path,
-    suggestion: 'Send the items of the conversation in full. In the AI SDK set `store: false` for the provider; it then does so by itself.',
+    suggestion:
+      'Send the items of the conversation in full. In the AI SDK, set the provider option `store: false`; it then sends the items in full.',
   })
 }
 

@@ -65,7 +65,7 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
   const claimed = createLru<true>(maxClaims)
   const timesAt = (at: number): ItemTimes => ({ at, latest: at + ttl + maxClockSkewMs })
   const warn = (error: unknown): void =>
-    logger.warn({ error: String(error) }, 'Items of an answer could not be stored; requests that refer to them will be refused.')
+    logger.warn({ error: String(error) }, 'The items of a response could not be stored. Requests that refer to them will be refused.')
   return {
     ttl,
     isStored: true,

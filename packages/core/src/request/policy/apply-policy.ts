@@ -44,7 +44,9 @@ export interface PolicedRequest {
 export function* policyFor({ policies }: Pick<PolicyPorts, 'policies'>, { workspaceId }: Caller): Step<WorkspacePolicy> {
   const found = yield* wait(policies.of(workspaceId))
   if (found) return found
-  throw new GatewayError('invalid_api_key', { message: 'The workspace of this API key does not exist. Use a key of one that does.' })
+  throw new GatewayError('invalid_api_key', {
+    message: 'The workspace of this API key does not exist. Use a key of an existing workspace.',
+  })
 }
 
 /** The request as it is meant: with the items that it refers to and the defaults of its workspace, then as `prepare` changes it. */

@@ -120,7 +120,7 @@ test('one warning tells of all that was left out, and why', async () => {
   const { request, warnings } = carried?.fit(candidate('a'), false) ?? {}
   expect(request?.prompt.input).toEqual([said])
   expect(warnings?.map(({ message }) => message)).toEqual([
-    'The reasoning state of 4 items was left out: 1 made by another provider, account or model, 1 sealed for another workspace or user, or with a key that is gone, or altered, 2 in the form of a vendor that is not asked here.',
+    'The reasoning state of 4 items was left out: 1 made by another provider, account or model, 1 sealed for another workspace or user, sealed with a key that was removed, or modified, 2 in a format that this provider does not support.',
   ])
 })
 

@@ -41,8 +41,8 @@ interface FoundState {
 /** Reasons for leaving state out, as warnings give them. */
 const reasons = {
   foreign: 'made by another provider, account or model',
-  unreadable: 'sealed for another workspace or user, or with a key that is gone, or altered',
-  unsealed: 'in the form of a vendor that is not asked here',
+  unreadable: 'sealed for another workspace or user, sealed with a key that was removed, or modified',
+  unsealed: 'in a format that this provider does not support',
   refused: 'refused by the provider',
 } as const
 type Reason = keyof typeof reasons

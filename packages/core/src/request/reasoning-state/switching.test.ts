@@ -58,7 +58,7 @@ const typesSeenBy = (each: Scripted) => inputOf(each).map(({ type }) => type)
 const dropped = (message: string) => [{ code: 'reasoning_state_dropped', message, param: 'input[1]' }]
 const foreign = dropped('The reasoning state of one item was left out: made by another provider, account or model.')
 const unreadable = dropped(
-  'The reasoning state of one item was left out: sealed for another workspace or user, or with a key that is gone, or altered.',
+  'The reasoning state of one item was left out: sealed for another workspace or user, sealed with a key that was removed, or modified.',
 )
 
 test('who made the state is asked first, whatever the ranking says', async () => {
@@ -238,7 +238,7 @@ test('a provider of another language cannot read what a vendor sealed', async ()
   const fixture = await open([b])
   const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor' }
   const { stamp } = await goOn(fixture, [client.question('Go.'), reasoning])
-  expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: in the form of a vendor that is not asked here.'))
+  expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: in a format that this provider does not support.'))
   expect(JSON.stringify(b.calls)).not.toContain('gAAAAA')
 })
 
@@ -262,7 +262,7 @@ test.each([
     '`sealingKey` is 31 bytes; it takes 32 random bytes, or 64 hex digits',
   ],
   ['a key in hex of zeros alone', { sealingKey: '00'.repeat(32) }, '`sealingKey` is all zeros'],
-  ['a key of other text', { sealingKey: 'correct horse battery staple' }, '`sealingKey` is a text that is no hex'],
+  ['a key of other text', { sealingKey: 'correct horse battery staple' }, '`sealingKey` is a string that is not hex'],
   [
     'an older key that is too long',
     { sealingKey, previousSealingKeys: [sealingKey, new Uint8Array(33)] },

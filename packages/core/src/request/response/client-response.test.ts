@@ -57,7 +57,7 @@ test('a stream that ignores the output cap is cut, hung up on, and billed by wha
   expect(told.length).toBe(17 + 1_024)
   expect([left, signal?.aborted]).toEqual([1, true])
   expect(await rows()).toMatchObject([{ result: 'incomplete', estimated: true, outputTokens: Math.ceil(told.length / 4) }])
-  expect(warned).toEqual(['The provider ignores the output cap; its answer was cut.'])
+  expect(warned).toEqual(['The provider ignored the output limit; its response was cut.'])
 })
 
 test('a whole answer that ignores the output cap is shortened just so', async () => {

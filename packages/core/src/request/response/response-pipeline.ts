@@ -50,7 +50,7 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
   const onCut = (): void =>
     ports.logger.warn(
       { provider: provider.id, model: offer.provider_model_id, cap },
-      'The provider ignores the output cap; its answer was cut.',
+      'The provider ignored the output limit; its response was cut.',
     )
   const close = (): EventBatch => ('stream' in answer ? answer.stream.close() : [])
   const cutter = cap === undefined ? undefined : outputCutter(cap, { onCut, close })

@@ -166,7 +166,7 @@ describe('calls that nobody asked for', () => {
     const calls = watchCalls({ input: [], tools: [tool('a')] })
     calls?.look(unfold(answer(call('a'), call('b'), call('b'), call('c'))))
     expect(calls?.warnings()).toEqual([
-      { code: 'tool_not_offered', message: 'The model called "b", "c", which is not among the tools of the request.', param: 'tools' },
+      { code: 'tool_not_offered', message: 'The model called "b", "c", which is not in the tools of the request.', param: 'tools' },
     ])
   })
 

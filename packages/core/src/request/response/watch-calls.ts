@@ -43,7 +43,7 @@ export function watchCalls({ tools = [], parallel_tool_calls }: Prompt): Remarks
 
 const notOffered = (names: readonly string[]): Warning => ({
   code: 'tool_not_offered',
-  message: `The model called ${names.map(name => JSON.stringify(name.slice(0, 100))).join(', ')}, which is not among the tools of the request.`,
+  message: `The model called ${names.map(name => JSON.stringify(name.slice(0, 100))).join(', ')}, which is not in the tools of the request.`,
   param: 'tools',
 })
 

@@ -40,7 +40,7 @@ export function createStoreExchange({ store, sync, writer, clock, logger }: Stor
 
   /** A failing store is logged once, and routing goes on with local statistics. */
   const reportFailure = (error: unknown): void => {
-    if (!failing) logger.warn({ error: String(error) }, 'What is known of routing cannot be shared now; each process goes by its own.')
+    if (!failing) logger.warn({ error: String(error) }, 'Routing statistics cannot be shared at the moment. Each process uses its own.')
     failing = true
   }
   const within = (milliseconds: number, ask: () => Promise<void>): Promise<void> => {

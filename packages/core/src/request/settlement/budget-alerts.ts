@@ -40,6 +40,6 @@ export function sendBudgetAlerts(
   })
   return Promise.all(asked).then(
     () => {},
-    (error: unknown) => logger.warn({ requestId: call.requestId, error: String(error) }, 'Whether a budget is used up could not be told.'),
+    (error: unknown) => logger.warn({ requestId: call.requestId, error: String(error) }, 'The state of a budget could not be determined.'),
   )
 }

@@ -58,7 +58,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const warnings = extras.length > 0 ? [...told, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : told
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
-  logger.warn({ ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) }, 'The provider claims more than the request can have.')
+  logger.warn(
+    { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
+    'The provider reported more usage than the request can have.',
+  )
   return { ...charge, warnings: [clampedWarning, ...warnings] }
 }
 
@@ -71,14 +74,13 @@ const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { read
 
 const clampedWarning: Warning = {
   code: 'usage_clamped',
-  message:
-    'The provider claims more tokens or calls of its tools than the request can have. What cannot be true was left out of the usage and the cost.',
+  message: 'The provider reported more tokens or tool calls than the request can have. The excess was removed from the usage and the cost.',
 }
 
 /** `what`: a tool that was called, or a field or a host that raises the price. */
 const unpricedWarning = (code: string, what: string): Warning => ({
   code,
-  message: `The provider charges extra for \`${what}\`; no price is known here, so it was not charged.`,
+  message: `The provider charges extra for \`${what}\`, but its price is unknown. It was not charged.`,
 })
 
 /** Tokens of an answer whose client left before its usage came, thoughts and pictures included. Nothing of any other: then the text tells. */

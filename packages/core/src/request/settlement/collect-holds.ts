@@ -109,11 +109,11 @@ async function lookAndSettle(sight: Sight, ports: CollectorPorts): Promise<void>
       sight.watched.delete(hold.id)
     }
     if (still.length > 0)
-      logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended; they are settled.')
+      logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended. They have been settled.')
   } catch (error) {
     // What stood still while the store could not be written may only have been kept from renewing.
     sight.watched.clear()
-    logger.warn({ error: String(error) }, 'Holds could not be looked at; that is tried again.')
+    logger.warn({ error: String(error) }, 'Expired holds could not be checked; will retry.')
   }
 }
 
@@ -151,7 +151,7 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
   const { storage, clock, logger } = ports
   const journal = parseJournal(text)
   if (!journal) {
-    logger.warn({ requestId: id }, 'A hold was left behind without a journal; it is freed, and nothing is billed.')
+    logger.warn({ requestId: id }, 'An abandoned hold had no journal. It was released, and nothing was billed.')
     await withinStorageWait(storage.ledger.settle({ id, amounts: {}, at: clock.now() }), clock)
     return 0
   }

@@ -41,9 +41,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   const inBackground: InBackground = (forget, ended) => {
     const over = promised(forget)
       .then(ended)
-      .catch((error: unknown) =>
-        logger.warn({ error: String(error) }, 'What is too old could not be forgotten; it is tried again in an hour.'),
-      )
+      .catch((error: unknown) => logger.warn({ error: String(error) }, 'Expired data could not be deleted; will retry in an hour.'))
       .finally(() => running.delete(over))
     running.add(over)
   }

@@ -47,7 +47,10 @@ export function allowanceOf(requestId: string, held: readonly HeldAccount[], { l
       const extended = recover(
         () => withinStorageWait(ledger.extend({ id: requestId, accounts }), clock),
         error => {
-          logger.warn({ requestId, error: String(error) }, 'No more could be set aside for an answer; it ends at what there is.')
+          logger.warn(
+            { requestId, error: String(error) },
+            'The hold of a running request could not be extended; its response ends when the hold is used up.',
+          )
           return { account: first.account, available: 0 }
         },
       )

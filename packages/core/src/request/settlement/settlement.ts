@@ -259,7 +259,7 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
   const corrections = tokens.keys.map(key => () => storage.counters.add(key, difference, clock.now()))
   return recover<unknown>(
     () => withinStorageWait(allOf(corrections), clock),
-    error => logger.warn({ error: String(error) }, 'The tokens of a minute could not be corrected.'),
+    error => logger.warn({ error: String(error) }, 'A token rate limit could not be corrected after a request.'),
   )
 }
 
@@ -274,7 +274,7 @@ function evidenceOf({ ports, context, selection }: SettlementState, result: Usag
     const routing = evidenceText({ trace: selection.trace(), excluded, strategy }, isFull)
     return routing === undefined ? {} : { routing }
   } catch (error) {
-    ports.logger.error({ requestId, error: String(error) }, 'The evidence of a request could not be written down.')
+    ports.logger.error({ requestId, error: String(error) }, 'The routing evidence of a request could not be stored.')
     return {}
   }
 }

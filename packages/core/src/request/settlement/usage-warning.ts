@@ -3,7 +3,7 @@ import type { Warning } from '../../protocol/response.ts'
 
 const usageEstimated: Warning = {
   code: 'usage_estimated',
-  message: 'The provider counted no tokens; the usage is an estimate of the prompt and of the text that was written.',
+  message: 'The provider reported no token usage; it was estimated from the prompt and the output text.',
   param: 'usage',
 }
 
