@@ -16,6 +16,6 @@ export function withCacheHeaders(reply: ApiReply, keeping: CacheScope, request: 
   return { ...reply, status: 304, headers: rest, body: '' }
 }
 
-/** `*`, or a list. A proxy that compresses makes a tag weak; for GET a weak one says enough. */
+/** `*`, or a list. A compressing proxy makes a tag weak; a weak tag suffices for GET. */
 const isNamed = (etag: string, names: string | undefined): boolean =>
   names !== undefined && (names.trim() === '*' || (names.match(/"[^"]*"/g)?.includes(etag) ?? false))

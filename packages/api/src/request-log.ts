@@ -7,7 +7,7 @@ export interface RequestLine {
   readonly method: string
   /** The row's path, as in `/v1/models/:model_id+`; `unmatched` where there is no row. */
   readonly route: string
-  /** Where there is no row: the path that was asked for, without its query, up to 200 characters. */
+  /** If no row matched: the requested path without its query, up to 200 characters. */
   readonly path?: string
   readonly status: number
   readonly ms: number

@@ -39,9 +39,9 @@ export interface Call {
 export interface Site {
   readonly routes: readonly Route[]
   readonly settings: Settings
-  /** The languages of the rows: those of the gateway, and that of the AI SDK. */
+  /** The client dialects of the rows: those of the gateway, and that of the AI SDK. */
   readonly dialects: Readonly<Record<string, ClientDialect>>
-  /** Puts the language of the AI SDK among them; loaded once, when first needed. */
+  /** Adds the dialect of the AI SDK; loaded once, when first needed. */
   readonly loadDialect: () => Promise<void>
   /** Names of the inference endpoints that are served, as in `supported_endpoints`. */
   readonly endpoints: readonly string[]

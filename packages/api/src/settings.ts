@@ -16,7 +16,7 @@ export interface ApiOptions {
   readonly uploadBytes?: number
   /** How long a stream may wait for its first content before status 200 is sent and keep-alive begins. Default 10,000. */
   readonly holdMs?: number
-  /** Silence after which a stream says a comment. Default 15,000. */
+  /** Milliseconds of silence after which a stream sends a comment. Default 15,000. */
   readonly keepAliveMs?: number
   /** Limits on WebSocket connections. */
   readonly webSockets?: WebSocketLimits

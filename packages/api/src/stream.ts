@@ -224,7 +224,7 @@ function textOf(state: ReplyState): Source<string> {
   }
 }
 
-/** `begin`: nothing has been said yet, so the answer has to be announced before it can fail. */
+/** `begin`: nothing has been sent yet, so the response must be started before it can fail. */
 function failedEvents(error: GatewayError, begin: Reply | undefined): Batch {
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: asFailure(error) } }
   if (begin === undefined) return [finished]

@@ -8,15 +8,15 @@ export interface Uploads {
   open(caller: Sharer | undefined): Upload
 }
 
-/** What tells whose share of something a caller uses: an end user has one of its own within that of its workspace. */
+/** Identifies the share that a caller uses: an end user has its own share within that of its workspace. */
 export type Sharer = Pick<Caller, 'workspaceId' | 'keyId' | 'isEndUser'>
 
 export interface Upload {
-  /** Counts the body as `bytes` long, or as long as it was counted before if that is more. Returns what refuses it. */
+  /** Counts the body as `bytes` long, never less than before. Returns the error if that is refused. */
   claim(bytes: number): GatewayError | undefined
-  /** Counts so many bytes more, beside the body; at most as many as its caller may have. Returns what refuses them. */
+  /** Counts `bytes` in addition to the body, capped at the share of the caller. Returns the error if that is refused. */
   claimMore(bytes: number): GatewayError | undefined
-  /** Nothing of the body is in memory any more. */
+  /** The body is no longer in memory. */
   release(): void
 }
 
@@ -106,7 +106,7 @@ export function createUploads({ bodyBytes, uploadBytes, uploadBytesPerWorkspace,
   }
 }
 
-/** `most`: absent where it is not for the caller to know. */
+/** `most`: absent if the limit is not shown to the caller. */
 const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `The concurrent request bodies of ${whose} would exceed its limit${most === undefined ? '' : ` of ${most} bytes`}. Wait for one to finish.`,

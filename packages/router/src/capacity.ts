@@ -18,7 +18,7 @@ const {
 } = tuning.capacity
 
 export interface Capacity {
-  /** Monotonic milliseconds before which the offer asked not to be called. */
+  /** Monotonic milliseconds until which the offer is not called after a 429. */
   pausedUntil: number
   /** Consecutive 429s. */
   refusals: number

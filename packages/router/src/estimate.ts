@@ -147,7 +147,7 @@ function evidenceOfSilence({ silentAttempts, latency, prefill, lastAnsweredStart
     if (off > latency.p996) overdue += 1
     at += 1
     if (at >= maxSilentCalls) break
-    // Once a later call was answered, an earlier silent one says nothing about the level: it is slow by itself, or lost.
+    // Once a later call was answered, an earlier silent call is no evidence about the level: it is slow by itself, or lost.
     if (call.startedAt < lastAnsweredStart) continue
     odds *= tailOdds(latency, off)
     longest = Math.max(longest, level + off + remainingSilence)

@@ -117,7 +117,7 @@ function learnFault(call: RunningAttempt, { kind, now, chance, retryAfterMs }: F
   if (kind === 'timeout') learnTimedOutWait(call, now)
   state.outcomes.failed += 1
   updateAverage(state.hangShare, kind === 'timeout' ? 1 : 0, failureWeight)
-  // How long a whole answer was silent says nothing about streams.
+  // The silence before a response that is not streamed is no evidence about streams.
   if (call.stream || kind === 'error') updateAverage(state.failedAttemptMs, now - call.startedAt, failureWeight)
   recordFailure(state.circuit, now, { failing: failureProbability(state.failures, beforeContent, now), chance })
   if (retryAfterMs !== undefined) pauseFor(state.capacity, now, retryAfterMs)

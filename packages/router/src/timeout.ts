@@ -22,7 +22,7 @@ const {
 
 // When to give up an attempt: after longer than nearly all answers of its offer take, while another offer is left to try.
 
-/** The share of slow answers that may be given up because the offer leaves so many calls unanswered. */
+/** The largest share of slow responses that may be abandoned because the offer leaves many calls unanswered. */
 function giveUpShare({ failures, hangShare }: OfferState, now: number): number {
   const never = Math.max(0, failureProbability(failures, beforeContent, now) - failures.baseline) * hangShare.value
   return Math.min(maxGiveUpShare, never / (1 - never) / hangToSlowOdds)

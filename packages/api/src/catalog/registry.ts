@@ -34,7 +34,7 @@ export function directoryModels({ gateway, site, query }: Call): ApiReply {
   return viewReply(view)
 }
 
-/** A provider is listed where one of its models fits the filters; what is said of it does not depend on them. */
+/** A provider is listed if one of its models matches the filters. Its fields do not depend on the filters. */
 export function registryProviders({ gateway, site, query }: Call): ApiReply {
   const { provider, capability, author } = query
   const anyModel = capability === undefined && author === undefined
@@ -75,11 +75,11 @@ const fits = ({ model, offers }: Entry, { provider, capability, author }: Call['
   (author === undefined || authorOf(model) === author) &&
   (capability === undefined || capabilities.some(name => name === capability && supports({ model, offers }, name)))
 
-/** The first part of an id like "acme/thinker", where nothing else says it; else the provider that sells it first. */
+/** The author of a model: its own field, else the first part of an id like "acme/thinker", else its first provider. */
 const authorOf = ({ id, author, offers }: Model): string =>
   author ?? (id.includes('/') ? id.slice(0, id.indexOf('/')) : (offers[0]?.provider ?? 'unknown'))
 
-/** As is said of the model itself; where nothing is, as its offers can. Every model streams that is not sold whole only. */
+/** The model's own capabilities; if it states none, those of its offers. A model streams unless all offers are `whole_only`. */
 function supports({ model, offers }: Entry, capability: Capability): boolean {
   if (model.capabilities !== undefined) return model.capabilities.includes(capability)
   if (capability === 'streaming') return offers.some(({ delivery }) => delivery !== 'whole_only')

@@ -6,7 +6,7 @@ export interface View {
   readonly etag: string
 }
 
-/** The view of a `key` as the models of a `version` make it. Made once, and kept as long as it is among those last asked for. */
+/** The view of a `key` for the models of a `version`. Computed once, and cached while it is among the recently used. */
 export type Views = (version: number, key: string, make: () => unknown) => View
 
 /** Each may be as large as the whole directory. */
@@ -42,8 +42,8 @@ export function viewOf(value: unknown): View {
 }
 
 /**
- * Made of the text alone, so that every process that says the same calls it the same, also after a restart. Two sums of 32 bits
- * (FNV-1a from two beginnings): no secret hangs on it.
+ * Depends on the text only, so it is the same in every process and after a restart. Two 32-bit FNV-1a hashes with different offsets; not
+ * used for security.
  */
 function fingerprint(text: string): string {
   let one = 0x811c9dc5

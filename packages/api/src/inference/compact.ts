@@ -27,7 +27,7 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
     ...(context?.waitUntil && { waitUntil: context.waitUntil }),
   })
   logOutcome(log, stamp, response)
-  // Usage, cost and warnings as every response of this language tells them.
+  // Usage, cost and warnings as in every response of this dialect.
   const { id, created_at, model, usage, routing_metadata, warnings } = dialect.encodeResponse(response, asked, stamp)
   const compaction: JsonObject = {
     id,

@@ -8,7 +8,7 @@ import { streamed } from '../stream.ts'
 import { logOutcome } from './log-outcome.ts'
 import { warmUp } from './warm-up.ts'
 
-/** The handler of an inference row: body → request → answer, in the language of `name`. */
+/** The handler of an inference row: body → request → response, in the dialect `name`. */
 export const infer =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {

@@ -14,7 +14,7 @@ export function dateTime(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString()
 }
 
-/** Whether others have still to hear of a change that was made here. */
+/** Whether other processes may not know a change yet. */
 export const propagationOf = ({ isShared }: Gateway): 'pending' | null => (isShared ? 'pending' : null)
 
 const limitParameter: QueryParameter = { name: 'limit', description: 'Entries of a page. Default: 20.', whole: { min: 1, max: 100 } }
@@ -27,13 +27,13 @@ export const pages: readonly QueryParameter[] = [limitParameter, { ...afterParam
 export const pagesByAnyId: readonly QueryParameter[] = [limitParameter, afterParameter]
 
 interface ListOptions<T> {
-  /** As many as are asked for, after the one of that id. */
+  /** The requested number of entries after an id. */
   readonly list: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly T[]>
   /** Entry → what the client reads. */
   readonly toView: (entry: T) => unknown
 }
 
-/** A page as the query asks for it. One entry more is read than shown: it tells whether there is more. */
+/** The page for a query. One entry more is read than shown, to find out whether there is a next page. */
 export async function listed<T extends { readonly id: string }>({ query }: Call, { list, toView }: ListOptions<T>): Promise<ApiReply> {
   const limit = Number(query.limit ?? 20)
   const entries = await list({ limit: limit + 1, ...(query.after !== undefined && { after: query.after }) })

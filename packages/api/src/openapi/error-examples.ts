@@ -77,11 +77,11 @@ const errorDialects: ReadonlyMap<string | undefined, ClientDialect> = new Map([m
 
 const clientOf = (dialect: string | undefined): ClientDialect => errorDialects.get(dialect) ?? responsesClient
 
-/** Name of the example of a code in the document, for endpoints that speak `dialect`. */
+/** Name of the example of a code in the document, for endpoints of `dialect`. */
 export const errorExampleName = (code: ErrorCode, dialect: string | undefined): string =>
   clientOf(dialect) === responsesClient ? code : `${dialect}.${code}`
 
-/** The example of a code as endpoints that speak `dialect` send it. */
+/** The example of a code as endpoints of `dialect` send it. */
 export function errorExample(code: ErrorCode, dialect: string | undefined): object {
   const { encodeError } = clientOf(dialect)
   const error = new GatewayError(code, errorExamples[code] ?? { message: code })

@@ -46,7 +46,7 @@ export function createConnections({ connections, connectionsPerWorkspace, connec
   }
 }
 
-/** `most`: absent where it is not for the caller to know. */
+/** `most`: absent if the limit is not shown to the caller. */
 const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `${whose} has reached its limit of ${most === undefined ? '' : `${most} `}open WebSocket connections. Close one, or send the request with POST.`,

@@ -15,7 +15,7 @@ interface SessionContext {
   readonly api: Api
   readonly gateway: Gateway
   readonly site: { readonly settings: Settings; readonly uploads: Uploads; readonly webSockets: WebSocketCounts }
-  /** The request that asked for the WebSocket: its headers are those of each message. */
+  /** The upgrade request: its headers apply to each message. */
   readonly upgrade: ApiRequest
   /** The caller that opened it. */
   readonly caller: Sharer

@@ -39,7 +39,7 @@ export interface Authenticator {
   flush(): Promise<void>
 }
 
-/** Lifetime of a cached caller: so long a revocation takes to reach processes that hear of no changes. */
+/** Lifetime of a cached caller in milliseconds: the longest delay of a revocation in processes without a change feed. */
 const cacheMs = 30_000
 const touchEveryMs = 60_000
 /** As many as meet a process of 1,000 requests a second in the 30 s of a caller, at about 1.1 kB each. */

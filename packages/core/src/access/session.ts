@@ -31,7 +31,7 @@ function callerOfSession(
 ): Caller {
   const { prefix, expiresAt, origins, models, maxSpend, createdBy: _, ancestors: __, ...user } = body
   const caller = userCaller(workspace, user)
-  // The date on which it expires tells when its account is over.
+  // The expiry date shows when the account of the session has ended.
   const until = new Date(expiresAt).toISOString().slice(0, 10)
   const account = { id: `${encodeURIComponent(workspace.id)}:session:${id}:${until}`, body: { ...sessionBudget, limit: maxSpend ?? 0 } }
   return {

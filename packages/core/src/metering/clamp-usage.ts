@@ -2,8 +2,8 @@ import type { Usage } from '../protocol/response.ts'
 import { maxCountedTokens, tokensOfText } from './estimate.ts'
 import { maxHostedCalls, saneUsage } from './money.ts'
 
-// A provider's own figures are believed as far as they can be true: no longer prompt than was sent and the model can read, no
-// longer answer than was asked for.
+// Usage reported by a provider is clamped to what is possible: input up to what was sent and fits the context window, output up to what
+// was requested.
 
 export interface UsageBounds {
   /** Tokens that the model reads at most. Absent: not known. */

@@ -7,7 +7,7 @@ import { charactersPerToken } from './count-text.ts'
 const unseenImage = 1_400
 /** With `detail: low` an image is made small, whatever it was. */
 const lowDetail = 85
-/** Longer edges are scaled down to this before anyone looks. */
+/** Pixels to which a longer edge is scaled down before it is counted. */
 const longestEdge = 1_568
 const pixelsPerToken = 750
 export const maxTokensPerImage = 1_600

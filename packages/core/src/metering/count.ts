@@ -13,16 +13,16 @@ import { eachField } from './walk-prompt.ts'
 const perItem = 4
 /** A call has its id and its marks beside its name and arguments; a result the id of its call. */
 const perCall = 7
-/** Encrypted thoughts are base64 of much more than the thought. */
+/** Encrypted reasoning is base64 and much longer than the reasoning itself. */
 const sealedCharactersPerToken = 20
-/** The mark that an answer begins. */
+/** Tokens that mark the beginning of the response. */
 const perPrompt = 3
-/** What says that there are tools, and that one begins. Templates differ much more than that: some spend hundreds. */
+/** Tokens that introduce the list of tools, and each tool. Prompt templates vary widely: some use hundreds. */
 const perToolbox = 12
 const perTool = 8
 /** Quotes and a colon. */
 const perField = 1
-/** What says that the answer keeps to a schema. */
+/** Tokens that introduce the response schema. */
 const perSchema = 16
 
 interface PromptTally {

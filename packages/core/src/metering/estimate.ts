@@ -72,8 +72,8 @@ interface PromptLength {
 }
 
 /**
- * As if all of the prompt went into the cache, where that is dearest. What is kept for an hour costs so much more that it is
- * reckoned without the margin: few ask for it, and the others would be refused for it.
+ * Assumes that the whole prompt is written to the cache if that is the most expensive rate. The 1-hour cache rate is applied without the
+ * margin: few requests use it, and the margin would refuse others for it.
  */
 function maxCostAt(rates: Rates, { likely, max, hasAudio }: PromptLength, output: number): Microdollars {
   const { input, cached = input, cache_write = input, cache_write_1h } = rates

@@ -20,16 +20,16 @@ export interface OutputCapOptions {
   readonly inputTokens: number
 }
 
-/** An offer whose window a prompt nearly fills is asked for so many tokens all the same: it knows its window better. */
+/** Minimum output tokens to request when the prompt nearly fills the context window: the length of the prompt is an estimate. */
 const minRoom = 1_024
 
-/** The cap that the offer is sent for one that the caller named: some refuse small ones. */
+/** The output limit to send for the client's limit, raised to the minimum that the offer accepts. */
 export function namedCap({ offer, provider }: Writer, named: number): number {
   const { dialects = [] } = provider
   return Math.max(named, dialectFor({ dialects }, offer)?.minOutputTokens?.(quirksFor(provider, offer)) ?? 1)
 }
 
-/** The cap on everything that the offer writes: the caller's, else the usual one, as far as the offer can write so much beside the prompt. */
+/** The limit on all output tokens: the client's or the default, reduced to what fits the offer and its context window. */
 export function outputCap(
   writer: Writer,
   { max_output_tokens: named, reasoning }: Prompt,
@@ -65,7 +65,7 @@ export function takesCap({ offer, provider }: Writer, { reasoning }: Prompt): bo
 
 const capFields: ReadonlySet<string> = new Set(['max_output_tokens', 'max_tokens', 'max_completion_tokens'])
 
-/** The same request with a cap, in every language: read from the prompt, and from the caller's own body where that is what is sent. */
+/** A copy of the request with an output limit, in the prompt and in the client's original body, which may be sent as it is. */
 export function withOutputCap(request: InferenceRequest, cap: number): InferenceRequest {
   if (request.prompt.max_output_tokens !== undefined) return request
   const original = originalOf(request)

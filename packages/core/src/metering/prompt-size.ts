@@ -92,7 +92,7 @@ export function maxClaim(prompt: Prompt): number {
 
 const isText = ({ url }: FilePart): boolean => url.startsWith('data:text/')
 
-/** What the provider looks up, so that nothing here tells how long it is. */
+/** Fields whose content the provider downloads, so its length is unknown here. */
 const fetched = /^(?:file_url|file_id)$/
 
 /** The provider adds to the prompt: by tools that it runs itself, by what it stores, or by fields that say so. */

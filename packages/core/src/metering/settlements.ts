@@ -27,7 +27,7 @@ export interface Settlements {
   isLong(): boolean
   /** Goes on with what waits, and settles what processes that are gone have left in their spools. */
   adopt(): Promise<void>
-  /** Tries for a bounded time, then leaves the rest to the spool and says so. */
+  /** Tries for a bounded time, then leaves the rest to the spool and logs that. */
   close(): Promise<void>
 }
 

@@ -23,7 +23,7 @@ export function walkPrompt(prompt: Prompt, visitor: PromptVisitor): void {
   if (prompt.text?.format?.type === 'json_schema') visitor.text(JSON.stringify(prompt.text.format.schema))
 }
 
-/** The same for every language that a tool was offered in. */
+/** The text of a tool, the same for every client dialect. */
 const textOfTool = (tool: Tool): string =>
   JSON.stringify(
     tool.type === 'native'

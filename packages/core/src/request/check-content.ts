@@ -4,7 +4,7 @@ import type { Item, Part } from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 
-/** Refuses a conversation in which nothing is said: a provider would be sent no message at all, or blank ones. */
+/** Refuses a conversation without content: the provider would get no messages, or blank ones. */
 export function checkContent({ input, instructions }: Prompt): void {
   if (input.some(holdsContent) || !hasNoText(instructions)) return
   const last = input.at(-1)

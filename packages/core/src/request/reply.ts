@@ -47,9 +47,9 @@ export interface CallOptions {
 export interface Reply extends AsyncIterable<InferenceEvent> {
   /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
   readonly committed: Promise<void>
-  /** Events as they come, one batch per upstream read, pushed. It fails only before commit: a later break is a `finished` event that says so. `cancel()` leaves. */
+  /** Pushes events, one batch per upstream read. Fails only before commit: a later failure is a `finished` event. `cancel()` disconnects. */
   events(): Source<readonly InferenceEvent[]>
-  /** The same, pulled. `return()` leaves. */
+  /** The same events, pulled. `return()` disconnects. */
   batches(): AsyncIterator<readonly InferenceEvent[], undefined>
   whole(): Promise<InferenceResponse>
   /** Leaves, and resolves once everything is settled: up to some seconds later. */

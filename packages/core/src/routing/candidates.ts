@@ -15,7 +15,7 @@ export interface Candidates {
   readonly all: readonly Candidate[]
   /** Offers without a provider or a credential. */
   readonly missing: readonly Excluded[]
-  /** Every candidate speaks `responses`, and nothing else. */
+  /** Every candidate uses the dialect `responses`. */
   readonly responsesOnly: boolean
 }
 
@@ -59,7 +59,7 @@ function keptOf(model: Model, providers: CandidateSources['providers']): CachedC
 const isCurrent = ({ offer, provider, platform }: Seller, providers: CandidateSources['providers']): boolean =>
   providers.get(offer.provider) === provider && provider?.credential === platform?.credential
 
-/** Where tools are taken in the inner dialect alone, the offer goes by it, with and without tools: so a conversation keeps to one language. */
+/** An offer that supports tools in the inner dialect only always uses it, with and without tools, so that a conversation keeps one dialect. */
 const inTheDialectOfTools = (offer: Offer, provider: Provider): Offer =>
   offer.dialect !== innerDialect &&
   quirksFor(provider, offer).tools_in_responses === true &&

@@ -10,13 +10,13 @@ export interface ExclusionRule {
   readonly code: ExclusionCode
   /** The field of the request that the rule reads. */
   readonly param?: string | ((candidate: Candidate, query: RoutingQuery) => string | undefined)
-  /** What the caller can do, if the reason does not say it. */
+  /** What the client can do, if the reason does not include it. */
   readonly suggestion?: string | ((candidate: Candidate, query: RoutingQuery) => string | undefined)
   /** Whether the rule matters for this request. Most requests need few rules, and the others are skipped for all candidates. */
   readonly applies: (query: RoutingQuery) => boolean
   /** Whether the rule excludes this candidate. */
   readonly excludes: (candidate: Candidate, query: RoutingQuery) => boolean
-  /** The reason, in words. */
+  /** The reason, as text for the message. */
   readonly reason: string | ((candidate: Candidate, query: RoutingQuery) => string)
 }
 

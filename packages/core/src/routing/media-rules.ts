@@ -7,7 +7,7 @@ import type { RoutingQuery } from './needs.ts'
 import { lacksAbility, quirksOf } from './offer-facts.ts'
 import type { Candidate } from './plan.ts'
 
-// Images, files and audio that an offer cannot take. A part of a conversation is never left out, so the offer is not asked.
+// Images, files and audio that an offer does not support. Parts of a conversation are never dropped, so such an offer is excluded.
 
 interface MediaContext {
   readonly candidate: Candidate
@@ -33,7 +33,7 @@ const places = {
   tool: 'tool results',
 } as const
 
-/** What came in the provider's own dialect goes out as it came. */
+/** Applies a rule only to media from another dialect: media in the provider's own dialect is sent unchanged. */
 const foreign =
   (refuses: MediaRule['refuses']): MediaRule['refuses'] =>
   (need, context) =>
@@ -51,7 +51,7 @@ const mediaRules: readonly MediaRule[] = [
     suggestion: orElse('Describe it as text'),
   },
   {
-    // A file of text is sent as words.
+    // A text file is sent as text.
     refuses: ({ kind, type }, { quirks }) => kind === 'file' && quirks.files === false && !type?.type.startsWith('text/'),
     reason: takesNone,
     suggestion: orElse('Send its text'),

@@ -48,7 +48,7 @@ export interface RoutingQuery {
   readonly demands: Demands
   /** The gateway can read images and files at URLs. */
   readonly readsMedia: boolean
-  /** Models whose candidates all speak `responses`, and nothing else. */
+  /** Models whose candidates all use the dialect `responses`. */
   readonly responsesOnly: ReadonlySet<Model>
 }
 

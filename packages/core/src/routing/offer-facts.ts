@@ -34,7 +34,7 @@ export const meetsDataPolicy = (candidate: Candidate, demand: DataPolicyDemand =
 export const getsPriorityTier = (candidate: Candidate, { needs, routing }: RoutingQuery): boolean =>
   buysDear(needs.pricing.service_tier, routing, { price: candidate.offer.price, quirks: quirksOf(candidate) })
 
-/** Rates above the request's price limit that it may have to pay, in words. Every rate that may apply must be within the limit. */
+/** The rates above the request's price limit, as text for a message. Every rate that may apply must be within the limit. */
 export function priceAboveLimit(candidate: Candidate, query: RoutingQuery): string | undefined {
   const { routing, needs } = query
   const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}

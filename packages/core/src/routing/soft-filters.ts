@@ -27,7 +27,7 @@ export const softFilters: readonly SoftFilter[] = [
     reason: 'it is about to be shut down: name it in `gateway.routing.only` or `order` to use it anyway',
   },
   {
-    // A limit does not ask for that much output: if no candidate allows it, the limit is lowered, or the provider says so.
+    // `max_output_tokens` does not require that much output: if no candidate allows it, it is lowered, or the provider rejects it.
     unlessLast: 'same_model',
     code: 'capability_mismatch',
     param: 'max_output_tokens',

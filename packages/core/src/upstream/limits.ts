@@ -27,8 +27,8 @@ export interface Limits {
   /** Of all keys of a workspace together, where it has no limits of its own. Default: none. */
   readonly workspace?: CallLimits
   /**
-   * Tokens of an answer whose request names no cap, where credit or an enforced budget bounds it: so much is set aside, and the
-   * provider is sent it as its cap. Twice as much where much thinking is asked for. Default 16,384.
+   * Output token limit for requests without `max_output_tokens` that credit or an enforced budget bounds: the hold covers this many
+   * tokens, and the provider gets it as its limit. Doubled for high reasoning effort. Default 16,384.
    */
   readonly maxOutputTokens: number
   /** Upstream calls that one request may make, retries and fallbacks together. Default 4. */

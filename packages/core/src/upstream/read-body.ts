@@ -62,7 +62,7 @@ function decodeWhole(pieces: readonly Uint8Array[], bytes: number): string {
   return decoder.decode(whole)
 }
 
-/** A whole JSON answer, or a sentence that says why it is none. */
+/** A complete JSON response, or a message why it is not one. */
 export function parseAnswer({ text, isCut }: BodyText): JsonObject | string {
   if (isCut) return `The response is larger than ${answerLimits.wholeBytes} bytes.`
   if (text.trim() === '') return 'The response is empty.'

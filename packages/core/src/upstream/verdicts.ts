@@ -16,7 +16,7 @@ interface Verdict {
   readonly teaches: AttemptFailure['kind'] | 'left'
 }
 
-/** Most telling first: when several candidates failed, the caller hears the topmost. docs/errors.md is written from this table. */
+/** Most informative first: if several candidates failed, the client gets the topmost. docs/errors.md is generated from this table. */
 export const verdicts: Readonly<Record<FailureKind, Verdict>> = {
   client_left: { then: 'stop', code: 'client_disconnected', words: 'ours', teaches: 'left' },
   shut_down: { then: 'stop', code: 'service_unavailable', words: 'ours', teaches: 'left' },

@@ -19,7 +19,7 @@ export interface Exclusion {
 /** The order, the attempts and the counts of exclusions of one request. Milliseconds count from its first decision. */
 export interface RoutingSummary {
   readonly seed: number
-  /** Name of the strategy that was asked for. Null: no decision was recorded. */
+  /** Name of the requested strategy. Null: no decision was recorded. */
   readonly strategy: string | null
   /** Name of the weights that the scores were made by: also the order among offers of equal rank. */
   readonly weighed_by: StrategyName | null

@@ -2,7 +2,7 @@ import type { OfferPause, OfferStatistics } from '@signalbox/storage/routing'
 import type { OfferState } from '../offer-state.ts'
 import { outcomeNames, totalObserved } from './outcome-counts.ts'
 
-// What this process publishes: its counters for each offer, and which offers asked for a pause.
+// What this process publishes: its counters for each offer, and which offers are paused by a rate limit.
 
 /** The same moment on both clocks, in milliseconds. */
 export interface Moment {
@@ -18,7 +18,7 @@ export interface Publisher {
   changedStatistics(moment: Moment): readonly OfferStatistics[]
   /** The rows were stored. */
   markPublished(rows: readonly OfferStatistics[]): void
-  /** The offer may have asked for a pause. */
+  /** The offer may be paused by a rate limit. */
   markLimited(offer: string): void
   /** Pauses of those offers that were not published yet. */
   newPauses(moment: Moment): readonly OfferPause[]

@@ -31,7 +31,7 @@ export interface HoldContext {
   readonly inputTokens: number
   readonly bounds: Pick<MoneyBounds, 'size' | 'maxOutput'>
   readonly request: InferenceRequest
-  /** Two providers may be asked at once, and both read the prompt. */
+  /** Two providers may be called in parallel, and both bill the prompt. */
   readonly hedge: boolean
   /** Unix milliseconds. */
   readonly at: number
@@ -99,7 +99,7 @@ function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAc
   for (const budget of budgetsOf(policy, caller)) {
     const { enforce, includeByok } = budget.body
     if (!enforce || (ours.length === 0 && !includeByok)) continue
-    // Of two that are asked at once one may be ours and the other theirs.
+    // Of two parallel calls, one may use a credential of the operator and the other a key of the workspace.
     const amount = includeByok && own.length > 0 ? maxCostOfAll(holding, candidates) : charged
     accounts.push(budgetOf(holding, budget, amount))
   }

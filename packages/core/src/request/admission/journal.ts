@@ -23,7 +23,7 @@ export interface JournalFacts {
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
-/** What is known of it since a provider was asked. */
+/** Facts that are known once a provider was called. */
 export interface JournalProgress {
   readonly model: string
   readonly provider: string
@@ -80,7 +80,7 @@ const isJournal = (found: unknown): found is Journal =>
 
 const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 
-/** The usage row of a request whose process is gone, and what is billed for it. Where no provider had been asked that is nothing. */
+/** The usage row of a request whose process has ended, and its bill: nothing if no provider had been called. */
 export function interruptedRow(id: string, journal: Journal): { readonly row: UsageRow; readonly bill: Bill } {
   const { slotKeys: _, ancestors: __, budgets: ___, progress, metadata, ...facts } = journal
   const { usage = noUsage, bill = noBill, model = facts.model } = progress ?? {}

@@ -183,7 +183,7 @@ interface Reported {
 function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { failure, isFinal }: Reported): void {
   const { router, clock, hooks, logger } = ports
   const { call: facts, request, limits, isCeilingChosen } = context
-  // A limit that the client chose says little about the provider, and must not demote it for others.
+  // A timeout that the client chose is weak evidence about the provider, and must not demote it for others.
   const isDeadlineOver = request.routing.deadline_ms !== undefined && clock.monotonic() >= limits.deadlineAt
   const chosen = isDeadlineOver || (isCeilingChosen && call.ceilingMs >= limits.ceilingMs)
   reportFailure(router, call, { ...failure, final: isFinal, chosen })

@@ -26,7 +26,7 @@ export function refusalOf({ kind, credential, provider = '' }: Failure): Refusal
 
 const noWarnings: readonly Warning[] = []
 
-/** What an answer with the operator's credential says of keys of the workspace that should have paid for it. */
+/** Warnings of a response with the operator's credential about rejected keys of the workspace. */
 export function refusedKeyWarnings(
   { credential }: Candidate,
   now: readonly Refusal[],
@@ -34,7 +34,7 @@ export function refusedKeyWarnings(
 ): readonly Warning[] {
   if (credential.owner === 'workspace' || (!refusedKeys && now.length === 0)) return noWarnings
   const byProvider = new Map<string, string>()
-  // Where the operator's credentials are asked first, a key that is refused moved nothing.
+  // If the operator's credentials go first, a rejected key did not change the choice.
   if (refusedKeys && request.routing.byok_first !== false) {
     for (const { provider } of plan.candidates) {
       const key = refusedKeys.get(provider.id)

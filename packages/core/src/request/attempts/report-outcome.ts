@@ -22,7 +22,7 @@ function endCall(call: UpstreamCall): RouterAttempt | undefined {
   return underway
 }
 
-/** It went wrong before first content; what that says of its offer stands in the table of verdicts. */
+/** The attempt failed before first content. The table of verdicts defines what that means for the offer. */
 export function reportFailure(
   router: DynamicRouter,
   call: UpstreamCall,

@@ -8,7 +8,7 @@ import type { KeyRing } from '../../runtime/seal.ts'
 import type { CallOptions, Reply } from '../reply.ts'
 import { sealSummary } from './summary-envelope.ts'
 
-/** A conversation that was summarized by the model asked. */
+/** A conversation that was summarized by the requested model. */
 export interface Compaction {
   /** Stands for the conversation in later requests to this gateway: a `compaction` item of the Responses API. */
   readonly item: JsonObject

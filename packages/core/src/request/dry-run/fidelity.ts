@@ -10,8 +10,8 @@ import { makePlan, type PlanInput } from '../../routing/make-plan.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { encodeForOffer } from '../../upstream/encode-for-offer.ts'
 
-// What each provider would make of a request. The request is really encoded, so nothing here can differ from what
-// would be sent; the table only gives names to what no warning speaks of.
+// How each provider would receive a request. The request is actually encoded, so the result is what would be sent. The table only names
+// features without a warning.
 
 /** One candidate, and what of the request would reach it. */
 export interface Fidelity {
@@ -65,7 +65,7 @@ export function fidelityOf(request: InferenceRequest, { model, provider, offer }
 const fateOf = (warning: Warning, usual: Fate): Fate =>
   isContentLost(warning) ? 'refused' : usual === 'approximated' ? 'approximated' : 'dropped'
 
-/** `input[2].content[0]` speaks of `input[*].content[*]`, and of all that it stands in. */
+/** Whether a warning is about a feature: `input[2].content[0]` matches `input[*].content[*]` and its parents. */
 const speaksOf = ({ param = '' }: Warning, feature: string): boolean => {
   const general = param.replaceAll(/\[\d+\]/g, '[*]')
   return general === feature || general.startsWith(`${feature}.`) || general.startsWith(`${feature}[`)

@@ -17,11 +17,11 @@ import { type Fidelity, fidelityOf } from './fidelity.ts'
 
 /** How a request would be routed now, and why. */
 export interface PlannedRequest extends Plan {
-  /** In the order in which they would be asked, if nothing were learned in between. */
+  /** Candidates in the order in which they would be tried, if nothing were learned in between. */
   readonly candidates: readonly [Candidate, ...Candidate[]]
-  /** For each candidate, in the same order, what it is judged by. */
+  /** For each candidate, in the same order, the figures that ranked it. */
   readonly choices: readonly [PlannedChoice, ...PlannedChoice[]]
-  /** For each candidate, in the same order, what of the request would reach it. */
+  /** For each candidate, in the same order, the features of the request that would reach it. */
   readonly fidelity: readonly Fidelity[]
 }
 
@@ -30,17 +30,17 @@ export interface PlannedChoice {
   readonly model: string
   readonly provider: string
   readonly provider_model_id: string
-  /** Expected loss in USD, or whatever a strategy of one's own returned; the ranks of the plan stand above it. Lower goes first. */
+  /** Expected loss in USD, or the number that a custom strategy returned. Lower goes first, within the ranks of the plan. */
   readonly loss: number
-  /** What was expected of it: cost, waits, failures, room. */
+  /** Expected cost, waiting times, failures and capacity. */
   readonly estimate: OfferEstimate
-  /** `fallback`: after the first. `last_resort`: it asked to be left alone, or fails again and again. */
+  /** `fallback`: after the first. `last_resort`: it is rate limited or keeps failing. */
   readonly why: ChoiceReason
   /** Milliseconds that the request would wait before the call. */
   readonly waitMs: number
-  /** Milliseconds without first content (of a whole answer: without its end) after which the next would be asked. */
+  /** Milliseconds without first content (for a response that is not streamed: without its end) after which the next would be tried. */
   readonly timeoutMs: number
-  /** Milliseconds of silence after which another would be asked beside it. Absent: none would. */
+  /** Milliseconds of silence after which a second candidate would be called in parallel. Absent: never. */
   readonly hedgeAfterMs?: number
 }
 

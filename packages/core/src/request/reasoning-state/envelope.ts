@@ -68,8 +68,8 @@ export const makerOf = ({ provider, credential, offer, model }: Candidate): Make
 })
 
 /**
- * The account must be the same, since vendors bind state to it. The model need not be: a caller that moves to the next release
- * of a family keeps the thread, vendors take such state, and one that does not answers `stale_state` and is asked without.
+ * The account must be the same, since vendors bind state to it. The model may differ: vendors accept state across releases of a model
+ * family, and a vendor that does not fails with `stale_state` and is retried without state.
  */
 export const isMaker = ({ provider, credential, offer, model }: Candidate, maker: Maker): boolean =>
   provider.id === maker.provider &&

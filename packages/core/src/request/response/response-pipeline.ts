@@ -27,7 +27,7 @@ export interface PipelinePorts {
 
 export interface PipelineContext {
   readonly request: InferenceRequest
-  /** The request as it came, which knows its language. */
+  /** The original request, which has the client dialect. */
   readonly asked: InferenceRequest
   readonly committed: CommittedCall
   readonly caller: ItemOwner
@@ -89,11 +89,11 @@ interface SentSoFar {
   items: number
   /** No text and no call was sent. */
   isEmpty: boolean
-  /** Undefined while there was nothing that some language cannot express. */
+  /** Undefined until an item occurs that some dialect cannot express. */
   losses: OutputLosses | undefined
 }
 
-/** Every language can express messages of plain texts, calls and thoughts; only the rest is looked at. */
+/** Every dialect can express text messages, calls and reasoning, so only other items are checked. */
 function noteItem(sent: SentSoFar, item: Item): void {
   sent.items += 1
   let isPlain = item.type !== 'native' && item.type !== 'function_call_output'

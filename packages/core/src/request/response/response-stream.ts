@@ -265,6 +265,6 @@ const clientLeft: InferenceEvent = {
   outcome: { status: 'failed', error: { kind: 'client_left', code: 'client_disconnected', message: '' } },
 }
 
-/** The last event carries the usage that was billed, also where the provider said nothing, or nonsense. */
+/** The last event carries the billed usage, even if the provider reported none or implausible numbers. */
 const withUsage = (batch: EventBatch, usage: Usage): EventBatch =>
   batch.map(event => (event.type === 'finished' && event.usage !== usage ? remember({ ...event, usage }, originalOf(event)) : event))

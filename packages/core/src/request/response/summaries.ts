@@ -10,8 +10,8 @@ export interface SummaryRewriter {
 }
 
 /**
- * Makes raw reasoning the summary that the client asked for: many clients show nothing else. Undefined if none was asked for, or if
- * the dialect has summaries of its own.
+ * Turns raw reasoning into the summary that the client requested, because many clients show summaries only. Undefined if none was
+ * requested, or if the dialect has its own summaries.
  */
 export function summaryRewriter({ reasoning }: Prompt, dialect: ProviderDialect | undefined): SummaryRewriter | undefined {
   const isWanted = reasoning?.summary !== undefined && reasoning.summary !== 'none'

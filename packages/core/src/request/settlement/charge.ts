@@ -83,7 +83,7 @@ const unpricedWarning = (code: string, what: string): Warning => ({
   message: `The provider charges extra for \`${what}\`, but its price is unknown. It was not charged.`,
 })
 
-/** Tokens of an answer whose client left before its usage came, thoughts and pictures included. Nothing of any other: then the text tells. */
+/** Output tokens, with reasoning and images, of a response whose client disconnected before usage arrived. Undefined otherwise: the text is counted. */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
   const { leftAt, firstContentAt, characters, hasNative } = seen

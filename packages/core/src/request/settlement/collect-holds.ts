@@ -14,14 +14,14 @@ import { amountsOf, type Bill } from './bill.ts'
 // A process that ends leaves the holds of its requests behind. A live process renews its holds; a hold whose version does not change
 // for a whole lease, by the observer's monotonic clock, is abandoned, and its request is settled as `interrupted`.
 
-/** Settles what processes that are gone have left: their spools, then their holds. */
+/** Settles the spools, then the holds, of processes that have ended. */
 export interface HoldCollector {
   /**
-   * A request came, or a workspace, a caller or the state of the gateway was asked for: looks where that is due, and goes on by a timer for as long as there is a
-   * reason. A look outlasts the request where its runtime takes it.
+   * Called on requests and on calls of the gateway: runs a collection if one is due, and keeps running it by a timer while there is a
+   * reason. A collection may outlast the request if the runtime has `waitUntil`.
    */
   wake(waitUntil?: WaitUntil): void
-  /** Resolves once a look that has begun is over; none begins after it. */
+  /** Resolves when the running collection has ended. No other begins afterwards. */
   close(): Promise<void>
 }
 

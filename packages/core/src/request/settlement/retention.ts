@@ -6,7 +6,7 @@ import { dayMs } from '../../protocol/time.ts'
 import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 
-/** Forgets what need not be kept any longer: usage rows as old as their workspace says, records whose time is over, and accounts of past periods. */
+/** Deletes expired data: usage rows past the retention of their workspace, expired records, and accounts of past periods. */
 export interface Retention {
   /** A request of the workspace was settled. Never in its way: what there is to do happens behind it. */
   look(policy: WorkspacePolicy): void

@@ -68,7 +68,7 @@ export interface SettlementContext {
   readonly waitUntil?: CallOptions['waitUntil'] | undefined
 }
 
-/** What a usage row says of the outcome; the rest is known from the start. */
+/** The fields of a usage row that depend on the outcome; the rest is known from the start. */
 type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
   readonly usage: Usage
   readonly bill: Bill
