@@ -109,6 +109,8 @@ In code, \`compatible({ id, baseUrl, apiKey, speaks })\` is any other server. A 
 
 GPT-5.6 and later take no function tools beside a reasoning effort in Chat Completions, as \`azure\` speaks it with \`surface: 'deployments'\`: the
 effort becomes \`none\` there, with a warning. The quirk \`effort_without_tools\` says so of an offer of your own; Responses has no such limit.
+GPT-6 Astra and GPT-6.1 Sol take no function tools there at all (\`tools_in_responses\`): an offer of theirs that names Chat Completions is asked
+in Responses where its provider speaks it, and gets no request with tools elsewhere (400 \`capability_mismatch\`).
 
 In the server, any other server is listed with its \`id\`, its \`base_url\` and what it \`speaks\`: \`responses\`, \`chat\`, \`messages\`, \`gemini\`,
 \`bedrock\`. Its key goes as a bearer token, for \`messages\` as \`x-api-key\`, for \`gemini\` as \`x-goog-api-key\`.

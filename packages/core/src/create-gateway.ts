@@ -47,7 +47,7 @@ export function createGateway<
 /** An old runtime would fail later, in the middle of a request, with an error that does not name the reason. */
 function checkRuntime(): void {
   if (typeof Map.groupBy === 'function') return
-  throw new TypeError('createGateway: this runtime has no `Map.groupBy`. Signalbox requires Node 22.14 or newer.')
+  throw new TypeError('createGateway: this runtime has no `Map.groupBy`. Signalbox needs Node 22.14 or newer.')
 }
 
 function assembleGateway(options: GatewayOptions): Gateway {

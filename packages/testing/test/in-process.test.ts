@@ -184,7 +184,7 @@ describe('the same rules as over HTTP', () => {
     const { gateway, caller } = await testbedOf(chatProvider)
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     for await (const _ of stream);
-    expect(() => stream[Symbol.asyncIterator]()).toThrow('being read already')
+    expect(() => stream[Symbol.asyncIterator]()).toThrow('already been read')
   })
 })
 

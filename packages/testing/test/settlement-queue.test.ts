@@ -44,7 +44,7 @@ test('while a thousand settlements wait, new requests get 503 with Retry-After a
   const refused = await ask()
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
   expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } })
-  expect((await gateway.problems()).join()).toContain('settlements wait')
+  expect((await gateway.problems()).join()).toContain('settlements are waiting')
   state.isDown = false
   for (let second = 0; second < 10; second++) await clock.advance(1_000)
   expect(await rows()).toBe(1_000)

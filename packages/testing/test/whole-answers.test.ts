@@ -213,7 +213,7 @@ test.each(Object.entries(tooManyCalls))(
     const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
     const text = await response.text()
     expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toEqual(['event: response.failed'])
-    expect(text).toContain('The answer has more than 10000 items.')
+    expect(text).toContain('The response has more than 10000 items.')
     expect(text.match(/^event: response\.output_item\.added$/gm)?.length).toBeLessThanOrEqual(10_000)
   },
 )
