@@ -1,5 +1,5 @@
 import { callerBudgetFields } from '@signalbox/core/resources'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { languageModelCall } from './ai-gateway/request-schema.ts'
 import { aiGatewaySchemas } from './ai-gateway/response-schema.ts'
 import { catalogSchemas } from './catalog/schemas.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type * as z from 'zod'
+import type * as z from 'zod/v4'
 import { type Environment, type Flags, overridesIn, settingOf } from './environment.ts'
 import { StartError, shown } from './fault.ts'
 import { type Config, configSchema } from './schema.ts'

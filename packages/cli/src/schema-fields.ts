@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 // Kinds of fields of the config. Whatever is wrong with a field, its message says what it takes; the reference (docs/configuration.md)
 // has the same words, and the JSON schema of the config is made from these.

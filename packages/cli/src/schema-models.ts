@@ -1,6 +1,6 @@
 import { type BuiltInDialect, providerDialects } from '@signalbox/core/dialects'
 import { abilities } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import {
   amountInUsd,
   fileName,

@@ -1,5 +1,5 @@
 import { graceFacts } from '@signalbox/storage/compose'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { amountInUsd, either, section, whole } from './schema-fields.ts'
 
 const { graceMs, maxPerProcess, maxPerAccount, maxPerLimitedAccount, maxWaitMs } = graceFacts

@@ -76,7 +76,10 @@ function assembleGateway(options: GatewayOptions): Gateway {
     decisionLog: parts.decisionLog,
     replies: repliesOf({ storage, records: parts.records, clock, logger }),
     isShared: storage.isShared,
-    workspaces: Object.assign(wakingFirst(parts.collector, workspaces), workspaces),
+    workspaces: Object.assign(
+      wakingFirst(() => parts.collector.wake(options.waitUntil), workspaces),
+      workspaces,
+    ),
     resealCredentials: parts.byok.reseal,
     ...callerVerbs(base, parts, setUp),
     ...inferenceVerbs(base, parts, setUp),
@@ -96,9 +99,9 @@ const setupProblems = async (setUp: () => Promise<void> | undefined): Promise<re
 
 /** An app that only looks at its books after a restart has its interrupted requests settled too. */
 const wakingFirst =
-  (collector: GatewayParts['collector'], workspaces: Workspaces) =>
+  (wake: () => void, workspaces: Workspaces) =>
   (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {
-    collector.wake()
+    wake()
     return workspaces(workspaceId, actor)
   }
 
@@ -106,7 +109,7 @@ type CallerVerbs = Pick<Gateway, 'authenticate' | 'identity' | 'countManagement'
 
 /** What is asked of a caller before and beside inference. */
 function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<void> | undefined): CallerVerbs {
-  const { storage, clock, limits } = base
+  const { storage, clock, limits, options } = base
   const { authenticator, policies, planning, engine, collector } = parts
   return {
     async authenticate(proof) {
@@ -115,7 +118,7 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
       return authenticator.authenticate(proof)
     },
     identity(caller) {
-      collector.wake()
+      collector.wake(options.waitUntil)
       return identityOf({ storage, terms: policies, limits, clock }, caller)
     },
     countManagement: (caller, kind) => countManagement(engine, caller, kind),
@@ -150,14 +153,15 @@ function inferenceVerbs(
     infer(request, call) {
       const requestId = call.requestId ?? ids.uuid()
       if (isClosing) return refusedReply(unavailableErrors.shuttingDown(), clock)
-      collector.wake(call.waitUntil)
+      const waitUntil = call.waitUntil ?? options.waitUntil
+      collector.wake(waitUntil)
       if (settlements.isLong()) return refusedReply(unavailableErrors.overdue(), clock)
-      return infer(engine, request, { ...call, requestId })
+      return infer(engine, request, waitUntil ? { ...call, requestId, waitUntil } : { ...call, requestId })
     },
     compact: (request, call) => compact({ infer: verbs.infer, ring }, request, call),
     async problems() {
       if (isClosing) return ['The gateway is shutting down.']
-      collector.wake()
+      collector.wake(options.waitUntil)
       if (settlements.isLong()) return ['Too many settlements are waiting for the storage.']
       if (isKeyless) return ['No provider has a key.']
       const problems = await storageProblems()

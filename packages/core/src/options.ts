@@ -13,6 +13,7 @@ import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import type { ItemOptions } from './request/item-references/kept-items.ts'
 import { type StrategyName, strategies } from './routing/strategies.ts'
+import type { WaitUntil } from './runtime/hand-over.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 import { bytesOfKey, keyBytes } from './runtime/seal.ts'
 import type { Setup } from './setup.ts'
@@ -111,6 +112,11 @@ export interface GatewayOptions<
    * @example async setup({ workspaces }) { await workspaces.create({ id: 'app', name: 'My app' }) }
    */
   readonly setup?: Setup
+  /**
+   * Gets the work of calls in process that a runtime may drop with the request that made them: `waitUntil` of `cloudflare:workers`.
+   * Handlers use that of the context of their request. Default: none.
+   */
+  readonly waitUntil?: WaitUntil
   /** Time and timers. Default: those of the runtime. */
   readonly clock?: Clock
   /** Ids and random bytes. Default: those of the runtime. */
@@ -179,6 +185,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   sealingKey: 'any',
   previousSealingKeys: 'list',
   setup: 'function',
+  waitUntil: 'function',
   clock: 'object',
   ids: 'object',
   logger: 'object',

@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { createGateway } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
+import { simulated } from '@signalbox/core/providers'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { acts, fakeClock, scriptedProvider } from '../src/index.ts'
 
 // A gateway whose store admits requests and then takes no settlement, as a client of it sees that.
@@ -74,4 +76,29 @@ test('a runtime without a disk that freezes after its answer is asked to wait fo
   state.isDown = false
   for (let second = 0; second < 5; second++) await clock.advance(1_000)
   expect([isOver, await rows()]).toEqual([true, 2])
+})
+
+test('a call in process is handed to the `waitUntil` of the gateway for as long as it lasts', async () => {
+  const work: Promise<unknown>[] = []
+  const gateway = createGateway({
+    providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
+    models: [{ id: 'story', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 1 } }] }],
+    storage: memoryStorage(),
+    waitUntil: promise => void work.push(promise),
+    async setup({ workspaces }) {
+      await workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
+    },
+  })
+  onTestFinished(() => gateway.close())
+  const caller = await gateway.workspaces('app').as({ user: 'u' })
+  const stream = await gateway.responses.create({ model: 'story', input: 'Hi', stream: true }, { caller })
+  const handed = work.length
+  let isOver = false
+  void Promise.all(work).then(() => {
+    isOver = true
+  })
+  await setImmediate()
+  expect([handed > 0, isOver]).toEqual([true, false])
+  for await (const _ of stream);
+  await Promise.all(work)
 })

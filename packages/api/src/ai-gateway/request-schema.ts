@@ -1,5 +1,5 @@
 import { bodyCaps } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { nonEmpty } from '../inference/gateway-schemas.ts'
 
 // The body of `POST /v4/ai/language-model`: the call options of the AI SDK's language model specification.

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 /** The reply bodies of the protocol of `@ai-sdk/gateway`. */
 export const aiGatewaySchemas = () => ({

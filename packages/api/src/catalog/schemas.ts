@@ -1,5 +1,5 @@
 import { capabilities } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 /** The response bodies of the catalog. */
 export const catalogSchemas = () => ({

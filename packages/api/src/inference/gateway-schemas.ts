@@ -1,5 +1,5 @@
 import { bodyCaps, dataPolicyDemands, dayMs } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 // Fields that the three inference endpoints share. Dialects read requests field by field, so these schemas only describe; a property
 // test holds them and the dialects to the same answer for every body.

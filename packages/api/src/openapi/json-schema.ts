@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 /** A JSON schema as plain data. */
 export type JsonSchema = Readonly<Record<string, unknown>>

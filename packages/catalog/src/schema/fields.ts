@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 // Whatever is wrong with a field, the message is what it takes.
 

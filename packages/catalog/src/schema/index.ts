@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as z from 'zod/v4'
 import type { Catalog } from '../catalog.ts'
 import { deepFreeze } from '../deep-freeze.ts'
 import { formatPath, throwIfAny } from '../fault.ts'

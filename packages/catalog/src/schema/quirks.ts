@@ -1,5 +1,5 @@
 import type { Quirks } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { flag, json, label, list, name, oneOf, type Shape, section, whole } from './fields.ts'
 
 /** Core's own type says what must stand here: a quirk that is new there and missing here does not compile. */

@@ -16,7 +16,7 @@ import {
   type Rates,
   type Surcharge,
 } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import type { Catalog } from '../catalog.ts'
 import type { ModelChanges, OfferChanges, Overrides, ProviderChanges } from '../overrides.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Price, PriceChange, PriceWindow, Rates } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { microdollars } from './prices.ts'
 import { dollarAmount } from './source.ts'
 

@@ -1,5 +1,5 @@
 import type { Ability, Model, Offer, Price, Quirks, Rates, Surcharge } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { dialectOf, type ListedProvider, listedProviders } from './models-dev-providers.ts'
 import { microdollars } from './prices.ts'
 import { reasoningOptions, reasoningQuirks } from './reasoning.ts'

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 // GET /v1/models of OpenAI: `data`, each with `id` and, where it is announced, `shutdown_date`.
 

@@ -1,5 +1,5 @@
 import type { Quirks, ThinkingStyle } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 // Reasoning controls of models.dev → quirks. Core knows Claude by its models and Gemini by its dialect, more finely than the list does.
 

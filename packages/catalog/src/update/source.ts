@@ -1,5 +1,5 @@
 import type { Model, Offer } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 /** Names of the public lists that a catalog is updated from. */
 export const sourceNames = ['models.dev', 'genai-prices', 'openrouter', 'openai'] as const

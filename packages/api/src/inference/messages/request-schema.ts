@@ -1,5 +1,5 @@
 import { bodyCaps } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { extensionsField, gateway, modelField, modelRule, nonEmpty, otherType, passthrough, serviceTierField } from '../gateway-schemas.ts'
 
 // The bodies of `POST /v1/messages` and `POST /v1/messages/count_tokens`.

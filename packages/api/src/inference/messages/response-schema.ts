@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { routingMetadata, warnings } from '../gateway-schemas.ts'
 
 // What `POST /v1/messages` answers: the message, the events of a stream, and errors.

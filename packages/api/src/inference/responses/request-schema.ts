@@ -1,5 +1,5 @@
 import { bodyCaps } from '@signalbox/core/protocol'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import {
   extensionsField,
   gateway,

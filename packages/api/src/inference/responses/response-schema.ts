@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { routingMetadata, serviceTierField, warnings } from '../gateway-schemas.ts'
 
 // What `POST /v1/responses` answers: the response object, and the events of a stream.

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { tokens } from './requests.ts'
 
 export const analyticsSchemas = () => ({

@@ -1,5 +1,5 @@
 import { auditVerificationFields } from '@signalbox/core/resources'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { pageSchema } from './page.ts'
 import { resourceSchema } from './resource.ts'
 

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { analyticsSchemas } from './analytics.ts'
 import { auditEventSchemas } from './audit-events.ts'
 import { balance } from './balance.ts'

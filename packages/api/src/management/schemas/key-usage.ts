@@ -1,5 +1,5 @@
 import { keyUsageFields } from '@signalbox/core/resources'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 export const keyUsageSchemas = () => ({
   ApiKeyUsage: z

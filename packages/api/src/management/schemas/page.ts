@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 /** Of a list that can grow. */
 export const pageSchema = (entry: z.ZodType) =>

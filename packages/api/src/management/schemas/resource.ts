@@ -1,6 +1,6 @@
 import { toUsd } from '@signalbox/core'
 import { type Field, type Fields, type InputMode, isTaken, type ValueSpec, wireName } from '@signalbox/core/resources'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 
 /** The JSON of a resource as a zod schema: what its creation or change takes, or its reply. From it OpenAPI is made. */
 export const resourceSchema = (fields: Fields, mode: InputMode | 'reply'): z.ZodObject => {

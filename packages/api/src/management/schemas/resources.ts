@@ -13,7 +13,7 @@ import {
   settingsFields,
   subscriptionFields,
 } from '@signalbox/core/resources'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { pageSchema } from './page.ts'
 import { resourceSchema } from './resource.ts'
 import { nameWarnings, propagationStatus } from './shared.ts'
