@@ -2,9 +2,6 @@ import type { Strategy } from '@signalbox/router'
 import type { RecordOptions } from '@signalbox/router/decision-log'
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
-import { callLimitsTable } from './access/end-user.ts'
-import { nearestOf } from './errors/nearest.ts'
-import { checkOptionTable, described, type OptionTableOf } from './errors/option-table.ts'
 import type { RetiredModels } from './management/models.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
 import type { Model } from './protocol/model.ts'
@@ -12,10 +9,9 @@ import type { Provider } from './protocol/provider.ts'
 import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import type { ItemOptions } from './request/item-references/kept-items.ts'
-import { type StrategyName, strategies } from './routing/strategies.ts'
+import type { StrategyName } from './routing/strategies.ts'
 import type { WaitUntil } from './runtime/hand-over.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
-import { bytesOfKey, keyBytes } from './runtime/seal.ts'
 import type { Setup } from './setup.ts'
 import type { Limits, Timeouts } from './upstream/limits.ts'
 
@@ -143,163 +139,4 @@ export const defaultLimits: Limits = {
   concurrentRequests: 200,
   maxOutputTokens: 16_384,
   attempts: 4,
-}
-
-const optionTable: OptionTableOf<GatewayOptions> = {
-  providers: 'list',
-  models: 'list',
-  retiredModels: 'text',
-  facts: 'list',
-  storage: 'object',
-  operator: 'text',
-  strategy: 'text',
-  strategies: 'object',
-  hedge: 'flag',
-  hedgeMaxCost: 'number',
-  record: 'object or false',
-  items: 'object or false',
-  seed: 'number',
-  timeouts: { firstByteMs: 'number', wholeMs: 'number', deadlineMs: 'number', idleMs: 'number' } satisfies OptionTableOf<Timeouts>,
-  limits: {
-    inferenceRpm: 'number',
-    tokensPerMinute: 'number',
-    managementReadsRpm: 'number',
-    managementWritesRpm: 'number',
-    concurrentRequests: 'number',
-    workspace: callLimitsTable,
-    maxOutputTokens: 'number',
-    attempts: 'number',
-  } satisfies OptionTableOf<Limits>,
-  prepare: 'function',
-  hooks: {
-    onPlan: 'function',
-    onFailure: 'function',
-    onCommit: 'function',
-    onSettle: 'function',
-    onBudget: 'function',
-    onInvite: 'function',
-  } satisfies OptionTableOf<Hooks>,
-  billing: { onReload: 'function', hasPaymentMethod: 'function' } satisfies OptionTableOf<BillingOptions>,
-  transport: 'any',
-  media: 'function',
-  sealingKey: 'any',
-  previousSealingKeys: 'list',
-  setup: 'function',
-  waitUntil: 'function',
-  clock: 'object',
-  ids: 'object',
-  logger: 'object',
-}
-
-const recordTable: OptionTableOf<Exclude<GatewayOptions['record'], false | undefined>> = {
-  keep: 'number',
-  share: 'number',
-  store: 'number',
-}
-const itemsTable: OptionTableOf<ItemOptions> = { store: 'flag', ttl: 'number', maxBytes: 'number', maxTotalBytes: 'number' }
-
-/** What a gateway cannot do without, and an example of each. */
-const required = {
-  providers: 'a list of providers, as in [openai({ apiKey })]',
-  models: 'a list of models, such as `catalogModels` of @signalbox/catalog',
-  storage: 'a storage, such as memoryStorage()',
-} as const
-
-/** Throws a TypeError that names the option, what it got, and what it takes. The models are looked at where they are put in order. */
-export function checkOptions(options: GatewayOptions): void {
-  checkOptionTable({ call: 'createGateway' }, options ?? {}, optionTable)
-  for (const [name, takes] of Object.entries(required))
-    if (options?.[name as keyof typeof required] === undefined)
-      throw new TypeError(`createGateway: \`${name}\` is missing; it takes ${takes}.`)
-  checkOptionTable({ call: 'createGateway', option: 'record' }, options.record || undefined, recordTable)
-  checkOptionTable({ call: 'createGateway', option: 'items' }, options.items || undefined, itemsTable)
-  if (typeof options.storage.ping !== 'function')
-    throw new TypeError(`createGateway: \`storage\` is an object without stores; it takes ${required.storage}.`)
-  checkProviders(options)
-  checkKeys(options)
-  const { seed, hedgeMaxCost, retiredModels } = options
-  if (retiredModels !== undefined && retiredModels !== 'error' && retiredModels !== 'successor')
-    throw new TypeError(`createGateway: \`retiredModels\` is "${retiredModels}"; it takes "error" or "successor".`)
-  if (seed !== undefined && !Number.isSafeInteger(seed)) throw new TypeError(`createGateway: \`seed\` is ${seed}; it takes a whole number.`)
-  if (hedgeMaxCost !== undefined && !(hedgeMaxCost >= 0))
-    throw new TypeError(`createGateway: \`hedgeMaxCost\` is ${hedgeMaxCost}; it takes USD, 0 or more.`)
-  const { workspace, ...limits } = options.limits ?? {}
-  for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits, 'limits.workspace': workspace })) {
-    for (const [name, value] of Object.entries(numbers ?? {})) {
-      if (!Number.isSafeInteger(value) || value < 1)
-        throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
-    }
-  }
-  checkStored(options)
-  checkItems(options)
-  checkStrategies(options)
-}
-
-function checkProviders({ providers }: GatewayOptions): void {
-  const ids = new Set<string>()
-  for (const [at, provider] of providers.entries()) {
-    if (typeof provider !== 'object' || typeof provider?.id !== 'string' || typeof provider.authorize !== 'function') {
-      const hint =
-        typeof provider === 'function'
-          ? 'a function; call it, as in openai({ apiKey })'
-          : `${described(provider)}; it takes a provider, as in openai({ apiKey })`
-      throw new TypeError(`createGateway: \`providers[${at}]\` is ${hint}.`)
-    }
-    const { id } = provider
-    if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` contains "${id}" twice. Give each provider its own \`id\`.`)
-    ids.add(id)
-  }
-}
-
-function checkStored({ record }: GatewayOptions): void {
-  const { store = defaultStored } = record || {}
-  if (!(store >= 0 && store <= 1)) throw new TypeError(`createGateway: \`record.store\` is ${store}; it takes a number from 0 to 1.`)
-}
-
-function checkItems({ items, storage, sealingKey }: GatewayOptions): void {
-  if (!items) return
-  const { store, ...numbers } = items
-  for (const [name, value] of Object.entries(numbers))
-    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1))
-      throw new TypeError(`createGateway: \`items.${name}\` is ${value}; it takes a whole number, 1 or more.`)
-  if (!store) return
-  if (!storage.items)
-    throw new TypeError(
-      'createGateway: `items.store` is true, but the storage does not support items. Remove the option, or use a storage with `items`.',
-    )
-  if (!sealingKey)
-    throw new TypeError(
-      'createGateway: `items.store` is true without a `sealingKey`, so other processes could not open the stored items. Set the same `sealingKey` in all processes.',
-    )
-}
-
-/** A name means one thing, in every gateway: requests carry it from one to another. */
-function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): void {
-  const taken = Object.keys(own).find(name => Object.hasOwn(strategies, name))
-  if (taken !== undefined)
-    throw new TypeError(`createGateway: \`strategies\` holds "${taken}", which is the name of a built-in strategy. Use another name.`)
-  const known = [...Object.keys(strategies), ...Object.keys(own)]
-  if (strategy === undefined || known.includes(strategy)) return
-  const [close] = nearestOf(strategy, known)
-  throw new TypeError(
-    `createGateway: \`strategy\` is "${strategy}"; it takes ${known.join(', ')}, or a name from \`strategies\`.${close === undefined ? '' : ` Did you mean "${close}"?`}`,
-  )
-}
-
-function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
-  if (!sealingKey && previousSealingKeys.length > 0)
-    throw new TypeError('createGateway: `previousSealingKeys` is set without a `sealingKey`.')
-  const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
-  for (const [name, key] of named) {
-    // The variable that it was read from is not set.
-    if (key === undefined || (key === '' && name === 'sealingKey')) continue
-    const bytes = bytesOfKey(key)
-    if (bytes?.length === keyBytes && bytes.some(byte => byte !== 0)) continue
-    if (bytes?.length === keyBytes)
-      throw new TypeError(`createGateway: \`${name}\` is all zeros, which is easy to guess; it takes ${keyBytes} random bytes.`)
-    const got = bytes ? `${bytes.length} bytes` : typeof key === 'string' ? 'a string that is not hex' : `a ${typeof key}`
-    throw new TypeError(
-      `createGateway: \`${name}\` is ${got}; it takes ${keyBytes} random bytes, or ${2 * keyBytes} hex digits, as printed by \`openssl rand -hex ${keyBytes}\`.`,
-    )
-  }
 }
