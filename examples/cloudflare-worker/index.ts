@@ -6,7 +6,7 @@ import { type ObjectNamespace, workersHandler, workersStorage } from 'signalbox/
 export { StorageObject } from 'signalbox/workers'
 
 interface Env {
-  readonly STORAGE: ObjectNamespace<never>
+  readonly STORAGE: ObjectNamespace
   readonly GATEWAY_KEY: string
   readonly SEALING_KEY: string
   readonly CREDIT_USD: string

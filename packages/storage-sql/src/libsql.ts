@@ -1,5 +1,6 @@
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import type { Storage } from '@signalbox/storage'
+import { checkStorageOptions, optionOf, type StorageOptionTable } from './check-options.ts'
 import { type BatchDriver, namedRows, openBatchConnection } from './sqlite/batch-connection.ts'
 import { sqliteStores } from './sqlite/stores.ts'
 
@@ -18,17 +19,21 @@ export interface LibsqlStorageOptions {
   readonly timeoutMs?: number
 }
 
+const libsqlOptions: StorageOptionTable<LibsqlStorageOptions> = { timeoutMs: optionOf.milliseconds }
+
 /**
  * Opens a storage in a libSQL database: a server, or a local file. Methods that are called at the same time share a batch, which is one
  * transaction and one round trip. The first method creates the tables, or migrates them to the newest schema. A client that is given
  * is closed with the storage.
  *
- * @throws Error if the URL is invalid.
+ * @throws Error if the URL is invalid, TypeError if an option is unknown or of another kind.
  * @example
  * const storage = libsqlStorage({ url: 'libsql://signalbox-me.turso.io', authToken })
  * await storage.ping()
  */
-export function libsqlStorage(database: LibsqlAddress | Client, { timeoutMs = 10_000 }: LibsqlStorageOptions = {}): Storage {
+export function libsqlStorage(database: LibsqlAddress | Client, options: LibsqlStorageOptions = {}): Storage {
+  checkStorageOptions('libsqlStorage', options, libsqlOptions)
+  const { timeoutMs = 10_000 } = options
   const client = 'batch' in database ? database : createClient(database)
   const connection = openBatchConnection(libsqlDriver(client), { timeoutMs })
   return { ...sqliteStores(connection), isShared: true, ping: connection.ping, close: connection.close }

@@ -1,4 +1,5 @@
 import type { Storage } from '@signalbox/storage'
+import { checkStorageOptions, optionOf, type StorageOptionTable } from './check-options.ts'
 import { postgresAudit } from './postgres/audit.ts'
 import { type PostgresClient, type PostgresPool, type PostgresSingleClient, poolClient, singleClient } from './postgres/client.ts'
 import { openPostgres } from './postgres/connection.ts'
@@ -51,17 +52,30 @@ export interface PostgresStorageOptions {
   readonly spool?: string
 }
 
+const postgresOptions: StorageOptionTable<PostgresStorageOptions> = {
+  schema: optionOf.text,
+  migrate: optionOf.flag,
+  prepare: optionOf.flag,
+  clock: optionOf.oneOf('server', 'caller'),
+  connections: optionOf.number,
+  connectTimeoutMs: optionOf.number,
+  statementTimeoutMs: optionOf.number,
+  usageMonths: optionOf.number,
+  spool: optionOf.text,
+}
+
 /**
  * Creates a storage in one schema of a PostgreSQL database (14 or newer), which any number of processes may share. It connects at its
  * first use, and uses a server that was away as soon as it is back.
  *
- * @throws RangeError if an option is out of range. Verbs fail with an error that names the verb and the way out.
+ * @throws TypeError if an option is unknown or of another kind, RangeError if it is out of range. Verbs fail with an error that names the verb and the way out.
  * @example
  * const storage = postgresStorage('postgres://user:password@localhost/app', { schema: 'signalbox' })
  * await storage.ping()
  * await storage.close()
  */
 export function postgresStorage(database: PostgresDatabase, options: PostgresStorageOptions = {}): Storage {
+  checkStorageOptions('postgresStorage', options, postgresOptions)
   const { schema = 'signalbox', migrate = true, prepare = true, clock = 'server' } = options
   const { connections = 10, connectTimeoutMs = 5_000, statementTimeoutMs = 10_000 } = options
   checkSchemaName(schema)

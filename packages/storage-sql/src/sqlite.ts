@@ -1,4 +1,5 @@
 import type { Storage } from '@signalbox/storage'
+import { checkStorageOptions, optionOf, type StorageOptionTable } from './check-options.ts'
 import { findEngine, isBusy, type SqliteDatabase, type SqliteEngine } from './sqlite/engine.ts'
 import { migrateFile, openFileConnection } from './sqlite/file-connection.ts'
 import { makePing } from './sqlite/ping.ts'
@@ -20,18 +21,25 @@ export interface SqliteStorageOptions {
   readonly shared?: boolean
 }
 
+const sqliteOptions: StorageOptionTable<SqliteStorageOptions> = {
+  durability: optionOf.oneOf('process', 'full'),
+  busyTimeoutMs: optionOf.number,
+  shared: optionOf.flag,
+}
+
 /**
  * Opens a storage in one SQLite file, which several processes of one machine may share. Creates the file if it is missing, and
  * migrates an older one to the newest schema. Uses the SQLite that the runtime has: `node:sqlite` in Node and Deno, `bun:sqlite` in
  * Bun.
  *
- * @throws Error if the file cannot be opened, is damaged, or was made by a newer version.
+ * @throws Error if the file cannot be opened, is damaged, or was made by a newer version, TypeError if an option is unknown or of another kind.
  * @example
  * const storage = sqliteStorage('signalbox.db', { durability: 'full' })
  * await storage.ping()
  * await storage.close()
  */
 export function sqliteStorage(path: string, options: SqliteStorageOptions = {}): Storage {
+  checkStorageOptions('sqliteStorage', options, sqliteOptions)
   const { durability = 'process', busyTimeoutMs = 5_000, shared = path !== ':memory:' } = options
   const engine = findEngine()
   const connection = openFileConnection(openDatabase(engine, path, { durability, busyTimeoutMs }), { engine, path, busyTimeoutMs })

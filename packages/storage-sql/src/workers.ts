@@ -1,20 +1,21 @@
 import type { Storage } from '@signalbox/storage'
 import { settleInParts } from '@signalbox/storage/settlement'
+import { checkStorageOptions, hasMethods, optionOf, type StorageOptionTable } from './check-options.ts'
 import { ownVerbs, verbs } from './workers/verbs.ts'
 import { type CallOutcome, fromWire, type StoreCall, toWire } from './workers/wire.ts'
 
 export { type ObjectState, StorageObject } from './workers/storage-object.ts'
 
-/** What is used of a binding to a class of Durable Objects. */
-export interface ObjectNamespace<Id = unknown> {
-  idFromName(name: string): Id
-  get(id: Id): { fetch(url: string, init: { method: string; body: string; signal: AbortSignal }): Promise<Response> }
+/** What is used of a binding to a class of Durable Objects; `DurableObjectNamespace` of Cloudflare's types is one. */
+export interface ObjectNamespace {
+  idFromName(name: string): object
+  get(id: never): { fetch(url: string, init: { method: string; body: string; signal: AbortSignal }): Promise<Response> }
 }
 
 /** Options of `workersStorage`. */
 export interface WorkersStorageOptions {
   /** The binding to `StorageObject`. */
-  readonly objects: ObjectNamespace<never>
+  readonly objects: ObjectNamespace
   /** The name of the object; Workers that name the same one share what is in it. Default `signalbox`. */
   readonly name?: string
   /**
@@ -26,17 +27,36 @@ export interface WorkersStorageOptions {
   readonly timeoutMs?: number
 }
 
+const workersOptions: StorageOptionTable<WorkersStorageOptions> = {
+  objects: {
+    takes: 'the binding to the Durable Object `StorageObject`',
+    is: value => hasMethods(value, 'idFromName', 'get'),
+    wayOut: 'Bind the Durable Object in `durable_objects` of wrangler.jsonc and pass it: `objects: env.STORAGE`.',
+    isRequired: true,
+  },
+  name: optionOf.text,
+  rows: {
+    takes: 'a storage',
+    is: value => hasMethods(value, 'ping', 'close'),
+    wayOut: 'Pass a D1 database as `rows: d1Storage(env.DB)`.',
+  },
+  timeoutMs: optionOf.milliseconds,
+}
+
 /**
  * Opens a storage for a Worker: one Durable Object, which does one call after the other, so that limits and credit are exact however
  * many Workers call at once and wherever they run. Calls of one turn reach the object together, and it keeps all of them or
  * none if it stops.
  *
+ * @throws {TypeError} An option is unknown or of another kind, or the binding is missing.
  * @example
  * export { StorageObject } from '@signalbox/storage-sql/workers'
  * const storage = workersStorage({ objects: env.STORAGE })
  */
-export function workersStorage({ objects, name = 'signalbox', rows, timeoutMs = 10_000 }: WorkersStorageOptions): Storage {
-  const send = sender({ namespace: objects as ObjectNamespace, name, timeoutMs })
+export function workersStorage(options: WorkersStorageOptions): Storage {
+  checkStorageOptions('workersStorage', options, workersOptions)
+  const { objects, name = 'signalbox', rows, timeoutMs = 10_000 } = options
+  const send = sender({ namespace: objects, name, timeoutMs })
   const inObject = Object.fromEntries(
     Object.entries(verbs).map(([store, named]) => [
       store,
@@ -119,7 +139,7 @@ async function ask(target: Target, calls: readonly WaitingCall[]): Promise<reado
 
 async function post({ namespace, name, timeoutMs }: Target, body: string): Promise<readonly CallOutcome[]> {
   // A stub belongs to the request that made it, and one whose connection broke stays broken.
-  const stub = namespace.get(namespace.idFromName(name))
+  const stub = namespace.get(namespace.idFromName(name) as never)
   const response = await stub.fetch('http://storage/', { method: 'POST', body, signal: AbortSignal.timeout(timeoutMs) })
   return fromWire(await response.text()) as readonly CallOutcome[]
 }

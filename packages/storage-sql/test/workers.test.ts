@@ -4,9 +4,9 @@ import { bundleTests } from './elsewhere/bundle.ts'
 import { expectConformance } from './elsewhere/expect-conformance.ts'
 
 /** Two Workers over the object of the first. */
-async function startWorkers() {
+async function startWorkers({ useSQLite = true } = {}) {
   const script = await bundleTests('workers.ts')
-  const object = { className: 'StorageObject', useSQLite: true }
+  const object = { className: 'StorageObject', useSQLite }
   const worker = { modules: true, script, compatibilityDate: '2026-01-01' }
   const miniflare = new Miniflare({
     workers: [
@@ -47,4 +47,9 @@ test('a request that the object finds wrong fails as it would in process', async
   const { call } = await startWorkers()
   const wrong = await call('credit', { id: 'c', account: 'a', amount: 1e300, at: 1 })
   expect(wrong).toMatchObject({ name: 'RangeError' })
+})
+
+test('an object whose class was deployed without SQLite says which setting is wrong', async () => {
+  const { call } = await startWorkers({ useSQLite: false })
+  expect(await call('balance', 'a')).toMatchObject({ message: expect.stringMatching(/change `new_classes` to `new_sqlite_classes`/) })
 })

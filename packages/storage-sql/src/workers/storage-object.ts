@@ -9,13 +9,22 @@ export interface ObjectState {
   readonly storage: DurableObjectStorage
 }
 
+/** An object of the class, as types of Cloudflare name it: `DurableObjectNamespace<StorageObject>`. */
+export interface StorageObject {
+  fetch(request: Request): Promise<Response>
+  /** By this Cloudflare's types tell a Durable Object from other classes. No object has it. */
+  readonly __DURABLE_OBJECT_BRAND: never
+}
+
 /**
  * The Durable Object in which `workersStorage` keeps everything. A Worker exports it, and its configuration names it as a class with
  * SQLite storage (`new_sqlite_classes`). It has no address of its own: only Workers that are bound to it reach it.
  *
  * @example export { StorageObject } from '@signalbox/storage-sql/workers'
  */
-export const StorageObject: new (state: ObjectState) => { fetch(request: Request): Promise<Response> } = class {
+export const StorageObject: new (state: ObjectState) => StorageObject = class {
+  /** For the compiler only. */
+  declare readonly __DURABLE_OBJECT_BRAND: never
   readonly #answer: (text: string) => Promise<readonly CallOutcome[]>
 
   constructor(state: ObjectState) {

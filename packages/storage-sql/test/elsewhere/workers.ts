@@ -7,7 +7,7 @@ import { runTests } from './vitest.ts'
 export { StorageObject }
 
 interface Bindings {
-  readonly STORAGE: ObjectNamespace<never>
+  readonly STORAGE: ObjectNamespace
 }
 
 let made = 0
