@@ -1,5 +1,5 @@
 import type { Gateway } from '@signalbox/core'
-import { errorBody, GatewayError, isGatewayError } from '@signalbox/core/errors'
+import { errorBody, errorChain, GatewayError, isGatewayError } from '@signalbox/core/errors'
 import { own } from '@signalbox/core/protocol'
 import type { Clock } from '@signalbox/core/runtime'
 import type { ApiReply } from './api.ts'
@@ -25,7 +25,7 @@ export function asGatewayError(thrown: unknown, { gateway, site, requestId }: Er
   return new GatewayError('internal_error', { message: `Internal error. Please report request ${requestId}.` })
 }
 
-const traceOf = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))
+const traceOf = (cause: unknown): string => errorChain(cause, cause instanceof Error ? cause.stack : undefined)
 
 /** Outages that were logged within the last second. */
 export interface OutageLog {

@@ -79,6 +79,15 @@ describe('a path', () => {
     expect(() => based('GET', '/apiv1/me')).toThrow()
   })
 
+  test('outside the base path, or unknown below it, is named as the client sent it', () => {
+    const based = createMatcher(routes, '/api')
+    for (const path of ['/apix/v1/models', '/api2', '/v1/models'])
+      expect(() => based('GET', path)).toThrow(`There is no endpoint at "${path}". The gateway is mounted with \`basePath: "/api"\``)
+    expect(() => based('GET', '/api/v1/modles')).toThrow('There is no endpoint at "/api/v1/modles".')
+    expect(() => based('GET', '/api')).toThrow('There is no endpoint at "/api".')
+    expect(() => based('GET', '/api/v1/v1/models')).toThrow('use "/api/v1/models"')
+  })
+
   test('can be asked about without a method', () => {
     const ours = pathTest({ basePath: '/api/' })
     for (const { path } of routes) expect(ours(`/api${path.replace(/:[a-z_]+\+?/g, 'x')}`)).toBe(true)

@@ -33,8 +33,8 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
   }
 
   return whole => {
-    if (!whole.startsWith(basePath)) return undefined
-    const path = whole.slice(basePath.length)
+    const path = pathBelow(whole, basePath)
+    if (path === undefined) return undefined
     const exact = fixed.get(path)
     if (exact !== undefined) return { place: exact, params: {} }
     for (const place of open) {
@@ -44,6 +44,10 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
     return undefined
   }
 }
+
+/** A path without the base path; undefined if it is not below it. `pathBelow('/apiv1/me', '/api')` is undefined. */
+const pathBelow = (path: string, basePath: string): string | undefined =>
+  path.startsWith(basePath) && (basePath === '' || path[basePath.length] === '/') ? path.slice(basePath.length) : undefined
 
 /** The row at or above a path, whatever the method: errors about the path are written in its dialect and with its headers. */
 export const nearestRow = (routes: readonly Route[], basePath: string, path: string): Route | undefined =>
@@ -64,7 +68,8 @@ export function createMatcher(routes: readonly Route[], basePath: string): Match
     if (found === undefined) {
       const prefix = basePath === '' ? prefixOf(path, find) : undefined
       if (prefix !== undefined) throw misplaced(path, prefix)
-      throw unknownPath(path.startsWith(basePath) ? path.slice(basePath.length) : path)
+      const below = pathBelow(path, basePath)
+      throw below === undefined ? notBelow(path, basePath) : unknownPath(below, basePath)
     }
     return choose(found.place, method, found.params)
   }
@@ -127,16 +132,24 @@ const misplaced = (path: string, prefix: string): GatewayError =>
     message: `There is no endpoint at "${shown(path)}". If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`,
   })
 
-function unknownPath(path: string): GatewayError {
+const notBelow = (path: string, basePath: string): GatewayError =>
+  new GatewayError('resource_not_found', {
+    message: `There is no endpoint at "${shown(path)}". The gateway is mounted with \`basePath: "${basePath}"\`; use a path such as "${basePath}/v1/responses".`,
+  })
+
+/** `path` is without the base path. */
+function unknownPath(path: string, basePath: string): GatewayError {
   if (path === '/v1/v1' || path.startsWith('/v1/v1/')) {
     return new GatewayError('invalid_parameter_value', {
       param: 'path',
-      message: `The path starts with "/v1/v1/". The base URL already ends in "/v1"; use "${shown(path.slice(3))}".`,
+      message: `The path starts with "/v1/v1/". The base URL already ends in "/v1"; use "${basePath}${shown(path.slice(3))}".`,
     })
   }
   const reserved = path === '/v1beta' || path.startsWith('/v1beta/')
   return new GatewayError('resource_not_found', {
-    message: reserved ? 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".' : `There is no endpoint at "${shown(path)}".`,
+    message: reserved
+      ? 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".'
+      : `There is no endpoint at "${basePath}${shown(path)}".`,
   })
 }
 

@@ -1,4 +1,5 @@
 import pTimeout from 'p-timeout'
+import { errorChain } from './errors/error-chain.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { Workspaces } from './management/workspaces.ts'
 import type { Clock, Logger } from './runtime/ports.ts'
@@ -45,7 +46,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): (
         },
         (error: unknown) => {
           run.failedAt = clock.monotonic()
-          logger.error({ error: String(error) }, '`setup` failed and will run again before a later request.')
+          logger.error({ error: errorChain(error) }, '`setup` failed and will run again before a later request.')
           throw notSetUp(error)
         },
       ),

@@ -70,6 +70,21 @@ test('a gateway whose setup fails is not ready, and is as soon as it succeeds', 
   await expect.poll(() => gateway.problems(), { timeout: 10_000 }).toEqual([])
 })
 
+test('if the storage fails during setup, the log has the cause of the error that hides it from clients', async () => {
+  const storage = memoryStorage()
+  const commit = () => Promise.reject(new Error('workersStorage: the object did not answer'))
+  const logged: object[] = []
+  const gateway = createGateway({
+    providers: [openai({ apiKey: 'sk-platform-0123456789' })],
+    models: [],
+    storage: { ...storage, records: { ...storage.records, commit } },
+    setup: everything,
+    logger: { info: () => {}, warn: () => {}, error: facts => void logged.push(facts) },
+  })
+  await gateway.problems()
+  expect(logged).toEqual([{ error: expect.stringContaining('caused by Error: workersStorage: the object did not answer') }])
+})
+
 test('a key without a secret of its own is made at each start, and the log says how to make it once', async () => {
   const storage = memoryStorage()
   const warnings: string[] = []

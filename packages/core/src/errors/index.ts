@@ -1,5 +1,6 @@
 export { budgetHeaders } from './budget-headers.ts'
 export { codeRow, codes, type ErrorCode, type ErrorCodeRow } from './codes.ts'
+export { errorChain } from './error-chain.ts'
 export { type BudgetFacts, type ErrorFacts, errorBody, GatewayError, isGatewayError } from './gateway-error.ts'
 export { nearestOf } from './nearest.ts'
 export { checkOptionTable, type OptionTable, type OptionTableOf } from './option-table.ts'
