@@ -134,5 +134,5 @@ test('every page is run, and so is every block of it', () => {
   expect(pages.sort()).toEqual([...onNode, 'bun', 'deno', 'next', 'node', 'workers'].sort())
   const others = pages.filter(page => !onNode.includes(page))
   const more = others.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).slice(1))
-  expect(more.map(({ file }) => file)).toEqual(['user.ts', 'app/api/chat/route.ts'])
+  expect(more.map(({ file }) => file)).toEqual(['user.ts', 'app/api/chat/route.ts', 'src/app.ts'])
 })
