@@ -47,7 +47,7 @@ test('a D1 database that a newer version made is refused, and one that does not 
     .bind(sqliteMigrations.length + 1)
     .run()
   await storage.ping()
-  await expect(d1Storage(db).ping()).rejects.toThrow('a newer one made it')
+  await expect(d1Storage(db).ping()).rejects.toThrow('a newer version created it')
   const silent = { prepare: db.prepare.bind(db), batch: () => new Promise<never>(() => {}) }
   const stuck = d1Storage(silent as unknown as Parameters<typeof d1Storage>[0], { timeoutMs: 50 })
   await expect(stuck.ledger.balance('a')).rejects.toThrow('d1Storage: no answer within 50 ms')

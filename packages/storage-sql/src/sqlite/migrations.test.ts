@@ -40,7 +40,7 @@ test('migrations run once each, forward only; one that fails leaves the schema a
   migrateFile(db, [['CREATE TABLE a (n INTEGER)'], ['CREATE TABLE b (n INTEGER)']])
   expect(() => migrateFile(db, [[], [], ['CREATE TABLE c (n INTEGER)', 'CREATE TABLE a (n INTEGER)']])).toThrow('already exists')
   expect(tables()).toEqual(['a', 'b', 'schema_version'])
-  expect(() => migrateFile(db, [[]])).toThrow('a newer one made it')
+  expect(() => migrateFile(db, [[]])).toThrow('a newer version created it')
 })
 
 test('a process that is overtaken by another in the middle of a migration finds it done', async () => {
