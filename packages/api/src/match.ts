@@ -127,15 +127,14 @@ function prefixOf(path: string, find: Finder): string | undefined {
   return undefined
 }
 
+const notFound = (path: string, hint = ''): GatewayError =>
+  new GatewayError('resource_not_found', { message: `There is no endpoint at "${shown(path)}".${hint}` })
+
 const misplaced = (path: string, prefix: string): GatewayError =>
-  new GatewayError('resource_not_found', {
-    message: `There is no endpoint at "${shown(path)}". If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`,
-  })
+  notFound(path, ` If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`)
 
 const notBelow = (path: string, basePath: string): GatewayError =>
-  new GatewayError('resource_not_found', {
-    message: `There is no endpoint at "${shown(path)}". The gateway is mounted with \`basePath: "${basePath}"\`; use a path such as "${basePath}/v1/responses".`,
-  })
+  notFound(path, ` The gateway is mounted with \`basePath: "${basePath}"\`.`)
 
 /** `path` is without the base path. */
 function unknownPath(path: string, basePath: string): GatewayError {
@@ -145,12 +144,9 @@ function unknownPath(path: string, basePath: string): GatewayError {
       message: `The path starts with "/v1/v1/". The base URL already ends in "/v1"; use "${basePath}${shown(path.slice(3))}".`,
     })
   }
-  const reserved = path === '/v1beta' || path.startsWith('/v1beta/')
-  return new GatewayError('resource_not_found', {
-    message: reserved
-      ? 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".'
-      : `There is no endpoint at "${basePath}${shown(path)}".`,
-  })
+  return path === '/v1beta' || path.startsWith('/v1beta/')
+    ? new GatewayError('resource_not_found', { message: 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".' })
+    : notFound(basePath + path)
 }
 
 const shown = (path: string): string => path.slice(0, 100).replace(/[^\x21-\x7e]/g, '')
