@@ -65,7 +65,7 @@ test('a provider that claims millions of tokens for a word is paid what the word
   expect(held).toBe(0)
   expect(rows).toMatchObject([{ result: 'ok', estimated: true, warnings: ['usage_clamped'], cost: 1_000_000 - balance }])
   expect(rows[0]?.outputTokens).toBeLessThanOrEqual(6)
-  expect(logged.filter(message => message.includes('claims more than'))).toHaveLength(1)
+  expect(logged.filter(message => message.includes('reported more usage'))).toHaveLength(1)
 })
 
 test('what a provider claims beyond what is set aside is paid where there is credit for it, and as far as it can be true', async () => {
@@ -132,7 +132,7 @@ test('more calls of hosted tools than an answer makes are cut, and that is told'
   })
   expect(await ended(gateway.infer(request({ max_output_tokens: 20 }), { caller }).whole())).toBe('ok')
   expect((await books()).rows).toMatchObject([{ cost: 10_000_000, warnings: ['usage_clamped'] }])
-  expect(logged.filter(message => message.includes('claims more'))).toHaveLength(1)
+  expect(logged.filter(message => message.includes('reported more usage'))).toHaveLength(1)
 })
 
 test('a request without a cap is sent one, so that answers of 100,000 tokens, twenty at once, stay within the credit', async () => {

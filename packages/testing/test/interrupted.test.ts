@@ -259,7 +259,7 @@ test('a hold without a journal, as an older file has them, is freed and costs no
   await pass(60_000)
   expect([await rows(), await credit()]).toEqual([[], { balance: 1_000, held: 0, credited: 1_000, spent: 0 }])
   expect(await storage.ledger.holds({ limit: 9 })).toEqual([])
-  expect(state.log.filter(message => message.includes('without a journal'))).toHaveLength(2)
+  expect(state.log.filter(message => message.includes('had no journal'))).toHaveLength(2)
 })
 
 test('an idle gateway that watches nothing has no timer, and a request that comes wakes it', async () => {

@@ -205,24 +205,24 @@ describe('a reference to an item that is not kept is a 400', () => {
       await say(gateway, secret, reference(id))
     }
     await clock.advance(3_600_000)
-    await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused('kept for an hour after their last use'))
+    await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused('stored for an hour after their last use'))
     await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused(`"${id}"`))
   })
 
   test('where the gateway keeps none', async () => {
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], items: false })
     const id = (await say(gateway, secret, {})).output[0]?.id
-    await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused('nothing is stored here'))
+    await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused('this gateway stores no items'))
   })
 
   test('where the request, or its workspace, demands zero data retention', async () => {
     const provider = { ...responsesScript(), data_policy: 'zdr' }
     const { gateway, secret, caller } = await openGateway({ providers: [provider] })
     const retained = (await say(gateway, secret, { gateway: { routing: { data_policy: 'zdr' } } })).output[0]?.id
-    await expect(say(gateway, secret, reference(retained))).rejects.toMatchObject(refused('which is not kept here'))
+    await expect(say(gateway, secret, reference(retained))).rejects.toMatchObject(refused('which was not found'))
     const kept = (await say(gateway, secret, {})).output[0]?.id
     await gateway.workspaces(caller.workspaceId).settings.update({ dataPolicyRequired: 'zdr' })
-    await expect(say(gateway, secret, reference(kept))).rejects.toMatchObject(refused('nothing is stored here'))
+    await expect(say(gateway, secret, reference(kept))).rejects.toMatchObject(refused('this gateway stores no items'))
     await say(gateway, secret, {})
   })
 
@@ -270,7 +270,7 @@ test('many conversations of many turns keep apart in one process', async () => {
 
 describe('where items are stored', () => {
   const sealingKey = new Uint8Array(32).fill(7)
-  const refusal = { code: 'invalid_parameter_value', message: expect.stringContaining('kept for an hour after their last use') }
+  const refusal = { code: 'invalid_parameter_value', message: expect.stringContaining('stored for an hour after their last use') }
 
   test('two processes on one SQLite file serve one conversation', async () => {
     const file = await temporaryFile()

@@ -29,17 +29,21 @@ if (complaints.length > 0) {
   process.exitCode = 1
 }
 
-/** A README, the licence, a source map for each module, no path of this machine, and no code of others, which would need their notice. */
+/** A README, the licence, a source map for each module, no path of this machine, and a notice for each package whose code is in it. */
 async function checkFiles(name: string, tarball: string): Promise<void> {
   const folder = mkdtempSync(join(tarballs, 'files-'))
   await run('tar', ['-xzf', tarball, '-C', folder])
   const files = readdirSync(join(folder, 'package'), { recursive: true, encoding: 'utf8' })
   for (const file of ['README.md', 'LICENSE', ...files.filter(path => path.endsWith('.js')).map(path => `${path}.map`)])
     if (!files.includes(file)) complaints.push(`${name} has no ${file}.`)
+  const notices = files.includes('THIRD_PARTY_NOTICES.md') ? readFileSync(join(folder, 'package/THIRD_PARTY_NOTICES.md'), 'utf8') : ''
   for (const file of files.filter(path => path.endsWith('.map'))) {
     const { sources }: { readonly sources: readonly string[] } = JSON.parse(readFileSync(join(folder, 'package', file), 'utf8'))
     for (const source of sources) if (isAbsolute(source)) complaints.push(`${name}: ${file} names ${source}.`)
-    for (const source of sources) if (source.includes('node_modules')) complaints.push(`${name} has code of ${source} without its notice.`)
+    for (const source of sources) {
+      const [, other] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source) ?? []
+      if (other !== undefined && !notices.includes(`\n## ${other}\n`)) complaints.push(`${name} has code of ${source} without its notice.`)
+    }
   }
 }
 

@@ -27,5 +27,5 @@ test('a session that is revoked is counted no more, nor one that has ended', () 
 test('a workspace has 100,000 live sessions at most', () => {
   const session = { expiresAt: now + quarter, now }
   expect(countWith({ ends: [[now + quarter, 99_999]] }, session).ends).toEqual([[now + quarter, 100_000]])
-  expect(() => countWith({ ends: [[now + quarter, 100_000]] }, session)).toThrow('100000 live sessions')
+  expect(() => countWith({ ends: [[now + quarter, 100_000]] }, session)).toThrow('100000 active sessions')
 })

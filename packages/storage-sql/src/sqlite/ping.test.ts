@@ -45,7 +45,7 @@ test('writes that wait for another process make SQLite unusable until they get t
   other.exec('BEGIN IMMEDIATE')
   const written = storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: 1 })
   await new Promise(resolve => setTimeout(resolve, 1_300))
-  await expect(storage.ping()).rejects.toThrow('another process has been writing')
+  await expect(storage.ping()).rejects.toThrow('another process has held the write lock')
   other.exec('COMMIT')
   await written
   await storage.ping()
