@@ -1,5 +1,6 @@
 import { responsesProvider } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
+import { simulated } from '@signalbox/core/providers'
 import { expect, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
@@ -87,4 +88,43 @@ test.each<readonly [string, Omit<Leaving, 'silenceMs'>]>([
   ],
 ])('a client that leaves with %s pays for the time that it took, where no usage comes', async (_, leaving) => {
   expect(await leaveWith({ ...leaving, silenceMs: 600_000 })).toMatchObject({ result: 'abandoned', outputTokens: 1_200, estimated: true })
+})
+
+test.each<readonly [string, JsonObject, number]>([
+  ['of an offer of which nothing is known', {}, 0],
+  ['of an offer that has been heard to its end', {}, 1],
+  ['of an offer that cannot think', { abilities: [] }, 1],
+  ['of an offer that thinks, and did not', { abilities: ['reasoning'] }, 1],
+])('a client that leaves a text %s pays for the words that it received', async (_, offer, whole) => {
+  const clock = fakeClock()
+  const price = { input: 0, output: 5_000_000 }
+  const models = [{ id: 'story', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price, ...offer }] }]
+  const providers = [simulated({ id: 'sim', wordMs: 100, clock })]
+  const { gateway, caller, storage } = await testGateway({ providers, models, clock })
+  const decode = gateway.dialects.responses.decodeRequest
+  const ask = () =>
+    gateway.infer(
+      decode({ model: 'story', input: 'Hi', stream: true }, () => undefined),
+      { caller },
+    )
+  for (let at = 0; at < whole; at++) {
+    const heard = ask().whole()
+    for (let waited = 0; waited < 150; waited++) await clock.advance(100)
+    await heard
+  }
+  const reply = ask()
+  let characters = 0
+  const batches = reply.batches()
+  void (async () => {
+    for (let step = await batches.next(); !step.done; step = await batches.next())
+      for (const event of step.value) if (event.type === 'delta' && 'text' in event.delta) characters += event.delta.text.length
+  })()
+  for (let at = 0; at < 30; at++) await clock.advance(100)
+  const left = reply.leave()
+  for (let at = 0; at < 60; at++) await clock.advance(100)
+  await left
+  const [row] = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 })
+  const tokens = Math.ceil(characters / 4)
+  expect(tokens).toBeGreaterThan(20)
+  expect(row).toMatchObject({ result: 'abandoned', estimated: true, outputTokens: tokens, cost: tokens * 5 })
 })

@@ -1,4 +1,4 @@
-import type { Offer } from '../protocol/model.ts'
+import type { Model, Offer } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { createLru } from '../runtime/lru.ts'
 import { tokensOfText } from './estimate.ts'
@@ -7,13 +7,15 @@ import { tokensOfText } from './estimate.ts'
 
 /** How fast each offer writes, thoughts included, from the moment that it is sent a request to the end of its answer. */
 export interface OutputPaces {
-  /** Output tokens a second. */
-  of(offerId: string): number
+  /** Output tokens a second. Undefined: no answer is known. */
+  of(offerId: string): number | undefined
   learn(offerId: string, answer: { readonly outputTokens: number; readonly milliseconds: number }): void
 }
 
-/** Of an offer of which no answer is known. */
+/** Tokens a second of an offer that is known to think and of which no answer is known. */
 const defaultPace = 60
+/** A shorter time without text is that of the network and of reading the prompt. */
+const latencyMs = 1_000
 const maxPaces = 2_000
 /** Answers shorter than this say little about a pace. */
 const fewTokens = 12
@@ -25,7 +27,7 @@ export function createOutputPaces(): OutputPaces {
   return {
     of: offerId => {
       const pace = paces.get(offerId)
-      return pace ? Math.exp(pace.logarithm) : defaultPace
+      return pace && Math.exp(pace.logarithm)
     },
     learn(offerId, { outputTokens, milliseconds }) {
       if (outputTokens < fewTokens || milliseconds <= 0) return
@@ -37,18 +39,45 @@ export function createOutputPaces(): OutputPaces {
   }
 }
 
-/** Whether an offer may reason: unless it lacks the ability, or the request turns reasoning off and has no extensions that may turn it on. */
-export const mayThink = ({ abilities }: Pick<Offer, 'abilities'>, { reasoning, extensions, native }: Prompt): boolean =>
-  (reasoning?.effort !== 'none' || extensions !== undefined || native !== undefined) && (abilities?.includes('reasoning') ?? true)
+/** Whether an offer thinks where it may: `unknown` where nothing was stated of it, and none of its thoughts were asked for or seen. */
+export type Thinking = 'never' | 'unknown' | 'known'
+
+/**
+ * Never: it lacks the ability, or the request does not turn reasoning on, or turns it off, and has no extensions that may turn it on.
+ *
+ * @example thinkingOf({ offer: { abilities: ['reasoning'] }, model: {} }, { reasoning: { effort: 'none' } }) // 'never'
+ */
+export function thinkingOf(
+  { offer: { abilities, quirks }, model: { capabilities } }: ThinkingFacts,
+  { reasoning, extensions, native }: Pick<Prompt, 'reasoning' | 'extensions' | 'native'>,
+): Thinking {
+  const isAsked = reasoning?.budget_tokens !== undefined || (reasoning?.effort !== undefined && reasoning.effort !== 'none')
+  const isOff = reasoning?.effort === 'none' || (!isAsked && quirks?.thinks_unasked === false)
+  const isAble = abilities?.includes('reasoning')
+  if (isAble === false || (isOff && extensions === undefined && native === undefined)) return 'never'
+  return isAble || isAsked || capabilities?.includes('reasoning') ? 'known' : 'unknown'
+}
+
+interface ThinkingFacts {
+  readonly offer: Pick<Offer, 'abilities' | 'quirks'>
+  readonly model: Pick<Model, 'capabilities'>
+}
 
 export interface UnfinishedAnswer {
   readonly characters: number
-  /** Milliseconds that its provider was seen to work on it. */
-  readonly milliseconds: number
-  /** Tokens a second. */
-  readonly pace: number
+  /** Of those, thoughts. */
+  readonly thoughtCharacters: number
+  /** Milliseconds that its provider was seen to work on what is not text. */
+  readonly thoughtMs: number
+  readonly thinking: Thinking
+  /** Tokens a second that its offer is known to write. */
+  readonly pace: number | undefined
 }
 
-/** Output tokens of an answer that may have been thought about unseen: as many as its offer writes in that time, and what was seen at least. */
-export const estimateOutput = ({ characters, milliseconds, pace }: UnfinishedAnswer): number =>
-  Math.max(tokensOfText(characters), Math.round((Math.max(0, milliseconds) / 1_000) * pace))
+/** Output tokens of an answer that was left: what was seen, and as many thoughts as its offer writes in the time that it wrote no text. */
+export function estimateOutput({ characters, thoughtCharacters, thoughtMs, thinking, pace }: UnfinishedAnswer): number {
+  const seen = tokensOfText(characters)
+  if (thinking === 'never' || thoughtMs < latencyMs) return seen
+  const thoughts = Math.round((thoughtMs / 1_000) * (pace ?? (thinking === 'known' ? defaultPace : 0)))
+  return seen + Math.max(0, thoughts - tokensOfText(thoughtCharacters))
+}

@@ -54,6 +54,24 @@ test('what comes after the client has left was not handed on, and its end is kno
   expect(meteredAnswer(meter)).toMatchObject({ characters: 2, leftAt: 7, outcome: { status: 'completed' }, usage })
 })
 
+test('time of thoughts is that before the first text and that of later thoughts, until text comes or the client leaves', async () => {
+  const clock = fakeClock()
+  const meter = createMeter(clock)
+  const pass = async (event: InferenceEvent, milliseconds: number): Promise<void> => {
+    meterEvent(meter, event)
+    await clock.advance(milliseconds)
+  }
+  await clock.advance(100)
+  await pass(delta('summary', 'a'), 20)
+  await pass(delta('text', 'b'), 3_000)
+  await pass({ type: 'item_started', index: 1, item: native }, 400)
+  await pass(delta('text', 'c'), 50_000)
+  await pass(delta('reasoning', 'd'), 600_000)
+  meterLeft(meter)
+  await pass(delta('text', 'e'), 7_000_000)
+  expect(meteredAnswer(meter)).toMatchObject({ firstTextAt: 120, laterThoughtMs: 600_400, hasThoughts: true })
+})
+
 test('an answer that came whole counts as much as its stream', () => {
   const output: readonly Item[] = [
     { type: 'reasoning', summary: ['ab'], content: ['cde', 'f'] },

@@ -16,8 +16,14 @@ export interface MeteredAnswer {
   readonly hasNative?: boolean
   /** Monotonic milliseconds. */
   readonly firstContentAt?: number
+  /** Thoughts came, readable or sealed. */
+  readonly hasThoughts?: boolean
   /** When the client left, in monotonic milliseconds. What is known of the end is from reading on without it. */
   readonly leftAt?: number
+  /** Monotonic milliseconds: the first text that was handed on to a client that has left. */
+  readonly firstTextAt?: number
+  /** Milliseconds of thoughts and of what has no characters between that text and the leaving. */
+  readonly laterThoughtMs?: number
 }
 
 /** Counts what passes of one answer. */
@@ -29,7 +35,14 @@ export interface Meter {
   /** Monotonic milliseconds. */
   firstContentAt: number | undefined
   finished: { readonly outcome: Outcome; readonly usage?: Usage } | undefined
-  left: { readonly at: number; readonly characters: number } | undefined
+  hasThoughts: boolean
+  /** What comes now is no text: from the start, from where thoughts or something without characters begin. */
+  isThinking: boolean
+  firstTextAt: number | undefined
+  /** Monotonic milliseconds: thoughts after the first text have begun. */
+  thinkingSince: number
+  laterThoughtMs: number
+  left: (Pick<MeteredAnswer, 'characters' | 'firstTextAt' | 'laterThoughtMs'> & { readonly leftAt: number }) | undefined
 }
 
 export const createMeter = (clock: Pick<Clock, 'monotonic'>): Meter => ({
@@ -39,6 +52,11 @@ export const createMeter = (clock: Pick<Clock, 'monotonic'>): Meter => ({
   hasNative: false,
   firstContentAt: undefined,
   finished: undefined,
+  hasThoughts: false,
+  isThinking: true,
+  firstTextAt: undefined,
+  thinkingSince: 0,
+  laterThoughtMs: 0,
   left: undefined,
 })
 
@@ -47,13 +65,38 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
     const { kind, text } = event.delta
     meter.characters += text.length
     if (kind === 'reasoning') meter.thoughtCharacters += text.length
-    meter.firstContentAt ??= meter.clock.monotonic()
-  } else if (event.type === 'finished') meter.finished = event
-  else if (!isPreamble(event)) {
-    // Pictures and hidden thoughts are content too, though they come whole.
-    meter.firstContentAt ??= meter.clock.monotonic()
-    meter.hasNative ||= event.type === 'item_finished' && event.item.type === 'native'
+    const isThought = kind === 'reasoning' || kind === 'summary'
+    if ((meter.firstContentAt === undefined || isThought !== meter.isThinking) && text !== '') startContent(meter, isThought)
+    return
   }
+  if (event.type === 'finished') {
+    meter.finished = event
+    return
+  }
+  const isUnseen = 'item' in event && (event.item.type === 'reasoning' || event.item.type === 'native')
+  if (isUnseen && !meter.isThinking) turn(meter, true, meter.clock.monotonic())
+  if (isPreamble(event)) return
+  // Pictures and hidden thoughts are content too, though they come whole.
+  meter.firstContentAt ??= meter.clock.monotonic()
+  if (event.type !== 'item_finished') return
+  meter.hasNative ||= event.item.type === 'native'
+  meter.hasThoughts ||= event.item.type === 'reasoning'
+}
+
+/** The first text or thoughts, or text after thoughts, or thoughts after text. */
+function startContent(meter: Meter, isThought: boolean): void {
+  const now = meter.clock.monotonic()
+  meter.firstContentAt ??= now
+  meter.hasThoughts ||= isThought
+  if (isThought !== meter.isThinking) turn(meter, isThought, now)
+}
+
+/** Text follows thoughts, or they follow text; `now` is monotonic. */
+function turn(meter: Meter, isThinking: boolean, now: number): void {
+  meter.isThinking = isThinking
+  if (isThinking) meter.thinkingSince = now
+  else if (meter.firstTextAt === undefined) meter.firstTextAt = now
+  else meter.laterThoughtMs += now - meter.thinkingSince
 }
 
 /** The same for an answer that came whole. */
@@ -79,15 +122,28 @@ function meterItem(meter: Meter, item: Item): void {
 
 /** The client leaves now: what comes later is looked at, and was not handed on. */
 export function meterLeft(meter: Meter): void {
-  meter.left = { at: meter.clock.monotonic(), characters: meter.characters }
+  const { clock, characters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
+  const leftAt = clock.monotonic()
+  const thinkingMs = isThinking && firstTextAt !== undefined ? leftAt - thinkingSince : 0
+  const first = firstTextAt !== undefined && { firstTextAt }
+  meter.left = { leftAt, characters, ...first, laterThoughtMs: laterThoughtMs + thinkingMs }
 }
 
-export const meteredAnswer = ({ characters, thoughtCharacters, hasNative, firstContentAt, finished, left }: Meter): MeteredAnswer => ({
-  characters: left?.characters ?? characters,
+export const meteredAnswer = ({
+  characters,
+  thoughtCharacters,
+  hasNative,
+  hasThoughts,
+  firstContentAt,
+  finished,
+  left,
+}: Meter): MeteredAnswer => ({
+  characters,
   thoughtCharacters,
   ...(hasNative && { hasNative }),
+  ...(hasThoughts && { hasThoughts }),
   ...(firstContentAt !== undefined && { firstContentAt }),
   ...(finished && { outcome: finished.outcome }),
   ...(finished?.usage && { usage: finished.usage }),
-  ...(left && { leftAt: left.at }),
+  ...left,
 })

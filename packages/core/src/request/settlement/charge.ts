@@ -1,7 +1,7 @@
 import { requestPrice, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage } from '../../metering/clamp-usage.ts'
-import { estimateOutput, mayThink, type OutputPaces } from '../../metering/hidden-tokens.ts'
+import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { maxClaim } from '../../metering/prompt-size.ts'
@@ -86,14 +86,13 @@ const unpricedWarning = (code: string, what: string): Warning => ({
 /** Output tokens, with reasoning and images, of a response whose client disconnected before usage arrived. Undefined otherwise: the text is counted. */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
-  const { leftAt, firstContentAt, characters, hasNative } = seen
-  if (leftAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
-  if (!hasNative && !mayThink(candidate.offer, request.prompt)) return undefined
+  const { leftAt, firstContentAt, firstTextAt = leftAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
+  if (firstTextAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
+  const thinking = hasNative || hasThoughts ? 'known' : thinkingOf(candidate, request.prompt)
   // The time of an answer that is read slowly is its reader's.
-  const until = isReadSlowly(committed) ? firstContentAt : leftAt
+  const thoughtMs = isReadSlowly(committed) ? firstContentAt - call.sentAt : firstTextAt - call.sentAt + laterThoughtMs
   const pace = paces.of(call.selected.contender.offer.id)
-  const output = estimateOutput({ characters, milliseconds: until - call.sentAt, pace })
-  return Math.min(output, bounds.maxOutput(candidate))
+  return Math.min(estimateOutput({ ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
 }
 
 /** Of an answer that came to its end: how fast its offer writes. */
