@@ -87,6 +87,7 @@ export function followClient(ports: FollowPorts, options: FollowOptions): Follow
       // Soon, since by then a provider has been called; most requests are over before.
       const now = clock.monotonic()
       entry.holdDueAt = now + 1
+      entry.deadlineAt = startedAt + admissionWatch.deadlineMs
       leases.begin(now)
       if (waitUntil) timer = clock.setTimeout(renew, leaseMs)
       sharing?.resume()

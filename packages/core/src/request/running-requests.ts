@@ -12,6 +12,8 @@ export interface RunningRequest {
   journal?: (() => string) | undefined
   /** Monotonic milliseconds: when its hold is to be renewed. Absent: it has none yet. */
   holdDueAt?: number
+  /** Monotonic milliseconds: its deadline. Absent: it has no hold yet. */
+  deadlineAt?: number
 }
 
 /** How a request under way is ended. */
@@ -32,6 +34,14 @@ export function removeRunning(running: Set<RunningRequest>, entry: RunningReques
   entry.control = undefined
   entry.journal = undefined
   entry.slots = noSlots
+}
+
+/** How long after its deadline a request may still drain its answer and wait for the storage, in milliseconds. */
+const overdueMs = 60_000
+
+/** Takes out requests that nothing ends any more: their holds are not renewed from then on, and are settled as interrupted. */
+export function dropOverdue(running: Set<RunningRequest>, now: number): void {
+  for (const entry of running) if (entry.deadlineAt !== undefined && now > entry.deadlineAt + overdueMs) removeRunning(running, entry)
 }
 
 export const endForShutdown = (running: Iterable<RunningRequest>): void => {

@@ -8,7 +8,7 @@ import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { sleep, unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import { interruptedRow, type Journal, parseJournal } from '../admission/journal.ts'
-import type { RunningRequest } from '../running-requests.ts'
+import { dropOverdue, type RunningRequest } from '../running-requests.ts'
 import { amountsOf, type Bill } from './bill.ts'
 
 // A process that ends leaves the holds of its requests behind. A live process renews its holds; a hold whose version does not change
@@ -29,7 +29,7 @@ export interface CollectorPorts {
   readonly storage: Pick<Storage, 'ledger' | 'settle'>
   readonly settlements: Pick<Settlements, 'adopt' | 'has'>
   readonly policies: Pick<WorkspacePolicies, 'of'>
-  readonly running: ReadonlySet<RunningRequest>
+  readonly running: Set<RunningRequest>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -40,8 +40,8 @@ const collectorTimes = {
   lookMs: 10_000,
   /** How long a hold must stand still. A live request renews its hold every 10 s. */
   leaseMs: 45_000,
-  /** A look that takes longer was dropped with the request that began it. */
-  maxLookMs: 120_000,
+  /** A look of which a step takes longer was dropped with the request that began it. A call of the storage ends after 10 s. */
+  maxStepMs: 15_000,
   /** After a longer pause between two looks one look alone decides nothing: its process may have been kept from renewing as we were from looking. */
   maxPauseMs: 25_000,
 } as const
@@ -69,11 +69,11 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   const sight: Sight = { watched: new Map(), lookedAt: Number.NEGATIVE_INFINITY }
   let dueAt = Number.NEGATIVE_INFINITY
   let timer: unknown
-  const looks = createSingleRun(clock, collectorTimes.maxLookMs)
+  const looks = createSingleRun(clock, collectorTimes.maxStepMs)
   let isClosed = false
 
-  const lookAndGoOn = async (): Promise<void> => {
-    await lookAndSettle(sight, ports)
+  const lookAndGoOn = async (goesOn: () => void): Promise<void> => {
+    await lookAndSettle(sight, { ...ports, goesOn })
     dueAt = clock.monotonic() + collectorTimes.lookMs
     if (!isClosed && (running.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
   }
@@ -96,17 +96,24 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   }
 }
 
+interface LookPorts extends CollectorPorts {
+  /** Called after each step. */
+  readonly goesOn: () => void
+}
+
 /** Settles the holds that stood still for a lease. Never rejects. */
-async function lookAndSettle(sight: Sight, ports: CollectorPorts): Promise<void> {
-  const { settlements, logger } = ports
+async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<void> {
+  const { settlements, logger, goesOn } = ports
   try {
     await settlements.adopt()
+    goesOn()
     let cost = 0
     const still = await findStill(sight, ports)
     for (const hold of still) {
       // Requests of ours may have begun in between, under an id that is not ours to choose.
       cost += await settleInterrupted(hold, ports)
       sight.watched.delete(hold.id)
+      goesOn()
     }
     if (still.length > 0)
       logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended. They have been settled.')
@@ -118,10 +125,13 @@ async function lookAndSettle(sight: Sight, ports: CollectorPorts): Promise<void>
 }
 
 /** Holds that stood still for a lease; what is watched from now on is what there is now. */
-async function findStill(sight: Sight, { storage, settlements, running, clock }: CollectorPorts): Promise<readonly LiveHold[]> {
+async function findStill(sight: Sight, { storage, settlements, running, clock, goesOn }: LookPorts): Promise<readonly LiveHold[]> {
   // Reads work while another process has the lock: only time in which the store can be written counts against a hold.
   await withinStorageWait(storage.ledger.renew([]), clock)
+  goesOn()
   const hasPaused = clock.monotonic() - sight.lookedAt > collectorTimes.maxPauseMs
+  // A living process may have dead requests: Workers drop the timers that would have ended them.
+  dropOverdue(running, clock.monotonic())
   const mine = new Set([...running].map(({ requestId }) => requestId))
   const found = new Map<string, Watched>()
   const still: LiveHold[] = []
@@ -129,6 +139,7 @@ async function findStill(sight: Sight, { storage, settlements, running, clock }:
   for (;;) {
     const before = clock.monotonic()
     const page = await withinStorageWait(storage.ledger.holds({ limit: pageSize, ...(after !== undefined && { after }) }), clock)
+    goesOn()
     for (const hold of page) {
       if (mine.has(hold.id) || settlements.has(hold.id)) continue
       const known = sight.watched.get(hold.id)
