@@ -100,17 +100,17 @@ describe('without a key', () => {
 
   test('nor does any over a socket, whatever host or scheme the line names', async () => {
     const { gateway } = await scene()
-    const { port, url, close } = await serve(gateway, { port: 0 })
+    const { port, close } = await serve(gateway, { port: 0 })
     onTestFinished(() => close())
-    // Written at its first request, which takes longer than the silence after which an exchange counts as over.
-    await (await fetch(`${url}/v1/openapi.json`)).text()
     const hosts = fc.constantFrom('', 'http://localhost', 'http://127.0.0.1:1', 'https://user@internal', 'HTTP://x')
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'TRACE', 'PATCH'), hosts, target, async (verb, host, turned) => {
         // What stands before the first slash is of the host, and says nothing of a path.
         const path = turned.startsWith('/') ? turned : `/${turned}`
         const headers = 'host: localhost\r\nx-original-url: /healthz\r\nx-forwarded-for: 127.0.0.1\r\nconnection: close\r\n'
-        const answer = await rawExchange(port, `${verb} ${host}${path} HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{}`)
+        const answer = await rawExchange(port, `${verb} ${host}${path} HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{}`, {
+          patienceMs: 20_000,
+        })
         expect([verb, path, allowed(verb, path)]).toEqual([verb, path, expect.arrayContaining([answer.status])])
       }),
       { numRuns: inject('isLongRun') ? 300 : 60 },
