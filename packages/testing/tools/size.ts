@@ -17,7 +17,7 @@ interface Program {
 }
 
 const programs: readonly Program[] = [
-  { name: 'createGateway', code: `export { createGateway } from '@signalbox/core'`, budget: 141_500 },
+  { name: 'createGateway', code: `export { createGateway } from '@signalbox/core'`, budget: 142_000 },
   {
     name: 'an app: gateway, openai, memory storage and fetch handler',
     code: `
@@ -26,7 +26,7 @@ const programs: readonly Program[] = [
       import { createFetchHandler } from '@signalbox/fetch-handler'
       import { memoryStorage } from '@signalbox/storage-memory'
       export default createFetchHandler(createGateway({ providers: [openai()], models: [], storage: memoryStorage() }))`,
-    budget: 209_500,
+    budget: 210_500,
   },
   { name: 'isGatewayError', code: `export { isGatewayError } from '@signalbox/core'`, budget: 1_000, isWhole: true },
   { name: 'createRouter', code: `export { createRouter } from '@signalbox/router'`, budget: 21_500 },
