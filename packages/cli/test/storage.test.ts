@@ -146,7 +146,10 @@ describePostgres('PostgreSQL', () => {
       const agent = clientAgent(8)
       expect(await post(server, { agent })).toBe(200)
       const stream = post(server, { agent, stream: true })
-      await new Promise(resolve => setTimeout(resolve, 500))
+      const holds = () => queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.holds`)
+      await vi.waitFor(async () => expect(await holds()).toEqual([{ count: 1 }]), { timeout: 20_000, interval: 50 })
+      // The process has its answer too.
+      await new Promise(resolve => setTimeout(resolve, 300))
       way.block(how)
       // One after the other: only the first may have to wait until the outage is noticed.
       for (let n = 0; n < 20; n++) expect(await post(server, { agent })).toBe(503)

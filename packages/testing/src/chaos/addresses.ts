@@ -31,12 +31,8 @@ const closing = (server: { close(done: () => void): unknown }, sockets: Iterable
 /** A label longer than a name may have: no resolver can know it, and none has to be asked. */
 const unresolvable = async (): Promise<DeadEnd> => ({ baseUrl: `http://${'x'.repeat(64)}.invalid/v1`, close: nothingToClose })
 
-async function refused(): Promise<DeadEnd> {
-  const server = createServer()
-  const port = await listen(server)
-  await closing(server, [])
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, close: nothingToClose }
-}
+/** Nothing listens at the port of `discard`, and the system gives it to nobody: a port that was just closed may soon be another server's. */
+const refused = async (): Promise<DeadEnd> => ({ baseUrl: 'http://127.0.0.1:9/v1', close: nothingToClose })
 
 /** Listens with the shortest queue there is and then never takes a connection off it: the thread sleeps. */
 const sleeper = `
