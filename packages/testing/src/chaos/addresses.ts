@@ -31,7 +31,7 @@ const closing = (server: { close(done: () => void): unknown }, sockets: Iterable
 /** A label longer than a name may have: no resolver can know it, and none has to be asked. */
 const unresolvable = async (): Promise<DeadEnd> => ({ baseUrl: `http://${'x'.repeat(64)}.invalid/v1`, close: nothingToClose })
 
-/** Nothing listens at the port of `discard`, and the system gives it to nobody: a port that was just closed may soon be another server's. */
+/** Refuses connections: port 9 (`discard`) is outside the range of ephemeral ports, so no server of another test can get it, unlike a port that was just closed. */
 const refused = async (): Promise<DeadEnd> => ({ baseUrl: 'http://127.0.0.1:9/v1', close: nothingToClose })
 
 /** Listens with the shortest queue there is and then never takes a connection off it: the thread sleeps. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/ports.ts'
 import type { RunningRequest } from '../running-requests.ts'
 import { createHoldCollector } from './collect-holds.ts'
 
-/** A collector whose timers are all dropped, as Workers drop those of a request that is over, and one hold that nobody renews. */
+/** A collector in a runtime that drops its timers, as Workers do once a request is over, and one hold that is not renewed. */
 function createFixture(renew: () => Promise<void>, running = new Set<RunningRequest>()) {
   let now = 0
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => ({}), clearTimeout() {} }
