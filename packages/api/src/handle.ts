@@ -27,7 +27,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     const log = startRequestLog(gateway, request, { requestId, onRequest })
     const ids = { ...commonHeaders, ...idHeaders(requestId, request) }
     const common = cors === undefined && request.header('origin') === undefined ? ids : { ...ids, ...corsHeaders(cors, request) }
-    const handleRequest: Visit = {
+    const state: RequestState = {
       api: handle,
       gateway,
       site,
@@ -40,43 +40,43 @@ export function createHandler(gateway: Gateway, site: Site): Api {
       headers: undefined,
       close: false,
     }
-    const answering = runSteps(answer(handleRequest, match, common))
-    if (!isPromise(answering)) return Promise.resolve(answering)
+    const reply = runSteps(answer(state, match, common))
+    if (!isPromise(reply)) return Promise.resolve(reply)
     // Workers drop the work of a request whose client disconnects: others may wait for what it has begun, and it has to be settled.
     if (context?.waitUntil)
       handOver(
         context.waitUntil,
-        answering.then(() => undefined),
+        reply.then(() => undefined),
         { requestId, logger: gateway.logger },
       )
-    return answering
+    return reply
   }
   return handle
 }
 
 /** Turns every error of a request into a reply. */
-function* answer(visit: Visit, match: Matcher, common: Headers): Step<ApiReply> {
-  const { gateway, site, request, requestId, log } = visit
-  const answered = (reply: ApiReply): ApiReply => finish(reply, { common, log, row: visit.row, requestId, request })
+function* answer(state: RequestState, match: Matcher, common: Headers): Step<ApiReply> {
+  const { gateway, site, request, requestId, log } = state
+  const finished = (reply: ApiReply): ApiReply => finish(reply, { common, log, row: state.row, requestId, request })
   try {
     const find = isManagement(request.path, site.settings.basePath) ? (yield* wait(site.management())).match : match
     const found = find(request.method, request.path)
-    if (found.kind === 'row') return answered(yield* run(found, visit))
-    const asked = isWebSocketUpgrade(request) ? nearestRow(site.routes, site.settings.basePath, request.path) : undefined
-    if (!asked?.webSocket) log.note({ path: loggedPath(request) })
-    if (!asked?.webSocket) return answered(withoutRow(found, visit))
-    visit.row = asked
-    log.note({ route: asked.path })
-    return answered(yield* offerWebSocket(asked, { ...visit, params: {} }))
+    if (found.kind === 'row') return finished(yield* run(found, state))
+    const upgradable = isWebSocketUpgrade(request) ? nearestRow(site.routes, site.settings.basePath, request.path) : undefined
+    if (!upgradable?.webSocket) log.note({ path: loggedPath(request) })
+    if (!upgradable?.webSocket) return finished(withoutRow(found, state))
+    state.row = upgradable
+    log.note({ route: upgradable.path })
+    return finished(yield* offerWebSocket(upgradable, { ...state, params: {} }))
   } catch (thrown) {
     const error = asGatewayError(thrown, { gateway, site, requestId })
-    log.note({ code: error.code, ...(visit.row === undefined && { path: loggedPath(request) }) })
-    visit.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
-    if (visit.row?.dialect === aiSdkName && site.dialects[aiSdkName] === undefined) yield* wait(site.loadDialect())
-    return answered(errorReply(error, { ...visit, dialect: visit.row?.dialect ?? 'responses' }))
+    log.note({ code: error.code, ...(state.row === undefined && { path: loggedPath(request) }) })
+    state.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
+    if (state.row?.dialect === aiSdkName && site.dialects[aiSdkName] === undefined) yield* wait(site.loadDialect())
+    return finished(errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))
   } finally {
     // The reply has begun, so no further attempt needs the body.
-    visit.upload?.release()
+    state.upload?.release()
   }
 }
 
@@ -85,7 +85,7 @@ const maxLoggedPath = 200
 const loggedPath = ({ path }: ApiRequest): string => path.slice(0, maxLoggedPath)
 
 /** The state of one request. `headers` and `close` apply to the reply if it fails. */
-interface Visit {
+interface RequestState {
   readonly api: Api
   readonly gateway: Gateway
   readonly site: Site
@@ -101,31 +101,31 @@ interface Visit {
   close: boolean
 }
 
-function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): Step<ApiReply> {
-  visit.row = row
-  visit.log.note({ route: row.path })
-  if (row.dialect === aiSdkName && visit.site.dialects[aiSdkName] === undefined) yield* wait(visit.site.loadDialect())
-  const { gateway, site, request, requestId, log, context } = visit
+function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestState): Step<ApiReply> {
+  state.row = row
+  state.log.note({ route: row.path })
+  if (row.dialect === aiSdkName && state.site.dialects[aiSdkName] === undefined) yield* wait(state.site.loadDialect())
+  const { gateway, site, request, requestId, log, context } = state
   const seen = { gateway, site, request, requestId, log, context, params }
   const coming = (): boolean => row.body !== undefined && request.arrived?.() !== true
   if (row.needs === 'nothing') {
-    if (coming()) visit.upload = site.uploads.open(undefined)
-    return yield* wait(row.handler({ ...seen, ...(yield* read(row, visit)) }))
+    if (coming()) state.upload = site.uploads.open(undefined)
+    return yield* wait(row.handler({ ...seen, ...(yield* read(row, state)) }))
   }
   const caller = yield* authorize(row, seen)
   if ('status' in caller) {
     // A reply of the app: what the row says of its own, such as whether caches may keep them, does not hold for it.
-    visit.row = undefined
+    state.row = undefined
     return caller
   }
-  if (coming()) visit.upload = site.uploads.open(caller)
+  if (coming()) state.upload = site.uploads.open(caller)
   const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
-    const { text, ...asked } = yield* read(row, visit)
+    const { text, ...asked } = yield* read(row, state)
     // Only lists of items refer to kept ones.
     const mayRefer = Array.isArray(asked.body.input) || request.turn !== undefined
-    const claimMemory = mayRefer ? (bytes: number) => claimMore(visit, caller, bytes) : undefined
+    const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
     const call = { ...seen, ...asked, admission, claimMemory }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const actor = actorOf(caller, call)
@@ -142,41 +142,41 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, visit: Visit): S
 /** Messages of a WebSocket with more bytes are counted against the rate before they are parsed. */
 const heavyBytes = 65_536
 
-function claimMore(visit: Visit, caller: Caller, bytes: number): void {
-  visit.upload ??= visit.site.uploads.open(caller)
-  const refusal = visit.upload.claimMore(bytes)
+function claimMore(state: RequestState, caller: Caller, bytes: number): void {
+  state.upload ??= state.site.uploads.open(caller)
+  const refusal = state.upload.claimMore(bytes)
   if (refusal) throw refusal
 }
 
-function* read(row: Route, visit: Visit): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
+function* read(row: Route, state: RequestState): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
   // SDKs, proxies and frameworks add parameters of their own to inference requests, and providers accept them.
-  const query = readQuery(row.query, visit.request.query, row.rate === 'inference')
+  const query = readQuery(row.query, state.request.query, row.rate === 'inference')
   if (row.body === undefined) return { query, body: {}, text: '' }
-  const text = yield* readBody(visit)
+  const text = yield* readBody(state)
   const heavy = isHeavy(text)
-  if (heavy) yield* wait(visit.site.nextTurn())
+  if (heavy) yield* wait(state.site.nextTurn())
   const body = parseBody(text)
-  if (heavy) yield* wait(visit.site.nextTurn())
-  if (row.input) (yield* wait(visit.site.management())).checkBody(row.input, body)
+  if (heavy) yield* wait(state.site.nextTurn())
+  if (row.input) (yield* wait(state.site.management())).checkBody(row.input, body)
   // The text is kept only where an idempotency key may compare it with a later one.
   return { query, body, text: row.of === 'workspace' ? text : '' }
 }
 
-function withoutRow(found: Exclude<Match, { kind: 'row' }>, visit: Visit): ApiReply {
-  visit.headers = { allow: found.allow }
-  const { cors, basePath } = visit.site.settings
+function withoutRow(found: Exclude<Match, { kind: 'row' }>, state: RequestState): ApiReply {
+  state.headers = { allow: found.allow }
+  const { cors, basePath } = state.site.settings
   if (found.kind === 'options') {
     return {
       status: 204,
       headers: {
         allow: found.allow,
-        ...preflightHeaders(visit.request, { cors, allow: found.allow, isManagement: isManagement(visit.request.path, basePath) }),
+        ...preflightHeaders(state.request, { cors, allow: found.allow, isManagement: isManagement(state.request.path, basePath) }),
       },
       body: '',
     }
   }
   throw new GatewayError('method_not_allowed', {
-    message: `${visit.request.method.slice(0, 20)} is not allowed for this path. Allowed: ${found.allow}.`,
+    message: `${state.request.method.slice(0, 20)} is not allowed for this path. Allowed: ${found.allow}.`,
   })
 }
 

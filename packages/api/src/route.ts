@@ -57,7 +57,7 @@ export interface Site {
   readonly webSockets: WebSocketCounts
   /** Turns for heavy work, such as parsing large bodies. */
   readonly nextTurn: TurnQueue
-  /** OutageLog of the storage that were logged. */
+  /** Limits how often storage outages are logged. */
   readonly outageLog: OutageLog
 }
 

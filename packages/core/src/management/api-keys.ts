@@ -14,7 +14,7 @@ import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
-import { lineBelow, withoutAncestor } from './keys-below.ts'
+import { ancestorsOfNewKey, withoutAncestor } from './keys-below.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
 import type { Actor, WorkspaceContext } from './ports.ts'
 import { defined } from './wire-names.ts'
@@ -139,7 +139,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
       ...((rateLimitRpm !== undefined || limits) && {
         limits: { ...limits, ...(rateLimitRpm !== undefined && { requestsPerMinute: rateLimitRpm }) },
       }),
-      ...(await lineBelow(context)),
+      ...(await ancestorsOfNewKey(context)),
       ...(expiresAt && { expiresAt: expiresAt.getTime() }),
     }
     const record = { id, workspaceId, group: input.playground ? playgroundGroup : 'active', name: hash, createdAt: clock.now(), body }

@@ -33,8 +33,8 @@ export async function withoutAncestor(
   }
 }
 
-/** The keys above a key or session that is made: the maker, and those above the maker. */
-export async function lineBelow({
+/** The ancestors of a new key or session: the key that creates it, and that key's ancestors. */
+export async function ancestorsOfNewKey({
   ports: { records, clock },
   workspaceId,
   actor,

@@ -1,7 +1,7 @@
 import { newRecord, type TypedRecord } from '../access/records.ts'
 import type { CommitWithAudit, Draft } from './commit-with-audit.ts'
 import { findWorkspace } from './find-workspace.ts'
-import { lineBelow } from './keys-below.ts'
+import { ancestorsOfNewKey } from './keys-below.ts'
 import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
 import { changedCount, countWith } from './session-count.ts'
 
@@ -45,7 +45,7 @@ async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<reado
   await findWorkspace(records, workspaceId)
   const counted = await records.find('session_count', workspaceId, workspaceId)
   let count = counted?.body
-  const lines = drafts.map(async each => lineBelow(each.context))
+  const lines = drafts.map(async each => ancestorsOfNewKey(each.context))
   const result = await Promise.allSettled(
     drafts.map(async ({ record }, place): Promise<TypedRecord<'session'>> => {
       const body = { ...record.body, ...(await lines[place]) }

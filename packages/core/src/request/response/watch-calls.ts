@@ -3,23 +3,20 @@ import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
-/** Calls that the request did not allow: they are passed on, with a warning. */
-export interface Remarks {
+/** Finds the calls of an answer that the request did not allow. They are passed on, with a warning. */
+export interface CallWatch {
   look(batch: EventBatch): void
-  /** The same for items that are whole. */
+  /** The same for whole items. */
   lookAt(items: readonly Item[]): void
-  /** What there is to say so far. */
+  /** One for each kind of call found so far. */
   warnings(): readonly Warning[]
 }
 
 /** The largest number of names in one warning. */
 const maxListedNames = 5
 
-/**
- * Watches the calls of an answer. Undefined if the request has no tools. Which functions a hosted tool brings along is not known
- * to us, so beside one of those any name is taken.
- */
-export function watchCalls({ tools = [], parallel_tool_calls }: Prompt): Remarks | undefined {
+/** Undefined if the request has no tools. Hosted tools may bring functions with any name, so beside one of those every name is allowed. */
+export function watchCalls({ tools = [], parallel_tool_calls }: Prompt): CallWatch | undefined {
   if (tools.length === 0) return undefined
   const offered = tools.every(tool => tool.type === 'function') ? new Set(tools.map(({ name }) => name)) : undefined
   const strange = new Set<string>()
