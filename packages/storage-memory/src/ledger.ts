@@ -157,18 +157,18 @@ function settlementVerbs(books: Books): Pick<MemoryLedger, 'settle'> {
   }
 }
 
-/** Settles requests in one turn. `memorySettle({ ledger, usage, counters })(settlement)` */
+/** Settles requests in one turn: the stores in memory answer at once, so none is awaited. `memorySettle({ ledger, usage, counters })(settlement)` */
 export const memorySettle =
   ({ ledger, usage, counters }: SettlementStores): Storage['settle'] =>
   ({ row, amounts, slotKeys, at }) => {
     let refused: { readonly error: unknown } | undefined
     try {
-      usage.append(row)
+      void usage.append(row)
     } catch (error) {
       refused = { error }
     }
-    for (const key of slotKeys) counters.leave(key, row.id)
-    ledger.settle({ id: row.id, amounts, at })
+    for (const key of slotKeys) void counters.leave(key, row.id)
+    void ledger.settle({ id: row.id, amounts, at })
     if (refused) throw refused.error
   }
 
