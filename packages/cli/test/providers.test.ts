@@ -125,7 +125,7 @@ describe('the environment', () => {
     [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'Contoso_EU' }, 'azure: The resource of an Azure account is a name of'],
     [
       { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'europe' },
-      'amazon-bedrock: The region of a Bedrock account is written as in us-east-1.',
+      'amazon-bedrock: The region of a Bedrock account must look like "us-east-1".',
     ],
     [{ OPENAI_API_KEY: 'two words' }, 'OPENAI_API_KEY is not a valid header value'],
   ])('that cannot be right stops the start: %o', (environment, message) => {

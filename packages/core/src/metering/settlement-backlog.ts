@@ -1,7 +1,7 @@
 import type { Awaitable, Storage } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
 import pTimeout from 'p-timeout'
-import { handOver } from '../runtime/hand-over.ts'
+import { handOver } from '../runtime/wait-until.ts'
 import { createLastingTimer, type LastingTimer } from '../runtime/lasting-timer.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { createSingleRun, type SingleRun } from '../runtime/single-run.ts'

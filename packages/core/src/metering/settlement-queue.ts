@@ -1,4 +1,4 @@
-import type { WaitUntil } from '../runtime/hand-over.ts'
+import type { WaitUntil } from '../runtime/wait-until.ts'
 import { formatSettlement, type SettlementFacts } from './settlement-text.ts'
 
 export interface PendingSettlement extends SettlementFacts {

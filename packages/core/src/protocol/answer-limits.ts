@@ -2,38 +2,41 @@ const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
 /**
- * What a provider's answer may be at most: the one table of these bounds. An answer beyond one of them is unreadable, so that
- * another provider is tried. All are far above real answers; they bound the memory and the time that a broken one can take.
+ * Upper bounds on provider responses. A response beyond a bound counts as unreadable, and another provider is tried. All bounds are far
+ * above real responses; they limit the memory and time that a broken provider can cost.
  */
 export const answerLimits = {
-  /** Bytes of a whole answer. */
+  /** Bytes of a non-streamed response. */
   wholeBytes: 32 * megabyte,
-  /** Bytes that are read of an answer with an error status; the rest is left. */
+  /** Bytes read of a response with an error status; the rest is discarded. */
   failureBytes: 64 * kilobyte,
-  /** Characters of an answer to a request for an access token. */
+  /** Characters of a response to an access token request. */
   tokenCharacters: 64 * kilobyte,
-  /** Characters of one event of a stream; the largest real ones hold an image of 4096 pixels a side in base64. */
+  /** Characters of one stream event. The largest real ones hold a 4096 × 4096 image in base64. */
   eventCharacters: 24 * megabyte,
   /** Bytes of one message of an AWS event stream. */
   messageBytes: 4 * megabyte,
-  /** Bytes of a stream before its first content; of one that is held to its end for a client that wants a whole answer; and of any other. */
+  /**
+   * Bytes of a stream: before its first content (`held`), when collected for a client that wants a whole response (`gathered`), and
+   * otherwise (`streamed`).
+   */
   heldBytes: 32 * megabyte,
   gatheredBytes: 64 * megabyte,
   streamedBytes: 512 * megabyte,
-  /** Levels of objects and arrays in JSON: more cannot be written out again without running out of stack. */
+  /** Nesting depth of JSON. Deeper values overflow the stack when they are serialized again. */
   nesting: 500,
   /** Objects and arrays in one JSON text. 20 alternatives for each of 10,000 tokens make 440,000. */
   containers: 500_000,
-  /** Keys of one object, elements of one list, and values in one JSON text. The longest real lists have an element for each token. */
+  /** Keys of one object, elements of one list, and values in one JSON text. The longest real lists have one element per token. */
   keysOfObject: 10_000,
-  /** Characters of one key. V8 tells keys of more than 16,383 apart only by comparing each with all others. */
+  /** Characters of one key. V8 does not hash keys longer than 16,383 characters, so it compares each with all others. */
   keyCharacters: 4_096,
-  /** Of a JSON text below this many characters only the nesting is checked: whatever else it holds is little. */
+  /** JSON texts shorter than this many characters are checked for nesting only, because everything else in them is small. */
   smallCharacters: 16_384,
   elementsOfList: 50_000,
   values: 4_000_000,
-  /** Output items of one answer: messages, thoughts and tool calls. In a whole answer their parts are counted with them. */
+  /** Output items of one response: messages, reasoning and tool calls. In a non-streamed response, their parts count too. */
   items: 10_000,
-  /** Fields of an object that comes in pieces; later pieces add nothing to it. */
+  /** Fields of an object that is streamed in pieces; further fields are ignored. */
   fieldsInPieces: 200,
 } as const

@@ -8,115 +8,120 @@ import type { InferenceRequest } from './request.ts'
 import type { InferenceResponse, Warning } from './response.ts'
 import type { DialectName, Frame, Json, JsonObject } from './wire.ts'
 
-/** The half of a dialect that faces clients: it decodes their requests and encodes replies. */
+/** The client-facing half of a dialect: decodes requests and encodes responses. */
 export interface ClientDialect {
   readonly name: DialectName
-  /** Throws a GatewayError (400) that names the field. `header` takes a lower-case name; only dialects with headers of their own use it. */
+  /**
+   * Throws a GatewayError (400) that names the invalid field. `header` takes a lower-case name; only dialects that define their own headers
+   * use it.
+   */
   decodeRequest(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest
-  /** Decodes a request to count tokens, if the dialect has one. Fields that only an answer needs may be missing. */
+  /** Decodes a token counting request, if the dialect has one. Fields that only matter for generation may be missing. */
   decodeCounting?(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest
   encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject
-  /** Makes the encoder of one stream. Its brackets, indexes, ids and sequence numbers come from it alone. */
+  /** Creates the encoder of one stream. It alone keeps the state of brackets, indexes, ids and sequence numbers. */
   encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder
   encodeError(error: ErrorBody): JsonObject
   /**
-   * Decodes an item of an earlier answer, as the client got it, where a request refers to it by id. Absent: the dialect has no such
+   * Decodes an item of an earlier response, as the client received it, when a request refers to it by id. Absent: the dialect has no such
    * references.
    */
   decodeItem?(body: JsonObject, path: string): Item
   /**
-   * The fields that the dialect knows, by type of the wire object (`input_text`), with `.field` for an object inside; parts of the
-   * request without a type are `message`, `custom` (tools), `settings of reasoning` and `settings of text`. A provider of another
-   * dialect does not get the other fields, and a warning names them. Absent: no warnings.
+   * Fields that the dialect knows, by type of the wire object (`input_text`), or `type.field` for a nested object. Request parts without a
+   * type are called `message`, `custom` (tools), `settings of reasoning` and `settings of text`. Other fields are not sent to a provider of
+   * another dialect, and a warning names them. Absent: no warnings.
    */
   readonly knownFields?: ReadonlyMap<string, readonly string[]>
-  /** Its fates of the features of an answer, by feature id; what is dropped is named in a warning. Absent: not known, and no warnings. */
+  /** What happens to each response feature, by feature id. Dropped features are named in a warning. Absent: unknown, no warnings. */
   readonly outputFidelity?: Readonly<Record<string, Fate>>
-  /** The frame that keeps a silent stream alive. Default: an SSE comment. */
+  /** The frame that keeps an idle stream alive. Default: an SSE comment. */
   readonly keepAlive?: Frame
 }
 
 /** Encodes the events of one stream as frames. */
 export interface EventEncoder {
-  /** Encodes one batch, synchronously: what one upstream read brought becomes one write. */
+  /** Encodes one batch, synchronously: one read from the provider becomes one write. */
   write(events: readonly InferenceEvent[]): readonly Frame[]
 }
 
 /**
- * What a dialect makes of a feature of a request or an answer. `kept`: the same field. `mapped`: another field, and nothing is lost.
- * `approximated`: the nearest that the dialect has, with a warning. `dropped`: left out, with a warning. `refused`: content that the
- * dialect cannot say; the offer is not asked.
+ * What a dialect does with a feature of a request or response. `kept`: same field. `mapped`: another field, without loss. `approximated`:
+ * the closest equivalent, with a warning. `dropped`: left out, with a warning. `refused`: content that the dialect cannot express, so the
+ * offer is not called.
  */
 export type Fate = 'kept' | 'mapped' | 'approximated' | 'dropped' | 'refused'
 
-/** The half of a dialect that faces providers: it encodes requests and decodes replies. */
+/** The provider-facing half of a dialect: encodes requests and decodes responses. */
 export interface ProviderDialect {
   readonly name: DialectName
-  /** Pure: it runs again for every attempt. `quirks`: those of the provider and of the offer, merged. */
+  /** Pure, because it runs again for every attempt. `quirks`: those of the provider and the offer, merged. */
   encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest
-  /** Decodes a whole answer. A 200 that holds an error object becomes a response with the outcome `failed`. */
+  /** Decodes a non-streamed response. A 200 with an error object becomes a response with the outcome `failed`. */
   decodeResponse(body: JsonObject, mapping?: ResponseMapping): InferenceResponse
-  /** Makes the decoder of one stream. */
+  /** Creates the decoder of one stream. */
   decodeEvents(mapping?: ResponseMapping): EventDecoder
-  /** Decodes an answer with an error status. */
+  /** Decodes a response with an error status. */
   decodeFailure(answer: FailedAnswer): Failure
   /**
-   * The field of a body that grows with each turn. It is sent last, so that the body of one turn begins the body of the next, as prompt
-   * caches want it. Absent: fields are sent in the order in which they were encoded.
+   * The body field that grows with each turn. It is sent last, so that the body of one turn is a prefix of the next, as prompt caches
+   * require. Absent: fields are sent in encoding order.
    */
   readonly conversationField?: string
-  /** Fields that say something of one request only. They are sent behind the conversation, for the same reason. */
+  /** Fields that differ with every request. They are sent after the conversation, for the same reason. */
   readonly requestFields?: readonly string[]
   /**
-   * Whether a request in this dialect may carry reasoning state that its vendor issued and the gateway has not sealed: what a
-   * client got from the vendor itself. Default: no.
+   * Whether a request in this dialect may carry reasoning state that the client received directly from the vendor, so that the gateway has
+   * not sealed it. Default: false.
    */
   readonly acceptsNativeReasoningState?: boolean
-  /** Whether earlier reasoning goes back as plain text, so that sealed state holds the text too. Default: no. */
+  /** Whether earlier reasoning is sent back as plain text, so that sealed state must include the text. Default: false. */
   readonly returnsReasoningText?: boolean
-  /** Whether the dialect tells summaries apart from raw reasoning, so that raw reasoning is not sent as a summary. Default: no. */
+  /**
+   * Whether the dialect distinguishes summaries from raw reasoning, so that raw reasoning must not be sent as a summary. Default: false.
+   */
   readonly hasReasoningSummaries?: boolean
-  /** Its fates of the features of a request, by feature id. Absent: not known, and taken as mapped. */
+  /** What happens to each request feature, by feature id. Absent: unknown, treated as mapped. */
   readonly fidelity?: Readonly<Record<string, Fate>>
-  /** Which images, files and audio it can say. Absent: not known, and taken as all. */
+  /** Images, files and audio that the dialect can express. Absent: unknown, treated as all. */
   readonly media?: MediaSupport
-  /** Where an encoded body holds each setting of a prompt, by its name there: paths with dots. Read for the echo of values used. */
+  /** Paths (with dots) of each prompt setting in an encoded body, by name of the setting. Used to report the values that were sent. */
   readonly settingPaths?: Readonly<Record<string, readonly string[]>>
-  /** The smallest cap on an answer that it sends to an offer with these quirks. Absent: any. */
+  /** The smallest output limit that the dialect sends to an offer with these quirks. Absent: no minimum. */
   readonly minOutputTokens?: (quirks: Quirks) => number | undefined
-  /** Where it is served below a base URL that ends with the version. */
+  /** Path below a base URL that ends with the version. */
   readonly path?: string | ((call: { readonly model: string; readonly stream: boolean }) => string)
-  /** The header that takes an API key as it is. Absent: `authorization`, as a bearer token. */
+  /** The header that carries the raw API key. Absent: `authorization`, as a bearer token. */
   readonly keyHeader?: string
-  /** Makes the reader that turns bytes into frames. Default: server-sent events. */
+  /** Creates the reader that turns bytes into frames. Default: server-sent events. */
   readonly frames?: () => FrameReader
-  /** The provider's own token counter, if the language has one. */
+  /** The provider's token counter, if the dialect has one. */
   readonly counting?: {
     encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest
-    /** Undefined if the answer holds no count. */
+    /** The token count, or undefined if the response has none. */
     decode(body: JsonObject): number | undefined
   }
 }
 
-/** A request as it is sent to a provider. */
+/** A provider request. */
 export interface EncodedRequest {
   readonly body: JsonObject
   readonly warnings: readonly Warning[]
-  /** Headers beside those that every call has, by lower-case name. */
+  /** Additional headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What the decoder of the answer must map back. */
+  /** What the response decoder must map back. */
   readonly mapping?: ResponseMapping
 }
 
 /** What was renamed or replaced in a request, so that the response can be mapped back to the client's names. */
 export interface ResponseMapping {
-  /** Tool names as sent → as the client knows them, for those that differ. */
+  /** Tool names as sent → as the client knows them. Contains only names that differ. */
   readonly toolNames?: ReadonlyMap<string, string>
-  /** The tool that stands for the JSON schema of the answer: its arguments are the answer's text. */
+  /** The tool that stands in for the response schema: its arguments become the response text. */
   readonly answerTool?: string
-  /** Tools of groups, by the name under which each was sent. */
+  /** Tools that belong to a group, by the name they were sent under. */
   readonly groupedTools?: ReadonlyMap<string, { readonly namespace: string; readonly name: string }>
-  /** Custom tools that were sent as functions, under the client's names; those of groups under the names that were sent. */
+  /** Custom tools that were sent as functions: by the client's name, or for tools of a group by the name they were sent under. */
   readonly customTools?: ReadonlySet<string>
 }
 
@@ -124,7 +129,7 @@ export interface ResponseMapping {
 export interface FrameReader {
   /** Throws if a frame is too long or broken. */
   push(bytes: Uint8Array): readonly Frame[]
-  /** Returns what is left when the bytes have ended. */
+  /** Returns the remaining frames after the last bytes. */
   end(): readonly Frame[]
 }
 
@@ -132,7 +137,7 @@ export interface FrameReader {
 export interface EventDecoder {
   /** Returns no events after `finished`. */
   read(frames: readonly Frame[]): readonly InferenceEvent[]
-  /** Called once, when the bytes stop: finishes open items, and emits `finished` unless it was emitted. */
+  /** Called once, when the bytes end. Finishes open items, and emits `finished` if it was not emitted yet. */
   end(): readonly InferenceEvent[]
 }
 
@@ -142,34 +147,34 @@ export interface FailedAnswer {
   /** At most the first 64 kB. */
   readonly body: string
   readonly header: (name: string) => string | undefined
-  /** Unix milliseconds, for dates in headers. */
+  /** Unix milliseconds, to resolve dates in headers. */
   readonly now: number
 }
 
-/** What the gateway adds to a reply. */
+/** Fields that the gateway adds to a response. */
 export interface Stamp {
-  /** The response id: `resp_`, and characters that other dialects put behind a prefix of their own. */
+  /** Response id: `resp_` plus characters that other dialects put after their own prefix. */
   readonly id: string
-  /** The canonical id of the model that answered. */
+  /** Canonical id of the model that responded. */
   readonly model: string
   /** Unix seconds. */
   readonly created_at: number
   readonly completed_at?: number
-  /** Tokens of the prompt as the gateway counts them, for what is written before the provider has named its own count. */
+  /** The gateway's own count of prompt tokens, used until the provider reports one. */
   readonly estimated_input_tokens?: number
   /** Returns a new item id with this prefix: `msg_…`, `fc_…`, `rs_…`. */
   readonly itemId: (prefix: string) => string
   /**
-   * Takes an id that the provider gave to an item. False: another answer of the workspace may have it, so that it would stand for two
-   * items. Absent: the ids of providers are used.
+   * Claims an id that the provider gave to an item. False if another response of the workspace may already have it, since the id would then
+   * stand for two items. Absent: provider ids are used unchanged.
    */
   readonly claimId?: (id: string, type: Item['type']) => boolean
   /**
-   * Keeps the items of an answer as the client gets them, so that a later request can refer to them by id. Called once, at the end of
-   * an answer that did not fail. Absent: nothing is kept.
+   * Stores the items of a response as the client receives them, so that later requests can refer to them by id. Called once, at the end of
+   * a response that did not fail. Absent: nothing is stored.
    */
   readonly keepItems?: (items: readonly JsonObject[]) => void
-  /** Settings of the request that were sent with another value than the client's, by name (`reasoning.effort`). `null`: left out. */
+  /** Settings that were sent with a different value than the client's, by name (`reasoning.effort`). `null`: left out. */
   readonly used?: ReadonlyMap<string, Json>
   readonly routing?: {
     readonly provider: string
@@ -177,7 +182,7 @@ export interface Stamp {
     readonly model_canonical: string
     readonly routing_strategy: string
     readonly throughput_tps?: number
-    /** `usd` is charged; `byok_usd` is what the workspace pays its own provider, by the list price. */
+    /** `usd` is charged by the gateway; `byok_usd` is what the workspace pays its own provider, by list price. */
     readonly cost?: { readonly usd: number; readonly byok_usd?: number }
   }
   readonly warnings: readonly Warning[]

@@ -1,6 +1,6 @@
 import type { FailureKind } from './failure.ts'
 
-/** The body of an unhappy answer, before a dialect gives it its shape. */
+/** The body of an error response, before a dialect encodes it. */
 export interface ErrorBody {
   readonly status: number
   readonly message: string
@@ -15,10 +15,10 @@ export interface ErrorBody {
   readonly attempts?: readonly FailedAttempt[]
 }
 
-/** A provider call that failed, as an error reports it. */
+/** A failed provider call, as an error response reports it. */
 export interface FailedAttempt {
   readonly provider: string
   readonly kind: FailureKind
-  /** The HTTP status that the provider answered with, if it answered. */
+  /** The HTTP status of the provider, if it responded. */
   readonly status?: number
 }

@@ -3,19 +3,19 @@ import type { Outcome, Unmodeled, Usage } from './response.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
 /**
- * An event of an answer. A stream is `started`, then for each item `item_started`, `delta`…, `item_finished`, with `native` anywhere
- * between, then exactly one `finished`. Indexes are dense: 0, 1, 2…, in the order in which items start.
+ * An event of a streamed response. A stream is `started`, then for each item `item_started`, `delta`…, `item_finished`, with `native`
+ * anywhere in between, then exactly one `finished`. Indexes are dense: 0, 1, 2…, in the order in which items start.
  */
 export type InferenceEvent =
   | { readonly type: 'started'; readonly id: string; readonly model: string; readonly created_at: number }
   | { readonly type: 'item_started'; readonly index: number; readonly item: Item }
   | { readonly type: 'delta'; readonly index: number; readonly delta: Delta }
-  /** The complete item, with all that its deltas brought. */
+  /** The complete item, including all deltas. */
   | { readonly type: 'item_finished'; readonly index: number; readonly item: Item }
   | NativeEvent
   | { readonly type: 'finished'; readonly outcome: Outcome; readonly usage?: Usage; readonly unmodeled?: Unmodeled }
 
-/** An event that is passed on and not decoded; `index` is the item that it is about, if any. */
+/** An event that is passed through without decoding. `index` is the item it refers to, if any. */
 export interface NativeEvent {
   readonly type: 'native'
   readonly dialect: DialectName
@@ -25,7 +25,7 @@ export interface NativeEvent {
   readonly preamble: boolean
 }
 
-/** Text or an annotation that is added to an open item. `part` is the number of its part; a new number opens a part. */
+/** Text or an annotation to append to an open item. `part` is the part number; a new number opens a part. */
 export type Delta =
   | {
       readonly kind: 'text' | 'refusal' | 'reasoning' | 'summary' | 'arguments'
@@ -35,7 +35,7 @@ export type Delta =
     }
   | { readonly kind: 'annotation'; readonly part: number; readonly annotation: JsonObject }
 
-/** Whether the event only announces the stream or an item, and holds no content. */
+/** Whether the event only announces the stream or an item and has no content. */
 export const isPreamble = (event: InferenceEvent): boolean =>
   event.type === 'started' ||
   event.type === 'item_started' ||
@@ -45,10 +45,10 @@ export const isPreamble = (event: InferenceEvent): boolean =>
 /** Whether the event has content. After the first such event, no other provider can take over the request. */
 export const isContent = (event: InferenceEvent): boolean => event.type !== 'finished' && !isPreamble(event)
 
-/** Whether the batch ends its answer. */
+/** Whether the batch ends the response. */
 export const hasEnd = (batch: readonly InferenceEvent[]): boolean => batch.at(-1)?.type === 'finished'
 
-/** The events that close an answer. It always ends with `finished`, even if `end`, which is a decoder's, throws or omits it. */
+/** The events that close a response. Always ends with `finished`, even if the decoder's `end` throws or omits it. */
 export function closingEvents(end: () => readonly InferenceEvent[]): readonly InferenceEvent[] {
   try {
     const rest = end()

@@ -1,4 +1,4 @@
-/** The ways in which a provider call goes wrong. Expected, so a value; what each leads to stands in upstream/verdicts.ts. */
+/** The ways a provider call can fail. Failures are expected, so they are values; upstream/verdicts.ts decides what each leads to. */
 export type FailureKind =
   | 'client_left'
   | 'shut_down'
@@ -20,22 +20,22 @@ export type FailureKind =
   | 'bad_credential'
   | 'unknown_model'
 
-/** Why a provider call did not succeed. */
+/** Why a provider call failed. */
 export interface Failure {
   readonly kind: FailureKind
-  /** Already redacted and capped; safe to show to a caller. */
+  /** Redacted and capped; safe to show to a client. */
   readonly message: string
-  /** The provider's own code, where it named one. */
+  /** The provider's own error code, if any. */
   readonly code?: string
   readonly type?: string
   readonly param?: string
-  /** The HTTP status that the provider answered with. */
+  /** The HTTP status of the provider's response. */
   readonly status?: number
-  /** How long the provider asked us to stay away. */
+  /** How long the provider asked the gateway to wait. */
   readonly retryAfterMs?: number
   readonly provider?: string
-  /** The id of the credential that was not taken, where it is the caller's own. */
+  /** The id of the rejected credential, if it belongs to the caller. */
   readonly credential?: string
-  /** Already in the caller's words: not to be worded again. */
+  /** Set if `message` is already written for the client and must not be rewritten. */
   readonly told?: boolean
 }

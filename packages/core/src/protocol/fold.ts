@@ -10,7 +10,7 @@ export function fold(events: Iterable<InferenceEvent>): InferenceResponse {
   return builder.response()
 }
 
-/** A response that is built from batches of events. */
+/** Builds a response from batches of events. */
 export interface ResponseFold {
   add(event: InferenceEvent): void
   response(): InferenceResponse

@@ -1,7 +1,7 @@
 import type { Model, Offer } from './model.ts'
 import type { Credential, HostSurcharge, Provider } from './provider.ts'
 
-/** An offer, where it is called. */
+/** An offer together with what determines its host. */
 interface CalledOffer {
   readonly offer: Pick<Offer, 'dialect' | 'provider_model_id'>
   readonly model?: Pick<Model, 'created'>
@@ -9,10 +9,10 @@ interface CalledOffer {
   readonly credential?: Credential
 }
 
-/** Cached: the address of a candidate does not change. */
+/** Cached because the URL of a candidate does not change. */
 const found = new WeakMap<CalledOffer, HostSurcharge | null>()
 
-/** The first surcharge of the host at which an offer is called, if any. Asked of providers that have `hostSurcharges`. */
+/** The first surcharge that applies at the host where the offer is called, if any. Only for providers with `hostSurcharges`. */
 export function hostSurchargeOf(called: CalledOffer): HostSurcharge | undefined {
   const known = found.get(called)
   if (known !== undefined) return known ?? undefined
@@ -28,7 +28,7 @@ function findSurcharge(called: CalledOffer): HostSurcharge | undefined {
     each =>
       matches(host, each.host) &&
       (each.model?.test(offer.provider_model_id) ?? true) &&
-      // A model of unknown age may be a new one.
+      // A model of unknown age may be new.
       (each.since === undefined || model?.created === undefined || model.created >= Date.parse(each.since) / 1_000),
   )
 }
@@ -39,7 +39,7 @@ function calledHost({ offer, provider, credential }: CalledOffer): string {
     const url = provider.endpoint?.({ dialect: offer.dialect, model: offer.provider_model_id, stream: false, credential })
     return url === undefined ? '' : new URL(url).hostname
   } catch {
-    // An account that has no address: the call itself says so.
+    // The account has no valid URL. The call itself reports the error.
     return ''
   }
 }

@@ -16,7 +16,7 @@ export { estimateMemory } from './estimate-memory.ts'
 export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
 export { fold, type ResponseFold, startFold } from './fold.ts'
-export type { Headroom, LimitHeaders } from './headroom.ts'
+export type { Headroom, LimitHeaders } from './rate-limit-headroom.ts'
 export type {
   AudioPart,
   CachePoint,

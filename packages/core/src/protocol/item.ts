@@ -3,16 +3,16 @@ import { innerDialect, type JsonObject } from './wire.ts'
 
 export type { CachePoint, Native } from './tool.ts'
 
-/** What a conversation is made of, going in and coming out. */
+/** An element of a conversation, in requests and responses. */
 export type Item = MessageItem | FunctionCallItem | FunctionCallOutputItem | ReasoningItem | Native
 
 /** The author of a message. `system` and `developer` are instructions. */
 export type Role = 'user' | 'assistant' | 'system' | 'developer'
 
-/** Whether a generated item reached its end. Absent on what a client sends. */
+/** Whether a generated item is complete. Absent on items from the client. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** A message of the user, the developer or the model. */
+/** A message from the user, the developer or the model. */
 export interface MessageItem {
   readonly type: 'message'
   readonly id?: string
@@ -28,55 +28,55 @@ export interface FunctionCallItem {
   readonly id?: string
   readonly call_id: string
   readonly name: string
-  /** The group that the tool belongs to, where tools come in groups. */
+  /** The tool group, if the tool belongs to one. */
   readonly namespace?: string
-  /** JSON text, exactly as the model wrote it; it may be invalid. Free text in a call of a custom tool. */
+  /** JSON text exactly as the model wrote it, possibly invalid. For a custom tool: free text. */
   readonly arguments: string
-  /** The call of a custom tool, whose input is free text and not JSON. */
+  /** Whether this is a call of a custom tool, whose input is free text instead of JSON. */
   readonly custom?: boolean
   readonly status?: ItemStatus
   readonly cache?: CachePoint
 }
 
-/** The result of a function call, joined to it by `call_id`. */
+/** The result of a function call, linked to it by `call_id`. */
 export interface FunctionCallOutputItem {
   readonly type: 'function_call_output'
   readonly call_id: string
-  /** Text, or parts where the client sent a list (images among them). */
+  /** Text, or a list of parts (which may include images) if the client sent a list. */
   readonly output: string | readonly Part[]
-  /** The tool failed, and `output` says how. */
+  /** Whether the tool failed; `output` then describes the error. */
   readonly is_error?: boolean
   readonly cache?: CachePoint
 }
 
-/** A thought of the model: its summary, maybe its text, and the state that continues it. */
+/** Reasoning of the model: a summary, possibly the text, and the state that continues it. */
 export interface ReasoningItem {
   readonly type: 'reasoning'
   readonly id?: string
   readonly summary: readonly string[]
-  /** Thoughts in the raw, where a model shows them. */
+  /** Raw reasoning, if the model exposes it. */
   readonly content?: readonly string[]
   /**
-   * State that only its maker can read. Between a provider half and the gateway it is the provider half's own text: an
-   * encrypted blob, a signature, a small JSON object, whatever it needs to restore the thought on the way back. Callers
-   * never see that text: the gateway seals it on the way out and opens it on the way in.
+   * State that only the vendor can read. Between a provider dialect and the gateway it is whatever text the dialect needs to restore the
+   * reasoning later: an encrypted blob, a signature, or a small JSON object. Clients never see that text: the gateway seals it in responses
+   * and opens it in requests.
    */
   readonly encrypted_content?: string
-  /** The provider hides the thought: there is state, and on purpose no text. */
+  /** Whether the provider hides the reasoning: there is state but, by design, no text. */
   readonly redacted?: boolean
 }
 
-/** How state begins that this gateway has sealed. */
+/** Prefix of reasoning state sealed by this gateway. */
 export const sealedPrefix = 'gw1.'
 
-/** The id of an item of an earlier answer that stands in a request by its id alone (`item_reference`); undefined for every other item. */
+/** The id of an `item_reference`, which refers to an item of an earlier response; undefined for any other item. */
 export const referenceOf = (item: Item): string | undefined =>
   item.type === 'native' && item.body.type === 'item_reference' && typeof item.body.id === 'string' ? item.body.id : undefined
 
 const isNativeOf = (item: Item, type: string): item is Native =>
   item.type === 'native' && item.dialect === innerDialect && item.body.type === type
 
-/** Whether an item stands for earlier turns of a conversation, sealed by this gateway or made by a vendor. */
+/** Whether an item is a compaction of earlier turns, sealed by this gateway or issued by a vendor. */
 export const isCompaction = (item: Item): item is Native => isNativeOf(item, 'compaction')
 
 /** Whether an item asks a vendor to compact the conversation before it. */
@@ -85,7 +85,7 @@ export const isCompactionTrigger = (item: Item): item is Native => isNativeOf(it
 /** A part of a message's content. */
 export type Part = TextPart | ImagePart | FilePart | AudioPart | RefusalPart | Native
 
-/** Text, with the annotations and log probabilities that came with it. */
+/** Text with its annotations and log probabilities. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
@@ -96,25 +96,25 @@ export interface TextPart {
 /** An image. */
 export interface ImagePart {
   readonly type: 'image'
-  /** An https address or a data: address; never fetched by us. */
+  /** An https or data: URL. The gateway never fetches it. */
   readonly url: string
   readonly detail?: string
-  /** The model made it in an earlier turn. */
+  /** Set if the model generated the image in an earlier turn. */
   readonly isGenerated?: true
   readonly cache?: CachePoint
 }
 /** A document: PDF or plain text. */
 export interface FilePart {
   readonly type: 'file'
-  /** An https address, or a data: address with its media type. */
+  /** An https URL, or a data: URL with its media type. */
   readonly url: string
   readonly filename?: string
   readonly cache?: CachePoint
 }
-/** Audio, inline. */
+/** Inline audio. */
 export interface AudioPart {
   readonly type: 'audio'
-  /** Base64. */
+  /** Base64-encoded audio. */
   readonly data: string
   /** `wav`, `mp3`… */
   readonly format: string

@@ -1,7 +1,7 @@
-/** Where a part of a conversation stands: in a message of this role, or in the result of a tool. */
+/** Where a part of a conversation occurs: in a message of this role, or in a tool result. */
 export type PartPlace = 'user' | 'assistant' | 'system' | 'tool'
 
-/** The type of an image or a file that is sent as bytes, in a `data:` URL. */
+/** The media type of an image or file that is sent inline, in a `data:` URL. */
 export interface MediaType {
   /** Lower case, without parameters. */
   readonly type: string
@@ -9,15 +9,15 @@ export interface MediaType {
 }
 
 /**
- * Which images, files and audio a dialect can say, beside what its fidelity says. An offer is not asked about others.
+ * Images, files and audio that a dialect can express, in addition to its fidelity table. An offer is not called with others.
  *
  * @example { places: ['user'], image: ({ type }) => type === 'image/png' }
  */
 export interface MediaSupport {
-  /** Where they may stand. Elsewhere the dialect has text alone. */
+  /** Places where media may occur. All others accept text only. */
   readonly places: readonly PartPlace[]
-  /** Images that it takes as bytes. Absent: all. */
+  /** Whether an inline image is supported. Absent: all are. */
   readonly image?: (media: MediaType) => boolean
-  /** Files that it takes as bytes. Absent: all. */
+  /** Whether an inline file is supported. Absent: all are. */
   readonly file?: (media: MediaType) => boolean
 }

@@ -1,7 +1,7 @@
-import type { LimitHeaders } from './headroom.ts'
+import type { LimitHeaders } from './rate-limit-headroom.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
-/** A model of the catalog, with the offers that serve it. `Id`: what it is requested by. `ProviderId`: the ids of their providers. */
+/** A model of the catalog, with the offers that serve it. `Id`: the ids and aliases it can be requested by. `ProviderId`: the ids of its providers. */
 export interface Model<Id extends string = string, ProviderId extends string = string> {
   readonly id: Id
   readonly aliases?: readonly Id[]
@@ -10,27 +10,27 @@ export interface Model<Id extends string = string, ProviderId extends string = s
   readonly author?: string
   /** Unix seconds. */
   readonly created?: number
-  /** `2025-08` or `2025-08-05`: what the model can know of. */
+  /** End of the training data, as `2025-08` or `2025-08-05`. */
   readonly knowledge_cutoff?: string
   /**
-   * ISO date, the last day on which its maker serves it. Within 30 days of it, its offers yield to those without a date; after it
-   * they are not asked. An offer may have a date of its own.
+   * The last day on which the vendor serves the model, as an ISO date. Within 30 days of it, offers without a date are preferred; after it,
+   * the model is not called. An offer may have its own date.
    */
   readonly retires_at?: string
-  /** The id of the model that its maker names as its replacement: errors name it once the model has retired. */
+  /** Id of the replacement that the vendor names. Errors mention it once the model has retired. */
   readonly successor?: string
   /** `retired`: every offer has passed its `retires_at`. Set by the gateway. */
   readonly status?: 'retired'
   readonly open_weights?: boolean
-  /** What goes in and comes out: `text`, `image`, `audio`, `video`, `pdf`. */
+  /** Modalities: `text`, `image`, `audio`, `video`, `pdf`. */
   readonly input_modalities?: readonly string[]
   readonly output_modalities?: readonly string[]
-  /** Capabilities of the model itself; those of an offer are its `abilities`. */
+  /** Capabilities of the model itself. Those of an offer are its `abilities`. */
   readonly capabilities?: readonly Capability[]
   readonly offers: readonly Offer<ProviderId>[]
 }
 
-/** As the registry names them, `supports_` before each. */
+/** Capability names; the registry prefixes each with `supports_`. */
 export const capabilities = [
   'tools',
   'vision',
@@ -46,52 +46,52 @@ export const capabilities = [
 /** A capability of a model, as the models endpoint lists it. */
 export type Capability = (typeof capabilities)[number]
 
-/** A model as one provider sells it. Everything that routing may ask is a field here; a field that is absent is unknown and excludes no offer. */
+/** A model as one provider sells it. Routing decides by these fields alone; an absent field is unknown and excludes no offer. */
 export interface Offer<ProviderId extends string = string> {
   readonly provider: ProviderId
   readonly provider_model_id: string
   readonly dialect: DialectName
   readonly context_window?: number
   readonly max_output_tokens?: number
-  /** Where the prompt alone may fill less than the window. */
+  /** Limit of the prompt alone, if it is smaller than the context window. */
   readonly max_input_tokens?: number
-  /** `deprecated`: still served where asked for by `only` or `order`, and otherwise not. */
+  /** `deprecated`: served only if requested by `only` or `order`. */
   readonly status?: 'beta' | 'deprecated'
-  /** ISO date, the last day on which this provider serves it. Default: that of the model. */
+  /** The last day on which this provider serves it, as an ISO date. Default: that of the model. */
   readonly retires_at?: string
-  /** Where its price and limits were read, as an address or a name. */
+  /** Where price and limits come from: a URL or a name. */
   readonly source?: string
-  /** ISO date on which they were read there. */
+  /** The ISO date on which the source was read. */
   readonly as_of?: string
-  /** Regional names of the offer, each with a price of its own where it differs. */
+  /** Regional names of the offer, each optionally with its own price. */
   readonly regions?: readonly OfferRegion[]
   /** Default: `both`. */
   readonly delivery?: 'both' | 'stream_only' | 'whole_only'
   readonly abilities?: readonly Ability[]
   readonly data_policy?: string
-  /** Absent: unknown. Never 0 by default: an offer without a price is not planned for a paid request. */
+  /** Absent: unknown. An unknown price is never 0: the offer is not planned for a paid request. */
   readonly price?: Price
-  /** Facts about how this offer departs from its dialect; each is read by one codec. */
+  /** How this offer departs from its dialect. Each quirk is read by exactly one codec. */
   readonly quirks?: Quirks
 }
 
-/** Microdollars, integers: what an offer costs, now and on announced days. */
+/** What an offer costs, now and from announced dates. Integer microdollars. */
 export interface Price extends Rates {
-  /** Of prompts longer than `over` tokens, whole: the last that applies replaces the rates above. In the order of `over`. */
+  /** Rates for prompts longer than `over` tokens, applied to the whole request. The last matching tier replaces the rates above. Sorted by `over`. */
   readonly tiers?: readonly PriceTier[]
-  /** Of a dearer `service_tier`. Absent: no such tier is sold here, and a request for one gets the usual tier and a warning. */
+  /** Rates of a more expensive `service_tier`. Absent: not sold here; a request for it gets the usual tier and a warning. */
   readonly priority?: PriorityRates
-  /** What a request may have at a higher price. Each that it names, or that its answer states, raises the rates of tokens. */
+  /** Options at a higher price. Each one that the request sets, or the response reports, raises the token rates. */
   readonly surcharges?: readonly Surcharge[]
-  /** Hours of the day at which other rates hold: the first that applies replaces the rates above, tiers and priority too. */
+  /** Hours of the day with different rates. The first match replaces the rates above, including tiers and priority. */
   readonly windows?: readonly PriceWindow[]
-  /** Prices that follow this one, each whole from its moment on. In the order of `from`. */
+  /** Later prices, each complete in itself. Sorted by `from`. */
   readonly changes?: readonly PriceChange[]
 }
 
 /**
- * A field of the body that raises the price where it has this value: tokens cost `percent` of the usual rates, each rounded up to a
- * whole microdollar per million. Several multiply: `{ field: 'inference_geo', value: 'us', percent: 110 }`.
+ * A body field that raises the price when it has this value: tokens then cost `percent` of the usual rates, each rounded up to a whole
+ * microdollar per million. Several surcharges multiply: `{ field: 'inference_geo', value: 'us', percent: 110 }`.
  */
 export interface Surcharge {
   readonly field: string
@@ -99,66 +99,66 @@ export interface Surcharge {
   readonly percent: number
 }
 
-/** Rates of requests whose prompt has more than `over` tokens. */
+/** Rates for prompts longer than `over` tokens. */
 export interface PriceTier extends Rates {
   readonly over: number
 }
 
-/** Rates of a dearer tier. */
+/** Rates of the priority tier. */
 export interface PriorityRates extends Rates {
-  /** Tokens of the longest prompt that is served in this tier; longer ones get the usual tier at its price. Default: any. */
+  /** Longest prompt in tokens that this tier serves; longer ones get the usual tier at its price. Default: no limit. */
   readonly up_to?: number
 }
 
-/** Hours in UTC at which rates hold: `{ days: [1, 2, 3, 4, 5], from: '01:00', to: '04:00', input, output }`. */
+/** UTC hours during which these rates apply: `{ days: [1, 2, 3, 4, 5], from: '01:00', to: '04:00', input, output }`. */
 export interface PriceWindow extends Rates {
-  /** 1 is Monday, 7 is Sunday: the days on which it begins. Default: every day. */
+  /** Weekdays on which the window starts: 1 is Monday, 7 is Sunday. Default: every day. */
   readonly days?: readonly number[]
   /** `HH:MM`. */
   readonly from: string
-  /** `HH:MM`, not included. At or before `from`: on the next day. */
+  /** `HH:MM`, exclusive. If not later than `from`, it is on the next day. */
   readonly to: string
 }
 
-/** A price from a moment on: an ISO date (its first minute in UTC) or a time, as in `2027-01-01` or `2027-01-01T08:00:00Z`. */
+/** A price that applies from an ISO date (midnight UTC) or time, as in `2027-01-01` or `2027-01-01T08:00:00Z`. */
 export interface PriceChange {
   readonly from: string
   readonly price: Omit<Price, 'changes'>
 }
 
-/** A region in which a provider serves an offer, under a model id and maybe at a price of its own. */
+/** A region in which a provider serves an offer, with its own model id and optionally its own price. */
 export interface OfferRegion {
   readonly region: string
   readonly provider_model_id: string
   readonly price?: Price
 }
 
-/** Microdollars per million tokens, where nothing else is said. */
+/** Prices in microdollars per million tokens, unless stated otherwise. */
 export interface Rates {
   readonly input: number
   readonly output: number
-  /** Sound in the prompt that was not read from a cache. Default: as input. */
+  /** Uncached audio input. Default: the input rate. */
   readonly input_audio?: number
-  /** Cache reads. Default: as input. */
+  /** Cache reads. Default: the input rate. */
   readonly cached?: number
-  /** Cache writes. Default: as input. */
+  /** Cache writes. Default: the input rate. */
   readonly cache_write?: number
-  /** Cache writes that are kept for an hour. Default: twice the input, as the one vendor that sells them asks. */
+  /** Cache writes with a one-hour lifetime. Default: twice the input rate, which is what the only vendor that sells them charges. */
   readonly cache_write_1h?: number
-  /** Microdollars per request, whatever its length. Default: 0. */
+  /** Microdollars per request, regardless of length. Default: 0. */
   readonly request?: number
-  /** Microdollars per call of a tool that the provider runs, by its kind. A kind that is absent has no known price. */
+  /** Microdollars per call of a provider-run tool, by kind. An absent kind has no known price. */
   readonly tools?: HostedToolRates
 }
 
-/** Tools that providers run and charge by the call. */
+/** Tools that providers run and charge per call. */
 export const hostedTools = ['web_search', 'web_fetch', 'file_search', 'code_interpreter'] as const
 /** A kind of tool that a provider runs. */
 export type HostedTool = (typeof hostedTools)[number]
-/** Microdollars per call, by kind. A kind that is absent has no known price. */
+/** Microdollars per call, by kind. An absent kind has no known price. */
 export type HostedToolRates = { readonly [Tool in HostedTool]?: number }
 
-/** The features that a request may need of an offer. */
+/** Features that a request may require of an offer. */
 export const abilities = [
   'tools',
   'tool_choice_required',
@@ -174,120 +174,114 @@ export const abilities = [
   'code_interpreter',
   'prompt_caching',
 ] as const
-/** A feature that an offer either supports or not, as `Offer.abilities` lists it. */
+/** A feature that an offer may support, as listed in `Offer.abilities`. */
 export type Ability = (typeof abilities)[number]
 
-/** How an offer departs from its dialect: wire-level facts, per offer or provider. Each is read by one codec or one rule. */
+/** How an offer or provider departs from its dialect on the wire. Each quirk is read by exactly one codec or rule. */
 export interface Quirks {
-  /** Which body field takes the output cap. Default: `max_completion_tokens`. */
+  /** The body field that holds the output limit. Default: `max_completion_tokens`. */
   readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
-  /** Developer messages are understood. Default: false, they are sent as `system`. */
+  /** Whether developer messages are supported. Default: false, they are sent as `system`. */
   readonly developer_role?: boolean
   /**
-   * Body fields that this offer refuses: dropped with a warning. `tool_choice_required` is no field but a value that cannot be
-   * dropped: a request that demands a call goes to another offer, or is refused as `tool_choice_required_not_supported`.
+   * Body fields that this offer rejects: dropped with a warning. `tool_choice_required` is not a field but a value that cannot be dropped:
+   * a request that forces a tool call goes to another offer, or fails with `tool_choice_required_not_supported`.
    */
   readonly refuses?: readonly string[]
-  /** Reasoning efforts understood; others move to the next lower one, with a warning. */
+  /** Supported reasoning efforts. Others are lowered to the next supported one, with a warning. */
   readonly efforts?: readonly string[]
-  /** Function tools and a reasoning effort exclude each other (Chat Completions): with tools it is `none`, with a warning. Default: false. */
+  /** Whether function tools and a reasoning effort exclude each other (Chat Completions). With tools, the effort becomes `none`, with a warning. Default: false. */
   readonly effort_without_tools?: boolean
-  /** Tools are taken in the Responses language alone: the offer goes by it where its provider speaks it, else it has no tools. */
+  /** Whether tools are supported only through the Responses API. If the provider does not offer it, the offer has no tools. */
   readonly tools_in_responses?: boolean
-  /** What `seed` is called there. Default: `seed`. */
+  /** Name of the `seed` field. Default: `seed`. */
   readonly seed_field?: string
-  /** Body fields that every request gets there, unless the caller's own body or an extension says otherwise. */
+  /** Body fields added to every request, unless the client's body or an extension sets them. */
   readonly fixed_fields?: JsonObject
-  /** What `tool_choice: required` is called there. Default: `required`. */
+  /** The value that stands for `tool_choice: required`. Default: `required`. */
   readonly required_tool_choice?: string
   /**
-   * Field of a message in which earlier reasoning goes back (Chat Completions): `reasoning_content`, `reasoning`,
-   * `reasoning_details`, or `content` for a part of the type `thinking`. Default: the field that the provider itself wrote it into,
-   * else that of the model's family (dialects/chat/reasoning-families.ts).
+   * The message field for earlier reasoning (Chat Completions): `reasoning_content`, `reasoning`, `reasoning_details`, or `content` for a
+   * part of type `thinking`. Default: the field that the provider itself used, else that of the model family
+   * (dialects/chat/reasoning-families.ts).
    */
   readonly reasoning_field?: string
   /**
-   * Which earlier reasoning is taken back (Chat Completions). `never`: none. `own`: of models whose family says nothing, what this
-   * provider wrote. `any`: what others wrote, too. `always`: any, and the field must be there on every turn. Default: that of the
-   * model's family, else `any`. What is left out is named in a warning, `reasoning_state_dropped`.
+   * Which earlier reasoning is sent back (Chat Completions). `never`: none. `own`: for models of unknown family, only what this provider
+   * wrote. `any`: also from other providers. `always`: any, and the field must be present on every turn. Default: that of the model family,
+   * else `any`. A warning, `reasoning_state_dropped`, names what is left out.
    */
   readonly earlier_reasoning?: 'never' | 'own' | 'any' | 'always'
-  /** `stream_options.include_usage` is refused. Default: false. */
+  /** Whether `stream_options.include_usage` is rejected. Default: false. */
   readonly no_stream_options?: boolean
-  /** `json_schema` is not understood: it goes as `json_object` with the schema in a system message, with a warning. */
+  /** Whether `json_schema` is unsupported. It is then sent as `json_object` with the schema in a system message, with a warning. */
   readonly no_json_schema?: boolean
-  /** Call ids must be just so many letters and digits; others are sent as a hash of themselves. */
+  /** Exact length of call ids in letters and digits. Other ids are sent as a hash. */
   readonly call_id_length?: number
-  /** Earlier reasoning is taken back only with its `encrypted_content`; other reasoning items are left out. Default: false. */
+  /** Whether earlier reasoning is accepted only with its `encrypted_content`; other reasoning items are left out. Default: false. */
   readonly sealed_reasoning?: boolean
-  /** Milliseconds for which it keeps a prompt that it has read in its cache. Default: 300,000. */
+  /** How long the prompt cache keeps an entry after its last read, in milliseconds. Default: 300,000. */
   readonly prompt_cache_ms?: number
-  /** The `service_tier` that `gateway.routing.tier: priority` buys there, if its price is known (`Price.priority`). Default: none, a warning says so. */
+  /** The `service_tier` value for `gateway.routing.tier: priority`, if its price is known (`Price.priority`). Default: none, with a warning. */
   readonly priority_tier?: string
-  /** The header of answers, in lower case, that names the tier they got. A tier in the body wins. Default: none does. */
+  /** The response header, in lower case, that names the tier that was used. A tier in the body takes precedence. Default: none. */
   readonly tier_header?: string
   /**
-   * How thinking is asked for. `adaptive`: the model decides, steered by effort; `level`: by a named level; `budget`: by a number
-   * of tokens from `min` to `max`; `toggle`: on or off. First that fits the request wins. Default: the newest form of the dialect.
+   * How thinking is configured. `adaptive`: the model decides, guided by effort. `level`: a named level. `budget`: a number of tokens from
+   * `min` to `max`. `toggle`: on or off. The first style that fits the request is used. Default: the newest style of the dialect.
    */
   readonly thinking?: readonly ThinkingStyle[]
   readonly thinking_budget?: { readonly min: number; readonly max: number }
-  /** Body fields that switch thinking on and off, where no effort says it: `{ off: { enable_thinking: false }, … }`. Style `toggle`. */
+  /** Body fields that switch thinking on and off, for the style `toggle`: `{ off: { enable_thinking: false }, … }`. */
   readonly thinking_switch?: { readonly on: JsonObject; readonly off: JsonObject }
   /**
-   * The model's own field for a named level, where a dialect leaves that to each model: `reasoning.effort`, `reasoning_effort`,
-   * or `reasoningConfig.maxReasoningEffort` (Nova's). Style `level`. Default: `reasoning_effort`.
+   * The model's field for a named level, if the dialect leaves it to each model: `reasoning.effort`, `reasoning_effort`, or
+   * `reasoningConfig.maxReasoningEffort` (Nova). For the style `level`. Default: `reasoning_effort`.
    */
   readonly thinking_field?: 'reasoning' | 'reasoning_effort' | 'reasoningConfig'
   /**
-   * Fields of Anthropic's own go through to the model beside those of the dialect (Bedrock): `top_k`, one tool call at a time,
-   * summaries of thoughts, betas. Default: false, what they say is left out.
+   * Whether Anthropic's own fields are passed to the model in addition to those of the dialect (Bedrock): `top_k`, single tool calls,
+   * reasoning summaries, betas. Default: false, they are left out.
    */
   readonly anthropic_fields?: boolean
-  /** Whether thinking can be switched off: `never`, or only up to effort `high`. Default: always. */
+  /** Whether thinking can be switched off: `always`, `never`, or only up to effort `high`. Default: `always`. */
   readonly thinking_off?: 'always' | 'up_to_high' | 'never'
-  /**
-   * A tool call of the current turn must come back with the signature that it was made with; one that has none gets a word
-   * that stands for it. Default: true where thinking is asked for by level.
-   */
+  /** Whether a tool call of the current turn must be sent back with its signature. A call without one gets a placeholder. Default: true if thinking is set by level. */
   readonly thought_signatures?: boolean
-  /** An image that the model made goes back in its own turn, although it came without a signature (Gemini). Default: as one of the user. */
+  /** Whether an image generated by the model is sent back in the model's turn even without a signature (Gemini). Default: false, it is sent as a user image. */
   readonly own_images?: boolean
-  /** Whether it thinks where the caller says nothing of it, as far as `sampling` asks. Default: true. */
+  /** Whether the model thinks when the client does not configure it, as far as `sampling` is concerned. Default: true. */
   readonly thinks_unasked?: boolean
   /**
-   * Which of `temperature`, `top_p`, `top_k` are taken. `one`: temperature or top_p, not both. Default: any. In the languages of
-   * OpenAI the penalties and the probabilities of tokens go with them.
+   * Which of `temperature`, `top_p` and `top_k` are accepted. `one`: temperature or top_p, not both. Default: `any`. In the OpenAI APIs,
+   * penalties and token probabilities follow the same rule.
    */
   readonly sampling?: 'any' | 'one' | 'unless_thinking' | 'none'
-  /** Temperatures that are taken; others move to the nearest, with a warning. Chat Completions only. */
+  /** Supported temperatures. Others are clamped, with a warning. Chat Completions only. */
   readonly temperature_range?: { readonly min: number; readonly max: number }
-  /** A demanded tool call (`required`, or one by name) is refused: it becomes `auto`, with a warning. Default: false. */
+  /** Whether a forced tool call (`required`, or a tool by name) is rejected. It becomes `auto`, with a warning. Default: false. */
   readonly no_forced_tools?: boolean
-  /** Caps on the answer below this are refused in the Responses language: they are raised to it, with a warning. Default: none are. */
+  /** Smallest output limit (Responses). Smaller ones are raised to it, with a warning. Default: none. */
   readonly min_output_tokens?: number
-  /** What `max_tokens` is where the dialect wants one and the caller named none. Default: the offer's `max_output_tokens`, 32,000 at most. */
+  /** `max_tokens` if the dialect requires it and the client sets none. Default: the offer's `max_output_tokens`, at most 32,000. */
   readonly default_max_tokens?: number
-  /**
-   * Takes the block `x-anthropic-billing-header: …` that Claude Code puts in front of `system` (Messages). Default: false, it is left out
-   * without a warning.
-   */
+  /** Whether the block `x-anthropic-billing-header: …`, which Claude Code puts before `system`, is accepted (Messages). Default: false, it is left out without a warning. */
   readonly billing_header?: boolean
-  /** How a JSON schema for the answer is kept. Default: `native`, in Bedrock's language `tool`. `tool`: by a forced tool; `words`: by asking for it. Both with a warning. */
+  /** How a response schema is enforced. `tool`: by a forced tool. `words`: by asking for it in the prompt. Both give a warning. Default: `native`; in the Bedrock dialect, `tool`. */
   readonly json_schema?: 'native' | 'tool' | 'words'
-  /** A schema for the answer and function tools exclude each other. */
+  /** Whether a response schema and function tools exclude each other. */
   readonly json_schema_without_tools?: boolean
-  /** No system instruction: it goes before the first words of the user. */
+  /** Whether system instructions are unsupported. They are then put before the first user text. */
   readonly no_system?: boolean
-  /** Images and files are taken as bytes only, where the dialect takes addresses. */
+  /** Whether images and files must be sent inline, although the dialect accepts URLs. */
   readonly bytes_only?: boolean
-  /** Headers of every answer that tell of rate limits (providers/rate-limits.ts). Default: none are read. */
+  /** Response headers that report rate limits (providers/rate-limits.ts). Default: none are read. */
   readonly rate_limits?: readonly LimitHeaders[]
-  /** Files (PDF) are taken in user messages. Absent: whatever the dialect can say. `false`: they are not. */
+  /** Whether files (PDF) are accepted in user messages. Absent: as far as the dialect can express them. */
   readonly files?: boolean
-  /** Audio likewise. */
+  /** Whether audio is accepted in user messages. Absent: as far as the dialect can express it. */
   readonly audio?: boolean
 }
 
-/** How a model is configured to think: it decides itself (`adaptive`), a named effort (`level`), a number of tokens (`budget`), or on and off (`toggle`). */
+/** How a model's thinking is configured: the model decides (`adaptive`), a named effort (`level`), a number of tokens (`budget`), or on and off (`toggle`). */
 export type ThinkingStyle = 'adaptive' | 'level' | 'budget' | 'toggle'

@@ -16,16 +16,16 @@ interface Remembered {
 }
 
 /**
- * Attaches the original to a decoded value. The note names the very object that it belongs to, so a changed copy (a spread, the copy
- * of a `prepare` hook) has no original, and an edit is never undone by sending what was there before. (A note on the object costs a
- * twentieth of a WeakMap entry, per event.)
+ * Attaches the original to a decoded value. The note identifies the exact object it belongs to, so a changed copy (a spread, or the copy
+ * made by a `prepare` hook) has no original, and an edit is never undone by sending the old value. (A note on the object costs a twentieth
+ * of a WeakMap entry, per event.)
  */
 export function remember<T extends object>(decoded: T, original: Original | undefined): T {
   if (original) (decoded as { [origin]?: Remembered })[origin] = { decoded, original }
   return decoded
 }
 
-/** The path of a decoded part of a request in the client's body, for warnings. `otherwise`: its path in the prompt. */
+/** The path of a decoded request part in the client's body, for warnings. `otherwise`: its path in the prompt. */
 export const pathOf = (decoded: object, otherwise: string): string => originalOf(decoded)?.path ?? otherwise
 
 /** The original of a decoded value; undefined if it has none or was copied. */

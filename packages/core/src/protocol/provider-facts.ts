@@ -1,34 +1,37 @@
-/** What is known of a provider beside how to call it: shown in the registry, and read by routing where a policy is demanded. */
+/**
+ * Facts about a provider that are not needed to call it. The registry shows them, and routing reads them when a request demands a data
+ * policy.
+ */
 export interface ProviderFacts {
   readonly id: string
   readonly display_name: string
-  /** `zdr`, `no_training`, `may_train` or `unknown`, of an account without further agreements. */
+  /** Data policy of an account without further agreements: `zdr`, `no_training`, `may_train` or `unknown`. */
   readonly data_policy: DataPolicy
-  /** Days for which it keeps what it was sent. */
+  /** Days for which the provider keeps prompts. */
   readonly retention_days?: number
-  /** Where its company sits: a country code. */
+  /** Country code of the company's headquarters. */
   readonly headquarters?: string
   readonly docs_url?: string
-  /** Environment variables in which its key is looked for, the usual one first. */
+  /** Environment variables that may hold the API key, the most common one first. */
   readonly env?: readonly string[]
   readonly tiers?: readonly AccountTier[]
-  /** Where these facts were read, as an address or a name. */
+  /** Where these facts come from: a URL or a name. */
   readonly source?: string
-  /** ISO date on which they were read there. */
+  /** The ISO date on which the source was read. */
   readonly as_of?: string
 }
 
-/** What providers may do with prompts: keep nothing (`zdr`), not train on them, or train on them. Strictest first. */
+/** What a provider may do with prompts: store nothing (`zdr`), not train on them, or train on them. Strictest first. */
 export const dataPolicies = ['zdr', 'no_training', 'may_train', 'unknown'] as const
-/** Strictest first. */
+/** A data policy. Strictest first. */
 export type DataPolicy = (typeof dataPolicies)[number]
 
-/** `no_training` accepts `zdr`, too; a provider that promises neither is accepted by `any` alone. */
+/** Values of a data policy demand. `no_training` also accepts `zdr`; only `any` accepts a provider that promises neither. */
 export const dataPolicyDemands = ['any', 'no_training', 'zdr'] as const
 /** The weakest data policy that a request accepts. */
 export type DataPolicyDemand = (typeof dataPolicyDemands)[number]
 
-/** What an account there can be: it decides the rate limits and the data policy. */
+/** An account tier at a provider. It determines rate limits and data policy. */
 export interface AccountTier {
   readonly tier: string
   readonly display_name: string

@@ -3,58 +3,58 @@ import type { Offer, Quirks } from './model.ts'
 import type { Transport } from './transport.ts'
 import type { DialectName, Frame, JsonObject } from './wire.ts'
 
-/** A provider: its addresses, its credential and how calls are authorized. Bodies are made by its dialects. */
+/** A provider: its URLs, credential and authorization. Its dialects build the bodies. */
 export interface Provider<Id extends string = string> {
   readonly id: Id
   readonly display_name?: string
   readonly dialects: readonly ProviderDialect[]
-  /** The operator's account, if there is one. Workspaces may bring their own. */
+  /** The operator's account, if any. Workspaces may bring their own. */
   readonly credential?: Credential
-  /** Shared by all offers of the provider; an offer's own quirks win field by field. */
+  /** Quirks of all offers. An offer's own quirks take precedence, field by field. */
   readonly quirks?: Quirks
   readonly data_policy?: string
-  /** Hosts at which tokens cost more than the prices of its offers say. */
+  /** Hosts at which tokens cost more than the offers' prices. */
   readonly hostSurcharges?: readonly HostSurcharge[]
-  /** Quirks of single models, by the provider's model id. They win over `quirks`; those of an offer win over both. */
+  /** Quirks of individual models, by the provider's model id. They override `quirks`; an offer's quirks override both. */
   readonly quirksOf?: (model: string) => Quirks | undefined
-  /** Returns the URL to POST to. */
+  /** The URL to POST to. */
   endpoint(call: EndpointContext): string
-  /** Returns the URL of its token counter, if it has one for this dialect. */
+  /** The URL of the token counter, if the provider has one for this dialect. */
   countEndpoint?(call: EndpointContext): string | undefined
   /** Adds the credential to `headers`, by lower-case name. */
   authorize(headers: Record<string, string>, credential: Credential, call: AuthorizationContext): void | Promise<void>
-  /** What a workspace states about an account of its own, and how the account is checked. */
+  /** Rules for accounts that workspaces bring, and how they are checked. */
   readonly account?: AccountFacts
-  /** false: workspaces bring no keys of their own for it, and the list of providers that they may bring keys for leaves it out. Default: true. */
+  /** Whether workspaces may bring their own keys. If false, the list of BYOK providers omits it. Default: true. */
   readonly byok?: boolean
-  /** Answers in this process instead of over the network (simulated providers). */
+  /** Responds in this process instead of over the network (simulated providers). */
   readonly answer?: LocalAnswer
 }
 
-/** A host of a provider at which tokens cost more than the prices of its offers say: `{ host: '*.api.openai.com', percent: 110 }`. */
+/** A host at which tokens cost more than the offers' prices: `{ host: '*.api.openai.com', percent: 110 }`. */
 export interface HostSurcharge {
-  /** In lower case. One `*` may stand for a part of it. */
+  /** Host name in lower case, with at most one `*` as a wildcard. */
   readonly host: string
-  /** Of the usual rates, each rounded up. Absent: they are higher there, and by how much is not known. */
+  /** Percentage of the usual rates, each rounded up. Absent: the rates are higher by an unknown amount. */
   readonly percent?: number
-  /** The provider's ids of the models that cost more. Default: all. */
+  /** Provider model ids that cost more. Default: all. */
   readonly model?: RegExp
-  /** ISO date: models that were made before cost the same there. Default: those of any age. */
+  /** ISO date. Models created earlier cost the same as elsewhere. Default: no limit on age. */
   readonly since?: string
 }
 
-/** Answers in the provider's dialect, as a server would: with frames for a stream, with a body otherwise. */
+/** Responds in the provider's dialect, as a server would: with frames for a stream, otherwise with a body. */
 export type LocalAnswer = (call: {
   readonly body: JsonObject
   readonly stream: boolean
   readonly signal: AbortSignal
 }) => Promise<LocalReply>
-/** What a provider inside the process answers: a whole body, or the frames of a stream. */
+/** The response of an in-process provider: a whole body, or the frames of a stream. */
 export type LocalReply =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: JsonObject }
   | { readonly status: 200; readonly frames: AsyncIterable<readonly Frame[]> }
 
-/** The call that an endpoint is needed for. */
+/** The facts of a call that determine its URL. */
 export interface EndpointContext {
   readonly dialect: DialectName
   readonly model: string
@@ -62,38 +62,38 @@ export interface EndpointContext {
   readonly credential: Credential
 }
 
-/** The call to authorize: what a signature covers, and what is needed to fetch a token first. */
+/** The call to authorize: everything that a signature covers or that is needed to fetch a token first. */
 export interface AuthorizationContext {
   readonly dialect: DialectName
   readonly url: string
-  /** Exactly as it will be sent. */
+  /** The body exactly as it will be sent. */
   readonly body: string
   readonly transport: Transport
-  /** Unix milliseconds: what a signature is dated with. */
+  /** Unix milliseconds, the date of a signature. */
   readonly now: number
-  /** Milliseconds of a monotonic clock, for the age of a token. */
+  /** Monotonic milliseconds, for the age of a token. */
   readonly monotonic: number
   readonly signal: AbortSignal
 }
 
-/** A secret for a provider, of the platform or of one workspace. */
+/** A secret for a provider, owned by the platform or by one workspace. */
 export interface Credential {
   readonly id: string
   readonly owner: 'platform' | 'workspace'
   readonly secret: string
-  /** Facts of the account beside the secret: a region, a resource, a project. */
+  /** Account facts other than the secret: a region, a resource, a project. */
   readonly extra?: Readonly<Record<string, string>>
-  /** The data policy of this account, if it differs from that of the offer. */
+  /** Data policy of this account, if it differs from that of the offer. */
   readonly data_policy?: string
 }
 
-/** What the accounts of a provider are like: their `extra` facts, how a credential is checked, and how a tier shows. */
+/** Rules for the accounts of a provider: their `extra` facts, how a credential is checked, and how a tier is detected. */
 export interface AccountFacts {
-  /** Names of the `extra` facts that a workspace may state. Default: none. */
+  /** Names of the `extra` facts that a workspace may set. Default: none. */
   readonly extra?: readonly string[]
-  /** The secret may be a JSON object, such as access keys. */
+  /** Whether the secret may be a JSON object, such as access keys. */
   readonly json?: boolean
-  /** How a credential is checked at no cost. Undefined: only a call shows whether it is valid. */
+  /** How to check a credential at no cost. Undefined: only a call shows whether it is valid. */
   check?(credential: Credential): AccountCheck | undefined
   /** Rate limit headers that reveal the tier of an account. */
   readonly tierHeaders?: readonly TierHeader[]
@@ -103,27 +103,30 @@ export interface AccountFacts {
 export interface AccountCheck {
   /** The dialect that authorizes the check and decodes its failure. */
   readonly dialect: DialectName
-  /** A URL that only a valid credential may GET, such as the list of models. Absent: a credential is valid if it can be authorized, as when a token is fetched for it. */
+  /**
+   * A URL that only a valid credential can GET, such as the model list. Absent: a credential is valid if it can be authorized, for example
+   * if a token can be fetched.
+   */
   readonly url?: string
-  /** Names in lower case. */
+  /** Headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A response header of some models, and the account tier for each of its values. */
+/** A response header of some models whose values map to account tiers. */
 export interface TierHeader {
   readonly header: string
   readonly model: RegExp
   readonly tiers: Readonly<Record<string, string>>
 }
 
-/** The dialect of `provider` that its offer is served in; undefined if the provider does not have it. */
+/** The dialect of `provider` that serves the offer; undefined if the provider does not have it. */
 export const dialectFor = ({ dialects }: Pick<Provider, 'dialects'>, { dialect }: Pick<Offer, 'dialect'>): ProviderDialect | undefined =>
   dialects.find(({ name }) => name === dialect)
 
-/** Whether workspaces may bring keys of their own for a provider. One in this process has none. */
+/** Whether workspaces may bring their own keys for a provider. In-process providers accept none. */
 export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 'byok'>): boolean => !answer && byok
 
-/** How an offer departs from its dialect: the quirks of the provider, of the model there, and of the offer, merged. */
+/** The quirks of the provider, the model and the offer, merged. */
 export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, { provider_model_id, quirks }: Offer): Quirks => ({
   ...provider.quirks,
   ...provider.quirksOf?.(provider_model_id),
@@ -131,8 +134,8 @@ export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, { pro
 })
 
 /**
- * Makes a credential whose secret is read by name only: it is not in the credential's JSON, in copies, or in what is printed of an
- * error that holds it.
+ * Creates a credential whose secret can only be read by name: it is absent from the credential's JSON, from copies, and from printed errors
+ * that contain the credential.
  *
  * @example credentialOf({ id: 'acme:platform', owner: 'platform' }, apiKey).secret
  */

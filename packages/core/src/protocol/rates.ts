@@ -1,21 +1,21 @@
 import type { Price, Rates } from './model.ts'
 
 /**
- * What a prompt of so many tokens pays, whole: the rates of the last tier that it is longer than, else the usual ones.
+ * The rates for a prompt of this many tokens: those of the last tier it exceeds, else the usual ones. They apply to the whole prompt.
  *
  * @example ratesAt({ input: 2_000_000, output: 10_000_000, tiers: [{ over: 272_000, input: 4_000_000, output: 15_000_000 }] }, 300_000)
  */
 export const ratesAt = (price: Price, inputTokens: number): Rates => price.tiers?.findLast(({ over }) => inputTokens > over) ?? price
 
-/** Any of these may be what a prompt pays that is at most so many tokens long. */
+/** All rates that may apply to a prompt of at most this many tokens. */
 export const ratesUpTo = (price: Price, inputTokens: number): readonly Rates[] =>
   price.tiers ? [price, ...price.tiers.filter(({ over }) => inputTokens > over)] : [price]
 
 const cappedPriorities = new WeakMap<Price, Price>()
 
 /**
- * The price of the priority tier; prompts that are too long for it pay the usual price. Undefined: none is sold. The same object
- * for the same price.
+ * The price of the priority tier, with the usual price for prompts that are too long for it; undefined if none is sold. Returns the same
+ * object for the same price.
  */
 export function priorityPriceOf(price: Price): Price | undefined {
   const { priority, tiers = [] } = price
@@ -30,14 +30,14 @@ export function priorityPriceOf(price: Price): Price | undefined {
   return capped
 }
 
-/** Numbers of a price that are no rates of tokens. */
+/** Numbers in a price that are not token rates. */
 const fees: ReadonlySet<string> = new Set(['request', 'over', 'up_to'])
 
 const surchargedPrices = new WeakMap<Price, Map<string, Price>>()
 
 /**
- * The price with each rate of tokens at so many percent, one after the other, those of long prompts too. Fees by the request and by
- * the call stay. The same object for the same price and percents, since the router keeps what it learns by them.
+ * The price with every token rate, including those of tiers, raised by each percentage in turn. Fees per request and per call stay. Returns
+ * the same object for the same price and percentages, because the router keys its statistics by it.
  */
 export function withSurcharges(price: Price, percents: readonly number[]): Price {
   if (percents.length === 0) return price
@@ -62,8 +62,8 @@ const raised = <Item extends Rates>(rates: Item, percent: number): Item =>
     ]),
   ) as Item
 
-/** By how much a prompt may be longer than it was estimated: a text may be dense. */
+/** How much longer a prompt may be than its estimate, since dense text has more tokens per character. */
 const margin = 1.5
 
-/** Tokens that a prompt has at most, as far as an estimate can tell. */
+/** Upper bound on the tokens of a prompt, given its estimate. */
 export const maxTokensFor = (estimate: number): number => Math.ceil(estimate * margin)

@@ -6,27 +6,30 @@ import type { DialectName, JsonObject } from './wire.ts'
 
 export type { CustomInput, FunctionTool, Tool } from './tool.ts'
 
-/** What a client asks for, in the one language that everything inside speaks. */
+/** An inference request in the internal format. */
 export interface InferenceRequest {
   /** What to generate. */
   readonly prompt: Prompt
-  /** Where it may be generated. */
+  /** Which models and providers may serve it. */
   readonly routing: RoutingOptions
   readonly delivery: 'whole' | 'stream'
   /**
-   * Names the conversation, as the header `x-session-id` does: its requests go where its beginning is in a prompt cache.
-   * `prompt.prompt_cache_key` goes before it. Never sent to a provider.
+   * Conversation name, as in the header `x-session-id`: its requests go where the beginning of the conversation is in a prompt cache.
+   * `prompt.prompt_cache_key` takes precedence. Never sent to a provider.
    */
   readonly session?: string
-  /** Headers that belong to the caller's language and go on to a provider of the same one (`anthropic-beta`). */
+  /** Headers of the client's dialect, forwarded to a provider of the same dialect (`anthropic-beta`). */
   readonly headers?: { readonly dialect: DialectName; readonly values: Readonly<Record<string, string>> }
   /** `gateway.metadata`: up to 16 strings, kept in the request log, never sent to a provider. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Fits the schemas of tools and of the answer, for all attempts. Set by the gateway; absent: each encoding has a budget of its own. */
+  /**
+   * Fits the schemas of tools and response formats, within one budget for all attempts. Set by the gateway; if absent, each encoding has
+   * its own budget.
+   */
   readonly schemas?: SchemaFitter
 }
 
-/** Fields keep the spelling and the ranges of the API's create-response table (§2.1). */
+/** What to generate. Fields have the names and ranges of the API's create-response table (§2.1). */
 export interface Prompt {
   readonly input: readonly Item[]
   readonly instructions?: string
@@ -44,12 +47,12 @@ export interface Prompt {
   readonly text?: { readonly format?: TextFormat; readonly verbosity?: string }
   readonly reasoning?: {
     readonly effort?: Effort
-    /** Thoughts in words are wanted: `auto`, `concise`, `detailed`. `none`: they are not. Absent: the caller did not say. */
+    /** Whether to return reasoning summaries: `auto`, `concise`, `detailed` or `none`. Absent: the client did not say. */
     readonly summary?: string
-    /** A cap in tokens, where the caller's language has one; `effort` is then set to the level nearest to it. */
+    /** Thinking budget in tokens, if the client's dialect has one. `effort` is then the closest level. */
     readonly budget_tokens?: number
   }
-  /** Texts that end the answer. */
+  /** Stop sequences. */
   readonly stop?: readonly string[]
   readonly seed?: number
   readonly truncation?: string
@@ -59,16 +62,16 @@ export interface Prompt {
   readonly safety_identifier?: string
   readonly prompt_cache_key?: string
   readonly service_tier?: string
-  /** Provider-specific parameters, merged last into the body that the provider gets. */
+  /** Provider-specific parameters, merged last into the provider's body. */
   readonly extensions?: JsonObject
-  /** Body fields that no dialect of ours knows: they go on to a provider of the same dialect, elsewhere they end in a warning. */
+  /** Body fields that no built-in dialect knows. They are forwarded to a provider of the same dialect; elsewhere they cause a warning. */
   readonly native?: Native
 }
 
-/** How much the model should think, from not at all to as much as it can. */
+/** How much the model should think, from not at all to as much as possible. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** The format of the answer's text: free, any JSON object, or JSON of a schema. */
+/** Format of the response text: free text, any JSON object, or JSON that matches a schema. */
 export type TextFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json_object' }
@@ -80,30 +83,33 @@ export type TextFormat =
       readonly description?: string
     }
 
-/** Whether the model may, must or must not call a tool, or which one it must call. */
+/** Whether the model may, must or must not call a tool, or which tool it must call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly type: 'function'; readonly name: string } | Native
 
-/** `gateway.routing` and the pool. Times are in milliseconds. */
+/** `gateway.routing` and the requested models. Times are in milliseconds. */
 export interface RoutingOptions {
   readonly models: readonly [string, ...string[]]
   readonly allow_fallbacks: boolean
   readonly strategy?: string
   readonly tier?: 'priority'
-  /** Ceiling of one attempt: to the first byte of a stream, else to the end of the answer. */
+  /** Limit of one attempt: until the first byte of a stream, otherwise until the end of the response. */
   readonly timeout_ms?: number
-  /** Ceiling of the whole request, retries and fallbacks included. */
+  /** Limit of the whole request, including retries and fallbacks. */
   readonly deadline_ms?: number
-  /** Provider ids, asked first in this order. */
+  /** Provider ids to try first, in this order. */
   readonly order?: readonly string[]
   readonly only?: readonly string[]
   readonly ignore?: readonly string[]
-  /** USD per million tokens that an offer may cost at most. */
+  /** Maximum price of an offer, in USD per million tokens. */
   readonly max_price?: { readonly input?: number; readonly output?: number }
-  /** How a provider may deal with what it is sent, at the least strict. Default: `any`. */
+  /** The least strict data policy that is acceptable. Default: `any`. */
   readonly data_policy?: DataPolicyDemand
-  /** A second provider may be asked while the first is silent. Streams without hosted tools only. Default: the gateway's. */
+  /**
+   * Whether a second provider may be called while the first is silent. Only for streams without hosted tools. Default: the gateway's
+   * setting.
+   */
   readonly hedge?: boolean
-  /** Credentials of the caller's own go before ours (`true`, the default), or after. */
+  /** Whether the workspace's own credentials are tried before the operator's. Default: true. */
   readonly byok_first?: boolean
   /** Turns every warning into a 400. */
   readonly strict?: boolean

@@ -1,30 +1,30 @@
 import type { JsonObject } from './wire.ts'
 
-/** A JSON schema as a provider takes it. */
+/** A JSON schema adapted to a provider. */
 export interface FittedSchema {
   readonly schema: JsonObject
-  /** What was changed, in words, each with its place in the schema. Empty: nothing that matters to an answer. */
+  /** Descriptions of the changes, each with its location in the schema. Empty: no change affects the response. */
   readonly changes: readonly string[]
 }
 
-/** The part of JSON Schema that a provider takes. */
+/** The subset of JSON Schema that a provider supports. */
 export interface SchemaRules {
-  /** Unique among the rules in use: fitted schemas are cached under it. */
+  /** Unique among all rules: fitted schemas are cached by it. */
   readonly name: string
-  /** Keywords that may stay as they are. */
+  /** Keywords that are kept. */
   readonly keeps: ReadonlySet<string>
-  /** `format` names that may stay; absent: any. */
+  /** Supported `format` names. Absent: all. */
   readonly formats?: ReadonlySet<string>
-  /** Every object must set `additionalProperties: false`. */
+  /** Whether every object must set `additionalProperties: false`. */
   readonly closed: boolean
-  /** What an enum may hold. */
+  /** Types that an enum may contain. */
   readonly enums: ReadonlySet<string>
-  /** The largest supported `minItems`; absent: any. */
+  /** The largest supported `minItems`. Absent: any. */
   readonly maxMinItems?: number
 }
 
-/** Fits the JSON schemas of one request, all attempts included, within one budget. */
+/** Fits the JSON schemas of one request within one budget for all attempts. */
 export interface SchemaFitter {
-  /** `source`: the object that the schema was made from. A second call with it and the same rules does no work. */
+  /** `source`: the object that the schema was made from. Results are cached by it and the rules. */
   fit(schema: JsonObject, rules: SchemaRules, source?: JsonObject): FittedSchema
 }

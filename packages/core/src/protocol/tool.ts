@@ -1,38 +1,38 @@
 import type { DialectName, JsonObject } from './wire.ts'
 
-/** A tool that the model may call: a function of the client, or a tool that only one dialect knows. */
+/** A tool that the model may call: a function of the client, or a tool that only one dialect has. */
 export type Tool = FunctionTool | Native
 
 /** A function that the client runs when the model calls it. `parameters` is a JSON Schema. */
 export interface FunctionTool {
   readonly type: 'function'
   readonly name: string
-  /** The group that it belongs to; its name is unique there. */
+  /** The group it belongs to. The name is unique within the group. */
   readonly namespace?: string
   readonly description?: string
   readonly parameters?: JsonObject
   readonly strict?: boolean | null
   readonly cache?: CachePoint
-  /** Set on a custom tool, whose input is free text and not JSON; it has no `parameters`. */
+  /** Set on a custom tool, whose input is free text instead of JSON; it has no `parameters`. */
   readonly custom?: CustomInput
 }
 
-/** What the free text of a custom tool may be. */
+/** The input format of a custom tool. */
 export interface CustomInput {
   /** Absent: any text. */
   readonly grammar?: { readonly syntax: string; readonly definition: string }
 }
 
-/** Anything we do not model. It can be replayed in its own dialect and nowhere else. */
+/** A value that is not modelled. It can only be sent in its own dialect. */
 export interface Native {
   readonly type: 'native'
   readonly dialect: DialectName
   readonly body: JsonObject
-  /** The tools that it brings: those of a group, or those that join in mid-conversation. Dialects without such a thing send them alone. */
+  /** The tools of a group, or tools added in mid-conversation. Dialects that lack the construct send these tools alone. */
   readonly tools?: readonly Tool[]
 }
 
-/** Everything up to and including this may be kept in the provider's prompt cache. */
+/** Everything up to and including this element may be kept in the provider's prompt cache. */
 export interface CachePoint {
   readonly ttl?: '5m' | '1h'
 }

@@ -1,8 +1,8 @@
 import type { Source } from './source.ts'
 
 /**
- * One HTTP exchange with a provider, in plain values (a Request and a Response object cost three times the exchange).
- * Redirects are not followed. Rejects where no answer came (name, connect, TLS, reset); the message says which.
+ * One HTTP exchange with a provider, in plain values (Request and Response objects cost three times as much as the exchange). Redirects are
+ * not followed. Rejects if there was no response (DNS, connect, TLS, reset); the message says why.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportReply>
 
@@ -10,21 +10,21 @@ export type Transport = (request: TransportRequest) => Promise<TransportReply>
 export interface TransportRequest {
   readonly url: string
   readonly method: 'POST' | 'GET'
-  /** Names in lower case. */
+  /** Headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Aborting closes the connection at once, before or during the answer. */
+  /** Aborting closes the connection at once, before or during the response. */
   readonly signal: AbortSignal
 }
 
-/** Decoded bytes of an answer: pushed, or pulled by an async iterator whose `return()` closes the connection. */
+/** The decoded response bytes: either pushed, or pulled by an async iterator whose `return()` closes the connection. */
 export type TransportBody = Source<Uint8Array> | AsyncIterator<Uint8Array, undefined>
 
-/** The reply of one HTTP exchange, with the body still to be read. */
+/** The response of one HTTP exchange, with the body still unread. */
 export interface TransportReply {
   readonly status: number
-  /** A header's value by lower-case name; several values are joined by a comma. */
+  /** A header's value by lower-case name; repeated headers are joined by a comma. */
   readonly header: (name: string) => string | undefined
-  /** Fails where the connection broke before the end of the answer. */
+  /** Fails if the connection breaks before the end of the response. */
   readonly body: TransportBody
 }

@@ -3,7 +3,7 @@ import type { Item } from './item.ts'
 import { originalOf, remember } from './original.ts'
 import type { InferenceResponse } from './response.ts'
 
-/** Response → events: a whole answer is a stream that arrives at once. `fold(unfold(r))` equals `r`. */
+/** Turns a whole response into the events of a stream. `fold(unfold(r))` equals `r`. */
 export function unfold(response: InferenceResponse): readonly InferenceEvent[] {
   const events: InferenceEvent[] = [{ type: 'started', id: response.id, model: response.model, created_at: response.created_at }]
   response.output.forEach((item, index) => {
@@ -17,7 +17,7 @@ export function unfold(response: InferenceResponse): readonly InferenceEvent[] {
   return events
 }
 
-/** The item as it is announced: without its content. */
+/** The item without its content, as `item_started` announces it. */
 function shell(item: Item): Item {
   if (item.type === 'message') return { ...item, content: [], status: 'in_progress' }
   if (item.type === 'function_call') return { ...item, arguments: '', status: 'in_progress' }

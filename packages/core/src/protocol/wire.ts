@@ -5,22 +5,22 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** A server-sent event that is not decoded. */
+/** An undecoded server-sent event. */
 export interface Frame {
   readonly event?: string
   readonly data: string
 }
 
-/** The name of a dialect. Other names than the built-in ones are allowed. */
+/** The name of a dialect. Names other than the built-in ones are allowed. */
 export type DialectName = 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock' | (string & {})
 
 /**
- * The dialect after which the gateway's own items, events and prompt fields are named (the Responses API). Only its originals name
- * their fields as items do, and the API has error codes of its own for requests that only this dialect can express.
+ * The dialect whose names the internal items, events and prompt fields use (the Responses API). Only its originals have the same field
+ * names as items, and the API has error codes for requests that only this dialect can express.
  */
 export const innerDialect = 'responses'
 
-/** What an object itself holds under a name, never what all objects inherit: for every name that is not written in our code. */
+/** Looks up an own property, never an inherited one. For every name that is not a literal in our code. */
 export const own = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined
 

@@ -1,7 +1,7 @@
 import type { TierHeader } from '../protocol/provider.ts'
 
-// Account tiers by the rate limit headers of responses. Contains only limits that the vendors publish, for the models that they publish
-// them for. Any other limit leaves the tier unknown.
+// Maps rate limit headers of responses to account tiers. Contains only limits that the vendors publish, for the models they publish them
+// for. Any other limit leaves the tier unknown.
 
 export const accountTiers = {
   /** Source: the models' own pages at developers.openai.com. */
@@ -20,7 +20,7 @@ export const accountTiers = {
   /** Source: platform.claude.com, rate limits, 2026-10. */
   anthropic: [
     { header: 'anthropic-ratelimit-requests-limit', model: /^claude-fable-5/, tiers: { 1000: 'start', 4000: 'scale' } },
-    // As models.dev lists them, 2026-11.
+    // Source: models.dev, 2026-11.
     { header: 'anthropic-ratelimit-requests-limit', model: /^claude-opus-5-5/, tiers: { 1000: 'start', 5000: 'build', 10000: 'scale' } },
   ],
 } as const satisfies Record<string, readonly TierHeader[]>

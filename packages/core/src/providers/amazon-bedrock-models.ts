@@ -1,15 +1,15 @@
 import type { Quirks } from '../protocol/model.ts'
 import { claudeQuirks } from './claude-models.ts'
 
-// What single models on Bedrock want. Sources: AWS' model cards, and answers of the service (2026-11).
+// Quirks of individual models on Bedrock. Sources: AWS model cards and observed responses (2026-11).
 
-/** `global.anthropic.claude-opus-5` → `anthropic.claude-opus-5`: before the dot stands where it may run. An ARN holds the id behind its last slash. */
+/** Strips the region prefix and the ARN path: `global.anthropic.claude-opus-5` → `anthropic.claude-opus-5`. */
 export const baseModelOf = (model: string): string =>
   model.slice(model.lastIndexOf('/') + 1).replace(/^(?:global|us|us-gov|eu|apac|ap|au|jp|in|ca|sa|uk|mx|af|me|il)\./, '')
 
-/** Models whose answer Bedrock itself holds to a schema. */
+/** Models for which Bedrock itself enforces a JSON schema. */
 const enforced: Quirks = { json_schema: 'native' }
-/** What only some know: strict tools, and marks in the prompt for its cache. */
+/** Models without strict tools and without cache points in the prompt. */
 const withoutStrictTools: Quirks = { thinking: [], refuses: ['strict', 'cachePoint'] }
 
 const openai: Quirks = {
@@ -19,9 +19,9 @@ const openai: Quirks = {
   refuses: ['strict', 'cachePoint', 'top_k'],
 }
 
-/** Bedrock looks at requests by its own lights: of the Claude models these alone take strict tools there. */
+/** The only Claude models that accept strict tools on Bedrock. */
 const takesStrictTools = /claude-(?:haiku|sonnet|opus)-4-[56]/
-/** Of those, sonnet-4-6 departs from complex schemas of answers, and whether haiku-4-5 keeps to them depends on the account. */
+/** Of those, sonnet-4-6 deviates from complex response schemas, and for haiku-4-5 it depends on the account. */
 const holdsToSchemas = /claude-(?:sonnet-4-5|opus-4-[56])/
 
 function claude(model: string): Quirks | undefined {
@@ -31,7 +31,7 @@ function claude(model: string): Quirks | undefined {
   return { ...known, json_schema: known.json_schema === 'words' ? 'words' : 'tool', refuses: ['strict'], anthropic_fields: true }
 }
 
-/** First match wins. */
+/** The first match wins. */
 const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^openai\.gpt-oss/, { ...openai, thinking_field: 'reasoning_effort', efforts: ['low', 'medium', 'high'] }],
   [
@@ -40,7 +40,7 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   ],
   [/^amazon\.nova-2/, { thinking: ['level'], thinking_field: 'reasoningConfig', refuses: ['strict'] }],
   [/^amazon\.nova/, { thinking: [], refuses: ['strict'] }],
-  // Tools, yes; a demanded call, no.
+  // Supports tools, but not a forced tool call.
   [/^meta\./, { ...withoutStrictTools, no_forced_tools: true }],
   [
     /^(qwen\.|deepseek\.v3|mistral\.(mistral-large-3|devstral)|google\.gemma|nvidia\.nemotron|minimax\.|moonshotai?\.|zai\.)/,
@@ -53,6 +53,6 @@ export function bedrockQuirksOf(model: string): Quirks {
   return claude(id) ?? models.find(([pattern]) => pattern.test(id))?.[1] ?? withoutStrictTools
 }
 
-/** Below which path the languages of OpenAI are spoken: it differs by model, and the wrong one is refused. */
+/** The path prefix of the OpenAI-compatible APIs. It differs by model, and Bedrock rejects the wrong one. */
 export const mantlePathOf = (model: string): string =>
   /^(openai\.(?!gpt-oss)|google\.gemma-[4-9]|xai\.)/.test(baseModelOf(model)) ? '/openai/v1' : '/v1'

@@ -10,7 +10,7 @@ const now = Date.parse('2026-11-21T09:30:00.123Z')
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** RFC 3986: only letters, digits and -_.~ stay. */
+/** RFC 3986: only letters, digits and -_.~ stay unencoded. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -22,10 +22,10 @@ interface Signed {
   readonly token?: string
 }
 
-/** Signature Version 4 as AWS' documentation words it, for a POST without a query. */
+/** Signature Version 4 as the AWS documentation describes it, for a POST without a query. */
 function signature({ url, body, region, service, token }: Signed): string {
   const { host, pathname } = new URL(url)
-  // Every segment of the path is encoded once more than it was sent.
+  // Each path segment is encoded once more than in the URL.
   const path = pathname.split('/').map(encoded).join('/')
   const headers = [`host:${host}`, 'x-amz-date:20261121T093000Z', ...(token === undefined ? [] : [`x-amz-security-token:${token}`])]
   const names = headers.map(header => header.slice(0, header.indexOf(':'))).join(';')

@@ -13,21 +13,24 @@ import { isObject, type Json } from '../protocol/wire.ts'
 import { baseModelOf, bedrockQuirksOf, mantlePathOf } from './amazon-bedrock-models.ts'
 import { providerOptions } from './provider-options.ts'
 
-/** The options of `amazonBedrock`: an API key, or access keys. */
+/** Options of `amazonBedrock`: either an API key or access keys. */
 export interface BedrockOptions {
   /** Region of the account. Default: `us-east-1`. */
   readonly region?: string | undefined
-  /** A Bedrock API key. Access keys are not needed beside it. */
+  /** A Bedrock API key. Replaces the access keys. */
   readonly apiKey?: string | undefined
-  /** Id of an access key. */
+  /** Access key id. */
   readonly accessKeyId?: string | undefined
-  /** Secret of the access key. */
+  /** Secret access key. */
   readonly secretAccessKey?: string | undefined
-  /** Of temporary access keys. */
+  /** Session token of temporary access keys. */
   readonly sessionToken?: string | undefined
-  /** Where Converse is spoken; `{region}` stands for the region of the account. Default: `https://bedrock-runtime.{region}.amazonaws.com`. */
+  /**
+   * Base URL of the Converse API; `{region}` is replaced by the account's region. Default:
+   * `https://bedrock-runtime.{region}.amazonaws.com`.
+   */
   readonly baseUrl?: string | undefined
-  /** Where the languages of OpenAI are spoken, without a path. Default: `https://bedrock-mantle.{region}.api.aws`. */
+  /** Base URL of the OpenAI-compatible APIs, without a path. Default: `https://bedrock-mantle.{region}.api.aws`. */
   readonly mantleUrl?: string | undefined
 }
 
@@ -42,8 +45,8 @@ const bedrockOptions: OptionTableOf<BedrockOptions> = {
 }
 
 /**
- * Amazon Bedrock: Converse, and for the models that have it OpenAI's languages. A credential is a Bedrock API key, or access
- * keys as JSON, `{"access_key_id", "secret_access_key", "session_token"?}`; its `extra.region` names another region.
+ * Amazon Bedrock: Converse, plus the OpenAI-compatible APIs for models that support them. A credential is a Bedrock API key or access keys
+ * as JSON, `{"access_key_id", "secret_access_key", "session_token"?}`; its `extra.region` overrides the region.
  *
  * @example amazonBedrock({ region: 'eu-central-1', apiKey: process.env.AWS_BEARER_TOKEN_BEDROCK })
  */
@@ -70,10 +73,10 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
     quirksOf: bedrockQuirksOf,
     data_policy: 'zdr',
     endpoint: call => rootOf(isConverse(call.dialect) ? baseUrl : mantleUrl, call.credential) + pathOf(call),
-    // Its counter knows models, and no profile that spreads them over regions.
+    // The token counter takes model ids only, not cross-region inference profiles.
     countEndpoint: ({ dialect, model, credential }) =>
       isConverse(dialect) ? `${rootOf(baseUrl, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
-    // No check: a key that may call a model need not be allowed to list models.
+    // No check: a key that may call a model may still lack permission to list models.
     account: { extra: ['region'], json: true },
     async authorize(headers, credential, call) {
       const keys = accessKeysIn(credential.secret)
@@ -85,11 +88,11 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
 
 const isConverse = (dialect: string): boolean => dialect === bedrockProvider.name
 
-/** A workspace names it too, and it becomes a part of a host name. */
+/** Validated because workspaces can set the region, and it becomes part of a host name. */
 function regionOf({ extra }: Credential, otherwise: string): string {
   const region = extra?.region ?? otherwise
   if (!/^[a-z]{2,4}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(region))
-    throw new TypeError('The region of a Bedrock account is written as in us-east-1.')
+    throw new TypeError('The region of a Bedrock account must look like "us-east-1".')
   return region
 }
 
@@ -105,13 +108,13 @@ function platformSecret({ apiKey, accessKeyId, secretAccessKey, sessionToken }: 
   return JSON.stringify({ access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken })
 }
 
-/** Nothing: the secret is an API key. */
+/** The access keys in a secret, or undefined if the secret is an API key. */
 function accessKeysIn(secret: string): AccessKeys | undefined {
   if (!secret.trimStart().startsWith('{')) return undefined
   const keys = parseJson(secret)
   const { access_key_id, secret_access_key, session_token } = isObject(keys) ? keys : {}
   if (typeof access_key_id !== 'string' || typeof secret_access_key !== 'string')
-    throw new TypeError('Access keys of AWS are JSON with `access_key_id` and `secret_access_key`.')
+    throw new TypeError('AWS access keys must be JSON with `access_key_id` and `secret_access_key`.')
   return { access_key_id, secret_access_key, ...(typeof session_token === 'string' && session_token !== '' && { session_token }) }
 }
 
@@ -129,7 +132,7 @@ interface SigningInput {
   readonly call: AuthorizationContext
 }
 
-/** Signature Version 4 over the address, the host, the time and the body; not over headers that something on the way may change. */
+/** Signs the URL, host, time and body with Signature Version 4. Leaves out headers that a proxy could change. */
 async function sign(headers: Record<string, string>, { keys, region, call }: SigningInput): Promise<void> {
   const signer = new AwsV4Signer({
     method: 'POST',

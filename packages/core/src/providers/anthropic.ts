@@ -7,29 +7,29 @@ import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
 import { vendorOptions } from './vendor.ts'
 
-/** The options of `anthropic`. */
+/** Options of `anthropic`. */
 export interface AnthropicOptions {
   readonly apiKey?: string | undefined
-  /** Up to and including the version. */
+  /** API base URL, including the version. */
   readonly baseUrl?: string
 }
 
-/** The options of `claudeOnAws`. */
+/** Options of `claudeOnAws`. */
 export interface ClaudeOnAwsOptions {
-  /** A key of the workspace. */
+  /** A workspace API key. */
   readonly apiKey?: string | undefined
   /** Default: `us-east-1`. */
   readonly region?: string | undefined
-  /** The id of the workspace, as in `wrkspc_…`. */
+  /** Workspace id, as in `wrkspc_…`. */
   readonly workspace?: string | undefined
   readonly baseUrl?: string | undefined
 }
 
 /**
- * Claude Platform on AWS: the API of Anthropic with keys of AWS, at a host of AWS. A credential is a key; its `extra.workspace` names the
- * workspace, and `extra.region` the region. Source: docs.aws.amazon.com/claude-platform, making requests, 2026-11.
+ * Claude Platform on AWS: the Anthropic API with AWS keys on an AWS host. `extra.workspace` and `extra.region` of a credential set the
+ * workspace and the region. Source: docs.aws.amazon.com/claude-platform, making requests, 2026-11.
  *
- * @throws {TypeError} A call with a credential that names no workspace.
+ * @throws {TypeError} A call with a credential that has no workspace.
  * @example claudeOnAws({ apiKey, workspace: 'wrkspc_01', region: 'us-west-2' })
  */
 export function claudeOnAws({
@@ -55,7 +55,7 @@ export function claudeOnAws({
     account: { ...provider.account, extra: ['region', 'workspace'] },
     countEndpoint: call => `${provider.endpoint(call)}/count_tokens`,
     authorize(headers, credential, call) {
-      if (credential.extra?.workspace === undefined) throw new TypeError('An account there needs `extra.workspace`.')
+      if (credential.extra?.workspace === undefined) throw new TypeError('The account needs `extra.workspace`.')
       headers['anthropic-workspace-id'] = credential.extra.workspace
       return provider.authorize(headers, credential, call)
     },
@@ -64,7 +64,7 @@ export function claudeOnAws({
 
 const awsUrl = 'https://aws-external-anthropic.{region}.api.aws/v1'
 
-/** Anthropic, in the Messages language, with its own token counter. */
+/** Anthropic: the Messages API, with its token counter. */
 export function anthropic(options: AnthropicOptions = {}): Provider<'anthropic'> {
   const { apiKey, baseUrl = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)
   const provider = defineProvider({

@@ -8,19 +8,22 @@ import { openaiQuirksOf } from './openai-models.ts'
 import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
 
-/** The options of `azure`. */
+/** Options of `azure`. */
 export interface AzureOptions {
-  /** The name of the resource, as in `https://NAME.openai.azure.com`. */
+  /** Resource name, as in `https://NAME.openai.azure.com`. */
   readonly resource?: string | undefined
-  /** Instead of the resource's own address: what stands before `/openai`. */
+  /** The URL before `/openai`, used instead of the resource's getToken host. */
   readonly baseUrl?: string | undefined
-  /** A key of the resource. */
+  /** API key of the resource. */
   readonly apiKey?: string | undefined
-  /** Of Microsoft Entra ID, instead of a key; a function where it changes. */
+  /** Microsoft Entra ID token, used instead of a key. Pass a function if the token changes. */
   readonly accessToken?: string | (() => string | Promise<string>) | undefined
-  /** `?api-version=`. Default: none on the `v1` surface, `2024-10-21` on the old one, which asks for it. */
+  /** `?api-version=`. Default: none on the `v1` surface; `2024-10-21` on `deployments`, which requires one. */
   readonly apiVersion?: string | undefined
-  /** `v1`: the model in the body, Responses and Chat Completions. `deployments`: the old one, Chat Completions with the deployment in the path. */
+  /**
+   * `v1`: Responses and Chat Completions, with the model in the body. `deployments`: the legacy API, Chat Completions only, with the
+   * deployment in the path.
+   */
   readonly surface?: 'v1' | 'deployments' | undefined
 }
 
@@ -34,10 +37,10 @@ const azureOptions: OptionTableOf<AzureOptions> = {
 }
 
 /**
- * Azure OpenAI and Foundry. A model goes by the name of its deployment. A credential is a key; its `extra.resource` names the
- * resource that it belongs to.
+ * Azure OpenAI and Foundry. Models are addressed by deployment name. A credential is a key; its `extra.resource` names the resource it
+ * belongs to.
  *
- * @throws {TypeError} An option is unknown or of another kind, or `resource` is missing beside a key.
+ * @throws {TypeError} An option is unknown or has the wrong type, or `resource` is missing although a key or token is given.
  * @example azure({ resource: 'contoso-eu', apiKey: process.env.AZURE_API_KEY })
  */
 export function azure(given: AzureOptions = {}): Provider<'azure'> {
@@ -66,8 +69,8 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
       check: credential => ({ dialect: chatProvider.name, url: rootOf(credential, options, 'openai') + listPath(options) }),
     },
     async authorize(headers, { owner, secret, extra }, { dialect }) {
-      const own = owner === 'platform' && typeof accessToken === 'function' ? accessToken : undefined
-      if (own || extra?.proof === 'token') headers.authorization = `Bearer ${own ? await own() : secret}`
+      const getToken = owner === 'platform' && typeof accessToken === 'function' ? accessToken : undefined
+      if (getToken || extra?.proof === 'token') headers.authorization = `Bearer ${getToken ? await getToken() : secret}`
       else headers[dialect === messagesProvider.name ? 'x-api-key' : 'api-key'] = secret
     },
   }
@@ -76,7 +79,7 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
 interface Surface {
   readonly dialects: readonly ProviderDialect[]
   pathOf(call: EndpointContext, options: AzureOptions): string
-  /** Of the list of models. */
+  /** Path of the model list. */
   listPath(options: AzureOptions): string
 }
 
@@ -109,19 +112,22 @@ function platformOf({ apiKey, accessToken }: AzureOptions): { readonly credentia
   return apiKey === undefined ? {} : make(apiKey)
 }
 
-/** The account's own resource before the operator's address. A workspace names it too, and it becomes a part of a host name. */
+/**
+ * The root URL. The account's getToken resource takes precedence over the operator's base URL. The name is validated because workspaces can set
+ * it, and it becomes part of a host name.
+ */
 function rootOf({ extra }: Credential, { resource, baseUrl }: AzureOptions, service: 'openai' | 'services.ai'): string {
   if (extra?.resource === undefined && baseUrl !== undefined) return baseUrl.replace(/\/+$/, '')
   const name = extra?.resource ?? resource ?? ''
   if (!/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name))
-    throw new TypeError('The resource of an Azure account is a name of small letters, digits and hyphens.')
+    throw new TypeError('The resource of an Azure account may only contain lower-case letters, digits and hyphens.')
   return `https://${name}.${service}.azure.com`
 }
 
-/** Makers other than OpenAI, in the Chat Completions language. */
+/** Models of vendors other than OpenAI, served through Chat Completions. */
 const others: Quirks = { developer_role: false, max_tokens_field: 'max_tokens', sealed_reasoning: false }
 
-/** By the name of the model, which is the default name of a deployment. */
+/** Looks up quirks by model name, which is the default deployment name. */
 function azureQuirksOf(model: string): Quirks | undefined {
   const claude = claudeQuirks(model)
   if (claude) return { refuses: [], ...claude }

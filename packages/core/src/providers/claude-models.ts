@@ -1,14 +1,14 @@
 import type { Quirks } from '../protocol/model.ts'
 
-// What is known of Claude models, wherever they are served. As of 2026-11.
+// Quirks of Claude models, which hold on every provider. As of 2026-11.
 
 interface ModelRule {
-  /** Against what follows `claude-`. The first row that fits wins. */
+  /** Matched against the id after `claude-`. The first match wins. */
   readonly models: RegExp
   readonly facts: Quirks
 }
 
-/** A version, whatever date or revision follows it: `opus-4` is also `opus-4-20250514-v1`, and never `opus-4-1`. */
+/** Matches a version with any date or revision after it: `opus-4` matches `opus-4-20250514-v1`, but not `opus-4-1`. */
 const versionPattern = (...names: readonly string[]): RegExp => new RegExp(`^(?:${names.join('|')})(?!\\d)(?!-\\d{1,2}(?![\\da-z]))`)
 
 const budgetUpTo = (max: number): Quirks => ({ thinking: ['budget'], thinking_budget: { min: 1024, max } })
@@ -16,7 +16,7 @@ const budgetUpTo = (max: number): Quirks => ({ thinking: ['budget'], thinking_bu
 const levels = ['low', 'medium', 'high', 'max']
 const allLevels = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** Before there were schemas and strict tools. */
+/** Models that predate JSON schemas and strict tools. */
 const withoutSchemas: Quirks = { json_schema: 'tool', refuses: ['strict'] }
 /** Adaptive thinking, or the budget of the request. */
 const either: Quirks = { thinking: ['adaptive', 'budget'], thinking_budget: { min: 1024, max: 128_000 } }
@@ -39,15 +39,15 @@ const modelRules: readonly ModelRule[] = [
   { models: versionPattern('fable-5-1', 'fable-5-2', 'opus-5-5', 'sonnet-5-5'), facts: { ...newest, no_forced_tools: true } },
 ]
 
-/** An unknown model is treated like the newest. */
-const unheard: Quirks = { ...either, efforts: allLevels, thinking_off: 'up_to_high', sampling: 'none' }
+/** Fallback for unknown models: the quirks of the newest ones. */
+const unknownModel: Quirks = { ...either, efforts: allLevels, thinking_off: 'up_to_high', sampling: 'none' }
 
 /**
- * Facts about a Claude model by any of the ids that it is sold under; nothing for other models.
+ * Returns the quirks of a Claude model by any of the ids it is sold under, or undefined for other models.
  *
  * @example claudeQuirks('us.anthropic.claude-sonnet-4-5-20250929-v1:0')?.thinking // ['budget']
  */
 export function claudeQuirks(model: string): Quirks | undefined {
   const [, id] = /claude-(.{1,200})/.exec(model.toLowerCase().slice(0, 300).replaceAll('.', '-')) ?? []
-  return id === undefined ? undefined : (modelRules.find(({ models }) => models.test(id))?.facts ?? unheard)
+  return id === undefined ? undefined : (modelRules.find(({ models }) => models.test(id))?.facts ?? unknownModel)
 }

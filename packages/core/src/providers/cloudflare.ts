@@ -11,13 +11,13 @@ const workersAI: VendorRow<'cloudflare-workers-ai'> = {
   quirks: { max_tokens_field: 'max_tokens' },
 }
 
-/** The options of `cloudflare`. */
+/** Options of `cloudflare`. */
 export interface CloudflareOptions extends VendorOptions {
-  /** Whose account the key is of. A credential of a workspace names its own, as `extra.account_id`. */
+  /** The account the key belongs to. A workspace credential sets its own in `extra.account_id`. */
   readonly accountId?: string | undefined
 }
 
-/** Cloudflare Workers AI, by the id of an account. */
+/** Cloudflare Workers AI. */
 export function cloudflare(options: CloudflareOptions = {}): Provider<'cloudflare-workers-ai'> {
   const { accountId, ...account } = providerOptions('cloudflare', options, { ...vendorOptions, accountId: 'text' })
   return makeVendor(workersAI, { ...account, ...(accountId !== undefined && { extra: { account_id: accountId } }) })

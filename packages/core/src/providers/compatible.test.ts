@@ -72,5 +72,7 @@ test('an address may be made of what belongs to the account', () => {
 
 test('a dialect that does not exist is refused by its name', () => {
   const speaks = ['chta'] as unknown as readonly BuiltInDialect[]
-  expect(() => compatible({ id: 'local', baseUrl, speaks })).toThrow('The provider "local" speaks "chta", which is no dialect; there are ')
+  expect(() => compatible({ id: 'local', baseUrl, speaks })).toThrow(
+    'The provider "local" speaks "chta", which is not a dialect. Known dialects: ',
+  )
 })

@@ -6,21 +6,21 @@ import type { Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
-/** The options of `compatible`. */
+/** Options of `compatible`. */
 export interface CompatibleOptions<Id extends string = string> {
-  /** Id of the provider, which offers name. */
+  /** Provider id, as referenced by offers. */
   readonly id: Id
-  /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
+  /** API base URL, including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
-  /** The key. Default: none is sent. */
+  /** API key. Default: no key is sent. */
   readonly apiKey?: string
-  /** Dialects of the server. Default: `['chat']`. */
+  /** Dialects that the server supports. Default: `['chat']`. */
   readonly speaks?: readonly BuiltInDialect[]
-  /** What the server does otherwise than its dialects say. */
+  /** How the server departs from its dialects. */
   readonly quirks?: Quirks
-  /** What it does with prompts: `zdr`, `no_training`, `may_train` or `unknown`. Default: `unknown`. */
+  /** What the server does with prompts: `zdr`, `no_training`, `may_train` or `unknown`. Default: `unknown`. */
   readonly data_policy?: string
-  /** Whether workspaces may bring keys of their own for it; else `GET /v1/byok/providers` leaves it out. Default: true. */
+  /** Whether workspaces may bring their own keys. If false, `GET /v1/byok/providers` omits the provider. Default: true. */
   readonly byok?: boolean
 }
 
@@ -35,9 +35,9 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
 }
 
 /**
- * Any server that speaks one of our languages: a gateway, a proxy, a vendor without a row of its own.
+ * Creates a provider for any server that speaks a built-in dialect: a gateway, a proxy, or a vendor that has no built-in provider.
  *
- * @throws {TypeError} `id` or `baseUrl` is missing, or `speaks` names a dialect that does not exist
+ * @throws {TypeError} `id` or `baseUrl` is missing, or `speaks` names an unknown dialect.
  * @example compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' })
  */
 export function compatible<const Id extends string>(options: CompatibleOptions<Id>): Provider<Id> {
@@ -50,7 +50,7 @@ export function compatible<const Id extends string>(options: CompatibleOptions<I
   const dialects = speaks.map((name): ProviderDialect => {
     if (Object.hasOwn(providerDialects, name)) return providerDialects[name]
     throw new TypeError(
-      `The provider "${id}" speaks "${name}", which is no dialect; there are ${Object.keys(providerDialects).join(', ')}.`,
+      `The provider "${id}" speaks "${name}", which is not a dialect. Known dialects: ${Object.keys(providerDialects).join(', ')}.`,
     )
   })
   return defineProvider({

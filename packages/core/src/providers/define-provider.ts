@@ -10,33 +10,33 @@ import {
   type TierHeader,
 } from '../protocol/provider.ts'
 
-/** What `defineProvider` takes: the address, the dialects and the key of a provider, and how it departs from its dialects. */
+/** Input of `defineProvider`: address, dialects, key and quirks of a provider. */
 export interface ProviderRow<Id extends string = string> {
   readonly id: Id
   readonly display_name?: string
-  /** Without a slash at its end. `{name}` stands for what belongs to the account beside its secret (`Credential.extra`). */
+  /** API base URL, without a trailing slash. `{name}` is replaced by that field of `Credential.extra`. */
   readonly baseUrl: string
-  /** Paths below the base URL, by dialect; `../` goes one step up. Default: the usual path of the dialect. */
+  /** Paths below the base URL, by dialect; `../` goes up one level. Default: the dialect's usual path. */
   readonly paths?: Readonly<Record<string, Path>>
   readonly dialects: readonly ProviderDialect[]
-  /** `''`: a provider that asks for none. Absent: the provider is known, and off. */
+  /** API key. `''` means that the provider needs none; if absent, the provider is listed but disabled. */
   readonly apiKey?: string | undefined
-  /** What belongs to the account beside its key. */
+  /** Account facts other than the key, such as a region. */
   readonly extra?: Readonly<Record<string, string>>
-  /** The header that takes the key as it is, by dialect. Default: `authorization`, as a bearer token. */
+  /** The header that carries the raw key, by dialect. Default: `authorization`, as a bearer token. */
   readonly keyHeaders?: Readonly<Record<string, string>>
   readonly quirks?: Quirks
   readonly quirksOf?: Provider['quirksOf']
   readonly data_policy?: string | undefined
-  /** Hosts at which tokens cost more than the prices of its offers say. */
+  /** Hosts at which tokens cost more than the offers' prices. */
   readonly hostSurcharges?: readonly HostSurcharge[]
-  /** false: workspaces bring no keys of their own for it. Default: true. */
+  /** Whether workspaces may bring their own keys. Default: true. */
   readonly byok?: boolean | undefined
-  /** The path below the base URL that only a valid key may GET, at no cost. A public list proves nothing. */
+  /** A path that only a valid key can GET, at no cost. A public path would prove nothing. */
   readonly check?: string | undefined
-  /** Sent with the check. Names in lower case. */
+  /** Headers of the check, in lower case. */
   readonly checkHeaders?: Readonly<Record<string, string>>
-  /** Rate limits that show the tier of an account. */
+  /** Rate limit headers that reveal the tier of an account. */
   readonly tierHeaders?: readonly TierHeader[] | undefined
 }
 
@@ -44,10 +44,11 @@ export interface ProviderRow<Id extends string = string> {
 export type Path = string | ((call: EndpointContext) => string)
 
 /**
- * The common case: one base URL, one key.
+ * Creates a provider with one base URL and one key, which is the common case.
  *
- * @example defineProvider({ id: 'acme', baseUrl: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects: [chatProvider], apiKey })
- * @throws {TypeError} `baseUrl` is not an http or https address.
+ * @example defineProvider({ id: 'acme', baseUrl: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects:
+ * [chatProvider], apiKey })
+ * @throws {TypeError} `baseUrl` is not an http or https URL.
  */
 export function defineProvider<const Id extends string>(row: ProviderRow<Id>): Provider<Id> {
   const { id, display_name, baseUrl, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy, hostSurcharges } = row
@@ -107,7 +108,7 @@ const placeholder = /\{(\w+)\}/g
 function fill(root: string, extra: Readonly<Record<string, string>> = {}): string {
   return root.replace(placeholder, (_, name: string) => {
     const value = extra[name]
-    if (value === undefined || value === '') throw new TypeError(`An account there needs \`extra.${name}\`.`)
+    if (value === undefined || value === '') throw new TypeError(`The account needs \`extra.${name}\`.`)
     return encodeURIComponent(value)
   })
 }

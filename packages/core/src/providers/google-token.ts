@@ -5,19 +5,19 @@ import type { TransportReply } from '../protocol/transport.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { asIterator } from '../runtime/source.ts'
 
-// A service account signs a statement about itself and gets a token for it, good for an hour.
+// Exchanges a signed assertion of a service account for an access token, which is valid for an hour.
 
-/** The fields of the JSON key that Google hands out which matter here. */
+/** The fields used from the JSON key of a Google service account. */
 export interface ServiceAccount {
   readonly client_email: string
-  /** PKCS #8, in PEM. */
+  /** PKCS #8, PEM-encoded. */
   readonly private_key: string
   readonly private_key_id?: string
   readonly project_id?: string
   readonly token_uri?: string
 }
 
-/** Undefined if the text is no such key. */
+/** Parses the JSON key of a service account; undefined if the text is not one. */
 export function readServiceAccount(secret: string): ServiceAccount | undefined {
   const key = /^\s*\{/.test(secret) ? parseObject(secret) : undefined
   const { client_email, private_key, private_key_id, project_id, token_uri } = key ?? {}
@@ -37,25 +37,25 @@ function parseObject(text: string): JsonObject | undefined {
 }
 
 interface Token {
-  /** Undefined if the account was refused. */
+  /** The access token, or undefined if the account was rejected. */
   readonly value: string | undefined
-  /** Monotonic milliseconds from which on it is not used any more. */
+  /** When the token stops being used, in monotonic milliseconds. */
   readonly until: number
 }
 
 interface CachedToken {
   readonly secret: string
-  /** Of the call that fetches it: should its caller leave, another has to fetch. */
+  /** Signal of the call that fetches the token. If that call is aborted, another call has to fetch it. */
   readonly signal: AbortSignal
-  readonly coming: Promise<Token>
+  readonly pending: Promise<Token>
   token: Token | undefined
 }
 
-/** More accounts than any one process serves at a time. */
+/** Maximum cached tokens; more accounts than one process serves at a time. */
 const maxAccounts = 1000
 
 /**
- * Tokens by credential, fetched once for all waiting calls. Undefined: the account was refused.
+ * Creates a token cache. Concurrent calls with the same credential share one fetch. The token is undefined if the account was rejected.
  *
  * @example const tokenFor = googleTokens(); const token = await tokenFor(credential, account, call)
  */
@@ -67,12 +67,12 @@ export function googleTokens(): (
   const known = new Map<string, CachedToken>()
 
   const start = ({ id, secret }: Credential, account: ServiceAccount, call: AuthorizationContext): CachedToken => {
-    const held: CachedToken = { secret, signal: call.signal, coming: fetchToken(account, call), token: undefined }
+    const held: CachedToken = { secret, signal: call.signal, pending: fetchToken(account, call), token: undefined }
     known.delete(id)
     known.set(id, held)
     const [oldest] = known.keys()
     if (known.size > maxAccounts && oldest !== undefined) known.delete(oldest)
-    held.coming.then(
+    held.pending.then(
       token => {
         held.token = token
       },
@@ -90,7 +90,7 @@ export function googleTokens(): (
     const before = known.get(credential.id)
     const held = before && isGood(before, credential.secret, call.monotonic) ? before : start(credential, account, call)
     try {
-      return (await held.coming).value
+      return (await held.pending).value
     } catch (error) {
       const wasLeft = held.signal.aborted && !call.signal.aborted
       if (wasLeft) return tokenFor(credential, account, call)
@@ -102,10 +102,10 @@ export function googleTokens(): (
 const tokenHost = 'oauth2.googleapis.com'
 const tokenEndpoint = `https://${tokenHost}/token`
 
-/** A key comes from a caller too, so its address is taken only where it is Google's own. */
+/** Keys may come from workspaces, so only Google's own token endpoint is accepted. */
 function endpointOf({ token_uri = '' }: ServiceAccount): string {
-  const isTheirs = URL.canParse(token_uri) && new URL(token_uri).origin === `https://${tokenHost}`
-  return isTheirs ? token_uri : tokenEndpoint
+  const isGoogle = URL.canParse(token_uri) && new URL(token_uri).origin === `https://${tokenHost}`
+  return isGoogle ? token_uri : tokenEndpoint
 }
 
 const refusedStatuses: ReadonlySet<number> = new Set([400, 401, 403])
@@ -135,7 +135,10 @@ async function fetchToken(account: ServiceAccount, { transport, now, monotonic, 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const hour = 3600
 
-/** Undefined if the key is invalid. Loaded when first needed: most gateways have no service account. */
+/**
+ * Returns the signed assertion, or undefined if the private key is invalid. Loads `jose` on first use because most gateways have no service
+ * account.
+ */
 async function sign(
   { client_email, private_key, private_key_id }: ServiceAccount,
   audience: string,

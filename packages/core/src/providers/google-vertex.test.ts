@@ -24,7 +24,7 @@ const byok = (extra: Credential['extra'], text = secret): Credential => ({
   ...(extra && { extra }),
 })
 
-/** A real server that stands where Google's token endpoint is. */
+/** A local server in place of Google's token endpoint. */
 interface Asked {
   readonly path: string
   readonly type: string | undefined

@@ -11,19 +11,19 @@ import { googleTokens, readServiceAccount, type ServiceAccount } from './google-
 import { hostSurcharges } from './host-surcharges.ts'
 import { providerOptions } from './provider-options.ts'
 
-/** The options of `googleVertex`: a service account, a token, or a key of express mode. */
+/** Options of `googleVertex`: a service account, an access token, or an express mode key. */
 export interface VertexOptions {
-  /** Id of the project. Default: that of the service account. */
+  /** Project id. Default: the service account's project. */
   readonly project?: string | undefined
   /** A region, `us`, `eu` or `global`. Default: `global`. */
   readonly location?: string | undefined
-  /** The JSON key of a service account, parsed. */
+  /** Parsed JSON key of a service account. */
   readonly serviceAccount?: ServiceAccount | undefined
-  /** A key of express mode. */
+  /** An express mode API key. */
   readonly apiKey?: string | undefined
-  /** A token that something else provides, as the metadata server of a machine does; a function where it changes. */
+  /** An access token from elsewhere, such as the metadata server. Pass a function if the token changes. */
   readonly accessToken?: string | (() => string | Promise<string>) | undefined
-  /** Up to and including the version. Default: Google's address for the location. */
+  /** API base URL, including the version. Default: Google's URL for the location. */
   readonly baseUrl?: string | undefined
 }
 
@@ -37,10 +37,10 @@ const vertexOptions: OptionTableOf<VertexOptions> = {
 }
 
 /**
- * Vertex AI: Gemini in its own language, partners in theirs. A credential is the JSON key of a service account or a key of
- * express mode; its `extra` may name a `project` and a `location`.
+ * Vertex AI: Gemini models, plus partner models in their vendors' APIs. A credential is the JSON key of a service account or an express
+ * mode key; its `extra` may set `project` and `location`.
  *
- * @throws {TypeError} An option is unknown or of another kind, or `project` is missing beside a token.
+ * @throws {TypeError} An option is unknown or has the wrong type, or `project` is missing although a token is given.
  * @example googleVertex({ location: 'europe-west4', serviceAccount: JSON.parse(await readFile('key.json', 'utf8')) })
  */
 export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex'> {
@@ -53,7 +53,7 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
     display_name: 'Google Vertex AI',
     baseUrl,
     paths: {},
-    dialects: [geminiHere, messagesHere, chatProvider],
+    dialects: [vertexGemini, vertexMessages, chatProvider],
     quirks: { max_tokens_field: 'max_tokens' },
     quirksOf: vertexQuirksOf,
     data_policy: 'zdr',
@@ -71,8 +71,8 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
     account: {
       extra: ['project', 'location'],
       json: true,
-      // A service account is good if Google has a token for it. Of a key of express mode and of a token only their use tells.
-      check: credential => (isExpressKey(credential) || isToken(credential) ? undefined : { dialect: geminiHere.name }),
+      // A service account is valid if Google issues a token for it. Express mode keys and tokens can only be checked by a call.
+      check: credential => (isExpressKey(credential) || isToken(credential) ? undefined : { dialect: vertexGemini.name }),
     },
     async authorize(headers, credential, call) {
       if (isExpressKey(credential)) {
@@ -88,7 +88,7 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
           : isToken(credential)
             ? credential.secret
             : undefined
-      // An account that was refused gets no token: the call goes on without one, and is refused like any bad credential.
+      // A rejected account has no token. Send the call without one, so that it fails like any invalid credential.
       if (token !== undefined) headers.authorization = `Bearer ${token}`
     },
   }
@@ -109,16 +109,16 @@ function platformOf({ serviceAccount, apiKey, accessToken }: VertexOptions): { r
 
 const isToken = ({ secret, extra }: Credential): boolean => extra?.proof === 'token' || secret.startsWith('ya29.')
 
-/** A broken JSON key is none: it must not travel in a header. */
+/** A secret that starts like JSON is never an express key: a malformed service account key must not be sent in a header. */
 const isExpressKey = (credential: Credential): boolean => !isToken(credential) && !/^\s*\{/.test(credential.secret)
 
 const apiVersion = 'v1beta1'
 
-/** The address of an account: its own project and location before those of the gateway's operator. */
+/** Root URL of a call. The account's own project and location take precedence over the operator's. */
 function addressOf(credential: Credential, { project, location = 'global', baseUrl }: VertexOptions): string {
   const { owner, secret, extra } = credential
   const place = extra?.location ?? location
-  // A workspace names it too, and it becomes a part of a host name.
+  // Validated because workspaces can set the location, and it becomes part of a host name.
   if (!/^[a-z]+(-[a-z0-9]+)*$/.test(place)) throw new TypeError('The location of a Vertex AI account is a region, `us`, `eu` or `global`.')
   const root = baseUrl?.replace(/\/+$/, '') ?? `https://${hostOf(place)}/${apiVersion}`
   if (isExpressKey(credential)) return root
@@ -137,7 +137,7 @@ const segment = (text: string): string => encodeURIComponent(text).replaceAll('%
 const gemini = (model: string, method: string): string => `/publishers/google/models/${segment(model)}:${method}`
 const claude = (model: string, method: string): string => `/publishers/anthropic/models/${segment(model)}:${method}`
 
-/** Where each language is spoken. The model stands in the address, but for partners that speak Chat Completions. */
+/** Path of a call, by dialect. The model is part of the path, except for partners that use Chat Completions. */
 const paths: ReadonlyMap<string, (call: EndpointContext) => string> = new Map<string, (call: EndpointContext) => string>([
   ['gemini', ({ model, stream }) => gemini(model, stream ? 'streamGenerateContent?alt=sse' : 'generateContent')],
   ['messages', ({ model, stream }) => claude(model, stream ? 'streamRawPredict' : 'rawPredict')],
@@ -149,7 +149,7 @@ const countPaths: ReadonlyMap<string, (call: EndpointContext) => string> = new M
   ['messages', () => claude('count-tokens', 'rawPredict')],
 ])
 
-/** Partners are known by the name of their publisher. */
+/** Ids with a publisher prefix (`publisher/model`) belong to partner models, which have no quirks here. */
 const vertexQuirksOf = (model: string): Quirks | undefined => {
   if (model.includes('/')) return undefined
   return claudeQuirks(model) ?? geminiQuirks(model, ['service_tier'])
@@ -157,39 +157,39 @@ const vertexQuirksOf = (model: string): Quirks | undefined => {
 
 type TokenCounter = NonNullable<ProviderDialect['counting']>
 
-/** A dialect whose bodies are a little different here. */
-const adapted = (
+/** Wraps a dialect whose bodies differ slightly on Vertex AI. */
+const adaptDialect = (
   dialect: ProviderDialect,
-  { said, counted }: Record<'said' | 'counted', (body: JsonObject) => JsonObject>,
+  { requestBody, countingBody }: Record<'requestBody' | 'countingBody', (body: JsonObject) => JsonObject>,
 ): ProviderDialect => ({
   ...dialect,
   encodeRequest(request, offer, quirks) {
     const encoded = dialect.encodeRequest(request, offer, quirks)
-    return { ...encoded, body: said(encoded.body) }
+    return { ...encoded, body: requestBody(encoded.body) }
   },
-  ...(dialect.counting && { counting: adaptedCounting(dialect.counting, counted) }),
+  ...(dialect.counting && { counting: adaptCounting(dialect.counting, countingBody) }),
 })
 
-const adaptedCounting = (counting: TokenCounter, counted: (body: JsonObject) => JsonObject): TokenCounter => ({
+const adaptCounting = (counting: TokenCounter, countingBody: (body: JsonObject) => JsonObject): TokenCounter => ({
   ...counting,
   encodeRequest(request, offer, quirks) {
     const encoded = counting.encodeRequest(request, offer, quirks)
-    return { ...encoded, body: counted(encoded.body) }
+    return { ...encoded, body: countingBody(encoded.body) }
   },
 })
 
-/** What is counted stands a level higher than at the developer API. */
-const geminiHere = adapted(geminiProvider, {
-  said: body => body,
-  counted: ({ generateContentRequest }) => (isObject(generateContentRequest) ? without(generateContentRequest, 'model') : {}),
+/** Token counting takes the body without the wrapper that the developer API requires. */
+const vertexGemini = adaptDialect(geminiProvider, {
+  requestBody: body => body,
+  countingBody: ({ generateContentRequest }) => (isObject(generateContentRequest) ? without(generateContentRequest, 'model') : {}),
 })
 
 const anthropic_version = 'vertex-2023-10-16'
 
-/** The version stands in the body, and the model only where tokens are counted. */
-const messagesHere = adapted(messagesProvider, {
-  said: body => ({ anthropic_version, ...without(body, 'model') }),
-  counted: body => ({ anthropic_version, ...body }),
+/** The API version goes in the body; the model goes there only for token counting. */
+const vertexMessages = adaptDialect(messagesProvider, {
+  requestBody: body => ({ anthropic_version, ...without(body, 'model') }),
+  countingBody: body => ({ anthropic_version, ...body }),
 })
 
 function without(body: JsonObject, field: string): JsonObject {

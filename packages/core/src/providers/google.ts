@@ -5,7 +5,7 @@ import { geminiQuirks } from './gemini-models.ts'
 import { providerOptions } from './provider-options.ts'
 import { type VendorOptions, vendorOptions } from './vendor.ts'
 
-/** Google's developer API, in the Gemini language. */
+/** Google's developer API (Gemini). */
 export function google(options: VendorOptions = {}): Provider<'google'> {
   const { apiKey, baseUrl = 'https://generativelanguage.googleapis.com/v1beta' } = providerOptions('google', options, vendorOptions)
   const provider = defineProvider({
@@ -16,7 +16,7 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
     dialects: [geminiProvider],
     apiKey,
     keyHeaders: { gemini: 'x-goog-api-key' },
-    // ai.google.dev/gemini-api/docs/priority-inference, read on 2026-11-24.
+    // Source: ai.google.dev/gemini-api/docs/priority-inference, 2026-11-24.
     quirks: { priority_tier: 'priority', tier_header: 'x-gemini-service-tier' },
     quirksOf: model => geminiQuirks(model, ['top_logprobs']),
     data_policy: 'no_training',
@@ -28,5 +28,5 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
 
 const methodFor = ({ stream }: EndpointContext): string => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
 
-/** `models/…`, or what a tuned model is called as a whole. */
+/** `models/…`, or the full name of a tuned model. */
 const modelPath = (model: string): string => (model.includes('/') ? model : `models/${model}`).split('/').map(encodeURIComponent).join('/')

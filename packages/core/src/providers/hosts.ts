@@ -1,11 +1,11 @@
 import type { Quirks } from '../protocol/model.ts'
 import { vendor } from './vendor.ts'
 
-// Gateways of others, which adapt requests to their providers, and hosts of open models without a quirk of their own.
+// Third-party gateways, and hosts of open models that need no quirks.
 
 const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
 
-/** A gateway itself, which adapts requests to its providers, so everything is sent. */
+/** OpenRouter. It adapts requests to its providers, so no field is dropped. */
 export const openrouter = vendor({
   id: 'openrouter',
   display_name: 'OpenRouter',
@@ -24,7 +24,7 @@ export const vercelAiGateway = vendor({
   quirks: { ...oldCap, reasoning_field: 'reasoning' },
 })
 
-/** The router of Hugging Face, in front of many hosts. Source: pi-ai 1.5.2, 2026-11. */
+/** Hugging Face router, which forwards to many hosts. Source: pi-ai 1.5.2, 2026-11. */
 export const huggingface = vendor({
   id: 'huggingface',
   display_name: 'Hugging Face router',

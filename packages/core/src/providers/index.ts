@@ -1,6 +1,19 @@
 export { amazonBedrock, type BedrockOptions } from './amazon-bedrock.ts'
 export { type AnthropicOptions, anthropic, type ClaudeOnAwsOptions, claudeOnAws } from './anthropic.ts'
 export { type AzureOptions, azure } from './azure.ts'
+export {
+  alibaba,
+  alibabaCn,
+  kimiCoding,
+  minimax,
+  minimaxCn,
+  moonshot,
+  moonshotCn,
+  qwenTokenPlan,
+  zai,
+  zaiCn,
+  zaiCoding,
+} from './chinese-vendors.ts'
 export { claudeQuirks } from './claude-models.ts'
 export { type CloudflareOptions, cloudflare } from './cloudflare.ts'
 export { type CompatibleOptions, compatible } from './compatible.ts'
@@ -21,21 +34,8 @@ export {
   vercelAiGateway,
   xiaomi,
 } from './hosts.ts'
-export {
-  alibaba,
-  alibabaCn,
-  kimiCoding,
-  minimax,
-  minimaxCn,
-  moonshot,
-  moonshotCn,
-  qwenTokenPlan,
-  zai,
-  zaiCn,
-  zaiCoding,
-} from './makers-in-china.ts'
 export { openai } from './openai.ts'
-export { llamaCpp, lmStudio, ollama, sglang, vllm } from './servers.ts'
+export { llamaCpp, lmStudio, ollama, sglang, vllm } from './self-hosted.ts'
 export { type SimulatedOptions, simulated } from './simulated.ts'
 export { type VendorOptions, type VendorRow, vendor } from './vendor.ts'
 export {

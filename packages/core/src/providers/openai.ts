@@ -8,7 +8,7 @@ import { providerOptions } from './provider-options.ts'
 import { rateLimits } from './rate-limits.ts'
 import { type VendorOptions, vendorOptions } from './vendor.ts'
 
-/** OpenAI, in the Responses and the Chat Completions language. */
+/** OpenAI: Responses and Chat Completions. */
 export function openai(options: VendorOptions = {}): Provider<'openai'> {
   const { apiKey, baseUrl = 'https://api.openai.com/v1' } = providerOptions('openai', options, vendorOptions)
   return defineProvider({

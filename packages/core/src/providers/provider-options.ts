@@ -1,10 +1,10 @@
 import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
 
 /**
- * The options of a provider, checked. One that is `''` counts as absent, as an environment variable does that is set to nothing; but
- * beside a `baseUrl`, an `apiKey` of `''` means that the server there asks for none.
+ * Checks the options of a provider. `''` counts as absent, because an unset environment variable may be an empty string. Exception: with a
+ * `baseUrl`, an `apiKey` of `''` means that the server needs no key.
  *
- * @throws {TypeError} An option is unknown, or has a value that it does not take.
+ * @throws {TypeError} An option is unknown or has an invalid value.
  * @example const { apiKey, baseUrl } = providerOptions('openai', given, vendorOptions)
  */
 export function providerOptions<Options extends object>(call: string, given: Options, table: OptionTableOf<Options>): Options {

@@ -1,6 +1,6 @@
-import type { LimitHeaders } from '../protocol/headroom.ts'
+import type { LimitHeaders } from '../protocol/rate-limit-headroom.ts'
 
-// Whose headers tell of rate limits, and which. Source: the vendors' pages on limits, and what SDKs of theirs read.
+// Rate limit headers of the vendors that send them. Sources: the vendors' pages on limits, and the headers their SDKs read.
 
 const limit = (most: string, remaining: string, reset: string): LimitHeaders => ({ limit: most, remaining, reset })
 
@@ -12,7 +12,7 @@ const anthropic = ['requests', 'tokens', 'input-tokens', 'output-tokens'].map(na
   limit(`anthropic-ratelimit-${name}-limit`, `anthropic-ratelimit-${name}-remaining`, `anthropic-ratelimit-${name}-reset`),
 )
 
-/** For `Quirks.rate_limits` of a row. */
+/** Headers for `Quirks.rate_limits`, by vendor. */
 export const rateLimits = {
   /** OpenAI, Azure, Groq, xAI. */
   openai: openaiHeaders('requests', 'tokens'),

@@ -6,14 +6,14 @@ import type { Clock } from '../runtime/ports.ts'
 import { webClock } from '../runtime/web.ts'
 import { providerOptions } from './provider-options.ts'
 
-/** The options of `simulated`: its speed, and how often it fails. */
+/** Options of `simulated`: speed and failure rate. */
 export interface SimulatedOptions<Id extends string = string> {
   readonly id: Id
-  /** Before the first word. Default 50 ms. */
+  /** Milliseconds before the first word. Default: 50. */
   readonly firstWordMs?: number
-  /** Between words. Default 10 ms. */
+  /** Milliseconds between words. Default: 10. */
   readonly wordMs?: number
-  /** Every n-th call fails with a 503; 0: none. Default 0. */
+  /** Every n-th call fails with a 503; 0 means never. Default: 0. */
   readonly failEvery?: number
   readonly clock?: Clock
 }
@@ -26,16 +26,16 @@ const simulatedOptions: OptionTableOf<SimulatedOptions> = {
   clock: 'object',
 }
 
-/** What the simulated models answer, by the id that they have at their provider. */
-const tellers: Readonly<Record<string, (said: string) => string>> = {
+/** Responses of the simulated models, by provider model id. */
+const responders: Readonly<Record<string, (said: string) => string>> = {
   echo: said => said || 'Say something, and I will say it back.',
   story: said =>
     `Once there was a signalbox at a junction where seven lines met. Trains came from everywhere, and each asked for one thing: ${said || 'the fastest way home'}. The keeper looked at the boards, at the weather and at the price of coal, pulled one lever, and the points moved. When a line was blocked, another was set before the train had stopped. In the morning the ledger was right to the last penny, and nobody had noticed the night. The end.`,
 }
 
 /**
- * A provider that lives in this process and needs no network: it speaks the chat language, streams word by word, counts
- * tokens and fails on demand, so that routing, fallback, streaming and cost can be tried offline.
+ * A provider that runs in this process and needs no network. It speaks Chat Completions, streams word by word, counts tokens and fails on
+ * demand, so that routing, fallback, streaming and cost can be tried offline.
  *
  * @example simulated({ id: 'sim-flaky', failEvery: 2 })
  */
@@ -51,7 +51,7 @@ export function simulated<const Id extends string>(options: SimulatedOptions<Id>
         body: { error: { message: 'Simulated outage.', type: 'server_error', param: null, code: 'server_is_overloaded' } },
       }
     }
-    const text = answerTo(body)
+    const text = respondTo(body)
     const facts = { id: `chatcmpl-sim-${calls}`, created: Math.floor(clock.now() / 1000), model: body.model ?? id }
     const usage = usageOf(body, text)
     await wait(clock, firstWordMs, signal)
@@ -71,13 +71,13 @@ export function simulated<const Id extends string>(options: SimulatedOptions<Id>
   }
 }
 
-/** The last user message, echoed or made into a story, cut at the output cap. */
-function answerTo(body: JsonObject): string {
+/** Responds to the last user message, truncated at the output limit. */
+function respondTo(body: JsonObject): string {
   const messages = Array.isArray(body.messages) ? (body.messages as readonly Json[]) : []
   const last = messages.filter(message => isObject(message) && message.role === 'user').at(-1)
   const content = isObject(last) ? last.content : undefined
   const said = typeof content === 'string' ? content : contentText(content)
-  return (own(tellers, String(body.model)) ?? (text => text))(said)
+  return (own(responders, String(body.model)) ?? (text => text))(said)
 }
 
 const contentText = (content: Json | undefined): string =>
@@ -113,7 +113,7 @@ async function* speak(text: string, { facts, usage, clock, wordMs, signal }: Sim
   ]
 }
 
-/** Rejects once the request is aborted. */
+/** Resolves after the delay, or rejects when the request is aborted. */
 const wait = (clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)

@@ -4,34 +4,34 @@ import type { Provider } from '../protocol/provider.ts'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
-/** A vendor whose surface is OpenAI's, and how it departs from it. */
+/** A vendor with an OpenAI-compatible API, and how it departs from it. */
 export interface VendorRow<Id extends string = string>
   extends Pick<
     ProviderRow<Id>,
     'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'hostSurcharges' | 'check'
   > {
   readonly speaks: readonly BuiltInDialect[]
-  /** A server of one's own, which asks for no key. */
+  /** Set for self-hosted servers that need no API key. */
   readonly keyless?: boolean
 }
 
-/** The options of a built-in vendor. */
+/** Options of a built-in vendor. */
 export interface VendorOptions {
-  /** Absent: the provider is known, and off. A server of one's own is on without. */
+  /** API key. Without one, the provider is listed but disabled, unless it is a self-hosted server. */
   readonly apiKey?: string | undefined
-  /** Address of the API, with its version. Default: the vendor's own. */
+  /** API base URL, including the version. Default: the vendor's own. */
   readonly baseUrl?: string | undefined
 }
 
 export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', baseUrl: 'text' }
 
-/** Makes the factory of a vendor with OpenAI's surface from its row. */
+/** Makes the factory function of an OpenAI-compatible vendor. */
 export const vendor =
   <const Id extends string>(row: VendorRow<Id>): ((options?: VendorOptions) => Provider<Id>) =>
   (options = {}) =>
     makeVendor(row, providerOptions(row.id, options, vendorOptions))
 
-/** `extra`: what belongs to the account beside its key. */
+/** Makes an OpenAI-compatible provider. `extra`: account facts other than the key. */
 export const makeVendor = <const Id extends string>(
   { speaks, keyless = false, ...row }: VendorRow<Id>,
   { apiKey = keyless ? '' : undefined, baseUrl = row.baseUrl, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,

@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import * as providers from './index.ts'
 
 const { cloudflare, openai, ...rest } = providers
-/** Every vendor with its id and its address. */
+/** Every vendor with its id and URL. */
 const rows: readonly (readonly [id: string, make: (options: { readonly apiKey: string }) => Provider, url: string])[] = [
   ['openai', openai, 'https://api.openai.com/v1'],
   ['groq', rest.groq, 'https://api.groq.com/openai/v1'],
@@ -52,7 +52,7 @@ const rows: readonly (readonly [id: string, make: (options: { readonly apiKey: s
   ['sglang', rest.sglang, 'http://127.0.0.1:30000/v1'],
 ]
 const paths: Readonly<Record<string, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
-/** Messages that are not beside the other languages. */
+/** Messages endpoints under a different root than the other dialects. */
 const messagesAt: Readonly<Record<string, string>> = {
   deepseek: 'https://api.deepseek.com/anthropic/v1/messages',
   moonshotai: 'https://api.moonshot.ai/anthropic/v1/messages',
@@ -66,7 +66,7 @@ const messagesAt: Readonly<Record<string, string>> = {
   deepinfra: 'https://api.deepinfra.com/anthropic/v1/messages',
 }
 
-/** Everything that can be asked in the Responses language and said in another. */
+/** Every field that Responses has and another dialect can express. */
 const everything: JsonObject = {
   instructions: 'Be brief.',
   input: [
@@ -98,7 +98,7 @@ interface Asked extends EncodedRequest {
 
 function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }: JsonObject & { readonly dialect?: string } = {}): Asked {
   const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
-  // What the Responses language has no words for, and others have.
+  // Fields that Responses lacks and other dialects have.
   const request = { ...asked, prompt: { ...asked.prompt, ...(fields.stop !== undefined && { stop: ['x'], seed: 7 }) } }
   const offer = { provider: provider.id, provider_model_id: model, dialect }
   const half = provider.dialects.find(({ name }) => name === dialect)
@@ -107,7 +107,7 @@ function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }:
   return { ...encoded, warned: encoded.warnings.map(({ param }) => param) }
 }
 
-/** As the caller calls it. */
+/** Names in the client's dialect. */
 const said: Readonly<Record<string, string>> = { logprobs: 'top_logprobs', verbosity: 'text.verbosity' }
 
 describe.each(rows)('%s', (id, make, url) => {

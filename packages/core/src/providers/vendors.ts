@@ -12,13 +12,23 @@ export const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
 /** Penalties, which many vendors ignore. */
 export const penalties = ['frequency_penalty', 'presence_penalty']
 const probabilities = ['logprobs', 'top_logprobs']
-/** Fields of OpenAI only. Hosts that validate every field reject them. */
-const ofOpenAI = ['safety_identifier', 'verbosity', 'store']
-/** The switch that most makers of thinking models have. */
+/** Fields that only OpenAI has. Hosts that validate every field reject them. */
+const openaiOnlyFields = ['safety_identifier', 'verbosity', 'store']
+/** The reasoning switch that most vendors of reasoning models use. */
 export const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } }
 
-const groqRefuses = [...penalties, ...probabilities, ...ofOpenAI, 'logit_bias', 'n', 'top_k', 'prompt_cache_key', 'truncation', 'include']
-/** By default Qwen puts its reasoning inline in the answer text. It has no effort levels. */
+const groqRefuses = [
+  ...penalties,
+  ...probabilities,
+  ...openaiOnlyFields,
+  'logit_bias',
+  'n',
+  'top_k',
+  'prompt_cache_key',
+  'truncation',
+  'include',
+]
+/** Without `reasoning_format`, Qwen writes its reasoning into the text. It has no effort levels. */
 const groqQwen: Quirks = {
   fixed_fields: { reasoning_format: 'parsed' },
   thinking_switch: { on: { reasoning_effort: 'default' }, off: { reasoning_effort: 'none' } },
@@ -34,7 +44,7 @@ export const groq = vendor({
   check: '/models',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
-  // Prompts stay in its cache for two hours after they were last read.
+  // The prompt cache keeps entries for two hours after their last read.
   quirks: { prompt_cache_ms: 7_200_000, refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
   quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? groqGptOss : { earlier_reasoning: 'own' }),
 })
@@ -49,7 +59,7 @@ export const mistral = vendor({
   data_policy: 'no_training',
   quirks: {
     ...oldCap,
-    refuses: [...probabilities, ...ofOpenAI, 'logit_bias', 'top_k', 'user'],
+    refuses: [...probabilities, ...openaiOnlyFields, 'logit_bias', 'top_k', 'user'],
     seed_field: 'random_seed',
     required_tool_choice: 'any',
     call_id_length: 9,
@@ -59,13 +69,13 @@ export const mistral = vendor({
   },
 })
 
-/** Thinks by default. */
+/** Reasons by default. */
 const deepseekV4: Quirks = {
   efforts: ['low', 'high', 'max'],
   sampling: 'unless_thinking',
   thinking_switch: thinkingType,
 }
-/** DeepSeek: Chat Completions, Responses and Messages. Thinks by default. Source: api-docs.deepseek.com, pricing, 2026-11. */
+/** DeepSeek: Chat Completions, Responses and Messages. Reasons by default. Source: api-docs.deepseek.com, pricing, 2026-11. */
 export const deepseek = vendor({
   id: 'deepseek',
   display_name: 'DeepSeek',
@@ -74,8 +84,8 @@ export const deepseek = vendor({
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '/anthropic/v1/messages' },
   data_policy: 'may_train',
-  // Strict tools exist at another base URL only.
-  // The prompt cache is on disk and lasts hours; one hour is the minimum.
+  // Strict tools exist only at another base URL.
+  // The prompt cache is on disk and lasts for hours; one hour is the minimum.
   quirks: { ...oldCap, prompt_cache_ms: 3_600_000, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
   quirksOf: model => (/v4|^deepseek-(flash|pro)/.test(model) ? deepseekV4 : /reasoner|r1/.test(model) ? { sampling: 'none' } : undefined),
 })
@@ -139,7 +149,7 @@ export const cerebras = vendor({
   quirks: {
     efforts: ['none', 'low', 'medium', 'high'],
     reasoning_field: 'reasoning',
-    refuses: [...ofOpenAI, 'top_k'],
+    refuses: [...openaiOnlyFields, 'top_k'],
     priority_tier: 'priority',
     rate_limits: rateLimits.cerebras,
   },

@@ -1,5 +1,5 @@
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
-import { handOver, type WaitUntil } from '../runtime/hand-over.ts'
+import { handOver, type WaitUntil } from '../runtime/wait-until.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import type { Interruption } from '../runtime/steps.ts'
 import { maxTimerMs } from '../runtime/timers.ts'

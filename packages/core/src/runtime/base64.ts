@@ -1,4 +1,4 @@
-/** Characters per call: more arguments than this overflow the stack of some runtimes. */
+/** Characters per call. More arguments than this overflow the stack of some runtimes. */
 const chunkSize = 8_192
 
 /** `toBase64(new Uint8Array([104, 105]))` → `aGk=` */
@@ -11,7 +11,7 @@ export function toBase64(bytes: Uint8Array): string {
 
 export const toBase64Url = (bytes: Uint8Array): string => toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-/** Undefined: the text is not base64. */
+/** Decodes base64; undefined if the text is not valid. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   let binary: string
   try {
@@ -20,11 +20,11 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
     return undefined
   }
   const bytes = new Uint8Array(binary.length)
-  // A loop over numbers: an iterator over the characters of a large file takes seconds.
+  // An index loop, because iterating over the characters of a large file takes seconds.
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
   return bytes
 }
 
-/** Undefined: the text is not base64url. */
+/** Decodes base64url; undefined if the text is not valid. */
 export const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | undefined =>
   /^[\w-]*$/.test(text) ? fromBase64(text.replaceAll('-', '+').replaceAll('_', '/')) : undefined

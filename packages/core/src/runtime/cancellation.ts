@@ -2,20 +2,20 @@
 type CancelReason = 'client_left' | 'shut_down'
 
 /**
- * Cancels a request: its client disconnects, or the gateway closes. A minimal AbortSignal, because a request adds several
- * listeners and an EventTarget takes microseconds for each.
+ * Cancels a request when its client disconnects or the gateway closes. A minimal AbortSignal, because a request adds several listeners and
+ * an EventTarget takes microseconds for each.
  */
 export interface Cancellation {
   /** Set once, by the first `cancel`. */
   readonly reason: CancelReason | undefined
   cancel(why: CancelReason): void
-  /** Calls `run` on cancellation, at once if it has happened. Returns the function that removes the listener. */
+  /** Calls `run` on cancellation, or at once if already cancelled. Returns a function that removes the listener. */
   onCancel(run: () => void): () => void
 }
 
 export function createCancellation(): Cancellation {
   const listeners: (() => void)[] = []
-  // Fields, no getters: a getter in an object made per request keeps each of them alive until a full collection.
+  // Plain fields instead of getters: a getter on a per-request object keeps each of them alive until a full collection.
   const cancellation: { -readonly [K in keyof Cancellation]: Cancellation[K] } = {
     reason: undefined,
     cancel(reason) {

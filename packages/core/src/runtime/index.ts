@@ -1,6 +1,6 @@
 export type { Awaitable } from '@signalbox/storage'
 export { isPromise } from '@signalbox/storage/awaitable'
-export { handOver } from './hand-over.ts'
+export { handOver } from './wait-until.ts'
 export { once } from './once.ts'
 export type {
   CallFacts,

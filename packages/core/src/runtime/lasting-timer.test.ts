@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createLastingTimer } from './lasting-timer.ts'
 import { createSingleRun } from './single-run.ts'
 
-/** A clock whose timers can be dropped, as Workers drop those of a request that is over. */
+/** A clock whose timers can be dropped, as Workers drop the timers of a finished request. */
 function createFixture() {
   let now = 0
   let set: (() => void)[] = []

@@ -1,19 +1,19 @@
 import type { Clock } from './ports.ts'
 
-/** A timer that several requests rely on. */
+/** A timer shared by several requests. */
 export interface LastingTimer {
-  /** Sets it, unless it is set and not late. */
+  /** Sets the timer, unless one is set and not overdue. */
   set(milliseconds: number): void
   clear(): void
   isSet(): boolean
 }
 
-/** From when on a timer counts as dropped, in milliseconds after it was due. */
+/** How long after its due time a timer counts as dropped, in milliseconds. */
 const lateMs = 2_000
 
 /**
- * A timer of which one is set at a time. One that is late counts as dropped and can be set again: Workers drop the timers of a request
- * together with the request.
+ * Creates a timer that is set at most once at a time. An overdue timer counts as dropped and can be set again, because Workers drop the
+ * timers of a request together with the request.
  *
  * @example
  * const retry = createLastingTimer(clock, tryAgain)

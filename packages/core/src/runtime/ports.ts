@@ -6,7 +6,7 @@ export type { Transport, TransportReply, TransportRequest } from '../protocol/tr
 export interface Clock {
   /** Unix milliseconds. */
   now(): number
-  /** Milliseconds that only ever grow; for durations. */
+  /** Monotonic milliseconds, for durations. */
   monotonic(): number
   setTimeout(run: () => void, milliseconds: number): unknown
   clearTimeout(timer: unknown): void
@@ -14,7 +14,7 @@ export interface Clock {
 
 /** Ids and random bytes. */
 export interface Ids {
-  /** A time-ordered UUID (version 7): rows of a table stay in the order of their making. */
+  /** A time-ordered UUID (version 7), so that table rows stay in creation order. */
   uuid(): string
   /** `bytes` random bytes as lower-case hex. */
   hex(bytes: number): string
@@ -22,8 +22,8 @@ export interface Ids {
 }
 
 /**
- * Downloads an image or file from an address in a request. An implementation must refuse private, loopback and link-local
- * addresses after resolution and after redirects, and stop at `maxBytes`. `guardedMedia()` of @signalbox/node-http does.
+ * Downloads an image or file from a URL in a request. An implementation must refuse private, loopback and link-local addresses after
+ * resolution and after redirects, and stop at `maxBytes`. `guardedMedia()` of @signalbox/node-http does.
  */
 export type MediaReader = (url: string, wanted: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<MediaFound>
 
@@ -33,34 +33,34 @@ export type MediaFound =
   /** `why` may be shown to the client. */
   | { readonly ok: false; readonly why: string }
 
-/** Facts first, as pino takes them: `logger.warn({ provider }, 'The credential was refused.')`. */
+/** A logger that takes facts first, like pino: `logger.warn({ provider }, 'The credential was refused.')`. */
 export interface Logger {
   info(facts: Readonly<Record<string, unknown>>, message: string): void
   warn(facts: Readonly<Record<string, unknown>>, message: string): void
   error(facts: Readonly<Record<string, unknown>>, message: string): void
 }
 
-/** Observers of requests. They can change nothing; what they throw is logged and ignored. */
+/** Observers of requests. They cannot change anything; errors they throw are logged and ignored. */
 export interface Hooks {
-  /** The candidates of a request are ranked. */
+  /** Called when the candidates of a request are ranked. */
   onPlan?(call: CallFacts, candidates: readonly string[]): void
-  /** An attempt failed. */
+  /** Called when an attempt failed. */
   onFailure?(call: CallFacts, failure: Failure): void
-  /** The first content has arrived, from this provider and after so many milliseconds. */
+  /** Called when the first content arrives: from which provider, and after how many milliseconds. */
   onCommit?(call: CallFacts, provider: string, afterMs: number): void
-  /** The request is over: tokens, cost, duration, attempts. */
+  /** Called when the request is over, with its tokens, cost, duration and attempts. */
   onSettle?(call: CallFacts, result: SettledFacts): void
-  /** A budget has reached a share of its limit. */
+  /** Called when a budget reaches one of its alert thresholds. */
   onBudget?(use: BudgetUse): void | Promise<void>
-  /** An invite was created and has to be sent. Its token appears only here and in the reply to its creator. */
+  /** Called when an invite was created and must be sent. Its token appears only here and in the response to its creator. */
   onInvite?(mail: InviteFacts): void | Promise<void>
 }
 
-/** A budget, and the share of it that is used up now: each share once a period. */
+/** A budget and the share of it that is used. Reported once per threshold and period. */
 export interface BudgetUse {
   readonly workspaceId: string
   readonly budgetId: string
-  /** As in its `alert_at`; 1 where a budget that is not enforced is used up. */
+  /** A value of its `alert_at`; 1 when a budget that is not enforced is used up. */
   readonly share: number
   /** Microdollars. */
   readonly used: number
@@ -78,10 +78,10 @@ interface InviteFacts {
   readonly expiresAt: number
 }
 
-/** A limit on what a request may spend, as a record of a budget has it or the app gives it with a user. */
+/** A spending limit of a request: from a stored budget, or passed by the app together with a user. */
 export interface CallerBudget {
   readonly id: string
-  /** It is a group's: others spend from it, too. */
+  /** Set on the budget of a group, which other users spend from too. */
   readonly isGroup?: true
   readonly body: {
     readonly name: string
@@ -99,13 +99,13 @@ export interface CallFacts {
   readonly requestId: string
   readonly workspaceId: string
   readonly keyId: string
-  /** The key's ancestors, nearest first: the request counts against their budgets too. Absent: none. */
+  /** Ancestors of the key, nearest first. The request counts against their budgets too. Absent: none. */
   readonly ancestors?: readonly { readonly keyId: string }[]
-  /** Budgets of an end user, which the request counts against too. Absent: none. */
+  /** Budgets of the end user, which the request counts against too. Absent: none. */
   readonly budgets?: readonly CallerBudget[]
-  /** Names that its usage is counted by. Absent: none. */
+  /** Names by which usage is counted. Absent: none. */
   readonly tags?: readonly string[]
-  /** The first model that was asked for. */
+  /** The first requested model. */
   readonly model: string
 }
 
@@ -120,9 +120,9 @@ export interface SettledFacts {
   readonly estimated: boolean
   readonly result: string
   readonly durationMs: number
-  /** To the first content, where there was any. */
+  /** Milliseconds until the first content, if there was any. */
   readonly firstContentMs?: number
   readonly attempts: number
-  /** Codes. `usage_clamped`: the provider claimed more tokens than the request can have. */
+  /** Warning codes. `usage_clamped`: the provider reported more tokens than the request can have used. */
   readonly warnings: readonly string[]
 }

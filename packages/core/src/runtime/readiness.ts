@@ -9,15 +9,15 @@ const reuseMs = 1_000
 const pingTimeoutMs = 2_000
 
 export interface ReadinessPorts {
-  /** Fails where the storage cannot be used. */
+  /** Rejects or throws if the storage cannot be used. */
   readonly ping: () => Awaitable<void>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Checks the storage. The result contains no paths or addresses, which go to the log. Unauthenticated clients may ask, so the storage
- * is pinged at most once a second; concurrent checks share one ping.
+ * Creates a check of the storage. Results contain no paths or addresses; those are logged. Because unauthenticated clients may call it, the
+ * storage is pinged at most once a second, and concurrent checks share one ping.
  */
 export function createReadinessCheck({ ping, clock, logger }: ReadinessPorts): () => Promise<readonly string[]> {
   let last: { readonly result: Promise<readonly string[]>; readonly at: number } | undefined
@@ -36,7 +36,7 @@ export function createReadinessCheck({ ping, clock, logger }: ReadinessPorts): (
   }
 }
 
-/** What an operator should know of an outage during which requests are served. */
+/** Notices for the operator about an outage during which requests are still served. */
 export function outageNotices(storage: Pick<Storage, 'outage'>): readonly string[] {
   const { lastedMs, leftMs } = storage.outage?.() ?? { lastedMs: 0, leftMs: 0 }
   if (leftMs === 0) return []

@@ -87,7 +87,7 @@ test('what was sealed by the key itself, before keys were derived, opens still, 
   expect(await ring.open(old, of('x'))).toBeUndefined()
   expect(await ring.isNewest(old)).toBe(false)
   expect(await ring.isNewest(await ring.seal('words', of('w')))).toBe(true)
-  // Without its format the text of a derived key is not one of before.
+  // Without its format prefix, text sealed with a derived key must not open as the old format.
   expect(await ring.open((await ring.seal('words', of('w'))).slice(2), of('w'))).toBeUndefined()
 })
 

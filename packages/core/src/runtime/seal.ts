@@ -1,45 +1,45 @@
 import { fromBase64Url, toBase64Url } from './base64.ts'
 import { createLru } from './lru.ts'
 
-/** What a key is used for. Each purpose in each workspace has a key of its own, derived from the ring's. */
+/** What a key is used for. Each purpose in each workspace has its own key, derived from the ring. */
 export type Purpose = 'provider key' | 'reasoning state' | 'compaction' | 'audit' | 'item'
 
 export interface SealContext {
   readonly purpose: Purpose
   readonly workspaceId: string
-  /** Everything that the sealed text is bound to, the workspace included. It opens only with the same value. */
+  /** Everything that the sealed text is bound to, including the workspace. It opens only with the same value. */
   readonly bound: string
 }
 
-/** AES-256-GCM and HMAC-SHA-256 with keys that HKDF-SHA-256 derives from a ring of keys: the first seals, all of them open. */
+/** AES-256-GCM and HMAC-SHA-256 with keys derived by HKDF-SHA-256 from a ring of keys. The first key seals; all of them open. */
 export interface KeyRing {
-  /** `2.<key id>.<iv>.<ciphertext>`. `text` is well-formed. */
+  /** Returns `2.<key id>.<iv>.<ciphertext>`. `text` must be well-formed. */
   seal(text: string, place: SealContext): Promise<string>
   /**
-   * Undefined: it was altered, is bound to something else, or its key is not on the ring. What was sealed
-   * before keys were derived (`<key id>.<iv>.<ciphertext>`, by the ring's key itself) opens too.
+   * Returns undefined if the text was altered, is bound to something else, or its key is not on the ring. Also opens the old format without
+   * derived keys (`<key id>.<iv>.<ciphertext>`, sealed with the ring's key itself).
    */
   open(sealed: string, place: SealContext): Promise<string | undefined>
-  /** It was sealed with a key derived from the first of the ring, so it opens without the others. */
+  /** Whether the text was sealed with a key derived from the first key of the ring, so that it opens without the others. */
   isNewest(sealed: string): Promise<boolean>
-  /** `<key id>.<code>`: only a holder of the ring's first key can write it for this text. */
+  /** Returns `<key id>.<code>`. Only a holder of the ring's first key can produce it for this text. */
   sign(text: string, place: Omit<SealContext, 'bound'>): Promise<string>
-  /** Whether it is the signature of this text. `unknown`: it was made with a key that is not on the ring. */
+  /** Verifies a signature of this text. `unknown`: it was made with a key that is not on the ring. */
   verify(text: string, signature: string, place: Omit<SealContext, 'bound'>): Promise<'holds' | 'fails' | 'unknown'>
 }
 
-/** Stands before what is sealed with derived keys. */
+/** Prefix of text that was sealed with derived keys. */
 export const sealFormat = '2'
 
 export const keyBytes = 32
 const ivBytes = 12
 
-/** A byte-order mark is text like any other. */
+/** Keeps a byte-order mark as part of the text. */
 const utf8 = (): TextDecoder => new TextDecoder('utf-8', { ignoreBOM: true })
 
 interface RingKey {
   readonly id: string
-  /** Opens what was sealed before keys were derived. */
+  /** Opens the old format without derived keys. */
   readonly plain: CryptoKey
   readonly root: CryptoKey
 }
@@ -52,14 +52,17 @@ const algorithms = {
 } as const
 const usages = { seal: ['encrypt', 'decrypt'], sign: ['sign', 'verify'] } as const
 
-/** A copy of the bytes of a key that may be given as hex digits; undefined if it is neither bytes nor hex. */
+/** Copies the bytes of a key that may be given as hex digits; undefined if it is neither bytes nor hex. */
 export function bytesOfKey(key: Uint8Array | string): Uint8Array | undefined {
   if (key instanceof Uint8Array) return key.slice()
   if (typeof key !== 'string' || !/^(?:[0-9a-f]{2})+$/i.test(key)) return undefined
   return Uint8Array.from(key.match(/../g) ?? [], pair => Number.parseInt(pair, 16))
 }
 
-/** The ring of a gateway. The keys are copied at once: an array that is wiped after the start must not become a key of zeros. */
+/**
+ * Creates the key ring of a gateway. The keys are copied at once, so that wiping an array after the start does not turn it into a key of
+ * zeros.
+ */
 export function keyRingOf(
   {
     sealingKey,
@@ -72,7 +75,10 @@ export function keyRingOf(
   return makeKeyRing(() => [first ?? random(keyBytes), ...older])
 }
 
-/** `keys` is asked once, at first use: some runtimes have no chance and no crypto before their first request. */
+/**
+ * Creates a key ring. `keys` is called once, on first use, because some runtimes have no random numbers and no crypto before their first
+ * request.
+ */
 export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]): KeyRing {
   let made: Promise<readonly [RingKey, ...RingKey[]]> | undefined
   const ring = (): Promise<readonly [RingKey, ...RingKey[]]> => {
@@ -98,7 +104,7 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
     async seal(text, place) {
       const [first] = await ring()
       const key = await derive('seal', first, place)
-      // Not from the port of ids: a test may hold those, and a nonce that comes twice under one key gives both texts away.
+      // Not from the `Ids` port: a test may make ids repeat, and a nonce reused with the same key reveals both texts.
       const iv = crypto.getRandomValues(new Uint8Array(ivBytes))
       const sealed = await crypto.subtle.encrypt(gcmParams(iv, place.bound, first.id), key, new TextEncoder().encode(text))
       return `${sealFormat}.${first.id}.${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
@@ -136,14 +142,14 @@ export function makeKeyRing(keys: () => readonly [Uint8Array, ...Uint8Array[]]):
 
 const hkdf = (info: string) => ({ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode(info) })
 
-/** The key's own id is bound too, so that an envelope cannot be passed off as another key's. */
+/** Binds the key id too, so that an envelope cannot be passed off as one of another key. */
 const gcmParams = (iv: Uint8Array<ArrayBuffer>, bound: string, keyId: string) => ({
   name: 'AES-GCM',
   iv,
   additionalData: new TextEncoder().encode(`${bound}\n${keyId}`),
 })
 
-/** Named after itself, so that keys can change places on the ring. 48 bits of a hash tell nothing about 256 random ones. */
+/** The id is a hash of the key, so that keys can change places on the ring. 48 bits of a hash reveal nothing about 256 random bits. */
 async function ringKey(bytes: Uint8Array): Promise<RingKey> {
   const raw = Uint8Array.from(bytes)
   const [plain, root, hash] = await Promise.all([

@@ -1,8 +1,10 @@
 import type { Clock } from './ports.ts'
 
-/** Work of which one run is under way at a time. */
+/** Work that has at most one run at a time. */
 export interface SingleRun {
-  /** Begins a run, unless one is under way. Undefined: one was. The work may call `goesOn` after each of its steps: from then on it has `maxMs` again. */
+  /**
+   * Starts a run; returns undefined if one is under way. The work may call `goesOn` after each of its steps to restart the `maxMs` limit.
+   */
   begin(work: (goesOn: () => void) => Promise<void>): Promise<void> | undefined
   /** Resolves once the run under way is over. */
   ended(): Promise<void> | undefined
@@ -10,9 +12,9 @@ export interface SingleRun {
 }
 
 /**
- * Lets one run be under way at a time. A run that has neither ended nor gone on for `maxMs` is taken for lost, so that another may begin: Workers
- * drop what a request has begun together with the request, and its promise then never settles. What is run must bear a second run
- * beside a first that was only slow.
+ * Allows one run at a time. A run that has neither ended nor called `goesOn` for `maxMs` counts as lost, and another may start: Workers
+ * drop the work of a request together with the request, and its promise then never settles. The task must be safe to run concurrently with
+ * an earlier run that turned out to be slow, not lost.
  *
  * @example
  * const looks = createSingleRun(clock, 60_000)

@@ -5,7 +5,7 @@ import { asIterator, asSource, iteratorOf, sourceOf } from './source.ts'
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** A reader that notes what it is given; `at` runs at each value. */
+/** A reader that records what it receives; `at` runs at each value. */
 function noting<T>(at: (value: T) => void = () => {}) {
   const state = { values: [] as T[], ends: 0, failures: [] as unknown[] }
   const sink: Sink<T> = {
@@ -21,7 +21,7 @@ function noting<T>(at: (value: T) => void = () => {}) {
   return { state, sink }
 }
 
-/** An async iterator that counts how often it is asked and left. */
+/** An async iterator that counts calls of `next` and `return`. */
 function counted<T>(values: readonly T[], { fails }: { readonly fails?: boolean } = {}) {
   const counts = { asked: 0, left: 0 }
   const iterator: AsyncIterator<T, undefined> = {
@@ -40,7 +40,7 @@ function counted<T>(values: readonly T[], { fails }: { readonly fails?: boolean 
   return { counts, iterator }
 }
 
-/** A source whose values the test pushes, and what was asked of it. */
+/** A source whose values are pushed by the test, with a log of the calls made to it. */
 function pushed<T>() {
   const log: string[] = []
   const state = { sink: undefined as Sink<T> | undefined, log }
@@ -56,7 +56,7 @@ function pushed<T>() {
   return { state, source }
 }
 
-/** A source that pushes all at once. */
+/** A source that pushes all values at once. */
 function atOnce<T>(values: readonly T[]): Source<T> {
   let sink: Sink<T> | undefined
   let isPaused = false
@@ -294,7 +294,7 @@ describe('either kind', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer()), fc.array(fc.nat(3)), fc.boolean(), async (values, pauses, isPulled) => {
         const source = asSource<number>(isPulled ? counted(values).iterator : atOnce(values))
-        // Each value pauses the source for so many turns.
+        // Each value pauses the source for the given number of turns.
         const { state, sink } = noting<number>(() => {
           const turns = pauses[state.values.length - 1] ?? 0
           if (turns === 0) return

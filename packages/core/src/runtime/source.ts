@@ -1,13 +1,13 @@
 import { promised } from '@signalbox/storage/awaitable'
 import type { Sink, Source } from '../protocol/source.ts'
 
-/** An async iterator as a source: the next value is requested once the previous one was pushed and the source is not paused. */
+/** Turns an async iterator into a source. The next value is requested once the previous one was pushed and the source is not paused. */
 export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
   let sink: Sink<T> | undefined
   let isPaused = false
   let isAsking = false
   let isOver = false
-  /** It came while the source was paused. */
+  /** A value that arrived while the source was paused. */
   let held: IteratorResult<T, undefined> | undefined
   const ask = (): void => {
     if (isAsking || isPaused || isOver || sink === undefined) return
@@ -55,7 +55,7 @@ export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
     },
     cancel: () => {
       isOver = true
-      // An iterator that throws when it is closed is closed all the same.
+      // An error while closing the iterator is ignored: the source is cancelled anyway.
       void promised(() => iterator.return?.()).catch(() => {})
     },
   }
@@ -67,7 +67,7 @@ interface PendingRead<T> {
   readonly reject: (error: unknown) => void
 }
 
-/** A source as an async iterator: the source is paused while no read waits. `return()` cancels it. */
+/** Turns a source into an async iterator. The source is paused while no read is pending. `return()` cancels it. */
 export function iteratorOf<T>(source: Source<T>): AsyncIterator<T, undefined> {
   const values: T[] = []
   const waiting: PendingRead<T>[] = []
@@ -119,11 +119,11 @@ export function iteratorOf<T>(source: Source<T>): AsyncIterator<T, undefined> {
   }
 }
 
-/** A source or async iterator as a source whose functions do not throw. */
+/** Turns a source or async iterator into a source whose functions do not throw. */
 export const asSource = <T>(values: Source<T> | AsyncIterator<T, undefined>): Source<T> =>
   'read' in values ? guardSource(values) : sourceOf(values)
 
-/** Wraps a foreign source: if one of its functions throws, it is cancelled and its reader gets `fail`. */
+/** Wraps a foreign source: if one of its functions throws, it is cancelled and the reader's `fail` is called. */
 function guardSource<T>(source: Source<T>): Source<T> {
   let sink: Sink<T> | undefined
   const cancel = (): void => {
@@ -131,13 +131,13 @@ function guardSource<T>(source: Source<T>): Source<T> {
     try {
       source.cancel()
     } catch {
-      // It is left all the same.
+      // The source is abandoned anyway.
     }
   }
   const broken = (error: unknown): void => {
     const reader = sink
     cancel()
-    // Later, since the reader may be the one that called.
+    // Deferred, because the reader itself may be the caller.
     queueMicrotask(() => reader?.fail(error))
   }
   return {
@@ -167,6 +167,6 @@ function guardSource<T>(source: Source<T>): Source<T> {
   }
 }
 
-/** A source or async iterator as an async iterator. */
+/** Turns a source or async iterator into an async iterator. */
 export const asIterator = <T>(values: Source<T> | AsyncIterator<T, undefined>): AsyncIterator<T, undefined> =>
   'read' in values ? iteratorOf(values) : values

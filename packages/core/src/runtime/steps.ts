@@ -2,8 +2,8 @@ import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 
 /**
- * A step of a request: an async function that goes on at once where nothing has to be waited for. It is a generator; it waits by
- * `yield* wait(value)`, calls other steps by `yield* step()`, and runs by `runSteps`.
+ * A step of a request: like an async function, but it continues synchronously when a value is already available. A step is a generator: it
+ * waits with `yield* wait(value)`, calls other steps with `yield* step()`, and is run by `runSteps`.
  *
  * @example
  * function* admit(ports: AdmitPorts, caller: Caller): Step<Ticket> {
@@ -13,27 +13,26 @@ import { isPromise } from '@signalbox/storage/awaitable'
  */
 export type Step<T> = Generator<Promise<unknown>, T, unknown>
 
-/** The value. Makes no promise where it is here already; what it rejects with is thrown. */
+/** Waits for a value. Creates no promise if the value is already available; throws the reason of a rejection. */
 export function* wait<T>(value: Awaitable<T>): Step<T> {
   return isPromise(value) ? ((yield value) as T) : value
 }
 
-/** Ends the wait of a step from outside. */
+/** Interrupts the waits of a step from outside. */
 export interface Interruption {
-  /** False: waits are left alone, from now on. */
+  /** Set to false to stop interrupting waits. */
   isOn: boolean
-  /** Called at each wait: calls `interrupt` with the error that ends it. Returns the function that stops watching. */
+  /** Called at each wait. Calls `interrupt` with the error that ends the wait, and returns a function that stops watching. */
   readonly watch: (interrupt: (error: unknown) => void) => () => void
 }
 
 /**
- * Runs a step. Gives what it returns at once where it never waited, else a promise; what it throws is thrown or rejects in the same
- * way.
+ * Runs a step. Returns its result directly if it never waited, otherwise a promise; errors are thrown or rejected accordingly.
  *
- * Interrupted, the step throws at its wait and the promise rejects, so that it can give back what it took. From then on
- * nothing is waited for: further waits give undefined, and what is still under way is ignored when it answers.
+ * When interrupted, the step throws at its current wait and the promise rejects. The step can then release what it holds, but nothing is
+ * awaited any more: further waits return undefined, and pending results are ignored.
  *
- * @throws what the step throws before it first waits
+ * @throws whatever the step throws before its first wait
  */
 export function runSteps<T>(step: Step<T>, interruption?: Interruption): Awaitable<T> {
   const first = step.next()
@@ -98,6 +97,6 @@ function finishWithoutWaiting(step: Step<unknown>, error: unknown): void {
   try {
     for (let result = step.throw(error); !result.done; result = step.next(undefined)) Promise.resolve(result.value).catch(() => {})
   } catch {
-    // The caller has been given the error already.
+    // The caller already has the error.
   }
 }

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import type { Clock, Ids, Logger, Transport } from './ports.ts'
 
-/** The clock of the runtime. Like all defaults of the ports it is made by a function: importing has no side effects. */
+/** The clock of the runtime. A function, like all default ports, so that importing has no side effects. */
 export const webClock = (): Clock => ({
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -12,7 +12,7 @@ export const webClock = (): Clock => ({
 /** Ids and random bytes from Web Crypto. */
 export const webIds = (): Ids => {
   const random = (bytes: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(bytes))
-  // Sixteen bytes at a time would cost more than all else about an id.
+  // Random bytes are drawn in bulk: fetching 16 at a time would cost more than the rest of creating an id.
   let pool = new Uint8Array(0)
   let at = 0
   const sixteen = (): Uint8Array => {
@@ -32,7 +32,7 @@ const toHex = (bytes: Uint8Array): string => {
   return text
 }
 
-/** The part of `node:crypto` that hashes at once. */
+/** The part of `node:crypto` that hashes synchronously. */
 interface SyncHash {
   hash?(algorithm: 'sha256', text: string): string
 }
@@ -41,8 +41,8 @@ interface NodeProcess {
 }
 
 /**
- * SHA-256 as lower-case hex. Web Crypto hands each text to another thread, which costs about thirty times as much as hashing it here,
- * as runtimes with `node:crypto` can.
+ * SHA-256 as lower-case hex. Uses the synchronous hash of `node:crypto` if available: Web Crypto moves each text to another thread, which
+ * costs about thirty times as much.
  */
 export async function sha256(text: string): Promise<string> {
   const nodeCrypto = (globalThis as NodeProcess).process?.getBuiltinModule?.('node:crypto')
@@ -50,7 +50,7 @@ export async function sha256(text: string): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }
 
-/** A transport over `fetch`. Redirects are returned, not followed: a provider key must not reach another host. */
+/** Creates a transport that uses `fetch`. Redirects are returned, not followed: a provider key must not reach another host. */
 export const webTransport =
   (fetch: typeof globalThis.fetch = globalThis.fetch): Transport =>
   async ({ url, method, headers, body, signal }) => {
@@ -65,7 +65,7 @@ export const webTransport =
           return step === undefined || step.done ? { done: true, value: undefined } : { done: false, value: step.value }
         },
         return: async () => {
-          // A reader that is already broken has nothing left to cancel.
+          // A reader that is already broken needs no cancelling.
           await reader?.cancel().catch(() => {})
           return { done: true, value: undefined }
         },
@@ -73,7 +73,7 @@ export const webTransport =
     }
   }
 
-/** A logger that writes warnings and errors to the console, and drops `info`. */
+/** A logger that writes warnings and errors to the console and drops `info`. */
 export const consoleLogger = (): Logger => ({
   info: () => {},
   warn: (facts, message) => console.warn(message, facts),

@@ -25,7 +25,7 @@ test.each([
   expect(readAll([...whole].map(byte => Uint8Array.of(byte)))).toEqual(frames)
 })
 
-/** Cuts a text at every place between two bytes, and into single bytes. */
+/** Splits a text between every two bytes, and into single bytes. */
 function everyCut(text: string): readonly (readonly Uint8Array[])[] {
   const whole = bytes(text)
   const places = Array.from({ length: whole.length + 1 }, (_, at) => at)

@@ -5,11 +5,14 @@ import type { Frame } from '../protocol/wire.ts'
 
 export const maxEventSize: number = answerLimits.eventCharacters
 
-/** Bytes → frames: an event that lacks only its closing blank line still counts. Bytes may be cut anywhere, also inside a character or a CRLF; a byte-order mark is taken off. */
+/**
+ * Creates a reader that turns bytes into frames. Bytes may be split anywhere, even inside a character or a CRLF. A byte-order mark is
+ * removed. A final event that lacks only its closing blank line still counts.
+ */
 export function readFrames(): FrameReader {
   let frames: Frame[] = []
   let tooLong = false
-  // The parser takes a byte-order mark off the start, and only there.
+  // `ignoreBOM`: the parser removes a byte-order mark, and only at the start.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
     maxBufferSize: maxEventSize,
@@ -27,7 +30,7 @@ export function readFrames(): FrameReader {
   let rest: Uint8Array = noBytes
   return {
     push(bytes) {
-      // What ends with a line ends with a whole character, and is decoded at a third of the price of a decoder with a memory.
+      // Decoding only whole characters avoids a stateful decoder, which costs three times as much.
       const whole = rest.length > 0 ? concatBytes(rest, bytes) : bytes
       const end = wholeCharacters(whole)
       rest = end === whole.length ? noBytes : whole.slice(end)
@@ -50,12 +53,12 @@ function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both
 }
 
-/** Length without the beginning of a character (at most 3 bytes) whose end has not come yet. */
+/** The length without an incomplete character (at most 3 bytes) at the end. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) return bytes.length
-    // A first byte: it says how many belong to it.
+    // A leading byte states how many bytes the character has.
     if (byte >= 0xc0) {
       const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
       return size > back ? bytes.length - back : bytes.length

@@ -2,10 +2,10 @@ import type { Quirks } from '../protocol/model.ts'
 import { type VendorRow, vendor } from './vendor.ts'
 import { oldCap, penalties, thinkingType } from './vendors.ts'
 
-// Makers in China: their endpoints abroad and at home, and their plans for coding agents, whose keys are of no other service.
+// Chinese vendors: international and mainland endpoints, plus coding plans, which have their own API keys.
 
 const moonshotRefuses = ['top_k', 'seed']
-/** First match wins. Their Kimi models sample in a fixed way, and some refuse to be made to call just any tool. */
+/** Kimi models have fixed sampling, and some reject `tool_choice: required`. The first match wins. */
 const kimi: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^kimi-k3/, { sampling: 'none', thinking: ['level'], thinking_off: 'never', efforts: ['low', 'high', 'max'] }],
   [/^kimi-k2\.7/, { sampling: 'none', thinking: ['toggle'], thinking_off: 'never', refuses: [...moonshotRefuses, 'tool_choice_required'] }],
@@ -25,14 +25,14 @@ const moonshotRow: VendorRow<'moonshotai'> = {
 }
 /** Moonshot AI: Chat Completions, Responses and Messages. Source: developersdigest.tech/reference/api-compatibility/moonshot, 2026-11. */
 export const moonshot = vendor(moonshotRow)
-/** Moonshot AI in China. Source: pi-ai 1.5.2, 2026-11. */
+/** Moonshot AI, mainland China. Source: pi-ai 1.5.2, 2026-11. */
 export const moonshotCn = vendor({
   ...moonshotRow,
   id: 'moonshotai-cn',
   display_name: 'Moonshot AI (China)',
   baseUrl: 'https://api.moonshot.cn/v1',
 })
-/** The coding plan of Kimi, whose keys are of no other service. Source: pi-ai 1.5.2, 2026-11. */
+/** Kimi coding plan, which has its own API keys. Source: pi-ai 1.5.2, 2026-11. */
 export const kimiCoding = vendor({
   id: 'kimi-coding',
   display_name: 'Kimi coding plan',
@@ -45,7 +45,7 @@ export const kimiCoding = vendor({
   },
 })
 
-/** Its only `tool_choice` is `auto`, and JSON mode knows no schema. */
+/** Accepts only `tool_choice: auto`; JSON mode has no schemas. */
 const zaiRow: VendorRow<'zai'> = {
   id: 'zai',
   display_name: 'Z.AI',
@@ -63,9 +63,9 @@ const zaiRow: VendorRow<'zai'> = {
 }
 /** Z.AI: Chat Completions and Messages. Source: developersdigest.tech/reference/api-compatibility/zai, 2026-11. */
 export const zai = vendor(zaiRow)
-/** Z.AI in China (Zhipu). Source: docs.bigmodel.cn. */
+/** Z.AI, mainland China (Zhipu). Source: docs.bigmodel.cn. */
 export const zaiCn = vendor({ ...zaiRow, id: 'zai-cn', display_name: 'Z.AI (China)', baseUrl: 'https://open.bigmodel.cn/api/paas/v4' })
-/** The coding plan of Z.AI. Source: pi-ai 1.5.2, 2026-11. */
+/** Z.AI coding plan. Source: pi-ai 1.5.2, 2026-11. */
 export const zaiCoding = vendor({
   ...zaiRow,
   id: 'zai-coding',
@@ -74,7 +74,7 @@ export const zaiCoding = vendor({
   paths: { messages: '../../../anthropic/v1/messages' },
 })
 
-/** Thoughts are switched on and off, or have levels. */
+/** Reasoning is either on/off or has levels. */
 const minimaxModels: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^minimax-m3\.1/i, { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], thinking: ['level'], thinking_off: 'never' }],
   [
@@ -89,7 +89,7 @@ const minimaxRow: VendorRow<'minimax'> = {
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '../anthropic/v1/messages' },
   data_policy: 'no_training',
-  // A temperature of 0 or above 1 is refused.
+  // Temperatures of 0 or above 1 are rejected.
   quirks: {
     temperature_range: { min: 0.01, max: 1 },
     no_forced_tools: true,
@@ -98,13 +98,13 @@ const minimaxRow: VendorRow<'minimax'> = {
   },
   quirksOf: model => {
     if (!/^minimax-m[2-9]/i.test(model)) return undefined
-    // Without the field they write their thoughts into the answer, between <think> and </think>.
+    // Without this field, reasoning is returned inside the text, between <think> and </think>.
     return { ...minimaxModels.find(([id]) => id.test(model))?.[1], fixed_fields: { reasoning_split: true } }
   },
 }
 /** MiniMax: Chat Completions, Responses and Messages. Source: platform.minimax.io, text API, 2026-11. */
 export const minimax = vendor(minimaxRow)
-/** MiniMax in China. Source: pi-ai 1.5.2, 2026-11. */
+/** MiniMax, mainland China. Source: pi-ai 1.5.2, 2026-11. */
 export const minimaxCn = vendor({
   ...minimaxRow,
   id: 'minimax-cn',
@@ -126,14 +126,14 @@ const alibabaRow: VendorRow<'alibaba'> = {
 }
 /** Alibaba Cloud Model Studio, international: Chat Completions and Responses. */
 export const alibaba = vendor(alibabaRow)
-/** Alibaba Cloud Model Studio in China (Beijing). */
+/** Alibaba Cloud Model Studio, mainland China (Beijing). */
 export const alibabaCn = vendor({
   ...alibabaRow,
   id: 'alibaba-cn',
   display_name: 'Alibaba Cloud Model Studio (China)',
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
 })
-/** The token plan of Qwen, whose keys are of no other service. Source: pi-ai 1.5.2, 2026-11. */
+/** Qwen token plan, which has its own API keys. Source: pi-ai 1.5.2, 2026-11. */
 export const qwenTokenPlan = vendor({
   ...alibabaRow,
   id: 'qwen-token-plan',

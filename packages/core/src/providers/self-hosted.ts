@@ -1,14 +1,14 @@
 import { vendor } from './vendor.ts'
 
-// Servers of one's own. They ask for no key, and what they keep is their owner's affair.
+// Self-hosted servers. They need no API key; data retention is up to the operator of the server.
 
-/** Whether a model thinks is a matter of its chat template. */
+/** Switches reasoning through the chat template of the model. */
 const templateSwitch = {
   on: { chat_template_kwargs: { enable_thinking: true } },
   off: { chat_template_kwargs: { enable_thinking: false } },
 }
 
-/** What it leaves out it leaves out in silence, so we say it. */
+/** Ollama silently ignores the `refuses` fields, so they are dropped with a warning. */
 export const ollama = vendor({
   id: 'ollama',
   display_name: 'Ollama',
@@ -24,7 +24,7 @@ export const ollama = vendor({
   },
 })
 
-/** Whether a model thinks is a matter of its chat template there, and thoughts go back as `reasoning`. */
+/** vLLM. Reasoning is switched through the model's chat template, and earlier reasoning is returned in `reasoning`. */
 export const vllm = vendor({
   id: 'vllm',
   display_name: 'vLLM',
@@ -38,7 +38,7 @@ export const vllm = vendor({
   },
 })
 
-/** LM Studio on this machine; it needs no key. */
+/** LM Studio. */
 export const lmStudio = vendor({
   id: 'lm-studio',
   display_name: 'LM Studio',
@@ -48,7 +48,7 @@ export const lmStudio = vendor({
   quirks: { max_tokens_field: 'max_tokens', bytes_only: true },
 })
 
-/** The server of llama.cpp: Chat Completions, Responses and Messages. Source: its README of tools/server, 2026-11. */
+/** The llama.cpp server: Chat Completions, Responses and Messages. Source: README of tools/server, 2026-11. */
 export const llamaCpp = vendor({
   id: 'llama.cpp',
   display_name: 'llama.cpp',

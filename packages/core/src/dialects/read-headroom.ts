@@ -1,4 +1,4 @@
-import type { Headroom, LimitHeaders } from '../protocol/headroom.ts'
+import type { Headroom, LimitHeaders } from '../protocol/rate-limit-headroom.ts'
 import { parseDelay } from './parse-retry-after.ts'
 
 // What is left of a provider's rate limits, read from response headers. The names of the headers are a fact of the provider.

@@ -1,11 +1,11 @@
 import type { Logger } from './ports.ts'
 
-/** Takes work that has to be done although the reply is over, as `waitUntil` of Workers does. */
+/** Registers work that must finish after the response has been sent, like `waitUntil` of Workers. */
 export type WaitUntil = (work: Promise<unknown>) => void
 
 /**
- * Hands work to the runtime, which may otherwise freeze or drop it once the reply is over. A runtime that takes no more work changes
- * nothing for those that wait.
+ * Passes work to the runtime's `waitUntil`, because the runtime may otherwise freeze or drop it after the response. If `waitUntil` throws,
+ * a warning is logged and the work continues.
  *
  * @example handOver(context.waitUntil, written, { requestId, logger })
  */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rateLimits } from '../providers/rate-limits.ts'
-import { readHeadroom } from './headroom.ts'
+import { readHeadroom } from './read-headroom.ts'
 
 type Style = keyof typeof rateLimits
 
